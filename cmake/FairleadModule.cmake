@@ -1,0 +1,47 @@
+# fairlead_module(NAME dir_name
+#   SRCS a.cc b.cc            sources; headers need not be listed
+#   DEPS base model           Fairlead modules whose headers this one includes (public)
+#   LIBS OpenSSL::Crypto      outside libraries (private)
+#   TESTS a_test.cc           GoogleTest sources, one executable NAME_test, one ctest entry
+#   TEST_DEPS x TEST_LIBS y   what only the tests need
+#   BENCHES a_bench.cc        Google Benchmark sources, one executable NAME_bench
+#   FUZZ a_fuzz.cc)           one libFuzzer executable per file
+# The library is fairlead_NAME. A module without sources is an interface library.
+add_custom_target(layers ALL
+  COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/layers.py --root ${CMAKE_SOURCE_DIR}
+  COMMENT "Checking which folder includes which" VERBATIM)
+
+function(fairlead_module)
+  cmake_parse_arguments(M "" "NAME" "SRCS;DEPS;LIBS;TESTS;TEST_DEPS;TEST_LIBS;BENCHES;BENCH_DEPS;BENCH_LIBS;FUZZ" ${ARGN})
+  set(lib fairlead_${M_NAME})
+  list(TRANSFORM M_DEPS PREPEND fairlead_)
+  list(TRANSFORM M_TEST_DEPS PREPEND fairlead_)
+  list(TRANSFORM M_BENCH_DEPS PREPEND fairlead_)
+  if(M_SRCS)
+    add_library(${lib} STATIC ${M_SRCS})
+    target_link_libraries(${lib} PUBLIC fairlead_options ${M_DEPS} PRIVATE ${M_LIBS})
+    add_dependencies(${lib} layers)
+  else()
+    add_library(${lib} INTERFACE)
+    target_link_libraries(${lib} INTERFACE fairlead_options ${M_DEPS})
+  endif()
+  if(M_TESTS AND FAIRLEAD_TESTS)
+    add_executable(${M_NAME}_test ${M_TESTS})
+    target_link_libraries(${M_NAME}_test PRIVATE ${lib} ${M_TEST_DEPS} ${M_LIBS} ${M_TEST_LIBS} GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${M_NAME}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME ${M_NAME} COMMAND ${M_NAME}_test)
+    set_tests_properties(${M_NAME} PROPERTIES LABELS fast TIMEOUT 300)
+  endif()
+  if(M_BENCHES AND FAIRLEAD_BENCHES)
+    add_executable(${M_NAME}_bench ${M_BENCHES})
+    target_link_libraries(${M_NAME}_bench PRIVATE ${lib} ${M_BENCH_DEPS} ${M_LIBS} ${M_BENCH_LIBS} benchmark::benchmark_main)
+  endif()
+  if(M_FUZZ AND FAIRLEAD_FUZZ)
+    foreach(source IN LISTS M_FUZZ)
+      get_filename_component(fuzz_name ${source} NAME_WE)
+      add_executable(${fuzz_name} ${source})
+      target_link_libraries(${fuzz_name} PRIVATE ${lib} ${M_LIBS} -fsanitize=fuzzer)
+      set_property(GLOBAL APPEND PROPERTY FAIRLEAD_FUZZ_TARGETS ${fuzz_name})
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,52 @@
+# Compiler settings shared by every target, as one interface target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+
+set(FAIRLEAD_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize takes them")
+option(FAIRLEAD_FUZZ "build the libFuzzer targets (clang)" OFF)
+option(FAIRLEAD_TESTS "build tests" ON)
+option(FAIRLEAD_BENCHES "build benchmarks" ON)
+
+add_library(fairlead_options INTERFACE)
+target_include_directories(fairlead_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
+# No contraction: the yarn-fair profile repeats Java's float and double arithmetic operation by operation.
+target_compile_options(fairlead_options INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these on inlined standard containers where nothing is wrong (GCC bugs 105329, 105651, 107852).
+  target_compile_options(fairlead_options INTERFACE
+    -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-stringop-overread
+    -Wno-dangling-pointer -Wno-free-nonheap-object)
+endif()
+if(FAIRLEAD_SANITIZE)
+  target_compile_options(fairlead_options INTERFACE
+    -fsanitize=${FAIRLEAD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(fairlead_options INTERFACE -fsanitize=${FAIRLEAD_SANITIZE})
+endif()
+if(FAIRLEAD_FUZZ)
+  target_compile_options(fairlead_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+find_package(Threads REQUIRED)
+if(FAIRLEAD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(FAIRLEAD_BENCHES)
+  find_package(benchmark REQUIRED)
+endif()
+set(FAIRLEAD_PYTHON /usr/bin/python3)

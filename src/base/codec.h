@@ -1,0 +1,282 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/ids.h"
+#include "base/time.h"
+
+// Made from FL_FIELDS: Encode and Decode (the journal's and the store's binary form: zigzag varints, length-prefixed
+// strings, variants by index), HashInto (StateHash) and ToJson (for people and `replay --json`).
+
+namespace fairlead::base {
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsSet : std::false_type {};
+template <class T, class C>
+struct IsSet<std::set<T, C>> : std::true_type {};
+template <class T>
+struct IsMap : std::false_type {};
+template <class K, class V, class C>
+struct IsMap<std::map<K, V, C>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsVariant : std::false_type {};
+template <class... T>
+struct IsVariant<std::variant<T...>> : std::true_type {};
+template <class T>
+struct IsArray : std::false_type {};
+template <class T, size_t N>
+struct IsArray<std::array<T, N>> : std::true_type {};
+template <class T>
+struct IsIndex : std::false_type {};
+template <class T>
+struct IsIndex<Index<T>> : std::true_type {};
+
+inline void PutVarint(std::string& out, uint64_t v) {
+  while (v >= 0x80) {
+    out.push_back(static_cast<char>(v | 0x80));
+    v >>= 7;
+  }
+  out.push_back(static_cast<char>(v));
+}
+
+inline uint64_t TakeVarint(ByteReader& in) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    const uint8_t byte = in.U8();
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (!(byte & 0x80)) return value;
+  }
+  in.Fail();
+  return 0;
+}
+
+inline uint64_t ZigZag(int64_t v) { return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63); }
+inline int64_t UnZigZag(uint64_t v) { return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1); }
+
+/// Appends the binary form of `value`.
+template <class T>
+void Encode(std::string& out, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    out.push_back(value ? 1 : 0);
+  } else if constexpr (std::is_enum_v<T>) {
+    PutVarint(out, static_cast<uint64_t>(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    PutVarint(out, ZigZag(static_cast<int64_t>(value)));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    ByteWriter(out).U64(std::bit_cast<uint64_t>(static_cast<double>(value)));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    PutVarint(out, value.size());
+    out.append(value);
+  } else if constexpr (IsIndex<T>::value) {
+    PutVarint(out, value.value);
+  } else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
+    PutVarint(out, ZigZag(value.ns));
+  } else if constexpr (std::is_same_v<T, WallTime>) {
+    PutVarint(out, ZigZag(value.ms));
+  } else if constexpr (IsVector<T>::value || IsSet<T>::value) {
+    PutVarint(out, value.size());
+    for (const auto& item : value) Encode<typename T::value_type>(out, item);
+  } else if constexpr (IsMap<T>::value) {
+    PutVarint(out, value.size());
+    for (const auto& [key, item] : value) {
+      Encode(out, key);
+      Encode(out, item);
+    }
+  } else if constexpr (IsArray<T>::value) {
+    for (const auto& item : value) Encode(out, item);
+  } else if constexpr (IsOptional<T>::value) {
+    out.push_back(value ? 1 : 0);
+    if (value) Encode(out, *value);
+  } else if constexpr (IsVariant<T>::value) {
+    PutVarint(out, value.index());
+    std::visit([&](const auto& alternative) { Encode(out, alternative); }, value);
+  } else {
+    static_assert(HasFields<T>, "a journalled type needs FL_FIELDS");
+    T::VisitFields(value, [&](std::string_view, const auto& field) { Encode(out, field); });
+  }
+}
+
+template <class T>
+void Decode(ByteReader& in, T& value);
+
+template <class V, size_t... I>
+void DecodeVariant(ByteReader& in, V& value, uint64_t index, std::index_sequence<I...>) {
+  const auto pick = [&]<size_t N>() {
+    if (index != N) return false;
+    Decode(in, value.template emplace<N>());
+    return true;
+  };
+  if (!(pick.template operator()<I>() || ...)) in.Fail();
+}
+
+/// Reads what Encode wrote; `in.failed()` tells of malformed input, `value` is then unspecified but destructible.
+template <class T>
+void Decode(ByteReader& in, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    value = in.U8() != 0;
+  } else if constexpr (std::is_enum_v<T>) {
+    value = static_cast<T>(TakeVarint(in));
+  } else if constexpr (std::is_integral_v<T>) {
+    value = static_cast<T>(UnZigZag(TakeVarint(in)));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    value = static_cast<T>(std::bit_cast<double>(in.U64()));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = std::string(in.Take(TakeVarint(in)));
+  } else if constexpr (IsIndex<T>::value) {
+    value.value = static_cast<uint32_t>(TakeVarint(in));
+  } else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
+    value.ns = UnZigZag(TakeVarint(in));
+  } else if constexpr (std::is_same_v<T, WallTime>) {
+    value.ms = UnZigZag(TakeVarint(in));
+  } else if constexpr (IsVector<T>::value) {
+    const uint64_t n = TakeVarint(in);
+    value.clear();
+    for (uint64_t i = 0; i < n && !in.failed(); ++i) {
+      typename T::value_type item{};
+      Decode(in, item);
+      value.push_back(std::move(item));
+    }
+  } else if constexpr (IsSet<T>::value) {
+    const uint64_t n = TakeVarint(in);
+    value.clear();
+    for (uint64_t i = 0; i < n && !in.failed(); ++i) {
+      typename T::value_type item{};
+      Decode(in, item);
+      value.insert(value.end(), std::move(item));
+    }
+  } else if constexpr (IsMap<T>::value) {
+    const uint64_t n = TakeVarint(in);
+    value.clear();
+    for (uint64_t i = 0; i < n && !in.failed(); ++i) {
+      typename T::key_type key{};
+      Decode(in, key);
+      Decode(in, value[std::move(key)]);
+    }
+  } else if constexpr (IsArray<T>::value) {
+    for (auto& item : value) Decode(in, item);
+  } else if constexpr (IsOptional<T>::value) {
+    value.reset();
+    if (in.U8()) Decode(in, value.emplace());
+  } else if constexpr (IsVariant<T>::value) {
+    DecodeVariant(in, value, TakeVarint(in), std::make_index_sequence<std::variant_size_v<T>>{});
+  } else {
+    static_assert(HasFields<T>, "a journalled type needs FL_FIELDS");
+    T::VisitFields(value, [&](std::string_view, auto& field) { Decode(in, field); });
+  }
+}
+
+/// Mixes `value` into a state hash.
+template <class T>
+void HashInto(StateHasher& hasher, const T& value) {
+  std::string bytes;
+  Encode(bytes, value);
+  hasher.Mix(std::string_view(bytes));
+}
+
+/// Appends `text` as a JSON string; bytes that are not UTF-8 are written as they are.
+void AppendJsonString(std::string& out, std::string_view text);
+void AppendJsonNumber(std::string& out, double value);
+
+/// Appends `value` as JSON. Enums come as numbers unless `EnumName(value)` is found by argument-dependent lookup.
+template <class T>
+void ToJson(std::string& out, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    out += value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    if constexpr (requires { EnumName(value); }) {
+      AppendJsonString(out, EnumName(value));
+    } else {
+      out += std::to_string(static_cast<int64_t>(value));
+    }
+  } else if constexpr (std::is_integral_v<T>) {
+    out += std::to_string(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    AppendJsonNumber(out, static_cast<double>(value));
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    AppendJsonString(out, value);
+  } else if constexpr (IsIndex<T>::value) {
+    out += value.valid() ? std::to_string(value.value) : "null";
+  } else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
+    out += std::to_string(value.ns);
+  } else if constexpr (std::is_same_v<T, WallTime>) {
+    out += std::to_string(value.ms);
+  } else if constexpr (IsVector<T>::value || IsSet<T>::value || IsArray<T>::value) {
+    out += '[';
+    bool first = true;
+    for (const auto& item : value) {
+      if (!first) out += ',';
+      first = false;
+      ToJson<typename T::value_type>(out, item);
+    }
+    out += ']';
+  } else if constexpr (IsMap<T>::value) {
+    out += '[';
+    bool first = true;
+    for (const auto& [key, item] : value) {
+      if (!first) out += ',';
+      first = false;
+      out += '[';
+      ToJson(out, key);
+      out += ',';
+      ToJson(out, item);
+      out += ']';
+    }
+    out += ']';
+  } else if constexpr (IsOptional<T>::value) {
+    if (value) {
+      ToJson(out, *value);
+    } else {
+      out += "null";
+    }
+  } else if constexpr (IsVariant<T>::value) {
+    std::visit(
+        [&]<class A>(const A& alternative) {
+          if constexpr (requires { A::kName; }) {
+            out += '{';
+            AppendJsonString(out, A::kName);
+            out += ':';
+            ToJson(out, alternative);
+            out += '}';
+          } else {
+            ToJson(out, alternative);
+          }
+        },
+        value);
+  } else {
+    static_assert(HasFields<T>, "needs FL_FIELDS");
+    out += '{';
+    bool first = true;
+    T::VisitFields(value, [&](std::string_view name, const auto& field) {
+      if (!first) out += ',';
+      first = false;
+      AppendJsonString(out, name);
+      out += ':';
+      ToJson(out, field);
+    });
+    out += '}';
+  }
+}
+
+}  // namespace fairlead::base

@@ -1,0 +1,71 @@
+#include "base/codec.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::base {
+namespace {
+
+struct Inner {
+  static constexpr std::string_view kName = "inner";
+  int32_t number = 0;
+  std::string text;
+  FL_FIELDS(number, text)
+  friend bool operator==(const Inner&, const Inner&) = default;
+};
+
+struct Empty {
+  static constexpr std::string_view kName = "empty";
+  FL_NO_FIELDS()
+  friend bool operator==(const Empty&, const Empty&) = default;
+};
+
+struct Outer {
+  std::vector<std::variant<Inner, Empty>> events;
+  std::map<std::string, int64_t> counts;
+  std::optional<double> ratio;
+  bool flag = false;
+  FL_FIELDS(events, counts, ratio, flag)
+  friend bool operator==(const Outer&, const Outer&) = default;
+};
+
+Outer Sample() { return {{Inner{-7, "seven"}, Empty{}}, {{"a", INT64_MIN}, {"b", INT64_MAX}}, 0.25, true}; }
+
+TEST(Codec, RoundTripGivesTheSameValue) {
+  std::string bytes;
+  Encode(bytes, Sample());
+  ByteReader in(bytes);
+  Outer back;
+  Decode(in, back);
+  EXPECT_TRUE(in.done());
+  EXPECT_EQ(back, Sample());
+}
+
+TEST(Codec, EveryTruncationIsNoticed) {
+  std::string bytes;
+  Encode(bytes, Sample());
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    ByteReader in(std::string_view(bytes).substr(0, n));
+    Outer back;
+    Decode(in, back);
+    EXPECT_TRUE(in.failed()) << "cut at " << n;
+  }
+}
+
+TEST(Codec, AnUnknownAlternativeFails) {
+  const std::string bytes("\x01\x09", 2);
+  ByteReader in(bytes);
+  Outer back;
+  Decode(in, back);
+  EXPECT_TRUE(in.failed());
+}
+
+TEST(Codec, JsonNamesFieldsAndAlternatives) {
+  std::string json;
+  ToJson(json, Sample());
+  EXPECT_EQ(json,
+            R"({"events":[{"inner":{"number":-7,"text":"seven"}},{"empty":{}}],)"
+            R"("counts":[["a",-9223372036854775808],["b",9223372036854775807]],"ratio":0.25,"flag":true})");
+}
+
+}  // namespace
+}  // namespace fairlead::base

@@ -1,0 +1,316 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/time.h"
+#include "model/ids.h"
+#include "model/queues.h"
+#include "model/resources.h"
+
+// Events and effects of the scheduler core. Variant indices and field lists are only ever appended: journals hold them.
+// The rm core and the scheduler never include each other; process/rm carries effects of one to the other as events.
+
+namespace fairlead::model {
+
+enum class Locality : uint8_t { kNodeLocal, kRackLocal, kOffSwitch };
+std::string_view EnumName(Locality locality);
+
+/// One line of an ask (YARN ResourceRequest): the *total* still wanted of this key, replacing an earlier line with the
+/// same (priority, allocation request id, name, capability).
+struct Ask {
+  int32_t priority = 0;
+  int64_t allocation_request_id = -1;  // -1: none given
+  std::string name;                    // host, rack or "*"
+  bool relax_locality = true;
+  Resources capability;
+  int32_t count = 0;
+  std::string label;  // node label expression, empty: none
+  FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label)
+};
+
+namespace scheduler {
+
+struct NodeAdded {
+  static constexpr std::string_view kName = "node_added";
+  NodeIndex node;
+  std::string host;
+  int32_t port = 0;
+  std::string rack;
+  Resources capacity;
+  std::vector<std::string> labels;
+  FL_FIELDS(node, host, port, rack, capacity, labels)
+};
+/// The node is lost, decommissioned or rebooted: its containers end with exit status -100.
+struct NodeRemoved {
+  static constexpr std::string_view kName = "node_removed";
+  NodeIndex node;
+  FL_FIELDS(node)
+};
+struct NodeResized {
+  static constexpr std::string_view kName = "node_resized";
+  NodeIndex node;
+  Resources capacity;
+  FL_FIELDS(node, capacity)
+};
+struct Completion {
+  ContainerId container;
+  int32_t exit_status = 0;
+  FL_FIELDS(container, exit_status)
+};
+/// NODE_UPDATE: launches, then completions; under a heartbeat-driven profile the node is then offered.
+struct NodeUpdated {
+  static constexpr std::string_view kName = "node_updated";
+  NodeIndex node;
+  std::vector<ContainerId> launched;
+  std::vector<Completion> completed;
+  FL_FIELDS(node, launched, completed)
+};
+/// No new container goes to a node that is not schedulable (unhealthy or decommissioning); its containers stay.
+struct NodeSchedulable {
+  static constexpr std::string_view kName = "node_schedulable";
+  NodeIndex node;
+  bool schedulable = true;
+  FL_FIELDS(node, schedulable)
+};
+struct AppAdded {
+  static constexpr std::string_view kName = "app_added";
+  AppIndex app;
+  ApplicationId id;
+  std::string queue;
+  std::string user;
+  std::vector<std::string> groups;  // primary first
+  int32_t priority = 0;
+  bool place = true;          // the queue goes through the placement rules first
+  bool recovering = false;    // known from the store: placement and limits were decided before
+  bool unmanaged = false;
+  base::WallTime submitted;
+  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted)
+};
+struct AttemptAdded {
+  static constexpr std::string_view kName = "attempt_added";
+  AppIndex app;
+  int32_t attempt = 0;
+  bool transfer_containers = false;  // keep_containers_across_application_attempts
+  FL_FIELDS(app, attempt, transfer_containers)
+};
+/// Ends the current attempt: asks go; containers end with -100 unless kept for the next attempt.
+struct AttemptRemoved {
+  static constexpr std::string_view kName = "attempt_removed";
+  AppIndex app;
+  int32_t attempt = 0;
+  bool keep_containers = false;
+  FL_FIELDS(app, attempt, keep_containers)
+};
+struct AppRemoved {
+  static constexpr std::string_view kName = "app_removed";
+  AppIndex app;
+  FL_FIELDS(app)
+};
+/// One allocate call of the application's master (or rm's own ask for the master's container).
+struct Allocate {
+  static constexpr std::string_view kName = "allocate";
+  AppIndex app;
+  uint64_t token = 0;  // comes back in AllocateAnswered
+  std::vector<Ask> asks;
+  std::vector<ContainerId> releases;
+  std::vector<std::string> blacklist_add;
+  std::vector<std::string> blacklist_remove;
+  FL_FIELDS(app, token, asks, releases, blacklist_add, blacklist_remove)
+};
+/// The master has been told of these grants (ALLOCATED -> ACQUIRED).
+struct Acquired {
+  static constexpr std::string_view kName = "acquired";
+  AppIndex app;
+  std::vector<ContainerId> containers;
+  FL_FIELDS(app, containers)
+};
+/// rm ends a container for its own reasons (expired grant, lost master, kill by user).
+struct ContainerEnded {
+  static constexpr std::string_view kName = "container_ended";
+  ContainerId container;
+  int32_t exit_status = 0;
+  FL_FIELDS(container, exit_status)
+};
+/// A container that a node reported when it registered again after a restart of the resource manager.
+struct ContainerRecovered {
+  static constexpr std::string_view kName = "container_recovered";
+  AppIndex app;
+  NodeIndex node;
+  ContainerId container;
+  Resources resources;
+  int32_t priority = 0;
+  bool is_master = false;
+  FL_FIELDS(app, node, container, resources, priority, is_master)
+};
+struct AppMoved {
+  static constexpr std::string_view kName = "app_moved";
+  AppIndex app;
+  uint64_t token = 0;  // comes back in MoveAnswered
+  std::string queue;
+  FL_FIELDS(app, token, queue)
+};
+struct AppPriority {
+  static constexpr std::string_view kName = "app_priority";
+  AppIndex app;
+  int32_t priority = 0;
+  FL_FIELDS(app, priority)
+};
+/// A granted container changes its size (container update).
+struct ContainerResized {
+  static constexpr std::string_view kName = "container_resized";
+  ContainerId container;
+  Resources resources;
+  uint64_t token = 0;  // comes back in ResizeAnswered
+  FL_FIELDS(container, resources, token)
+};
+struct QueuesReloaded {
+  static constexpr std::string_view kName = "queues_reloaded";
+  QueueTree tree;
+  FL_FIELDS(tree)
+};
+/// The passes of Hadoop's threads. A daemon gets them from NextDeadline(); recordings name them one by one.
+enum class PassKind : uint8_t { kUpdate, kContinuous, kPreempt, kQueueCheck, kTimers };
+struct Pass {
+  static constexpr std::string_view kName = "pass";
+  PassKind kind = PassKind::kUpdate;
+  FL_FIELDS(kind)
+};
+
+using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
+                           AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
+                           AppPriority, ContainerResized, QueuesReloaded, Pass>;
+
+struct AppAccepted {
+  static constexpr std::string_view kName = "app_accepted";
+  AppIndex app;
+  std::string queue;
+  bool runnable = true;
+  FL_FIELDS(app, queue, runnable)
+};
+struct AppRejected {
+  static constexpr std::string_view kName = "app_rejected";
+  AppIndex app;
+  std::string reason;
+  FL_FIELDS(app, reason)
+};
+struct Granted {
+  static constexpr std::string_view kName = "granted";
+  AppIndex app;
+  ContainerId container;
+  NodeIndex node;
+  int32_t priority = 0;
+  int64_t allocation_request_id = -1;
+  Resources resources;
+  Locality locality = Locality::kOffSwitch;
+  bool from_reservation = false;
+  bool is_master = false;
+  FL_FIELDS(app, container, node, priority, allocation_request_id, resources, locality, from_reservation, is_master)
+};
+struct Reserved {
+  static constexpr std::string_view kName = "reserved";
+  AppIndex app;
+  NodeIndex node;
+  ContainerId container;
+  Resources resources;
+  FL_FIELDS(app, node, container, resources)
+};
+struct Unreserved {
+  static constexpr std::string_view kName = "unreserved";
+  AppIndex app;
+  NodeIndex node;
+  ContainerId container;
+  FL_FIELDS(app, node, container)
+};
+/// The container's part in the scheduler's books is over.
+struct Finished {
+  static constexpr std::string_view kName = "finished";
+  AppIndex app;
+  ContainerId container;
+  NodeIndex node;
+  int32_t exit_status = 0;  // Hadoop's ContainerExitStatus: 0.., -100 aborted, -102 preempted, ...
+  bool acquired = false;    // the master has heard of it
+  std::string diagnostics;
+  FL_FIELDS(app, container, node, exit_status, acquired, diagnostics)
+};
+/// Announced before the kill: `contract` false = the exact container will be taken (strict), true = as many resources.
+struct PreemptionNotice {
+  static constexpr std::string_view kName = "preemption_notice";
+  AppIndex app;
+  ContainerId container;
+  bool contract = false;
+  FL_FIELDS(app, container, contract)
+};
+/// Answer to Allocate; grants made by the same Step come before it.
+struct AllocateAnswered {
+  static constexpr std::string_view kName = "allocate_answered";
+  AppIndex app;
+  uint64_t token = 0;
+  Resources headroom;
+  int32_t cluster_nodes = 0;
+  FL_FIELDS(app, token, headroom, cluster_nodes)
+};
+struct MoveAnswered {
+  static constexpr std::string_view kName = "move_answered";
+  AppIndex app;
+  uint64_t token = 0;
+  std::string queue;
+  std::string error;  // empty: moved
+  FL_FIELDS(app, token, queue, error)
+};
+struct ResizeAnswered {
+  static constexpr std::string_view kName = "resize_answered";
+  ContainerId container;
+  uint64_t token = 0;
+  Resources resources;
+  std::string error;
+  FL_FIELDS(container, token, resources, error)
+};
+/// A call that Hadoop's scheduler would have answered with an exception; the state is as that throw leaves it.
+struct CallFailed {
+  static constexpr std::string_view kName = "call_failed";
+  std::string exception;  // simple class name
+  std::string message;
+  FL_FIELDS(exception, message)
+};
+
+using Effect = std::variant<AppAccepted, AppRejected, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
+                            AllocateAnswered, MoveAnswered, ResizeAnswered, CallFailed>;
+
+/// Why a request waits: the binding reason, found by a dry pass of the placing code.
+enum class PendingReason : uint8_t {
+  kNone,                 // nothing is pending
+  kNoNodes,              // no schedulable node is registered
+  kLargerThanAnyNode,    // no node could ever hold it
+  kClusterFull,          // no node has room now
+  kNodesExcluded,        // the nodes with room are blacklisted
+  kWaitingForLocality,   // a node with room exists; the ask waits for a closer one
+  kStrictLocality,       // relaxLocality=false, and the named places have no room
+  kQueueMaximum,         // the queue or an ancestor is at its maximum
+  kFairShare,            // others are further below their share; theirs comes first
+  kMasterShare,          // masters already use the queue's share for masters
+  kMaxRunningApps,       // queue or user has as many running applications as allowed
+  kUserLimit,
+  kLabel,                // no schedulable node carries the label
+  kReserved,             // room is held for another request
+  kGang,                 // not all members fit at once
+  kLowerPriority,        // the application's own more urgent asks come first
+};
+std::string_view EnumName(PendingReason reason);
+
+/// One pending ask explained.
+struct Pending {
+  Ask ask;
+  PendingReason reason = PendingReason::kNone;
+  std::string detail;     // the numbers of the binding reason, for a person
+  std::string remedy;     // what change would free it
+  base::Instant since;
+  FL_FIELDS(ask, reason, detail, remedy, since)
+};
+
+}  // namespace scheduler
+}  // namespace fairlead::model

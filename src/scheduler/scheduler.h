@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/scheduler.h"
+
+namespace fairlead::scheduler {
+
+/// Collects what a Step decided, in order.
+using EffectSink = std::vector<model::scheduler::Effect>;
+
+/// What a reader may see of one queue; shares and usage in Resources units.
+struct QueueView {
+  std::string name;
+  std::string parent;  // empty for root
+  bool leaf = true;
+  std::string policy;
+  double weight = 1;
+  model::Resources fair_share;
+  model::Resources steady_share;
+  model::Resources min_share;
+  model::Resources max_share;
+  model::Resources demand;
+  model::Resources used;
+  model::Resources master_used;
+  int32_t runnable_apps = 0;
+  int32_t waiting_apps = 0;
+  int32_t max_running_apps = 0;
+  bool preemptable = true;
+};
+
+struct AppView {
+  model::AppIndex app;
+  std::string queue;
+  bool runnable = false;
+  model::Resources fair_share;
+  model::Resources demand;
+  model::Resources used;
+  model::Resources reserved;
+  int32_t containers = 0;
+};
+
+struct NodeView {
+  model::NodeIndex node;
+  model::Resources capacity;
+  model::Resources used;
+  int32_t containers = 0;
+};
+
+struct View {
+  std::vector<QueueView> queues;  // parents before children, siblings by name
+  std::vector<AppView> apps;      // by index
+  std::vector<NodeView> nodes;    // by index
+  model::Resources cluster;
+};
+
+/// The scheduler core: a deterministic, single-threaded state machine. A profile (yarn-fair, fairlead, tdw, ...) is one
+/// implementation. Programmer errors (an unknown index) are checked; a container id from the wire may be unknown and is
+/// then ignored.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+
+  /// Applies `events` in order at `now` (constant during the step, never earlier than before) and appends the
+  /// effects to `out`. Cost is stated by each profile.
+  virtual void Step(base::Instant now, std::span<const model::scheduler::Event> events, EffectSink& out) = 0;
+
+  /// When Step wants to be called again at the latest, even without events; Instant::Max() for never.
+  virtual base::Instant NextDeadline() const = 0;
+
+  /// Recomputes every sum and order from scratch; empty when all agree, else what differs. O(state).
+  virtual std::string CheckInvariants() const = 0;
+
+  /// Equal states give equal hashes on every machine. O(state).
+  virtual uint64_t StateHash() const = 0;
+
+  /// Independent copy: what-if runs step the copy (O(state), no sharing).
+  virtual std::unique_ptr<Scheduler> Fork() const = 0;
+
+  virtual View GetView() const = 0;
+
+  /// Every pending ask of `app` with the reason that binds it now: a dry pass of the placing code.
+  virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
+};
+
+}  // namespace fairlead::scheduler
