@@ -10,8 +10,8 @@ namespace fairlead::base {
 
 }  // namespace fairlead::base
 
-#define FL_CHECK(condition, message)                                                     \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
-      ::fairlead::base::CheckFailed(__FILE__, __LINE__, #condition, message);            \
+#define FL_CHECK(condition, message)                                          \
+  do {                                                                        \
+    if (!(condition)) [[unlikely]]                                            \
+      ::fairlead::base::CheckFailed(__FILE__, __LINE__, #condition, message); \
   } while (false)

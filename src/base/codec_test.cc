@@ -62,9 +62,8 @@ TEST(Codec, AnUnknownAlternativeFails) {
 TEST(Codec, JsonNamesFieldsAndAlternatives) {
   std::string json;
   ToJson(json, Sample());
-  EXPECT_EQ(json,
-            R"({"events":[{"inner":{"number":-7,"text":"seven"}},{"empty":{}}],)"
-            R"("counts":[["a",-9223372036854775808],["b",9223372036854775807]],"ratio":0.25,"flag":true})");
+  EXPECT_EQ(json, R"({"events":[{"inner":{"number":-7,"text":"seven"}},{"empty":{}}],)"
+                  R"("counts":[["a",-9223372036854775808],["b",9223372036854775807]],"ratio":0.25,"flag":true})");
 }
 
 }  // namespace

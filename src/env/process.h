@@ -34,8 +34,8 @@ class Processes {
   using ExitHandler = std::function<void(ExitStatus)>;
   /// Starts a process; `on_exit` runs once on the loop when it ended and was reaped.
   virtual base::Result<int64_t> Spawn(const SpawnRequest& request, ExitHandler on_exit) = 0;
-  /// Calls `on_gone` once when the process (any, not only a child) is gone; at once when it is gone already. `start_ticks`
-  /// guards against a reused pid (field 22 of /proc/PID/stat; 0: not checked).
+  /// Calls `on_gone` once when the process (any, not only a child) is gone; at once when it is gone already.
+  /// `start_ticks` guards against a reused pid (field 22 of /proc/PID/stat; 0: not checked).
   virtual void Watch(int64_t pid, uint64_t start_ticks, std::function<void()> on_gone) = 0;
   /// Signals one process, or a process group when `pid` is negative. A process that is gone is success.
   virtual base::Status Signal(int64_t pid, int signal) = 0;

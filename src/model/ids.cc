@@ -77,7 +77,8 @@ base::Result<ContainerId> ParseContainerId(std::string_view text) {
   std::vector<int64_t> n;
   const bool has_epoch = text.starts_with("container_e");
   const bool good = ParseNumbers(text, has_epoch ? "container_e" : "container_", n) && n.size() == (has_epoch ? 5 : 4);
-  if (!good) return Malformed("a container id", text, "container_[e<epoch>_]<timestamp>_<application>_<attempt>_<number>");
+  if (!good)
+    return Malformed("a container id", text, "container_[e<epoch>_]<timestamp>_<application>_<attempt>_<number>");
   const int64_t epoch = has_epoch ? n[0] : 0;
   if (has_epoch) n.erase(n.begin());
   if (!FitsInt(n[1]) || !FitsInt(n[2]) || n[3] >> 40 != 0 || epoch >> 23 != 0) {

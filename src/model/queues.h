@@ -64,7 +64,8 @@ struct QueueConfig {
 
 /// One rule of <queuePlacementPolicy>; `parent` holds the nested rule of nestedUserQueue and the like, at most one.
 struct PlacementRule {
-  std::string name;  // "specified", "user", "primaryGroup", "secondaryGroupExistingQueue", "nestedUserQueue", "default", "reject"
+  std::string name;  // "specified", "user", "primaryGroup", "secondaryGroupExistingQueue", "nestedUserQueue",
+                     // "default", "reject"
   bool create = true;
   std::string queue;  // of "default"
   std::vector<PlacementRule> parent;

@@ -85,8 +85,8 @@ struct AppAdded {
   std::string user;
   std::vector<std::string> groups;  // primary first
   int32_t priority = 0;
-  bool place = true;          // the queue goes through the placement rules first
-  bool recovering = false;    // known from the store: placement and limits were decided before
+  bool place = true;        // the queue goes through the placement rules first
+  bool recovering = false;  // known from the store: placement and limits were decided before
   bool unmanaged = false;
   base::WallTime submitted;
   FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted)
@@ -283,22 +283,22 @@ using Effect = std::variant<AppAccepted, AppRejected, Granted, Reserved, Unreser
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {
-  kNone,                 // nothing is pending
-  kNoNodes,              // no schedulable node is registered
-  kLargerThanAnyNode,    // no node could ever hold it
-  kClusterFull,          // no node has room now
-  kNodesExcluded,        // the nodes with room are blacklisted
-  kWaitingForLocality,   // a node with room exists; the ask waits for a closer one
-  kStrictLocality,       // relaxLocality=false, and the named places have no room
-  kQueueMaximum,         // the queue or an ancestor is at its maximum
-  kFairShare,            // others are further below their share; theirs comes first
-  kMasterShare,          // masters already use the queue's share for masters
-  kMaxRunningApps,       // queue or user has as many running applications as allowed
+  kNone,                // nothing is pending
+  kNoNodes,             // no schedulable node is registered
+  kLargerThanAnyNode,   // no node could ever hold it
+  kClusterFull,         // no node has room now
+  kNodesExcluded,       // the nodes with room are blacklisted
+  kWaitingForLocality,  // a node with room exists; the ask waits for a closer one
+  kStrictLocality,      // relaxLocality=false, and the named places have no room
+  kQueueMaximum,        // the queue or an ancestor is at its maximum
+  kFairShare,           // others are further below their share; theirs comes first
+  kMasterShare,         // masters already use the queue's share for masters
+  kMaxRunningApps,      // queue or user has as many running applications as allowed
   kUserLimit,
-  kLabel,                // no schedulable node carries the label
-  kReserved,             // room is held for another request
-  kGang,                 // not all members fit at once
-  kLowerPriority,        // the application's own more urgent asks come first
+  kLabel,          // no schedulable node carries the label
+  kReserved,       // room is held for another request
+  kGang,           // not all members fit at once
+  kLowerPriority,  // the application's own more urgent asks come first
 };
 std::string_view EnumName(PendingReason reason);
 
@@ -306,8 +306,8 @@ std::string_view EnumName(PendingReason reason);
 struct Pending {
   Ask ask;
   PendingReason reason = PendingReason::kNone;
-  std::string detail;     // the numbers of the binding reason, for a person
-  std::string remedy;     // what change would free it
+  std::string detail;  // the numbers of the binding reason, for a person
+  std::string remedy;  // what change would free it
   base::Instant since;
   FL_FIELDS(ask, reason, detail, remedy, since)
 };

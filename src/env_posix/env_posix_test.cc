@@ -1,0 +1,189 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::env_posix {
+namespace {
+
+using base::Duration;
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "fairlead-env-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Sends back what it gets and remembers how the stream ended.
+struct Echo : env::StreamHandler {
+  std::unique_ptr<env::Stream> stream;
+  std::string received;
+  bool closed = false;
+  std::function<void()> on_change;
+  bool echo = true;
+  void OnData(std::string_view bytes) override {
+    received += bytes;
+    if (echo) stream->Write(std::string(bytes));
+    if (on_change) on_change();
+  }
+  void OnClosed(const std::string&) override {
+    closed = true;
+    if (on_change) on_change();
+  }
+};
+
+TEST(PosixLoop, TimersRunInOrderAndCancelledOnesDoNot) {
+  const auto loop = MakePosixLoop();
+  std::vector<int> order;
+  loop->After(Duration::Millis(2), [&] { order.push_back(2); });
+  const auto cancelled = loop->After(Duration::Millis(1), [&] { order.push_back(99); });
+  loop->After(Duration::Millis(1), [&] { order.push_back(1); });
+  loop->After(Duration::Millis(3), [&] { loop->Stop(); });
+  loop->Cancel(cancelled);
+  loop->Run();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(PosixLoop, OffloadedWorkEndsOnTheLoop) {
+  const auto loop = MakePosixLoop();
+  const auto loop_thread = ::gettid();
+  pid_t work_thread = 0;
+  pid_t done_thread = 0;
+  loop->Offload([&] { work_thread = ::gettid(); },
+                [&] {
+                  done_thread = ::gettid();
+                  loop->Stop();
+                });
+  loop->Run();
+  EXPECT_NE(work_thread, loop_thread);
+  EXPECT_EQ(done_thread, loop_thread);
+}
+
+TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
+  const TemporaryDirectory directory;
+  const auto disk = MakePosixDisk();
+  const std::string body(3 << 20, 'x');
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", body).ok());
+  const auto loop = MakePosixLoop();
+  Echo client;
+  client.echo = false;
+  std::unique_ptr<env::Stream> server;
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    server = std::move(stream);
+    server->Write("head");
+    server->SendFile(*disk->OpenForReading(directory / "body"), 1, body.size() - 1);
+    server->Write("tail");
+    server->CloseAfterFlush();
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  client.on_change = [&] {
+    if (client.closed) loop->Stop();
+  };
+  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
+    ASSERT_TRUE(connected.ok());
+    client.stream = std::move(connected).value();
+    client.stream->Start(&client);
+  });
+  loop->Run();
+  EXPECT_EQ(client.received, "head" + body.substr(1) + "tail");
+}
+
+TEST(PosixNet, RefusedConnectionTellsWhy) {
+  const auto loop = MakePosixLoop();
+  std::string message;
+  loop->Connect({"127.0.0.1", 1}, Duration::Seconds(5), [&](auto connected) {
+    message = connected.error().message;
+    loop->Stop();
+  });
+  loop->Run();
+  EXPECT_NE(message.find("127.0.0.1:1"), std::string::npos);
+  EXPECT_NE(message.find("refused"), std::string::npos);
+}
+
+TEST(PosixProcesses, ExitCodeSignalAndOutput) {
+  const TemporaryDirectory directory;
+  const auto loop = MakePosixLoop();
+  std::vector<env::ExitStatus> ends;
+  const auto on_exit = [&](env::ExitStatus status) {
+    ends.push_back(status);
+    if (ends.size() == 2) loop->Stop();
+  };
+  env::SpawnRequest request;
+  request.argv = {"/bin/sh", "-c", "echo $WORD; exit 7"};
+  request.environment = {{"WORD", "hello"}};
+  request.stdout_path = directory / "out";
+  ASSERT_TRUE(loop->Spawn(request, on_exit).ok());
+  request.argv = {"/bin/sleep", "1000"};
+  const auto sleeper = loop->Spawn(request, on_exit);
+  ASSERT_TRUE(sleeper.ok());
+  ASSERT_TRUE(loop->Signal(*sleeper, SIGKILL).ok());
+  loop->Run();
+  std::sort(ends.begin(), ends.end(), [](auto a, auto b) { return a.code < b.code; });
+  EXPECT_EQ(ends[0].code, 7);
+  EXPECT_EQ(ends[1].signal, SIGKILL);
+  EXPECT_EQ(*MakePosixDisk()->ReadFile(directory / "out"), "hello\n");
+}
+
+TEST(PosixProcesses, AMissingProgramIsAnErrorAtOnce) {
+  const auto loop = MakePosixLoop();
+  env::SpawnRequest request;
+  request.argv = {"/no/such/program"};
+  const auto spawned = loop->Spawn(request, [](env::ExitStatus) { FAIL(); });
+  ASSERT_FALSE(spawned.ok());
+  EXPECT_NE(spawned.error().message.find("/no/such/program"), std::string::npos);
+}
+
+TEST(PosixDisk, NothingLeavesTheRoot) {
+  const TemporaryDirectory directory;
+  const auto disk = MakePosixDisk();
+  ASSERT_TRUE(disk->MakeDirectories(directory / "root/a").ok());
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "secret", "s").ok());
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "root/a/good", "g").ok());
+  ASSERT_EQ(::symlink((directory / "secret").c_str(), (directory / "root/link").c_str()), 0);
+  const std::string root = directory / "root";
+  EXPECT_TRUE(disk->OpenBeneath(root, "a/good").ok());
+  EXPECT_FALSE(disk->OpenBeneath(root, "../secret").ok());
+  EXPECT_FALSE(disk->OpenBeneath(root, "a/../../secret").ok());
+  EXPECT_FALSE(disk->OpenBeneath(root, "link").ok());
+  EXPECT_FALSE(disk->OpenBeneath(root, directory / "secret").ok());
+  EXPECT_FALSE(disk->RemoveBeneath(root, "../secret").ok());
+  EXPECT_TRUE(*disk->RemoveBeneath(root, "a/good"));
+  EXPECT_FALSE(*disk->RemoveBeneath(root, "a/good"));
+  EXPECT_TRUE(disk->Stat(directory / "secret").ok());
+}
+
+TEST(SqliteStore, CommittedRowsAreThereAfterReopening) {
+  const TemporaryDirectory directory;
+  const auto loop = MakePosixLoop();
+  {
+    auto store = OpenSqliteStore(directory / "state.db", *loop);
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    (*store)->Commit({{"apps", "a", "1"}, {"apps", "b", std::string("\0x", 2)}}, [](auto s) { EXPECT_TRUE(s.ok()); });
+    (*store)->Commit({{"apps", "a", std::nullopt}, {"nodes", "a", "n"}}, [&](auto status) {
+      EXPECT_TRUE(status.ok());
+      loop->Stop();
+    });
+    loop->Run();
+  }
+  auto store = OpenSqliteStore(directory / "state.db", *loop);
+  const auto rows = (*store)->Load("apps");
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ((*rows)[0].key, "b");
+  EXPECT_EQ(*(*rows)[0].value, std::string("\0x", 2));
+}
+
+}  // namespace
+}  // namespace fairlead::env_posix

@@ -1,0 +1,267 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::env_posix {
+namespace {
+
+base::Error Errno(const std::string& what, const std::string& path, int error = errno) {
+  return {what + " " + path + ": " + std::strerror(error), error};
+}
+
+/// Owns a descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  int Release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+class PosixFile final : public env::File {
+ public:
+  PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+  base::Result<size_t> ReadAt(uint64_t offset, std::span<char> out) override {
+    size_t done = 0;
+    while (done < out.size()) {
+      const ssize_t n = ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Errno("read", path_);
+      if (n == 0) break;
+      done += static_cast<size_t>(n);
+    }
+    return done;
+  }
+
+  base::Result<uint64_t> Size() override {
+    struct stat info;
+    if (::fstat(fd_.get(), &info) < 0) return Errno("stat", path_);
+    return static_cast<uint64_t>(info.st_size);
+  }
+
+  base::Status Append(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Errno("write", path_);
+      bytes.remove_prefix(static_cast<size_t>(n));
+    }
+    return {};
+  }
+
+  base::Status Sync() override {
+    if (::fdatasync(fd_.get()) < 0) return Errno("sync", path_);
+    return {};
+  }
+
+  int descriptor() const override { return fd_.get(); }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
+/// Opens `relative` below `root`: openat2 lets no component, link or ".." leave it.
+int OpenConfined(const std::string& root, const std::string& relative, uint64_t flags) {
+  const Descriptor directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid()) return -1;
+  open_how how{};
+  how.flags = flags | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, directory.get(), relative.c_str(), &how, sizeof how));
+}
+
+env::FileInfo ToInfo(const std::string& name, const struct stat& info) {
+  using Kind = env::FileInfo::Kind;
+  env::FileInfo out;
+  out.name = name;
+  out.kind = S_ISREG(info.st_mode)   ? Kind::kFile
+             : S_ISDIR(info.st_mode) ? Kind::kDirectory
+             : S_ISLNK(info.st_mode) ? Kind::kLink
+                                     : Kind::kOther;
+  out.size = static_cast<uint64_t>(info.st_size);
+  out.modified = {info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
+  out.mode = info.st_mode & 07777;
+  out.owner = info.st_uid;
+  return out;
+}
+
+std::string DirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+class PosixDisk final : public env::Disk {
+ public:
+  base::Result<std::string> ReadFile(const std::string& path, uint64_t bytes_max) override {
+    auto file = OpenForReading(path);
+    if (!file) return file.error();
+    const auto size = (*file)->Size();
+    if (!size) return size.error();
+    if (*size > bytes_max) return Errno("read", path, EFBIG);
+    return ReadToEnd(**file, *size, bytes_max, path);
+  }
+
+  base::Status WriteFileAtomically(const std::string& path, std::string_view bytes, uint32_t mode) override {
+    const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+    ::unlink(temporary.c_str());
+    {
+      const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (fd < 0) return Errno("create", temporary);
+      PosixFile file(fd, temporary);
+      base::Status written = file.Append(bytes);
+      if (written.ok()) written = file.Sync();
+      if (!written.ok()) {
+        ::unlink(temporary.c_str());
+        return written;
+      }
+    }
+    if (::rename(temporary.c_str(), path.c_str()) < 0) {
+      const base::Error error = Errno("rename to", path);
+      ::unlink(temporary.c_str());
+      return error;
+    }
+    return SyncDirectory(DirectoryOf(path));
+  }
+
+  base::Status MakeDirectories(const std::string& path, uint32_t mode) override {
+    for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+      const std::string part = path.substr(0, end);
+      if (::mkdir(part.c_str(), mode) == 0) {
+        ::chmod(part.c_str(), mode);  // whatever the umask is
+      } else if (errno != EEXIST) {
+        return Errno("create directory", part);
+      }
+      if (end == std::string::npos) break;
+    }
+    struct stat info;
+    if (::stat(path.c_str(), &info) < 0) return Errno("stat", path);
+    if (!S_ISDIR(info.st_mode)) return Errno("create directory", path, ENOTDIR);
+    return {};
+  }
+
+  base::Status RemoveTree(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    if (error) return Errno("remove", path, error.value());
+    return {};
+  }
+
+  base::Status Rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) < 0) return Errno("rename " + from + " to", to);
+    return {};
+  }
+
+  base::Result<std::vector<env::FileInfo>> List(const std::string& path) override {
+    DIR* directory = ::opendir(path.c_str());
+    if (directory == nullptr) return Errno("list", path);
+    std::vector<env::FileInfo> out;
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string name = entry->d_name;
+      struct stat info;
+      if (name == "." || name == ".." || ::fstatat(::dirfd(directory), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) {
+        continue;
+      }
+      out.push_back(ToInfo(name, info));
+    }
+    ::closedir(directory);
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return out;
+  }
+
+  base::Result<env::FileInfo> Stat(const std::string& path) override {
+    struct stat info;
+    if (::lstat(path.c_str(), &info) < 0) return Errno("stat", path);
+    return ToInfo(path.substr(path.rfind('/') + 1), info);
+  }
+
+  base::Result<env::DiskSpace> Space(const std::string& path) override {
+    struct statvfs info;
+    if (::statvfs(path.c_str(), &info) < 0) return Errno("statvfs", path);
+    return env::DiskSpace{info.f_blocks * info.f_frsize, info.f_bavail * info.f_frsize};
+  }
+
+  base::Result<std::shared_ptr<env::File>> OpenForReading(const std::string& path) override {
+    return Wrap(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path);
+  }
+
+  base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string& root, const std::string& relative) override {
+    return Wrap(OpenConfined(root, relative, O_RDONLY | O_NONBLOCK), root + "/" + relative);
+  }
+
+  base::Result<std::shared_ptr<env::File>> OpenForAppending(const std::string& path, uint32_t mode) override {
+    return Wrap(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, mode), path);
+  }
+
+  base::Result<bool> RemoveBeneath(const std::string& root, const std::string& relative) override {
+    const size_t slash = relative.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : relative.substr(0, slash);
+    const std::string name = slash == std::string::npos ? relative : relative.substr(slash + 1);
+    if (name.empty() || name == "." || name == "..") return Errno("remove", relative, EINVAL);
+    const Descriptor directory(OpenConfined(root, parent, O_PATH | O_DIRECTORY));
+    if (!directory.valid()) {
+      if (errno == ENOENT) return false;
+      return Errno("remove", root + "/" + relative);
+    }
+    if (::unlinkat(directory.get(), name.c_str(), 0) == 0) return true;
+    if (errno == ENOENT) return false;
+    return Errno("remove", root + "/" + relative);
+  }
+
+ private:
+  static base::Result<std::shared_ptr<env::File>> Wrap(int fd, const std::string& path) {
+    if (fd < 0) return Errno("open", path);
+    return std::shared_ptr<env::File>(std::make_shared<PosixFile>(fd, path));
+  }
+
+  /// Files of /proc have size 0 and content: reads on until the end.
+  static base::Result<std::string> ReadToEnd(env::File& file, uint64_t size, uint64_t bytes_max,
+                                             const std::string& path) {
+    std::string bytes(size + 1, '\0');
+    size_t done = 0;
+    while (true) {
+      const auto n = file.ReadAt(done, {bytes.data() + done, bytes.size() - done});
+      if (!n) return n.error();
+      done += *n;
+      if (done < bytes.size()) break;
+      if (done > bytes_max) return Errno("read", path, EFBIG);
+      bytes.resize(bytes.size() * 2);
+    }
+    if (done > bytes_max) return Errno("read", path, EFBIG);
+    bytes.resize(done);
+    return bytes;
+  }
+
+  static base::Status SyncDirectory(const std::string& path) {
+    const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory.valid() || ::fsync(directory.get()) < 0) return Errno("sync directory", path);
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<env::Disk> MakePosixDisk() { return std::make_unique<PosixDisk>(); }
+
+}  // namespace fairlead::env_posix

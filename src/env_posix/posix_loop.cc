@@ -1,0 +1,169 @@
+#include "env_posix/posix_loop.h"
+
+#include <sys/random.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <map>
+
+#include "base/check.h"
+#include "env_posix/processes_internal.h"
+#include "env_posix/sockets_internal.h"
+
+namespace fairlead::env_posix {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+constexpr int kOffloadThreads = 4;
+
+class AsioLoop final : public PosixLoop, private SocketHost {
+ public:
+  AsioLoop() : SocketHost(context_), context_(1), work_(asio::make_work_guard(context_)), wakeup_(context_) {
+    BeginTurn();
+  }
+
+  ~AsioLoop() override {
+    pool_.join();
+    context_.stop();
+  }
+
+  base::Instant Now() const override { return now_; }
+
+  base::WallTime Wall() const override {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+  }
+
+  TimerId At(base::Instant when, Callback callback) override {
+    const TimerId id = ++last_timer_;
+    timers_.emplace(std::pair(when, id), std::move(callback));
+    due_.emplace(id, when);
+    ArmWakeup();
+    return id;
+  }
+
+  void Cancel(TimerId timer) override {
+    const auto found = due_.find(timer);
+    if (found == due_.end()) return;
+    timers_.erase({found->second, timer});
+    due_.erase(found);
+  }
+
+  void Post(Callback callback) override {
+    asio::post(context_, [this, callback = std::move(callback)] {
+      BeginTurn();
+      callback();
+    });
+  }
+
+  void Offload(Callback work, Callback done) override {
+    asio::post(pool_, [this, guard = asio::make_work_guard(context_), work = std::move(work),
+                       done = std::move(done)]() mutable {
+      work();
+      Post(std::move(done));
+    });
+  }
+
+  void RandomBytes(std::span<uint8_t> bytes) override {
+    size_t filled = 0;
+    while (filled < bytes.size()) {
+      const ssize_t n = ::getrandom(bytes.data() + filled, bytes.size() - filled, 0);
+      FL_CHECK(n > 0, "getrandom failed");
+      filled += static_cast<size_t>(n);
+    }
+  }
+
+  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept) override {
+    return ListenOn(*this, endpoint, std::move(on_accept));
+  }
+
+  void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override {
+    ConnectTo(*this, endpoint, timeout, std::move(done));
+  }
+
+  base::Result<int64_t> Spawn(const env::SpawnRequest& request, ExitHandler on_exit) override {
+    return SpawnProcess(*this, request, std::move(on_exit));
+  }
+
+  void Watch(int64_t pid, uint64_t start_ticks, std::function<void()> on_gone) override {
+    WatchProcess(*this, pid, start_ticks, std::move(on_gone));
+  }
+
+  base::Status Signal(int64_t pid, int signal) override { return SignalProcess(pid, signal); }
+
+  void Run() override {
+    context_.restart();
+    context_.run();
+  }
+
+  void Stop() override { context_.stop(); }
+
+  void OnSignal(int signal, Callback callback) override {
+    auto set = std::make_shared<asio::signal_set>(context_, signal);
+    WaitSignal(std::move(set), std::move(callback));
+  }
+
+  void BeginTurn() override {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    now_ = {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
+  }
+
+ private:
+  void WaitSignal(std::shared_ptr<asio::signal_set> set, Callback callback) {
+    asio::signal_set& waiting = *set;
+    waiting.async_wait([this, set = std::move(set), callback = std::move(callback)](error_code error, int) {
+      if (error) return;
+      BeginTurn();
+      callback();
+      WaitSignal(set, callback);
+    });
+  }
+
+  void ArmWakeup() {
+    if (timers_.empty()) return;
+    const base::Instant first = timers_.begin()->first.first;
+    if (first >= armed_for_) return;
+    armed_for_ = first;
+    wakeup_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(first.ns)));
+    wakeup_.async_wait([this](error_code error) {
+      if (error) return;  // armed again for an earlier time
+      armed_for_ = base::Instant::Max();
+      RunDueTimers();
+      ArmWakeup();
+    });
+  }
+
+  void RunDueTimers() {
+    BeginTurn();
+    const base::Instant turn = now_;
+    while (!timers_.empty() && timers_.begin()->first.first <= turn) {
+      const auto node = timers_.extract(timers_.begin());
+      due_.erase(node.key().second);
+      BeginTurn();
+      node.mapped()();
+    }
+  }
+
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_;
+  asio::steady_timer wakeup_;
+  asio::thread_pool pool_{kOffloadThreads};
+  base::Instant now_;
+  base::Instant armed_for_ = base::Instant::Max();
+  TimerId last_timer_ = 0;
+  std::map<std::pair<base::Instant, TimerId>, Callback> timers_;
+  std::map<TimerId, base::Instant> due_;
+};
+
+}  // namespace
+
+std::unique_ptr<PosixLoop> MakePosixLoop() { return std::make_unique<AsioLoop>(); }
+
+}  // namespace fairlead::env_posix

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "env/disk.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/process.h"
+#include "env/store.h"
+
+namespace fairlead::env_posix {
+
+/// The real world on one thread (Boost.Asio, epoll): clock, timers, sockets, child processes. Run() turns the loop on
+/// the calling thread until Stop().
+class PosixLoop : public env::Loop, public env::Net, public env::Processes {
+ public:
+  virtual void Run() = 0;
+  /// Makes Run() return; may be called from any thread and from a callback.
+  virtual void Stop() = 0;
+  /// Runs `callback` on the loop each time `signal` arrives, instead of its default action.
+  virtual void OnSignal(int signal, Callback callback) = 0;
+};
+
+std::unique_ptr<PosixLoop> MakePosixLoop();
+
+/// The local file system.
+std::unique_ptr<env::Disk> MakePosixDisk();
+
+/// A Store in one SQLite file (WAL, synchronous=FULL) with a thread of its own; commits that wait together share one
+/// transaction. Destroying it finishes what was queued.
+base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop);
+
+}  // namespace fairlead::env_posix

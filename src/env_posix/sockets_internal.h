@@ -1,0 +1,26 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <vector>
+
+#include "env/net.h"
+
+namespace fairlead::env_posix {
+
+/// What sockets need of their loop: the context, a receive buffer that all connections share, and a wrapper that keeps
+/// the clock constant during one callback.
+struct SocketHost {
+  boost::asio::io_context& context;
+  std::vector<char> receive_buffer = std::vector<char>(256 * 1024);
+  virtual ~SocketHost() = default;
+  explicit SocketHost(boost::asio::io_context& io) : context(io) {}
+  /// Reads the clock once for the callback that begins now.
+  virtual void BeginTurn() = 0;
+};
+
+base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
+                                                      env::Net::AcceptHandler on_accept);
+void ConnectTo(SocketHost& host, const env::Endpoint& endpoint, base::Duration timeout, env::Net::ConnectHandler done);
+
+}  // namespace fairlead::env_posix
