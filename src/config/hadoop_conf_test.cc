@@ -1,0 +1,98 @@
+#include "config/hadoop_conf.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace fairlead::config {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+FileReader Reading(const Files& files) {
+  return [files](const std::string& path) -> base::Result<std::string> {
+    const auto found = files.find(path);
+    if (found == files.end()) return base::Error{path + ": no such file", ENOENT};
+    return found->second;
+  };
+}
+
+std::string Property(const std::string& name, const std::string& value, const std::string& more = "") {
+  return "<property><name>" + name + "</name><value>" + value + "</value>" + more + "</property>\n";
+}
+
+std::string File(const std::string& body) {
+  return "<?xml version=\"1.0\"?>\n<configuration>\n" + body + "</configuration>";
+}
+
+TEST(HadoopConf, LaterFilesWinExceptOverFinal) {
+  const auto conf = HadoopConf::Load(
+      "/c", {},
+      Reading({{"/c/core-site.xml", File(Property("a", "1") + Property("b", "1", "<final>true</final>"))},
+               {"/c/yarn-site.xml", File(Property("a", "2") + Property("b", "2"))}}));
+  ASSERT_TRUE(conf.ok());
+  EXPECT_EQ(conf->String("a"), "2");
+  EXPECT_EQ(conf->String("b"), "1");
+}
+
+TEST(HadoopConf, VariablesComeFromKeysDefaultsAndEnvironment) {
+  const auto conf = HadoopConf::Load(
+      "/c", {{"HOST", "h1"}, {"USER", "ann"}},
+      Reading(
+          {{"/c/yarn-site.xml", File(Property("yarn.resourcemanager.hostname", "${env.HOST}") +
+                                     Property("x", "${env.NONE:-none}/${no.such}") + Property("loop", "${loop}"))}}));
+  ASSERT_TRUE(conf.ok());
+  EXPECT_EQ(conf->String("yarn.resourcemanager.address"), "h1:8032");
+  EXPECT_EQ(conf->String("yarn.nodemanager.local-dirs"), "/tmp/hadoop-ann/nm-local-dir");
+  EXPECT_EQ(conf->String("x"), "none/${no.such}");
+  EXPECT_EQ(conf->String("loop"), "${loop}");
+}
+
+TEST(HadoopConf, IncludesAreReadRelativeToTheirFile) {
+  const auto conf = HadoopConf::Load(
+      "/c", {},
+      Reading(
+          {{"/c/yarn-site.xml", File("<xi:include xmlns:xi=\"http://www.w3.org/2001/XInclude\" href=\"more.xml\"/>")},
+           {"/c/more.xml", File(Property("a", "included"))}}));
+  ASSERT_TRUE(conf.ok());
+  EXPECT_EQ(conf->String("a"), "included");
+}
+
+TEST(HadoopConf, MalformedXmlIsRefusedWithItsPlace) {
+  const auto conf =
+      HadoopConf::Load("/c", {}, Reading({{"/c/yarn-site.xml", "<configuration>\n  <property>\n</configuration>"}}));
+  ASSERT_FALSE(conf.ok());
+  EXPECT_TRUE(conf.error().message.starts_with("/c/yarn-site.xml:3:")) << conf.error().message;
+}
+
+TEST(HadoopConf, AWrongValueIsNamedWithFileLineAndColumn) {
+  const auto conf = HadoopConf::Load("/c", {}, Reading({{"/c/yarn-site.xml", File(Property("n", "many"))}}));
+  ASSERT_TRUE(conf.ok());
+  EXPECT_EQ(conf->Int("n", 3), 3);
+  ASSERT_EQ(conf->errors().size(), 1u);
+  EXPECT_EQ(conf->errors()[0], "/c/yarn-site.xml:3:1: n: 'many' is not a whole number");
+}
+
+TEST(HadoopConf, TimesHaveUnits) {
+  HadoopConf conf;
+  conf.Set("a", "5s");
+  conf.Set("b", "1500");
+  conf.Set("c", "2 weeks");
+  EXPECT_EQ(conf.Time("a", {}), base::Duration::Seconds(5));
+  EXPECT_EQ(conf.Time("b", {}), base::Duration::Millis(1500));
+  EXPECT_EQ(conf.Time("b", {}, base::Duration::Seconds(1)), base::Duration::Seconds(1500));
+  EXPECT_EQ(conf.Time("c", base::Duration::Seconds(9)), base::Duration::Seconds(9));
+  EXPECT_EQ(conf.errors().size(), 1u);
+}
+
+TEST(HadoopConf, DefaultsAreSorted) {
+  EXPECT_STREQ(HadoopDefault("yarn.acl.enable"), "false");
+  EXPECT_STREQ(HadoopDefault("fs.defaultFS"), "file:///");
+  EXPECT_STREQ(HadoopDefault("yarn.scheduler.minimum-allocation-vcores"), "1");
+  EXPECT_EQ(HadoopDefault("no.such.key"), nullptr);
+}
+
+TEST(HadoopConf, ADirectoryWithoutFilesIsRefused) { EXPECT_FALSE(HadoopConf::Load("/empty", {}, Reading({})).ok()); }
+
+}  // namespace
+}  // namespace fairlead::config

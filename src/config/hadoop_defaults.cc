@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "config/hadoop_conf.h"
+
+namespace fairlead::config {
+namespace {
+
+// Defaults of Hadoop 3.3 and 3.4 (identical for these keys) that Fairlead reads or that other values refer to by
+// ${...}. Sorted by key.
+constexpr std::pair<std::string_view, const char*> kDefaults[] = {
+    {"fs.defaultFS", "file:///"},
+    {"hadoop.http.staticuser.user", "dr.who"},
+    {"hadoop.security.authentication", "simple"},
+    {"hadoop.security.authorization", "false"},
+    {"hadoop.tmp.dir", "/tmp/hadoop-${user.name}"},
+    {"mapreduce.shuffle.port", "13562"},
+    {"yarn.acl.enable", "false"},
+    {"yarn.admin.acl", "*"},
+    {"yarn.am.liveness-monitor.expiry-interval-ms", "600000"},
+    {"yarn.app.mapreduce.am.staging-dir", "/tmp/hadoop-yarn/staging"},
+    {"yarn.client.nodemanager-connect.retry-interval-ms", "10000"},
+    {"yarn.http.policy", "HTTP_ONLY"},
+    {"yarn.log-aggregation-enable", "false"},
+    {"yarn.nm.liveness-monitor.expiry-interval-ms", "600000"},
+    {"yarn.nodemanager.address", "${yarn.nodemanager.hostname}:0"},
+    {"yarn.nodemanager.bind-host", ""},
+    {"yarn.nodemanager.container-executor.class", "org.apache.hadoop.yarn.server.nodemanager.DefaultContainerExecutor"},
+    {"yarn.nodemanager.delete.debug-delay-sec", "0"},
+    {"yarn.nodemanager.disk-health-checker.interval-ms", "120000"},
+    {"yarn.nodemanager.env-whitelist",
+     "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,HADOOP_YARN_HOME,"
+     "HADOOP_HOME,PATH,LANG,TZ"},
+    {"yarn.nodemanager.hostname", "0.0.0.0"},
+    {"yarn.nodemanager.local-cache.max-files-per-directory", "8192"},
+    {"yarn.nodemanager.local-dirs", "${hadoop.tmp.dir}/nm-local-dir"},
+    {"yarn.nodemanager.localizer.address", "${yarn.nodemanager.hostname}:8040"},
+    {"yarn.nodemanager.localizer.cache.cleanup.interval-ms", "600000"},
+    {"yarn.nodemanager.localizer.cache.target-size-mb", "10240"},
+    {"yarn.nodemanager.log-dirs", "/tmp/hadoop-${user.name}/userlogs"},
+    {"yarn.nodemanager.log.retain-seconds", "10800"},
+    {"yarn.nodemanager.pmem-check-enabled", "true"},
+    {"yarn.nodemanager.recovery.dir", "${hadoop.tmp.dir}/yarn-nm-recovery"},
+    {"yarn.nodemanager.remote-app-log-dir", "/tmp/logs"},
+    {"yarn.nodemanager.remote-app-log-dir-suffix", "logs"},
+    {"yarn.nodemanager.resource.cpu-vcores", "-1"},
+    {"yarn.nodemanager.resource.memory-mb", "-1"},
+    {"yarn.nodemanager.sleep-delay-before-sigkill.ms", "250"},
+    {"yarn.nodemanager.vmem-check-enabled", "true"},
+    {"yarn.nodemanager.vmem-pmem-ratio", "2.1"},
+    {"yarn.nodemanager.webapp.address", "${yarn.nodemanager.hostname}:8042"},
+    {"yarn.resourcemanager.address", "${yarn.resourcemanager.hostname}:8032"},
+    {"yarn.resourcemanager.admin.address", "${yarn.resourcemanager.hostname}:8033"},
+    {"yarn.resourcemanager.am.max-attempts", "2"},
+    {"yarn.resourcemanager.bind-host", ""},
+    {"yarn.resourcemanager.cluster-id", ""},
+    {"yarn.resourcemanager.hostname", "0.0.0.0"},
+    {"yarn.resourcemanager.max-completed-applications", "1000"},
+    {"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "1000"},
+    {"yarn.resourcemanager.nodes.exclude-path", ""},
+    {"yarn.resourcemanager.nodes.include-path", ""},
+    {"yarn.resourcemanager.resource-tracker.address", "${yarn.resourcemanager.hostname}:8031"},
+    {"yarn.resourcemanager.scheduler.address", "${yarn.resourcemanager.hostname}:8030"},
+    {"yarn.resourcemanager.webapp.address", "${yarn.resourcemanager.hostname}:8088"},
+    {"yarn.scheduler.maximum-allocation-mb", "8192"},
+    {"yarn.scheduler.maximum-allocation-vcores", "4"},
+    {"yarn.scheduler.minimum-allocation-mb", "1024"},
+    {"yarn.scheduler.minimum-allocation-vcores", "1"},
+};
+
+}  // namespace
+
+const char* HadoopDefault(std::string_view key) {
+  const auto* found = std::lower_bound(std::begin(kDefaults), std::end(kDefaults), key,
+                                       [](const auto& entry, std::string_view k) { return entry.first < k; });
+  return found != std::end(kDefaults) && found->first == key ? found->second : nullptr;
+}
+
+}  // namespace fairlead::config
