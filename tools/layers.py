@@ -11,8 +11,10 @@ import sys
 WIRES = {"wire/hadoop_rpc", "wire/yarn", "wire/spark_transport", "wire/spark_shuffle", "wire/java_stream", "wire/engine"}
 CORES = {"scheduler", "rm", "nm", "tasks", "shuffle"}
 ENDPOINTS = {"endpoints/yarn", "endpoints/spark", "endpoints/shuffle", "endpoints/rest"}
+# What every machine may stand on: Hadoop RPC and HTTP over the env ports.
+SERVERS = {"process/rpc", "process/http"}
 MACHINES = {"process/rm", "process/nm", "process/shuffle", "process/driver", "process/executor"}
-BELOW_ENGINE = {"base", "model", "env", "config"} | WIRES | CORES | ENDPOINTS | MACHINES
+BELOW_ENGINE = {"base", "model", "env", "config"} | WIRES | CORES | ENDPOINTS | SERVERS | MACHINES
 
 # folder -> folders it may include besides itself
 MAY_INCLUDE = {
@@ -33,11 +35,13 @@ MAY_INCLUDE = {
     "endpoints/rest": {"base", "model"},
     "env_posix": {"base", "env"},
     "env_sim": {"base", "env"},
-    "process/rm": {"base", "model", "env", "config", "scheduler", "rm"} | WIRES | ENDPOINTS,
-    "process/nm": {"base", "model", "env", "config", "nm"} | WIRES | ENDPOINTS,
-    "process/shuffle": {"base", "model", "env", "config", "shuffle"} | WIRES | ENDPOINTS,
-    "process/driver": {"base", "model", "env", "config", "tasks"} | WIRES | ENDPOINTS,
-    "process/executor": {"base", "model", "env", "config"} | WIRES | ENDPOINTS,
+    "process/http": {"base", "env"},
+    "process/rpc": {"base", "env", "wire/hadoop_rpc", "wire/yarn", "endpoints/yarn"},
+    "process/rm": {"base", "model", "env", "config", "scheduler", "rm"} | WIRES | ENDPOINTS | SERVERS,
+    "process/nm": {"base", "model", "env", "config", "nm"} | WIRES | ENDPOINTS | SERVERS,
+    "process/shuffle": {"base", "model", "env", "config", "shuffle"} | WIRES | ENDPOINTS | SERVERS,
+    "process/driver": {"base", "model", "env", "config", "tasks"} | WIRES | ENDPOINTS | SERVERS,
+    "process/executor": {"base", "model", "env", "config"} | WIRES | ENDPOINTS | SERVERS,
     "engine": BELOW_ENGINE | {"env_posix"},
     "sim": BELOW_ENGINE | {"engine", "env_sim"},
     "shell": BELOW_ENGINE | {"engine", "env_posix"},
