@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fairlead::process::http {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// The value of a header (names compare without case), or "".
+std::string_view FindHeader(const Headers& headers, std::string_view name);
+
+struct Request {
+  std::string method;                        // "GET"
+  std::string target;                        // as sent: path and query
+  std::string path;                          // decoded: "/ws/v1/cluster/apps"
+  std::map<std::string, std::string> query;  // decoded; the last of equal names
+  Headers headers;
+  std::string body;
+  std::string peer;  // address of the client
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+  Headers headers;  // besides Content-Type and Content-Length
+};
+
+Response TextResponse(int status, std::string text);
+Response JsonResponse(int status, std::string json);
+
+/// Undoes %XX (and "+" where `plus_is_space`); a broken escape stays as it is.
+std::string PercentDecode(std::string_view text, bool plus_is_space);
+std::string PercentEncode(std::string_view text);
+/// `text` safe inside HTML.
+std::string HtmlEscape(std::string_view text);
+
+}  // namespace fairlead::process::http

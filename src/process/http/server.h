@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/http/http.h"
+
+namespace fairlead::process::http {
+
+struct ServerLimits {
+  size_t header_bytes_max = 64 * 1024;
+  size_t body_bytes_max = 8 * 1024 * 1024;
+  int connections_max = 2000;
+  base::Duration idle = base::Duration::Seconds(60);
+};
+
+/// An HTTP/1.1 server over the env ports (parsing by Boost.Beast): keep-alive, one request of a connection at a time,
+/// everything bounded by ServerLimits. The handler answers now or later through `reply`, exactly once, on the loop's
+/// thread; a reply to a connection that has gone is dropped.
+class Server {
+ public:
+  using Reply = std::function<void(Response)>;
+  using Handler = std::function<void(Request, Reply)>;
+
+  static base::Result<std::unique_ptr<Server>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
+                                                      Handler handler, ServerLimits limits = {});
+  virtual ~Server() = default;
+  virtual env::Endpoint local() const = 0;
+};
+
+}  // namespace fairlead::process::http
