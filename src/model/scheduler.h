@@ -89,7 +89,8 @@ struct AppAdded {
   bool recovering = false;  // known from the store: placement and limits were decided before
   bool unmanaged = false;
   base::WallTime submitted;
-  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted)
+  std::vector<Ask> master_asks;  // what the master's container will be asked with: checked against the queue's maximum
+  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks)
 };
 struct AttemptAdded {
   static constexpr std::string_view kName = "attempt_added";
@@ -217,7 +218,8 @@ struct Reserved {
   NodeIndex node;
   ContainerId container;
   Resources resources;
-  FL_FIELDS(app, node, container, resources)
+  int32_t priority = 0;
+  FL_FIELDS(app, node, container, resources, priority)
 };
 struct Unreserved {
   static constexpr std::string_view kName = "unreserved";
@@ -235,7 +237,10 @@ struct Finished {
   int32_t exit_status = 0;  // Hadoop's ContainerExitStatus: 0.., -100 aborted, -102 preempted, ...
   bool acquired = false;    // the master has heard of it
   std::string diagnostics;
-  FL_FIELDS(app, container, node, exit_status, acquired, diagnostics)
+  /// yarn-fair: Hadoop's container state machine does not know this end (a grant released or finished before the master
+  /// picked it up), so its master is told nothing of it.
+  bool silent = false;
+  FL_FIELDS(app, container, node, exit_status, acquired, diagnostics, silent)
 };
 /// Announced before the kill: `contract` false = the exact container will be taken (strict), true = as many resources.
 struct PreemptionNotice {
@@ -278,8 +283,17 @@ struct CallFailed {
   FL_FIELDS(exception, message)
 };
 
+/// yarn-fair: a starved application was worked on; `victims` will be killed after the grace period.
+struct VictimsChosen {
+  static constexpr std::string_view kName = "victims_chosen";
+  AppIndex app;
+  Resources starvation;
+  std::vector<ContainerId> victims;
+  FL_FIELDS(app, starvation, victims)
+};
+
 using Effect = std::variant<AppAccepted, AppRejected, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
-                            AllocateAnswered, MoveAnswered, ResizeAnswered, CallFailed>;
+                            AllocateAnswered, MoveAnswered, ResizeAnswered, CallFailed, VictimsChosen>;
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {
