@@ -11,6 +11,8 @@ add_custom_target(layers ALL
   COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/layers.py --root ${CMAKE_SOURCE_DIR}
   COMMENT "Checking which folder includes which" VERBATIM)
 
+add_custom_target(fuzzers)
+
 function(fairlead_module)
   cmake_parse_arguments(M "" "NAME" "SRCS;DEPS;LIBS;TESTS;TEST_DEPS;TEST_LIBS;BENCHES;BENCH_DEPS;BENCH_LIBS;FUZZ" ${ARGN})
   set(lib fairlead_${M_NAME})
@@ -41,7 +43,8 @@ function(fairlead_module)
       get_filename_component(fuzz_name ${source} NAME_WE)
       add_executable(${fuzz_name} ${source})
       target_link_libraries(${fuzz_name} PRIVATE ${lib} ${M_LIBS} -fsanitize=fuzzer)
-      set_property(GLOBAL APPEND PROPERTY FAIRLEAD_FUZZ_TARGETS ${fuzz_name})
+      set_target_properties(${fuzz_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
+      add_dependencies(fuzzers ${fuzz_name})
     endforeach()
   endif()
 endfunction()
