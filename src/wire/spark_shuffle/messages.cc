@@ -1,0 +1,441 @@
+#include "wire/spark_shuffle/messages.h"
+
+#include <array>
+#include <cstdio>
+
+#include "base/bytes.h"
+
+namespace fairlead::wire::spark_shuffle {
+namespace {
+
+using base::ByteWriter;
+
+/// Reads fields and remembers the first failure as the exception of a Spark service of the chosen release
+/// (org.apache.spark.network.protocol.Encoders over an UnpooledUnsafeDirectByteBuf).
+class Reader {
+ public:
+  Reader(std::string_view body, Dialect dialect) : body_(body), dialect_(dialect) {}
+
+  bool failed() const { return failed_; }
+  base::Error error() const { return {error_, static_cast<int>(code_)}; }
+
+  uint8_t U8() { return static_cast<uint8_t>(Number(1)); }
+  bool Bool() { return U8() != 0; }
+  int32_t I32() { return static_cast<int32_t>(Number(4)); }
+  int64_t I64() { return static_cast<int64_t>(Number(8)); }
+
+  std::string Blob() {
+    const int32_t length = I32();
+    if (failed_ || !CheckLength(length, 1)) return {};
+    return std::string(Take(static_cast<size_t>(length)));
+  }
+
+  std::vector<std::string> Strings() {
+    std::vector<std::string> out;
+    ForEach(4, [&] { out.push_back(Blob()); });
+    return out;
+  }
+  std::vector<int32_t> Ints() {
+    std::vector<int32_t> out;
+    ForEach(4, [&] { out.push_back(I32()); });
+    return out;
+  }
+  std::vector<int64_t> Longs() {
+    std::vector<int64_t> out;
+    ForEach(8, [&] { out.push_back(I64()); });
+    return out;
+  }
+  IntLists Lists() {
+    IntLists out;
+    ForEach(4, [&] {
+      ForEach(4, [&] { out.AddValue(I32()); });
+      out.CloseList();
+    });
+    return out;
+  }
+  std::string Rest() { return std::string(Take(body_.size() - position_)); }
+
+  void Fail(std::string what, DecodeError code = DecodeError::kMalformed) {
+    if (failed_) return;
+    failed_ = true;
+    error_ = std::move(what);
+    code_ = code;
+  }
+
+ private:
+  /// Java arrays of this many bytes end a default service with OutOfMemoryError.
+  static constexpr int64_t kHeapBytes = int64_t{1} << 29;
+
+  /// An int32 count, then `one` that often or until a failure; `element_bytes` is the least an element takes.
+  template <class One>
+  void ForEach(int64_t element_bytes, One&& one) {
+    const int32_t count = I32();
+    if (failed_ || !CheckLength(count, element_bytes)) return;
+    for (int32_t i = 0; i < count && !failed_; ++i) one();
+  }
+
+  /// 4.x: Objects.checkFromIndexSize(0, length, readable / element size). 3.5: `new T[length]`.
+  bool CheckLength(int32_t length, int64_t element_bytes) {
+    const auto readable = static_cast<int64_t>(body_.size() - position_);
+    if (dialect_ == Dialect::kSpark43) {
+      const int64_t limit = readable / element_bytes;
+      if (length >= 0 && length <= limit) return true;
+      Fail("java.lang.IndexOutOfBoundsException: Range [0, 0 + " + std::to_string(length) +
+           ") out of bounds for length " + std::to_string(limit));
+      return false;
+    }
+    if (length < 0) {
+      Fail("java.lang.NegativeArraySizeException: " + std::to_string(length));
+    } else if (length * element_bytes > readable && length * element_bytes >= kHeapBytes) {
+      Fail("java.lang.OutOfMemoryError: Requested array size exceeds VM limit", DecodeError::kOutOfMemory);
+    }
+    return !failed_;
+  }
+
+  std::string_view Take(size_t n) {
+    if (failed_) return {};
+    if (n > body_.size() - position_) {
+      Short(n);
+      return {};
+    }
+    const std::string_view slice = body_.substr(position_, n);
+    position_ += n;
+    return slice;
+  }
+
+  uint64_t Number(size_t bytes) {
+    uint64_t value = 0;
+    for (const char c : Take(bytes)) value = (value << 8) | static_cast<uint8_t>(c);
+    return value;
+  }
+
+  /// io.netty.buffer.AbstractByteBuf.checkReadableBytes0; an empty body is Unpooled.EMPTY_BUFFER, which says nothing.
+  void Short(size_t wanted) {
+    if (body_.empty()) return Fail("java.lang.IndexOutOfBoundsException");
+    const std::string at = std::to_string(position_);
+    const std::string size = std::to_string(body_.size());
+    Fail("java.lang.IndexOutOfBoundsException: readerIndex(" + at + ") + length(" + std::to_string(wanted) +
+         ") exceeds writerIndex(" + size + "): UnpooledUnsafeDirectByteBuf(ridx: " + at + ", widx: " + size +
+         ", cap: " + size + "/" + size + ")");
+  }
+
+  std::string_view body_;
+  Dialect dialect_;
+  size_t position_ = 0;
+  bool failed_ = false;
+  std::string error_;
+  DecodeError code_ = DecodeError::kMalformed;
+};
+
+// ---- decoding: one overload a message, in wire order ---------------------------------------------------------------
+
+void Read(Reader& in, OpenBlocks& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.block_ids = in.Strings();
+}
+void Read(Reader& in, UploadBlock& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.block_id = in.Blob();
+  m.metadata = in.Blob();
+  m.data = in.Blob();
+}
+void Read(Reader& in, RegisterExecutor& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.local_dirs = in.Strings();
+  m.sub_dirs_per_local_dir = in.I32();
+  m.shuffle_manager = in.Blob();
+}
+void Read(Reader& in, StreamHandle& m) {
+  m.stream_id = in.I64();
+  m.num_chunks = in.I32();
+}
+void Read(Reader& in, RegisterDriver& m) {
+  m.app_id = in.Blob();
+  m.heartbeat_timeout_ms = in.I64();
+}
+void Read(Reader& in, ShuffleServiceHeartbeat& m) { m.app_id = in.Blob(); }
+void Read(Reader& in, UploadBlockStream& m) {
+  m.block_id = in.Blob();
+  m.metadata = in.Blob();
+}
+void Read(Reader& in, RemoveBlocks& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.block_ids = in.Strings();
+}
+void Read(Reader& in, BlocksRemoved& m) { m.num_removed = in.I32(); }
+void Read(Reader& in, FetchShuffleBlocks& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.shuffle_id = in.I32();
+  m.map_ids = in.Longs();
+  m.reduce_ids = in.Lists();
+  m.batch = in.Bool();
+}
+void Read(Reader& in, GetLocalDirsForExecutors& m) {
+  m.app_id = in.Blob();
+  m.exec_ids = in.Strings();
+}
+void Read(Reader& in, LocalDirsForExecutors& m) {
+  m.exec_ids = in.Strings();
+  m.num_dirs_by_exec = in.Ints();
+  m.all_dirs = in.Strings();
+}
+void Read(Reader& in, PushBlockStream& m) {
+  m.app_id = in.Blob();
+  m.app_attempt_id = in.I32();
+  m.shuffle_id = in.I32();
+  m.shuffle_merge_id = in.I32();
+  m.map_index = in.I32();
+  m.reduce_id = in.I32();
+  m.index = in.I32();
+}
+void Read(Reader& in, FinalizeShuffleMerge& m) {
+  m.app_id = in.Blob();
+  m.app_attempt_id = in.I32();
+  m.shuffle_id = in.I32();
+  m.shuffle_merge_id = in.I32();
+}
+void Read(Reader& in, MergeStatuses& m) {
+  m.shuffle_id = in.I32();
+  m.shuffle_merge_id = in.I32();
+  m.rest = in.Rest();
+}
+void Read(Reader& in, FetchShuffleBlockChunks& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.shuffle_id = in.I32();
+  m.shuffle_merge_id = in.I32();
+  m.reduce_ids = in.Ints();
+  m.chunk_ids = in.Lists();
+}
+void Read(Reader& in, DiagnoseCorruption& m) {
+  m.app_id = in.Blob();
+  m.exec_id = in.Blob();
+  m.shuffle_id = in.I32();
+  m.map_id = in.I64();
+  m.reduce_id = in.I32();
+  m.checksum = in.I64();
+  m.algorithm = in.Blob();
+}
+void Read(Reader& in, CorruptionCause& m) {
+  const uint8_t ordinal = in.U8();
+  if (ordinal > static_cast<uint8_t>(Cause::kUnsupportedChecksumAlgorithm)) {
+    return in.Fail("java.lang.ArrayIndexOutOfBoundsException: Index " + std::to_string(static_cast<int8_t>(ordinal)) +
+                   " out of bounds for length 5");
+  }
+  m.cause = static_cast<Cause>(ordinal);
+}
+void Read(Reader& in, BlockPushReturnCode& m) {
+  m.code = in.U8();
+  m.failed_block_id = in.Blob();
+}
+void Read(Reader& in, RemoveShuffleMerge& m) {
+  m.app_id = in.Blob();
+  m.app_attempt_id = in.I32();
+  m.shuffle_id = in.I32();
+  m.shuffle_merge_id = in.I32();
+}
+
+template <size_t... I>
+bool ReadAlternative(Reader& in, uint8_t id, Message& out, std::index_sequence<I...>) {
+  return ((id == I && (Read(in, out.emplace<I>()), true)) || ...);
+}
+
+// ---- encoding ------------------------------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+  void Put(std::string_view bytes) {
+    out_.I32(static_cast<int32_t>(bytes.size()));
+    out_.Bytes(bytes);
+  }
+  void Put(uint8_t v) { out_.U8(v); }
+  void Put(bool v) { out_.U8(v ? 1 : 0); }
+  void Put(int32_t v) { out_.I32(v); }
+  void Put(int64_t v) { out_.I64(v); }
+  template <class T>
+  void Put(const std::vector<T>& list) {
+    out_.I32(static_cast<int32_t>(list.size()));
+    for (const auto& item : list) PutOne(item);
+  }
+  void Put(const IntLists& lists) {
+    out_.I32(static_cast<int32_t>(lists.size()));
+    for (size_t i = 0; i < lists.size(); ++i) {
+      out_.I32(static_cast<int32_t>(lists[i].size()));
+      for (const int32_t value : lists[i]) out_.I32(value);
+    }
+  }
+  void Raw(std::string_view bytes) { out_.Bytes(bytes); }
+
+  template <class... T>
+  void All(const T&... fields) {
+    (PutOne(fields), ...);
+  }
+
+ private:
+  template <class T>
+  void PutOne(const T& field) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      Put(std::string_view(field));
+    } else {
+      Put(field);
+    }
+  }
+  ByteWriter out_;
+};
+
+void Write(Writer& w, const OpenBlocks& m) { w.All(m.app_id, m.exec_id, m.block_ids); }
+void Write(Writer& w, const UploadBlock& m) { w.All(m.app_id, m.exec_id, m.block_id, m.metadata, m.data); }
+void Write(Writer& w, const RegisterExecutor& m) {
+  w.All(m.app_id, m.exec_id, m.local_dirs, m.sub_dirs_per_local_dir, m.shuffle_manager);
+}
+void Write(Writer& w, const StreamHandle& m) { w.All(m.stream_id, m.num_chunks); }
+void Write(Writer& w, const RegisterDriver& m) { w.All(m.app_id, m.heartbeat_timeout_ms); }
+void Write(Writer& w, const ShuffleServiceHeartbeat& m) { w.All(m.app_id); }
+void Write(Writer& w, const UploadBlockStream& m) { w.All(m.block_id, m.metadata); }
+void Write(Writer& w, const RemoveBlocks& m) { w.All(m.app_id, m.exec_id, m.block_ids); }
+void Write(Writer& w, const BlocksRemoved& m) { w.All(m.num_removed); }
+void Write(Writer& w, const FetchShuffleBlocks& m) {
+  w.All(m.app_id, m.exec_id, m.shuffle_id, m.map_ids, m.reduce_ids, m.batch);
+}
+void Write(Writer& w, const GetLocalDirsForExecutors& m) { w.All(m.app_id, m.exec_ids); }
+void Write(Writer& w, const LocalDirsForExecutors& m) { w.All(m.exec_ids, m.num_dirs_by_exec, m.all_dirs); }
+void Write(Writer& w, const PushBlockStream& m) {
+  w.All(m.app_id, m.app_attempt_id, m.shuffle_id, m.shuffle_merge_id, m.map_index, m.reduce_id, m.index);
+}
+void Write(Writer& w, const FinalizeShuffleMerge& m) {
+  w.All(m.app_id, m.app_attempt_id, m.shuffle_id, m.shuffle_merge_id);
+}
+void Write(Writer& w, const MergeStatuses& m) {
+  w.All(m.shuffle_id, m.shuffle_merge_id);
+  w.Raw(m.rest);
+}
+void Write(Writer& w, const FetchShuffleBlockChunks& m) {
+  w.All(m.app_id, m.exec_id, m.shuffle_id, m.shuffle_merge_id, m.reduce_ids, m.chunk_ids);
+}
+void Write(Writer& w, const DiagnoseCorruption& m) {
+  w.All(m.app_id, m.exec_id, m.shuffle_id, m.map_id, m.reduce_id, m.checksum, m.algorithm);
+}
+void Write(Writer& w, const CorruptionCause& m) { w.All(static_cast<uint8_t>(m.cause)); }
+void Write(Writer& w, const BlockPushReturnCode& m) { w.All(m.code, m.failed_block_id); }
+void Write(Writer& w, const RemoveShuffleMerge& m) {
+  w.All(m.app_id, m.app_attempt_id, m.shuffle_id, m.shuffle_merge_id);
+}
+
+// ---- Java's toString -----------------------------------------------------------------------------------------------
+
+std::string Text(int64_t v) { return std::to_string(v); }
+
+template <class T>
+std::string List(const std::vector<T>& items) {
+  std::string out = "[";
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ", ";
+    if constexpr (std::is_same_v<T, std::string>) {
+      out += items[i];
+    } else {
+      out += Text(items[i]);
+    }
+  }
+  return out + "]";
+}
+
+std::string Print(const UploadBlock& m) {
+  return "UploadBlock[appId=" + m.app_id + ",execId=" + m.exec_id + ",blockId=" + m.block_id +
+         ",metadata size=" + Text(static_cast<int64_t>(m.metadata.size())) +
+         ",block size=" + Text(static_cast<int64_t>(m.data.size())) + "]";
+}
+std::string Print(const StreamHandle& m) {
+  return "StreamHandle[streamId=" + Text(m.stream_id) + ",numChunks=" + Text(m.num_chunks) + "]";
+}
+std::string Print(const UploadBlockStream& m) {
+  return "UploadBlockStream[blockId=" + m.block_id + ",metadata size=" + Text(static_cast<int64_t>(m.metadata.size())) +
+         "]";
+}
+std::string Print(const BlocksRemoved& m) { return "BlocksRemoved[numRemovedBlocks=" + Text(m.num_removed) + "]"; }
+std::string Print(const LocalDirsForExecutors& m) {
+  return "LocalDirsForExecutors[execIds=" + List(m.exec_ids) + ",numLocalDirsByExec=" + List(m.num_dirs_by_exec) +
+         ",allLocalDirs=" + List(m.all_dirs) + "]";
+}
+std::string Print(const PushBlockStream& m) {
+  return "PushBlockStream[appId=" + m.app_id + ",attemptId=" + Text(m.app_attempt_id) +
+         ",shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) +
+         ",mapIndex=" + Text(m.map_index) + ",reduceId=" + Text(m.reduce_id) + ",index=" + Text(m.index) + "]";
+}
+/// Without bitmaps the count of reduce ids follows at once; bitmaps are not decoded.
+int32_t ReduceIds(const MergeStatuses& m) {
+  base::ByteReader in(m.rest);
+  return in.I32() == 0 ? in.I32() : 0;
+}
+std::string Print(const MergeStatuses& m) {
+  return "MergeStatuses[shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) +
+         ",reduceId size=" + Text(ReduceIds(m)) + "]";
+}
+std::string Print(const CorruptionCause& m) { return "CorruptionCause[cause=" + std::string(EnumName(m.cause)) + "]"; }
+std::string Print(const BlockPushReturnCode& m) {
+  return "BlockPushReturnCode[returnCode=" + Text(static_cast<int8_t>(m.code)) +
+         ",failureBlockId=" + m.failed_block_id + "]";
+}
+/// java.util.Objects.hash over a string and a long, as the Mesos message's hashCode.
+std::string Print(const RegisterDriver& m) {
+  uint32_t text = 0;
+  for (const char c : m.app_id) text = text * 31 + static_cast<uint8_t>(c);
+  const auto time = static_cast<uint64_t>(m.heartbeat_timeout_ms);
+  const uint32_t hash = (31 + text) * 31 + static_cast<uint32_t>(time ^ (time >> 32));
+  char hex[9];
+  std::snprintf(hex, sizeof hex, "%x", hash);
+  return std::string("org.apache.spark.network.shuffle.protocol.mesos.RegisterDriver@") + hex;
+}
+std::string Print(const ShuffleServiceHeartbeat&) {
+  return "org.apache.spark.network.shuffle.protocol.mesos.ShuffleServiceHeartbeat@0";
+}
+/// Requests that a service handles are never printed.
+template <class T>
+std::string Print(const T&) {
+  return "a request";
+}
+
+}  // namespace
+
+std::string_view EnumName(Cause cause) {
+  constexpr std::array<std::string_view, 5> kNames = {"DISK_ISSUE", "NETWORK_ISSUE", "UNKNOWN_ISSUE",
+                                                      "CHECKSUM_VERIFY_PASS", "UNSUPPORTED_CHECKSUM_ALGORITHM"};
+  const auto index = static_cast<size_t>(cause);
+  return index < kNames.size() ? kNames[index] : "UNKNOWN_ISSUE";
+}
+
+base::Result<Message> DecodeMessage(std::string_view body, Dialect dialect) {
+  Reader in(body, dialect);
+  const uint8_t id = in.U8();
+  if (in.failed()) return in.error();
+  Message message;
+  const bool mesos = id == 4 || id == 5;
+  const bool known = !(mesos && dialect == Dialect::kSpark43) &&
+                     ReadAlternative(in, id, message, std::make_index_sequence<std::variant_size_v<Message>>{});
+  if (!known) {
+    return base::Error{
+        "java.lang.IllegalArgumentException: Unknown message type: " + std::to_string(static_cast<int8_t>(id)),
+        static_cast<int>(DecodeError::kMalformed)};
+  }
+  if (in.failed()) return in.error();
+  return message;
+}
+
+std::string EncodeMessage(const Message& message) {
+  std::string out;
+  out.push_back(static_cast<char>(message.index()));
+  Writer writer(out);
+  std::visit([&](const auto& alternative) { Write(writer, alternative); }, message);
+  return out;
+}
+
+std::string ToJavaString(const Message& message) {
+  return std::visit([](const auto& alternative) { return Print(alternative); }, message);
+}
+
+}  // namespace fairlead::wire::spark_shuffle
