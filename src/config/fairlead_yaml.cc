@@ -1,0 +1,291 @@
+#include "config/fairlead_yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace fairlead::config {
+namespace {
+
+using Kind = YamlEntry::Kind;
+
+constexpr YamlEntry kEntries[] = {
+    {"cluster.name", "yarn.resourcemanager.cluster-id", Kind::kText, "name shown on pages and in metrics"},
+    {"cluster.filesystem", "fs.defaultFS", Kind::kText, "default file system, such as file:///"},
+    {"rm.host", "yarn.resourcemanager.hostname", Kind::kText, "host that clients and nodes connect to"},
+    {"rm.bind", "yarn.resourcemanager.bind-host", Kind::kText, "address to listen on; default: rm.host, else loopback"},
+    {"rm.client-port", "fairlead.rm.client-port", Kind::kPort, "port of ApplicationClientProtocol, 8032"},
+    {"rm.scheduler-port", "fairlead.rm.scheduler-port", Kind::kPort, "port of ApplicationMasterProtocol, 8030"},
+    {"rm.tracker-port", "fairlead.rm.tracker-port", Kind::kPort, "port of ResourceTracker, 8031"},
+    {"rm.admin-port", "fairlead.rm.admin-port", Kind::kPort, "port of ResourceManagerAdministrationProtocol, 8033"},
+    {"rm.web-port", "fairlead.rm.web-port", Kind::kPort, "port of pages, REST and metrics, 8088"},
+    {"rm.state-dir", "fairlead.rm.state-dir", Kind::kText, "directory of state and journal"},
+    {"rm.max-attempts", "yarn.resourcemanager.am.max-attempts", Kind::kNumber, "attempts of an application at most"},
+    {"scheduler.profile", "fairlead.scheduler.profile", Kind::kText, "fairlead (default), yarn-fair or tdw"},
+    {"scheduler.min-memory", "yarn.scheduler.minimum-allocation-mb", Kind::kMemory, "smallest container"},
+    {"scheduler.max-memory", "yarn.scheduler.maximum-allocation-mb", Kind::kMemory, "largest container"},
+    {"scheduler.max-vcores", "yarn.scheduler.maximum-allocation-vcores", Kind::kNumber, "largest container"},
+    {"nm.host", "yarn.nodemanager.hostname", Kind::kText, "name or address under which this node registers"},
+    {"nm.port", "fairlead.nm.port", Kind::kPort, "port of ContainerManagementProtocol; default: any, kept"},
+    {"nm.web-port", "fairlead.nm.web-port", Kind::kPort, "port of pages, REST and metrics"},
+    {"nm.rack", "fairlead.nm.rack", Kind::kText, "rack of this node, such as /rack1"},
+    {"nm.memory", "yarn.nodemanager.resource.memory-mb", Kind::kMemory, "memory given to containers"},
+    {"nm.vcores", "yarn.nodemanager.resource.cpu-vcores", Kind::kNumber, "virtual cores given to containers"},
+    {"nm.local-dirs", "yarn.nodemanager.local-dirs", Kind::kList, "scratch directories of containers"},
+    {"nm.log-dirs", "yarn.nodemanager.log-dirs", Kind::kList, "log directories of containers"},
+    {"nm.state-dir", "yarn.nodemanager.recovery.dir", Kind::kText, "directory of state for a restart"},
+    {"shuffle.port", "spark.shuffle.service.port", Kind::kPort, "port of the shuffle service, 7337"},
+};
+
+std::string At(const std::string& file, const YAML::Mark& mark) {
+  return file + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1) + ": ";
+}
+
+const YamlEntry* FindEntry(const std::string& path) {
+  for (const YamlEntry& entry : kEntries) {
+    if (path == entry.path) return &entry;
+  }
+  return nullptr;
+}
+
+/// Levenshtein distance, for "did you mean".
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string DidYouMean(const std::string& name, const std::vector<std::string>& known) {
+  const auto best = std::min_element(
+      known.begin(), known.end(), [&](const auto& a, const auto& b) { return Distance(name, a) < Distance(name, b); });
+  if (best != known.end() && Distance(name, *best) <= 3) return "; did you mean '" + *best + "'?";
+  std::string all;
+  for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
+  return "; known here: " + all;
+}
+
+bool IsNumber(const std::string& text) {
+  int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && stop == text.data() + text.size();
+}
+
+/// One file being read.
+class Reader {
+ public:
+  Reader(std::string file, Settings& settings) : file_(std::move(file)), settings_(settings) {}
+
+  base::Status Read(const YAML::Node& root) {
+    if (root.IsNull()) return {};
+    if (!root.IsMap()) return Bad(root, "the file must be a map of sections such as rm:, nm:, queues:");
+    for (const auto& section : root) {
+      const auto name = section.first.Scalar();
+      base::Status status;
+      if (name == "queues") {
+        status = ReadQueues(section.second);
+      } else if (name == "hadoop") {
+        status = ReadHadoop(section.second);
+      } else {
+        status = ReadSection(name, section.first, section.second);
+      }
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+ private:
+  base::Status Bad(const YAML::Node& node, const std::string& why) const {
+    return base::Error{At(file_, node.Mark()) + why};
+  }
+
+  HadoopConf::Origin Origin(const YAML::Node& node) const {
+    return {file_, node.Mark().line + 1, node.Mark().column + 1};
+  }
+
+  base::Status ReadHadoop(const YAML::Node& section) {
+    if (!section.IsMap()) return Bad(section, "hadoop: must be a map of full keys to values");
+    for (const auto& item : section) {
+      if (!item.second.IsScalar()) return Bad(item.second, "the value of a Hadoop key is one text");
+      settings_.conf.Set(item.first.Scalar(), item.second.Scalar(), Origin(item.second));
+    }
+    return {};
+  }
+
+  base::Status ReadSection(const std::string& name, const YAML::Node& key, const YAML::Node& section) {
+    std::set<std::string> sections = {"queues", "hadoop"};
+    std::vector<std::string> names;
+    for (const YamlEntry& entry : kEntries) {
+      const std::string path = entry.path;
+      const size_t dot = path.find('.');
+      sections.insert(path.substr(0, dot));
+      if (path.substr(0, dot) == name) names.push_back(path.substr(dot + 1));
+    }
+    if (names.empty()) {
+      return Bad(key, "unknown section '" + name + "'" + DidYouMean(name, {sections.begin(), sections.end()}));
+    }
+    if (!section.IsMap()) return Bad(section, name + ": must be a map");
+    for (const auto& item : section) {
+      const YamlEntry* entry = FindEntry(name + "." + item.first.Scalar());
+      if (entry == nullptr) {
+        return Bad(item.first,
+                   "unknown entry '" + item.first.Scalar() + "' of " + name + DidYouMean(item.first.Scalar(), names));
+      }
+      if (const base::Status read = ReadEntry(*entry, item.second); !read.ok()) return read;
+    }
+    return {};
+  }
+
+  base::Status ReadEntry(const YamlEntry& entry, const YAML::Node& node) {
+    std::string value;
+    if (entry.kind == Kind::kList && node.IsSequence()) {
+      for (const auto& item : node) value += (value.empty() ? "" : ",") + item.Scalar();
+    } else if (!node.IsScalar()) {
+      return Bad(node, std::string(entry.path) + " takes one value");
+    } else {
+      value = node.Scalar();
+    }
+    if (entry.kind == Kind::kMemory) {
+      const auto mib = ParseMemoryMib(value);
+      if (!mib) return Bad(node, std::string(entry.path) + ": " + mib.error().message);
+      value = std::to_string(*mib);
+    }
+    const bool is_port = entry.kind == Kind::kPort;
+    if ((entry.kind == Kind::kNumber || is_port) && !IsNumber(value)) {
+      return Bad(node, std::string(entry.path) + ": '" + value + "' is not a whole number");
+    }
+    if (is_port && (std::stoll(value) < 0 || std::stoll(value) > 65535)) {
+      return Bad(node, std::string(entry.path) + ": a port lies between 0 and 65535");
+    }
+    settings_.conf.Set(entry.key, value, Origin(node));
+    return {};
+  }
+
+  base::Status ReadQueues(const YAML::Node& section) {
+    if (!section.IsMap()) return Bad(section, "queues: must be a map of queue names");
+    settings_.queues.emplace();
+    return ReadChildren("root", section);
+  }
+
+  base::Status ReadChildren(const std::string& parent, const YAML::Node& children) {
+    for (const auto& child : children) {
+      const std::string name = child.first.Scalar();
+      const bool good = !name.empty() && name.find_first_of(". \t/") == std::string::npos;
+      if (!good) return Bad(child.first, "a queue's name is not empty and has no dot, slash or space");
+      if (const base::Status read = ReadQueue(parent + "." + name, child.second); !read.ok()) return read;
+    }
+    return {};
+  }
+
+  base::Status ReadQueue(const std::string& name, const YAML::Node& node) {
+    model::QueueConfig queue;
+    queue.name = name;
+    YAML::Node children;
+    if (!node.IsMap() && !node.IsNull()) return Bad(node, name + " must be a map such as {weight: 3}");
+    for (const auto& item : node) {
+      const std::string key = item.first.Scalar();
+      const base::Status read =
+          key == "queues" ? (children.reset(item.second), base::Status()) : ReadSetting(key, item, queue);
+      if (!read.ok()) return read;
+    }
+    queue.parent_type = children.IsMap();
+    settings_.queues->queues.push_back(std::move(queue));
+    return children.IsMap() ? ReadChildren(name, children) : base::Status();
+  }
+
+  template <class Item>
+  base::Status ReadSetting(const std::string& key, const Item& item, model::QueueConfig& queue) {
+    const YAML::Node& value = item.second;
+    if (key == "min" || key == "max") return ReadResources(key, value, queue);
+    if (!value.IsScalar()) return Bad(value, key + " takes one value");
+    const std::string& text = value.Scalar();
+    if (key == "policy") {
+      if (text != "fair" && text != "drf" && text != "fifo") return Bad(value, "policy is fair, drf or fifo");
+      queue.policy = text;
+      return {};
+    }
+    if (key == "weight" || key == "max-master-share") {
+      double number = 0;
+      if (!YAML::convert<double>::decode(value, number) || !(number >= 0) || number > 1e9) {
+        return Bad(value, key + ": '" + text + "' is not a number of at least 0");
+      }
+      (key == "weight" ? queue.weight : queue.max_am_share) = number;
+      return {};
+    }
+    if (key == "max-apps") {
+      int32_t number = 0;
+      if (!YAML::convert<int32_t>::decode(value, number) || number < 0) return Bad(value, "max-apps is a whole number");
+      queue.max_running_apps = number;
+      return {};
+    }
+    return Bad(item.first,
+               "unknown setting '" + key + "' of a queue" +
+                   DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share", "queues"}));
+  }
+
+  base::Status ReadResources(const std::string& key, const YAML::Node& value, model::QueueConfig& queue) {
+    if (!value.IsMap()) return Bad(value, key + " is a map such as {memory: 4GiB, vcores: 4}");
+    model::ConfiguredResources resources;
+    resources.unnamed = key == "max" ? INT64_MAX : 0;
+    for (const auto& item : value) {
+      const std::string type = item.first.Scalar();
+      const auto amount = type == "memory" ? ParseMemoryMib(item.second.Scalar()) : ParseCount(item.second.Scalar());
+      if (!amount) return Bad(item.second, key + "." + type + ": " + amount.error().message);
+      resources.absolute[type == "memory" ? "memory-mb" : type] = *amount;
+    }
+    (key == "max" ? queue.max_resources : queue.min_resources) = std::move(resources);
+    return {};
+  }
+
+  static base::Result<int64_t> ParseCount(const std::string& text) {
+    int64_t value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || stop != text.data() + text.size() || value < 0) {
+      return base::Error{"'" + text + "' is not a whole number of at least 0"};
+    }
+    return value;
+  }
+
+  std::string file_;
+  Settings& settings_;
+};
+
+}  // namespace
+
+std::span<const YamlEntry> YamlEntries() { return kEntries; }
+
+base::Result<int64_t> ParseMemoryMib(std::string_view text) {
+  int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string_view unit(stop, static_cast<size_t>(text.data() + text.size() - stop));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  const int64_t factor = unit.empty() || unit == "MiB" || unit == "MB" || unit == "M" ? 1
+                         : unit == "GiB" || unit == "GB" || unit == "G"               ? 1024
+                         : unit == "TiB" || unit == "TB" || unit == "T"               ? 1024 * 1024
+                                                                                      : 0;
+  int64_t mib = 0;
+  if (error != std::errc() || factor == 0 || value < 0 || __builtin_mul_overflow(value, factor, &mib)) {
+    return base::Error{"'" + std::string(text) + "' is not an amount of memory; write for example 512MiB or 4GiB"};
+  }
+  return mib;
+}
+
+base::Status AddFairleadYaml(const std::string& file, std::string_view text, Settings& settings) {
+  try {
+    return Reader(file, settings).Read(YAML::Load(std::string(text)));
+  } catch (const YAML::Exception& e) {  // yaml-cpp reports by exception; it ends here
+    return base::Error{At(file, e.mark) + "not well-formed YAML: " + e.msg};
+  }
+}
+
+}  // namespace fairlead::config

@@ -1,0 +1,58 @@
+#include "config/fairlead_yaml.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::config {
+namespace {
+
+std::string ErrorOf(const std::string& text) {
+  Settings settings;
+  const base::Status status = AddFairleadYaml("f.yaml", text, settings);
+  return status.ok() ? "" : status.error().message;
+}
+
+TEST(FairleadYaml, EntriesBecomeKeysAndQueues) {
+  Settings settings;
+  const base::Status status = AddFairleadYaml("f.yaml", R"(
+rm: {host: 127.0.0.1, web-port: 18088}
+nm:
+  memory: 4GiB
+  local-dirs: [/a, /b]
+queues:
+  prod: {weight: 3, min: {memory: 1GiB, vcores: 1}}
+  adhoc:
+    queues:
+      ann: {policy: fifo, max-apps: 2}
+hadoop:
+  yarn.acl.enable: true
+)",
+                                              settings);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(settings.conf.String("yarn.resourcemanager.hostname"), "127.0.0.1");
+  EXPECT_EQ(settings.conf.Int("yarn.nodemanager.resource.memory-mb", 0), 4096);
+  EXPECT_EQ(settings.conf.List("yarn.nodemanager.local-dirs"), (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_TRUE(settings.conf.Bool("yarn.acl.enable", false));
+  ASSERT_EQ(settings.queues->queues.size(), 3u);
+  EXPECT_EQ(settings.queues->queues[0].name, "root.prod");
+  EXPECT_EQ(*settings.queues->queues[0].weight, 3);
+  EXPECT_EQ(settings.queues->queues[0].min_resources->absolute.at("memory-mb"), 1024);
+  EXPECT_TRUE(settings.queues->queues[1].parent_type);
+  EXPECT_EQ(settings.queues->queues[2].name, "root.adhoc.ann");
+  EXPECT_EQ(*settings.queues->queues[2].policy, "fifo");
+}
+
+TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
+  EXPECT_EQ(ErrorOf("rm:\n  hots: x\n"), "f.yaml:2:3: unknown entry 'hots' of rm; did you mean 'host'?");
+  EXPECT_EQ(ErrorOf("nm:\n  memory: lots\n"),
+            "f.yaml:2:11: nm.memory: 'lots' is not an amount of memory; write for example 512MiB or 4GiB");
+  EXPECT_TRUE(ErrorOf("rm: {web-port: 70000}").starts_with("f.yaml:1:")) << ErrorOf("rm: {web-port: 70000}");
+  EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: heavy}\n").starts_with("f.yaml:2:"));
+  EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: .nan}\n").starts_with("f.yaml:2:"));
+  EXPECT_TRUE(ErrorOf("rm: [").starts_with("f.yaml:"));
+  EXPECT_NE(ErrorOf("masters: {}"), "");
+}
+
+TEST(FairleadYaml, AnEmptyFileIsFine) { EXPECT_EQ(ErrorOf(""), ""); }
+
+}  // namespace
+}  // namespace fairlead::config
