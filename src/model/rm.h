@@ -321,8 +321,7 @@ struct RegisterNode {
   std::vector<std::string> labels;
   bool healthy = true;
   std::string health_report;
-  FL_FIELDS(call, address, http_port, rack, capacity, version, containers, running_apps, labels, healthy,
-            health_report)
+  FL_FIELDS(call, address, http_port, rack, capacity, version, containers, running_apps, labels, healthy, health_report)
 };
 struct Heartbeat {
   static constexpr std::string_view kName = "heartbeat";
@@ -381,9 +380,10 @@ struct Tick {
 };
 
 /// What comes from outside; journalled.
-using OuterEvent = std::variant<Started, Persisted, NewApplication, Submit, KillApp, FailAttempt, MoveApp, SetPriority,
-                                SetLifetime, SignalContainer, RegisterMaster, AllocateCall, FinishMaster, RegisterNode,
-                                Heartbeat, UnregisterNode, MasterLaunched, RefreshNodes, ResizeNode, ReloadQueues, Tick>;
+using OuterEvent =
+    std::variant<Started, Persisted, NewApplication, Submit, KillApp, FailAttempt, MoveApp, SetPriority, SetLifetime,
+                 SignalContainer, RegisterMaster, AllocateCall, FinishMaster, RegisterNode, Heartbeat, UnregisterNode,
+                 MasterLaunched, RefreshNodes, ResizeNode, ReloadQueues, Tick>;
 
 // ---- Effects to the outside ---------------------------------------------------------------------------------------
 
@@ -550,9 +550,8 @@ struct StateChanged {
   FL_FIELDS(subject, from, to, detail)
 };
 
-using OuterEffect =
-    std::variant<Persist, CallRefused, CallDone, NewApplicationAnswer, KillAnswer, PriorityAnswer, LifetimeAnswer,
-                 RegisterMasterAnswer, AllocateAnswer, FinishMasterAnswer, RegisterNodeAnswer, HeartbeatAnswer,
-                 LaunchMaster, StopContainers, StateChanged>;
+using OuterEffect = std::variant<Persist, CallRefused, CallDone, NewApplicationAnswer, KillAnswer, PriorityAnswer,
+                                 LifetimeAnswer, RegisterMasterAnswer, AllocateAnswer, FinishMasterAnswer,
+                                 RegisterNodeAnswer, HeartbeatAnswer, LaunchMaster, StopContainers, StateChanged>;
 
 }  // namespace fairlead::model::rm

@@ -1,0 +1,499 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/codec.h"
+#include "rm/core.h"
+
+// The life of an application (RMAppImpl, RMAppManager, ClientRMService).
+
+namespace fairlead::rm {
+
+using model::rm::AppState;
+using model::rm::AttemptState;
+
+namespace {
+constexpr char kAppTable[] = "rm/app";
+constexpr char kAttemptTable[] = "rm/attempt";
+
+bool IsActive(AppState state) {
+  return state == AppState::kSubmitted || state == AppState::kAccepted || state == AppState::kRunning;
+}
+bool IsFinalStored(AppState state) {
+  return state == AppState::kFinishing || state == AppState::kFinished || state == AppState::kFailed ||
+         state == AppState::kKilled;
+}
+}  // namespace
+
+void Core::On(const model::rm::NewApplication& event) {
+  model::rm::NewApplicationAnswer answer;
+  answer.call = event.call;
+  answer.app = {cluster_timestamp_, ++last_app_number_};
+  answer.maximum = MaximumAllocation(now_);
+  Emit(std::move(answer));
+}
+
+// The scheduler's verdict on the queue comes first, so that a refusal is an exception of submitApplication; then the
+// row is stored, and only then the call is answered.
+void Core::On(const model::rm::Submit& event) {
+  if (App* known = MutableApp(event.submission.id)) {
+    if (known->state == AppState::kNew || known->state == AppState::kNewSaving) {
+      known->submit_calls.push_back(event.call);
+    } else {
+      Emit(model::rm::CallDone{event.call});
+    }
+    return;
+  }
+  App& app = apps_.emplace_back();
+  app.index.value = static_cast<uint32_t>(apps_.size() - 1);
+  app.alive = true;
+  app.submission = event.submission;
+  app.submission.priority = std::clamp(app.submission.priority, 0, config_.max_priority);
+  app.submitted = app.started = wall_;
+  app.max_attempts = config_.max_attempts;
+  if (event.submission.max_attempts > 0) {
+    app.max_attempts = std::min(event.submission.max_attempts, config_.global_max_attempts);
+  }
+  std::string exception;
+  std::string message;
+  if (event.submission.lifetime_s == 0 || event.submission.lifetime_s < -1) {
+    exception = "YarnException";
+    message =
+        "Invalid application timeout, value=" + std::to_string(event.submission.lifetime_s) + " for type=LIFETIME";
+  }
+  if (!exception.empty() || !NormalizeMasterAsks(app, &exception, &message)) {
+    app.alive = false;
+    Refuse(event.call, exception, message);
+    return;
+  }
+  if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
+  app.submit_calls.push_back(event.call);
+  app.placing = true;
+  app_by_id_[app.submission.id] = app.index;
+  model::scheduler::AppAdded added;
+  added.app = app.index;
+  added.id = app.submission.id;
+  added.queue = app.submission.queue;
+  added.user = app.submission.user;
+  added.groups = app.submission.groups;
+  added.priority = app.submission.priority;
+  added.unmanaged = app.submission.unmanaged;
+  added.submitted = app.submitted;
+  added.master_asks = app.master_asks;
+  Tell(std::move(added));
+}
+
+bool Core::NormalizeMasterAsks(App& app, std::string* exception, std::string* message) const {
+  if (app.submission.unmanaged) return true;
+  *exception = "InvalidResourceRequestException";
+  if (app.submission.master_asks.empty()) {
+    *message = "Invalid resource request, no resources requested";
+    return false;
+  }
+  const model::Ask* any = nullptr;
+  for (const model::Ask& ask : app.submission.master_asks) {
+    if (ask.name != "*") continue;
+    if (any) {
+      *message = "Invalid resource request, only one resource request with * is allowed";
+      return false;
+    }
+    any = &ask;
+  }
+  if (!any) {
+    *message = "Invalid resource request, no resource request specified with *";
+    return false;
+  }
+  model::Ask first = *any;
+  std::vector<model::Ask> asks = {first};
+  for (const model::Ask& ask : app.submission.master_asks) {
+    if (ask.name != "*") asks.push_back(ask);
+  }
+  for (model::Ask& ask : asks) {
+    ask.capability = first.capability;
+    ask.count = 1;
+    ask.priority = 0;
+    if (!NormalizeAsk(ask, app.submission.label, exception, message)) return false;
+  }
+  app.master_asks = std::move(asks);
+  exception->clear();
+  return true;
+}
+
+void Core::On(const model::scheduler::AppAccepted& effect) {
+  App& app = At(effect.app);
+  app.in_scheduler = true;
+  if (!app.placing) return;
+  app.placing = false;
+  app.submission.queue = effect.queue;
+  ++apps_submitted_;
+  SetState(app, AppState::kNewSaving, "START");
+  Store({RowOf(app)}, {After::kAppNew, app.index, 0, {}});
+}
+
+void Core::On(const model::scheduler::AppRejected& effect) {
+  App& app = At(effect.app);
+  app.in_scheduler = false;
+  if (app.placing) {
+    for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", effect.reason);
+    Forget(app);
+    return;
+  }
+  if (IsFinalStored(app.state) || app.state == AppState::kFinalSaving) return;
+  SaveFinal(app, AppState::kFailed, AppState::kFailed, effect.reason);
+}
+
+void Core::AppSaved(App& app, bool ok, const std::string& error) {
+  if (!ok) {
+    const std::string message =
+        "Application " + ToString(app.submission.id) + " is not accepted: the state store could not keep it: " + error;
+    for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", message);
+    for (const model::rm::CallToken call : app.kill_calls) Emit(model::rm::KillAnswer{call, true});
+    Tell(model::scheduler::AppRemoved{app.index});
+    Log(ToString(app.submission.id), "NEW_SAVING", "NEW", message);
+    Forget(app);
+    return;
+  }
+  app.in_store = true;
+  for (const model::rm::CallToken call : std::exchange(app.submit_calls, {})) Emit(model::rm::CallDone{call});
+  if (app.state != AppState::kNewSaving) return;  // killed meanwhile
+  SetState(app, AppState::kSubmitted, "APP_NEW_SAVED");
+  SetState(app, AppState::kAccepted, "APP_ACCEPTED");
+  ArmLifetime(app);
+  StartAttempt(app, false);
+}
+
+void Core::ArmLifetime(App& app) {
+  if (app.deadline != base::Instant::Max()) {
+    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+    app.deadline = base::Instant::Max();
+  }
+  if (app.expires.ms <= 0 || IsCompleted(app)) return;
+  app.deadline = now_ + base::Duration::Millis(std::max<int64_t>(0, app.expires.ms - wall_.ms));
+  timers_.insert({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+}
+
+void Core::SetState(App& app, AppState state, std::string_view why) {
+  Log(ToString(app.submission.id), EnumName(app.state), EnumName(state), std::string(why));
+  app.state = state;
+}
+
+void Core::On(const model::rm::KillApp& event) {
+  App* app = MutableApp(event.app);
+  if (!app || app->state == AppState::kNew) {
+    Refuse(event.call, "ApplicationNotFoundException", "Trying to kill an absent application " + ToString(event.app));
+    return;
+  }
+  if (IsFinalStored(app->state)) {
+    Emit(model::rm::KillAnswer{event.call, true});
+    return;
+  }
+  app->kill_calls.push_back(event.call);
+  Kill(*app, event.diagnostics);
+}
+
+void Core::Kill(App& app, const std::string& diagnostics) {
+  switch (app.state) {
+    case AppState::kNewSaving:
+    case AppState::kSubmitted:
+      SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
+      return;
+    case AppState::kAccepted:
+    case AppState::kRunning:
+      app.state_before_killing = app.state;
+      SetState(app, AppState::kKilling, "KILL");
+      if (Attempt* attempt = app.current()) KillAttempt(app, *attempt, diagnostics);
+      return;
+    default:
+      return;
+  }
+}
+
+void Core::StartAttempt(App& app, bool transfer) {
+  const int32_t number = app.next_attempt++;
+  Attempt* previous = app.current();
+  Attempt& attempt = app.attempts[number];
+  attempt.id = {app.submission.id, number};
+  attempt.started = wall_;
+  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
+  if (previous) {
+    attempt.just_finished = std::move(previous->just_finished);
+    attempt.told = std::move(previous->told);
+    previous->just_finished.clear();
+    previous->told.clear();
+  }
+  attempt.known = true;
+  attempt.last_seen = now_;
+  SetState(app, attempt, AttemptState::kSubmitted, "START");
+  Tell(model::scheduler::AttemptAdded{app.index, number, transfer});
+  ScheduleMaster(app, attempt);
+}
+
+void Core::AttemptRegistered(App& app) {
+  if (app.state == AppState::kAccepted) SetState(app, AppState::kRunning, "ATTEMPT_REGISTERED");
+}
+
+void Core::AttemptUnregistered(App& app) {
+  if (app.state != AppState::kRunning && app.state != AppState::kKilling && app.state != AppState::kAccepted) return;
+  SaveFinal(app, AppState::kFinishing, AppState::kFinished, "");
+}
+
+void Core::AttemptFinished(App& app, const std::string& diagnostics) {
+  switch (app.state) {
+    case AppState::kFinishing:
+      app.diagnostics += diagnostics;
+      Complete(app, AppState::kFinished);
+      return;
+    case AppState::kFinalSaving:
+      if (app.target == AppState::kFinishing) {
+        app.target = AppState::kFinished;
+        app.pending_diagnostics = diagnostics;
+      }
+      return;
+    case AppState::kAccepted:
+    case AppState::kRunning:
+    case AppState::kKilling:
+      SaveFinal(app, AppState::kFinished, AppState::kFinished, diagnostics);
+      return;
+    default:
+      return;
+  }
+}
+
+void Core::AttemptKilled(App& app, const std::string& diagnostics) {
+  if (app.state != AppState::kAccepted && app.state != AppState::kKilling && app.state != AppState::kRunning) return;
+  SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
+}
+
+int32_t Core::FailedAttempts(const App& app) const {
+  int32_t count = 0;
+  for (const auto& [number, attempt] : app.attempts) count += CountsAsFailure(app, attempt) ? 1 : 0;
+  return count;
+}
+
+std::string Core::FailureDiagnostics(const App& app, const std::string& cause, bool beyond) const {
+  const std::string id = ToString(app.submission.id);
+  if (app.submission.unmanaged) {
+    return "Unmanaged application " + id + " failed due to " + cause + ". Failing the application.";
+  }
+  if (!beyond) return "";
+  std::string text = "Application " + id + " failed " + std::to_string(app.max_attempts) + " times";
+  if (app.submission.failures_validity_ms > 0) {
+    text += " in previous " + std::to_string(app.submission.failures_validity_ms) + " milliseconds";
+  }
+  if (config_.global_max_attempts != app.max_attempts) {
+    text += " (global limit =" + std::to_string(config_.global_max_attempts) +
+            "; local limit is =" + std::to_string(app.max_attempts) + ")";
+  }
+  return text + " due to " + cause + ". Failing the application.";
+}
+
+void Core::AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers) {
+  if (app.state != AppState::kAccepted && app.state != AppState::kRunning && app.state != AppState::kKilling) return;
+  const int32_t failures = app.max_attempts == 1 ? 1 : FailedAttempts(app);
+  if (app.submission.unmanaged || failures >= app.max_attempts) {
+    SaveFinal(app, AppState::kFailed, AppState::kFailed,
+              FailureDiagnostics(app, diagnostics, failures >= app.max_attempts));
+    return;
+  }
+  if (app.state == AppState::kKilling) {
+    SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
+    return;
+  }
+  if (app.state != AppState::kAccepted) SetState(app, AppState::kAccepted, "ATTEMPT_FAILED");
+  StartAttempt(app, keep_containers);
+}
+
+void Core::SaveFinal(App& app, AppState target, AppState stored, std::string diagnostics) {
+  app.state_before_saving = app.state;
+  app.target = target;
+  app.stored_state = stored;
+  app.pending_diagnostics = std::move(diagnostics);
+  app.finished = wall_;
+  SetState(app, AppState::kFinalSaving, EnumName(target));
+  StoreFinal(app);
+}
+
+void Core::StoreFinal(App& app) { Store({RowOf(app)}, {After::kAppFinal, app.index, 0, {}}); }
+
+void Core::AppFinalSaved(App& app, bool ok) {
+  if (app.state != AppState::kFinalSaving) return;
+  if (!ok) {
+    for (const model::rm::CallToken call : std::exchange(app.kill_calls, {})) {
+      Emit(model::rm::KillAnswer{call, false});
+    }
+    for (const model::rm::CallToken call : std::exchange(app.finish_calls, {})) {
+      Emit(model::rm::FinishMasterAnswer{call, false});
+    }
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, 0, 0});
+    return;
+  }
+  app.in_store = true;
+  app.diagnostics += app.pending_diagnostics;
+  app.pending_diagnostics.clear();
+  const AppState target = app.target;
+  if (target == AppState::kFinishing) {
+    SetState(app, AppState::kFinishing, "APP_UPDATE_SAVED");
+  } else {
+    Complete(app, target);
+  }
+  for (const model::rm::CallToken call : std::exchange(app.kill_calls, {})) Emit(model::rm::KillAnswer{call, true});
+  for (const model::rm::CallToken call : std::exchange(app.finish_calls, {})) {
+    Emit(model::rm::FinishMasterAnswer{call, true});
+  }
+  for (const model::rm::CallToken call : std::exchange(app.submit_calls, {})) Emit(model::rm::CallDone{call});
+}
+
+void Core::Complete(App& app, AppState final_state) {
+  SetState(app, final_state, "APP_COMPLETED");
+  for (const model::NodeIndex index : std::exchange(app.ran_on, {})) {
+    Node& node = LiveNode(index);
+    node.finished_apps.insert(app.submission.id);
+    node.running_apps.erase(app.submission.id);
+    const model::ContainerId first{{app.submission.id, 0}, 0};
+    for (auto it = node.completed.lower_bound(first);
+         it != node.completed.end() && it->attempt.app == app.submission.id; ++it) {
+      node.forget.insert(*it);
+    }
+  }
+  if (app.in_scheduler) {
+    app.in_scheduler = false;
+    Tell(model::scheduler::AppRemoved{app.index});
+  }
+  if (app.finished.ms == 0) app.finished = wall_;
+  ArmLifetime(app);
+  app.submission.context.clear();
+  app.submission.context.shrink_to_fit();
+  app.node_changes.clear();
+  for (auto& [number, attempt] : app.attempts) {
+    attempt.known = false;
+    attempt.last_answer = {};
+  }
+  completed_apps_.push_back(app.index);
+  if (app.in_store) ++completed_in_store_;
+  Evict();
+}
+
+void Core::Evict() {
+  std::vector<model::rm::StoreRow> rows;
+  const auto drop = [&](App& app) {
+    if (!app.in_store) return;
+    app.in_store = false;
+    --completed_in_store_;
+    rows.push_back({kAppTable, ToString(app.submission.id), "", true});
+    for (const auto& [number, attempt] : app.attempts) rows.push_back({kAttemptTable, ToString(attempt.id), "", true});
+  };
+  for (size_t i = 0; completed_in_store_ > config_.max_stored_apps && i < completed_apps_.size(); ++i) {
+    drop(At(completed_apps_[i]));
+  }
+  while (static_cast<int64_t>(completed_apps_.size()) > config_.max_completed_apps) {
+    App& app = At(completed_apps_.front());
+    completed_apps_.pop_front();
+    drop(app);
+    Forget(app);
+  }
+  if (!rows.empty()) Store(std::move(rows), {});
+}
+
+void Core::Forget(App& app) {
+  if (app.deadline != base::Instant::Max()) {
+    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+  }
+  for (auto& [id, container] : app.containers) SetExpiry(app, container, base::Instant::Max());
+  app_by_id_.erase(app.submission.id);
+  const model::AppIndex index = app.index;
+  app = App{};
+  app.index = index;
+}
+
+model::rm::StoreRow Core::RowOf(const App& app) const {
+  model::rm::AppRecord record;
+  record.submission = app.submission;
+  record.submitted = app.submitted;
+  record.started = app.started;
+  record.launched = app.launched;
+  record.finished = app.finished;
+  record.expires = app.expires;
+  record.diagnostics = app.diagnostics;
+  if (app.state == AppState::kFinalSaving) {
+    record.final_state = app.stored_state;
+    record.diagnostics += app.pending_diagnostics;
+    record.submission.context.clear();
+  }
+  model::rm::StoreRow row;
+  row.table = kAppTable;
+  row.key = ToString(app.submission.id);
+  base::Encode(row.value, record);
+  return row;
+}
+
+void Core::On(const model::rm::MoveApp& event) {
+  App* app = Require(event.call, event.app);
+  if (!app) return;
+  if (!IsActive(app->state)) {
+    Refuse(event.call, "YarnException", "App in " + std::string(EnumName(app->state)) + " state cannot be moved.");
+    return;
+  }
+  moves_[event.call] = event.queue;
+  Tell(model::scheduler::AppMoved{app->index, event.call, event.queue});
+}
+
+void Core::On(const model::scheduler::MoveAnswered& effect) {
+  if (moves_.erase(effect.token) == 0) return;
+  if (!effect.error.empty()) {
+    Refuse(effect.token, "YarnException", effect.error);
+    return;
+  }
+  App& app = At(effect.app);
+  app.submission.queue = effect.queue;
+  Continuation continuation;
+  continuation.after = After::kAnswer;
+  continuation.answers.push_back(model::rm::CallDone{effect.token});
+  Store({RowOf(app)}, std::move(continuation));
+}
+
+void Core::On(const model::rm::SetPriority& event) {
+  App* app = Require(event.call, event.app);
+  if (!app) return;
+  if (!IsActive(app->state)) {
+    if (IsCompleted(*app)) {
+      Emit(model::rm::PriorityAnswer{event.call, app->submission.priority});
+    } else {
+      Refuse(event.call, "YarnException",
+             "Application in " + std::string(EnumName(app->state)) + " state cannot update priority.");
+    }
+    return;
+  }
+  app->submission.priority = std::clamp(event.priority, 0, config_.max_priority);
+  Tell(model::scheduler::AppPriority{app->index, app->submission.priority});
+  Continuation continuation;
+  continuation.after = After::kAnswer;
+  continuation.answers.push_back(model::rm::PriorityAnswer{event.call, app->submission.priority});
+  Store({RowOf(*app)}, std::move(continuation));
+}
+
+void Core::On(const model::rm::SetLifetime& event) {
+  App* app = Require(event.call, event.app);
+  if (!app) return;
+  if (!IsActive(app->state)) {
+    if (IsCompleted(*app)) {
+      Emit(model::rm::LifetimeAnswer{event.call, event.expires});
+    } else {
+      Refuse(event.call, "YarnException",
+             "Application is in " + std::string(EnumName(app->state)) + " state can not update timeout.");
+    }
+    return;
+  }
+  if (event.expires.ms < wall_.ms) {
+    Refuse(event.call, "YarnException",
+           "Expire time is less than current time, current-time=" + std::to_string(wall_.ms) +
+               " expire-time=" + std::to_string(event.expires.ms));
+    return;
+  }
+  app->expires = event.expires;
+  ArmLifetime(*app);
+  Continuation continuation;
+  continuation.after = After::kAnswer;
+  continuation.answers.push_back(model::rm::LifetimeAnswer{event.call, event.expires});
+  Store({RowOf(*app)}, std::move(continuation));
+}
+
+}  // namespace fairlead::rm

@@ -1,0 +1,268 @@
+#include <utility>
+
+#include "base/codec.h"
+#include "rm/core.h"
+
+// The life of an attempt: its master's container from ask to end (RMAppAttemptImpl).
+
+namespace fairlead::rm {
+
+using model::rm::AttemptState;
+
+namespace {
+constexpr char kAttemptTable[] = "rm/attempt";
+
+bool IsFinal(AttemptState state) {
+  return state == AttemptState::kFinished || state == AttemptState::kFailed || state == AttemptState::kKilled;
+}
+}  // namespace
+
+void Core::SetState(App&, Attempt& attempt, AttemptState state, std::string_view why) {
+  Log(ToString(attempt.id), EnumName(attempt.state), EnumName(state), std::string(why));
+  attempt.state = state;
+}
+
+void Core::ScheduleMaster(App& app, Attempt& attempt) {
+  if (app.submission.unmanaged) {
+    SetState(app, attempt, AttemptState::kLaunchedUnmanagedSaving, "ATTEMPT_ADDED");
+    Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
+    return;
+  }
+  SetState(app, attempt, AttemptState::kScheduled, "ATTEMPT_ADDED");
+  model::scheduler::Allocate allocate;
+  allocate.app = app.index;
+  allocate.asks = app.master_asks;
+  Tell(std::move(allocate));
+}
+
+void Core::MasterGranted(App& app, Attempt& attempt, const model::ContainerId& id) {
+  Container& container = app.containers.at(id);
+  container.info.is_master = true;
+  container.state = model::rm::ContainerState::kAcquired;
+  attempt.master = container.info;
+  Tell(model::scheduler::Acquired{app.index, {id}});
+  SetState(app, attempt, AttemptState::kAllocatedSaving, "CONTAINER_ALLOCATED");
+  Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
+}
+
+void Core::AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string&) {
+  const bool managed = attempt.state == AttemptState::kAllocatedSaving;
+  if (!managed && attempt.state != AttemptState::kLaunchedUnmanagedSaving) return;
+  if (!ok) {
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt, 0});
+    return;
+  }
+  if (!managed) {
+    MarkLaunched(app, attempt);
+    return;
+  }
+  SetState(app, attempt, AttemptState::kAllocated, "ATTEMPT_NEW_SAVED");
+  Emit(model::rm::LaunchMaster{attempt.id, app.index, attempt.master});
+}
+
+void Core::On(const model::rm::MasterLaunched& event) {
+  App* app = nullptr;
+  Attempt* attempt = MutableAttempt(event.attempt, &app);
+  if (!attempt || attempt->state != AttemptState::kAllocated) return;
+  if (event.error.empty()) {
+    MarkLaunched(*app, *attempt);
+  } else {
+    FailAttemptNow(*app, *attempt, event.error, model::rm::kExitInvalid);
+  }
+}
+
+void Core::MarkLaunched(App& app, Attempt& attempt) {
+  SetState(app, attempt, AttemptState::kLaunched, "LAUNCHED");
+  attempt.last_seen = now_;
+  timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt, 0});
+  if (app.launched.ms == 0) {
+    app.launched = wall_;
+    Store({RowOf(app)}, {});
+  }
+}
+
+void Core::On(const model::rm::FailAttempt& event) {
+  App* app = Require(event.call, event.attempt.app);
+  if (!app) return;
+  const auto it = app->attempts.find(event.attempt.attempt);
+  if (it == app->attempts.end()) {
+    Refuse(event.call, "ApplicationAttemptNotFoundException",
+           "ApplicationAttempt with id '" + ToString(event.attempt) + "' doesn't exist in RM.");
+    return;
+  }
+  if (!IsCompleted(*app) && !IsFinal(it->second.state)) {
+    FailAttemptNow(*app, it->second, "Attempt failed by user.", model::rm::kExitInvalid);
+  }
+  Emit(model::rm::CallDone{event.call});
+}
+
+void Core::FailAttemptNow(App& app, Attempt& attempt, std::string diagnostics, int32_t exit_status) {
+  if (IsFinal(attempt.state) || attempt.state == AttemptState::kFinalSaving ||
+      attempt.state == AttemptState::kFinishing) {
+    return;
+  }
+  SaveFinal(app, attempt, AttemptState::kFailed, std::move(diagnostics), exit_status);
+}
+
+void Core::KillAttempt(App& app, Attempt& attempt, const std::string& diagnostics) {
+  if (IsFinal(attempt.state) || attempt.state == AttemptState::kFinalSaving ||
+      attempt.state == AttemptState::kFinishing) {
+    return;
+  }
+  attempt.kill_diagnostics = diagnostics;
+  SaveFinal(app, attempt, AttemptState::kKilled, "", model::rm::kExitInvalid);
+}
+
+std::string Core::CrashDiagnostics(const Attempt& attempt, const model::rm::ContainerEnd& end) const {
+  return "AM Container for " + ToString(attempt.id) + " exited with  exitCode: " + std::to_string(end.exit_status) +
+         "\nFailing this attempt.Diagnostics: " + end.diagnostics +
+         "For more detailed output, check the application tracking page: " + config_.web_base + "/cluster/app/" +
+         ToString(attempt.id.app) + " Then click on links to logs of each attempt.\n";
+}
+
+void Core::MasterContainerEnded(App& app, Attempt& attempt, const model::rm::ContainerEnd& end) {
+  Node& node = LiveNode(end.node);
+  if (node.completed.contains(end.id)) node.forget.insert(end.id);
+  switch (attempt.state) {
+    case AttemptState::kFinalSaving:
+      attempt.master_gone = true;
+      return;
+    case AttemptState::kFinishing:
+      EndAttempt(app, attempt, AttemptState::kFinished);
+      return;
+    default:
+      FailAttemptNow(app, attempt, CrashDiagnostics(attempt, end), end.exit_status);
+  }
+}
+
+void Core::SaveFinal(App& app, Attempt& attempt, AttemptState target, std::string diagnostics, int32_t exit_status) {
+  attempt.state_before_saving = attempt.state;
+  attempt.target = target;
+  if (static_cast<int64_t>(diagnostics.size()) > config_.diagnostics_limit) {
+    diagnostics.erase(0, diagnostics.size() - static_cast<size_t>(config_.diagnostics_limit));
+  }
+  attempt.pending_diagnostics = std::move(diagnostics);
+  attempt.exit_status = exit_status;
+  attempt.finished = wall_;
+  attempt.original_url = config_.web_base + "/cluster/app/" + ToString(attempt.id.app);
+  if (target == AttemptState::kFailed || target == AttemptState::kKilled) attempt.proxied_url = attempt.original_url;
+  SetState(app, attempt, AttemptState::kFinalSaving, EnumName(target));
+  StoreFinal(app, attempt);
+}
+
+void Core::StoreFinal(App& app, Attempt& attempt) {
+  Store({RowOf(app, attempt)}, {After::kAttemptFinal, app.index, attempt.id.attempt, {}});
+}
+
+void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
+  if (attempt.state != AttemptState::kFinalSaving) return;
+  if (!ok) {
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt, 0});
+    return;
+  }
+  attempt.progress = 1;
+  if (attempt.unregistration.present) {
+    attempt.diagnostics += attempt.unregistration.diagnostics;
+    attempt.original_url = attempt.unregistration.tracking_url;
+    attempt.final_status = attempt.unregistration.status;
+  } else {
+    attempt.diagnostics += attempt.pending_diagnostics;
+  }
+  attempt.pending_diagnostics.clear();
+  if (attempt.target == AttemptState::kFinishing && !attempt.master_gone) {
+    SetState(app, attempt, AttemptState::kFinishing, "ATTEMPT_UPDATE_SAVED");
+    attempt.last_seen = now_;
+    timers_.insert({now_ + config_.master_expiry, TimerKind::kFinishing, app.index.value, attempt.id.attempt, 0});
+    return;
+  }
+  EndAttempt(app, attempt, attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target);
+}
+
+void Core::AckToldContainers(Attempt& attempt) {
+  for (const auto& [node, container] : attempt.told) {
+    Node& live = LiveNode(node);
+    if (live.completed.contains(container)) live.forget.insert(container);
+  }
+  attempt.told.clear();
+}
+
+void Core::EndAttempt(App& app, Attempt& attempt, AttemptState final_state) {
+  SetState(app, attempt, final_state, "ATTEMPT_ENDED");
+  attempt.known = false;
+  attempt.last_answer = {};
+  attempt.granted.clear();
+  AckToldContainers(attempt);
+  bool keep = false;
+  if (final_state == AttemptState::kFailed) {
+    keep = app.submission.keep_containers && !app.submission.unmanaged && app.max_attempts > 1 &&
+           FailedAttempts(app) < app.max_attempts && app.state != model::rm::AppState::kKilling;
+  }
+  if (final_state != AttemptState::kFinished) {
+    attempt.host = "N/A";
+    attempt.rpc_port = -1;
+  }
+  if (app.in_scheduler) Tell(model::scheduler::AttemptRemoved{app.index, attempt.id.attempt, keep});
+  if (const auto it = app.containers.find(attempt.master.id);
+      it != app.containers.end() && !it->second.reported_complete) {
+    Emit(model::rm::StopContainers{attempt.master.node, attempt.master.address, attempt.id, {attempt.master.id}});
+  }
+  switch (final_state) {
+    case AttemptState::kFinished:
+      AttemptFinished(app, attempt.diagnostics);
+      return;
+    case AttemptState::kKilled:
+      AttemptKilled(app, attempt.kill_diagnostics);
+      return;
+    default:
+      AttemptFailed(app, attempt.diagnostics, keep);
+  }
+}
+
+// Preemption, lost nodes, failed disks and kills by the resource manager are nobody's fault, and old failures are
+// forgiven (RMAppAttemptImpl.shouldCountTowardsMaxAttemptRetry).
+bool Core::CountsAsFailure(const App& app, const Attempt& attempt) const {
+  const int64_t interval = app.submission.failures_validity_ms;
+  if (interval > 0 && attempt.finished.ms > 0 && attempt.finished.ms < wall_.ms - interval) return false;
+  switch (attempt.exit_status) {
+    case model::rm::kExitPreempted:
+    case model::rm::kExitAborted:
+    case model::rm::kExitDisksFailed:
+    case model::rm::kExitKilledByResourceManager:
+      return false;
+    default:
+      return true;
+  }
+}
+
+model::rm::StoreRow Core::RowOf(const App&, const Attempt& attempt) const {
+  model::rm::AttemptRecord record;
+  record.id = attempt.id;
+  record.master = attempt.master;
+  record.started = attempt.started;
+  record.finished = attempt.finished;
+  record.final_status = attempt.final_status;
+  record.tracking_url = attempt.original_url;
+  record.diagnostics = attempt.diagnostics;
+  record.exit_status = attempt.exit_status;
+  if (attempt.state == AttemptState::kFinalSaving) {
+    record.final_state = attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target;
+    record.diagnostics += attempt.pending_diagnostics;
+    if (attempt.unregistration.present) {
+      record.final_status = attempt.unregistration.status;
+      record.tracking_url = attempt.unregistration.tracking_url;
+      record.diagnostics = attempt.unregistration.diagnostics;
+    }
+  }
+  record.memory_seconds = attempt.memory_ms / 1000;
+  record.vcore_seconds = attempt.vcore_ms / 1000;
+  record.preempted_memory_seconds = attempt.preempted_memory_ms / 1000;
+  record.preempted_vcore_seconds = attempt.preempted_vcore_ms / 1000;
+  record.containers_allocated = attempt.containers_allocated;
+  model::rm::StoreRow row;
+  row.table = kAttemptTable;
+  row.key = ToString(attempt.id);
+  base::Encode(row.value, record);
+  return row;
+}
+
+}  // namespace fairlead::rm

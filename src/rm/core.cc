@@ -1,0 +1,413 @@
+#include "rm/core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/codec.h"
+#include "base/hash.h"
+
+namespace fairlead::rm {
+
+using model::rm::AppState;
+using model::rm::AttemptState;
+
+namespace {
+/// Keeps the sink pointer from outliving the step.
+class SinkScope {
+ public:
+  SinkScope(Sink*& slot, Sink* sink) : slot_(slot) { slot_ = sink; }
+  ~SinkScope() { slot_ = nullptr; }
+  SinkScope(const SinkScope&) = delete;
+  SinkScope& operator=(const SinkScope&) = delete;
+
+ private:
+  Sink*& slot_;
+};
+}  // namespace
+
+Core::Core(Config config) : config_(std::move(config)) {
+  include_hosts_.insert(config_.include_hosts.begin(), config_.include_hosts.end());
+  exclude_hosts_.insert(config_.exclude_hosts.begin(), config_.exclude_hosts.end());
+}
+
+void Core::StepOuter(base::Instant now, base::WallTime wall, std::span<const model::rm::OuterEvent> events, Sink sink) {
+  now_ = now;
+  wall_ = wall;
+  const SinkScope scope(sink_, &sink);
+  FireTimers();
+  for (const model::rm::OuterEvent& event : events) Handle(event);
+}
+
+void Core::StepScheduler(base::Instant now, base::WallTime wall, std::span<const model::scheduler::Effect> effects,
+                         Sink sink) {
+  now_ = now;
+  wall_ = wall;
+  const SinkScope scope(sink_, &sink);
+  for (const model::scheduler::Effect& effect : effects) HandleScheduler(effect);
+}
+
+void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
+  if (allocates_.empty()) return;
+  now_ = now;
+  wall_ = wall;
+  const SinkScope scope(sink_, &sink);
+  for (const auto& [call, waiting] : std::exchange(allocates_, {})) {
+    Refuse(call, "YarnException", last_failure_.empty() ? "the scheduler gave no answer" : last_failure_);
+  }
+}
+
+void Core::Handle(const model::rm::OuterEvent& event) {
+  std::visit([this](const auto& alternative) { On(alternative); }, event);
+}
+
+void Core::HandleScheduler(const model::scheduler::Effect& effect) {
+  std::visit(
+      [this](const auto& alternative) {
+        // What only explains a decision (victims of preemption) changes no life cycle.
+        if constexpr (requires { On(alternative); }) On(alternative);
+      },
+      effect);
+}
+
+void Core::Refuse(model::rm::CallToken call, std::string exception, std::string message) {
+  Emit(model::rm::CallRefused{call, std::move(exception), std::move(message)});
+}
+
+void Core::Log(std::string subject, std::string_view from, std::string_view to, std::string detail) {
+  Emit(model::rm::StateChanged{std::move(subject), std::string(from), std::string(to), std::move(detail)});
+}
+
+void Core::Store(std::vector<model::rm::StoreRow> rows, Continuation continuation) {
+  const uint64_t txn = ++last_txn_;
+  waiting_[txn] = std::move(continuation);
+  Emit(model::rm::Persist{txn, std::move(rows)});
+}
+
+void Core::On(const model::rm::Persisted& event) {
+  const auto it = waiting_.find(event.txn);
+  if (it == waiting_.end()) return;
+  Continuation continuation = std::move(it->second);
+  waiting_.erase(it);
+  switch (continuation.after) {
+    case After::kNothing:
+      break;
+    case After::kAppNew:
+      AppSaved(At(continuation.app), event.ok, event.error);
+      break;
+    case After::kAppFinal:
+      AppFinalSaved(At(continuation.app), event.ok);
+      break;
+    case After::kAttemptNew:
+    case After::kAttemptFinal: {
+      App& app = At(continuation.app);
+      const auto attempt = app.attempts.find(continuation.attempt);
+      if (attempt == app.attempts.end()) break;
+      if (continuation.after == After::kAttemptNew) {
+        AttemptSaved(app, attempt->second, event.ok, event.error);
+      } else {
+        AttemptFinalSaved(app, attempt->second, event.ok);
+      }
+      break;
+    }
+    case After::kAnswer:
+      for (model::rm::OuterEffect& answer : continuation.answers) {
+        if (event.ok) {
+          Emit(std::move(answer));
+          continue;
+        }
+        std::visit(
+            [&](const auto& a) {
+              if constexpr (requires { a.call; }) {
+                Refuse(a.call, "YarnException", "The state store could not keep the change: " + event.error);
+              }
+            },
+            answer);
+      }
+      break;
+  }
+}
+
+void Core::On(const model::rm::ReloadQueues& event) { Tell(model::scheduler::QueuesReloaded{event.tree}); }
+
+void Core::FireTimers() {
+  while (!timers_.empty() && timers_.begin()->when <= now_) {
+    const Timer timer = *timers_.begin();
+    timers_.erase(timers_.begin());
+    Fire(timer);
+  }
+}
+
+void Core::Fire(const Timer& timer) {
+  switch (timer.kind) {
+    case TimerKind::kMaster:
+    case TimerKind::kFinishing: {
+      App& app = apps_[timer.index];
+      const auto it = app.attempts.find(timer.attempt);
+      if (it == app.attempts.end()) return;
+      Attempt& attempt = it->second;
+      if (attempt.last_seen + config_.master_expiry > now_) {
+        timers_.insert({attempt.last_seen + config_.master_expiry, timer.kind, timer.index, timer.attempt, 0});
+        return;
+      }
+      if (timer.kind == TimerKind::kFinishing) {
+        if (attempt.state == AttemptState::kFinishing) EndAttempt(app, attempt, AttemptState::kFinished);
+      } else if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
+        FailAttemptNow(app, attempt, "ApplicationMaster for attempt " + ToString(attempt.id) + " timed out",
+                       model::rm::kExitInvalid);
+      }
+      return;
+    }
+    case TimerKind::kNode: {
+      Node& node = nodes_[timer.index];
+      const auto active = active_nodes_.find(node.address);
+      if (active == active_nodes_.end() || active->second != node.index) return;
+      if (node.last_seen + config_.node_expiry > now_) {
+        timers_.insert({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0, 0});
+        return;
+      }
+      RemoveNode(node, model::rm::NodeState::kLost, "no heartbeat");
+      return;
+    }
+    case TimerKind::kGrant: {
+      App& app = apps_[timer.index];
+      const auto it = app.containers.find({{app.submission.id, timer.attempt}, timer.container});
+      if (it == app.containers.end()) return;
+      it->second.expires = base::Instant::Max();
+      it->second.state = model::rm::ContainerState::kExpired;
+      it->second.diagnostics = "Container expired since it was unused";
+      Tell(model::scheduler::ContainerEnded{it->first, model::rm::kExitAborted});
+      return;
+    }
+    case TimerKind::kLifetime: {
+      App& app = apps_[timer.index];
+      app.deadline = base::Instant::Max();
+      if (!app.alive || IsCompleted(app)) return;
+      Kill(app, "Application is killed by ResourceManager as it has exceeded the lifetime period.");
+      return;
+    }
+    case TimerKind::kDecommission: {
+      Node& node = nodes_[timer.index];
+      if (node.state == model::rm::NodeState::kDecommissioning && node.decommission_deadline <= now_) {
+        RemoveNode(node, model::rm::NodeState::kDecommissioned, "graceful decommission timed out");
+      }
+      return;
+    }
+    case TimerKind::kRetry: {
+      App& app = apps_[timer.index];
+      if (!app.alive) return;
+      if (timer.attempt == 0) {
+        if (app.state == AppState::kFinalSaving) StoreFinal(app);
+      } else if (const auto it = app.attempts.find(timer.attempt); it != app.attempts.end()) {
+        Attempt& attempt = it->second;
+        if (attempt.state == AttemptState::kFinalSaving) {
+          StoreFinal(app, attempt);
+        } else if (attempt.state == AttemptState::kAllocatedSaving ||
+                   attempt.state == AttemptState::kLaunchedUnmanagedSaving) {
+          Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
+        }
+      }
+      return;
+    }
+  }
+}
+
+base::Instant Core::NextDeadline() const { return timers_.empty() ? base::Instant::Max() : timers_.begin()->when; }
+
+App* Core::MutableApp(const model::ApplicationId& id) {
+  const auto it = app_by_id_.find(id);
+  return it == app_by_id_.end() ? nullptr : &apps_[it->second.value];
+}
+
+Attempt* Core::MutableAttempt(const model::ApplicationAttemptId& id, App** app) {
+  App* found = MutableApp(id.app);
+  if (app) *app = found;
+  if (!found) return nullptr;
+  const auto it = found->attempts.find(id.attempt);
+  return it == found->attempts.end() ? nullptr : &it->second;
+}
+
+App* Core::Require(model::rm::CallToken call, const model::ApplicationId& id) {
+  App* app = MutableApp(id);
+  if (!app || app->state == AppState::kNew) {
+    Refuse(call, "ApplicationNotFoundException",
+           "Application with id '" + ToString(id) +
+               "' doesn't exist in RM. Please check that the job submission was successful.");
+    return nullptr;
+  }
+  return app;
+}
+
+// ---- Read access ----
+
+const App* Core::FindApp(const model::ApplicationId& id) const {
+  const auto it = app_by_id_.find(id);
+  if (it == app_by_id_.end()) return nullptr;
+  const App& app = apps_[it->second.value];
+  return app.state == AppState::kNew ? nullptr : &app;
+}
+
+const App* Core::AppAt(model::AppIndex index) const {
+  if (!index.valid() || index.value >= apps_.size() || !apps_[index.value].alive) return nullptr;
+  return &apps_[index.value];
+}
+
+const Attempt* Core::FindAttempt(const model::ApplicationAttemptId& id) const {
+  const App* app = FindApp(id.app);
+  if (!app) return nullptr;
+  const auto it = app->attempts.find(id.attempt);
+  return it == app->attempts.end() ? nullptr : &it->second;
+}
+
+const Container* Core::FindContainer(const model::ContainerId& id) const {
+  const App* app = FindApp(id.attempt.app);
+  if (!app) return nullptr;
+  const auto it = app->containers.find(id);
+  return it == app->containers.end() ? nullptr : &it->second;
+}
+
+const Node* Core::NodeAt(model::NodeIndex index) const {
+  return index.valid() && index.value < nodes_.size() ? &nodes_[index.value] : nullptr;
+}
+
+const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
+  if (const auto it = active_nodes_.find(address); it != active_nodes_.end()) return &nodes_[it->second.value];
+  if (const auto it = gone_nodes_.find(address); it != gone_nodes_.end()) return &nodes_[it->second.value];
+  return nullptr;
+}
+
+model::Resources Core::MaximumAllocation(base::Instant now) const {
+  if (active_nodes_.empty() || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
+  model::Resources largest;
+  for (const auto& [address, index] : active_nodes_) {
+    for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+      largest[type] = std::max(largest[type], nodes_[index.value].capacity[type]);
+    }
+  }
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+    largest[type] = std::min(largest[type], config_.maximum[type]);
+  }
+  return largest;
+}
+
+bool Core::AttemptIsKnown(const model::ApplicationAttemptId& id) const {
+  const Attempt* attempt = FindAttempt(id);
+  return attempt && attempt->known;
+}
+
+AppState Core::VisibleState(const App& app) {
+  AppState state = app.state;
+  if (state == AppState::kFinalSaving) state = app.state_before_saving;
+  if (state == AppState::kKilling) state = app.state_before_killing;
+  return state;
+}
+
+AttemptState Core::VisibleState(const Attempt& attempt) {
+  return attempt.state == AttemptState::kFinalSaving ? attempt.state_before_saving : attempt.state;
+}
+
+bool Core::IsCompleted(const App& app) {
+  switch (app.state) {
+    case AppState::kFinished:
+    case AppState::kFinishing:
+    case AppState::kFailed:
+    case AppState::kKilled:
+    case AppState::kFinalSaving:
+    case AppState::kKilling:
+      return true;
+    default:
+      return false;
+  }
+}
+
+model::rm::FinalStatus Core::VisibleFinalStatus(const App& app) {
+  if (const Attempt* attempt = app.current(); attempt && attempt->final_status != model::rm::FinalStatus::kUndefined) {
+    return attempt->final_status;
+  }
+  switch (app.state) {
+    case AppState::kFinishing:
+    case AppState::kFinished:
+    case AppState::kFailed:
+      return model::rm::FinalStatus::kFailed;
+    case AppState::kKilled:
+      return model::rm::FinalStatus::kKilled;
+    default:
+      return model::rm::FinalStatus::kUndefined;
+  }
+}
+
+const std::string& Core::VisibleDiagnostics(const App& app) {
+  if (app.diagnostics.empty() && app.current()) return app.current()->diagnostics;
+  return app.diagnostics;
+}
+
+// ---- Self-check ----
+
+std::string Core::CheckInvariants() const {
+  for (const auto& [id, index] : app_by_id_) {
+    if (!apps_[index.value].alive || apps_[index.value].submission.id != id) {
+      return "application table points at a dead slot: " + ToString(id);
+    }
+  }
+  for (const App& app : apps_) {
+    if (!app.alive) continue;
+    const std::string name = ToString(app.submission.id);
+    for (const auto& [id, container] : app.containers) {
+      if (id.attempt.app != app.submission.id) return "container of another application in " + name;
+      const bool armed =
+          timers_.contains({container.expires, TimerKind::kGrant, app.index.value, id.attempt.attempt, id.value});
+      if ((container.expires != base::Instant::Max()) != armed) return "grant timer of " + ToString(id) + " is wrong";
+    }
+    const bool final =
+        app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
+    if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
+    for (const auto& [number, attempt] : app.attempts) {
+      if (attempt.known && final) return "ended application has a known attempt: " + name;
+      if (&attempt != app.current() && attempt.known) return "an earlier attempt is still known: " + name;
+    }
+  }
+  for (const auto& [address, index] : active_nodes_) {
+    if (gone_nodes_.contains(address)) return "node is active and gone: " + ToString(address);
+    const Node& node = nodes_[index.value];
+    const bool wanted =
+        node.state == model::rm::NodeState::kRunning || node.state == model::rm::NodeState::kDecommissioning;
+    if (node.in_scheduler != wanted) return "the scheduler disagrees about node " + ToString(address);
+  }
+  return "";
+}
+
+uint64_t Core::StateHash() const {
+  base::StateHasher hasher;
+  for (const App& app : apps_) {
+    if (!app.alive) continue;
+    base::HashInto(hasher, app.submission);
+    hasher.Mix(static_cast<uint64_t>(app.state));
+    hasher.Mix(app.diagnostics);
+    for (const auto& [number, attempt] : app.attempts) {
+      base::HashInto(hasher, attempt.id);
+      hasher.Mix(static_cast<uint64_t>(attempt.state));
+      hasher.Mix(static_cast<uint64_t>(attempt.final_status));
+      hasher.Mix(static_cast<uint64_t>(attempt.response_id));
+      hasher.Mix(attempt.diagnostics);
+      base::HashInto(hasher, attempt.granted);
+      base::HashInto(hasher, attempt.just_finished);
+    }
+    for (const auto& [id, container] : app.containers) {
+      base::HashInto(hasher, container.info);
+      hasher.Mix(static_cast<uint64_t>(container.state));
+    }
+  }
+  for (const Node& node : nodes_) {
+    base::HashInto(hasher, node.address);
+    hasher.Mix(static_cast<uint64_t>(node.state));
+    hasher.Mix(static_cast<uint64_t>(node.response_id));
+    base::HashInto(hasher, node.running);
+    base::HashInto(hasher, node.completed);
+    base::HashInto(hasher, node.cleanup);
+  }
+  for (const Timer& timer : timers_) hasher.Mix(static_cast<uint64_t>(timer.when.ns));
+  hasher.Mix(last_txn_);
+  return hasher.value();
+}
+
+}  // namespace fairlead::rm

@@ -1,0 +1,264 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.h"
+#include "model/ids.h"
+#include "model/rm.h"
+#include "model/scheduler.h"
+#include "rm/state.h"
+
+namespace fairlead::rm {
+
+/// Where a Step puts what it decided: effects for the outside, and events for the scheduler.
+struct Sink {
+  std::vector<model::rm::OuterEffect>& outer;
+  std::vector<model::scheduler::Event>& scheduler;
+};
+
+/// The rm core: life cycles of applications, attempts, containers and nodes, as YARN's ResourceManager has them
+/// (RMAppImpl, RMAppAttemptImpl, RMNodeImpl, ApplicationMasterService, ResourceTrackerService). Deterministic and
+/// single-threaded. It keeps no sums of resources; the scheduler does. What depends on the store is answered when
+/// Persisted says so.
+class Core {
+ public:
+  explicit Core(Config config);
+
+  /// Applies events from outside, in order. `now` is constant during a step and never earlier than before.
+  void StepOuter(base::Instant now, base::WallTime wall, std::span<const model::rm::OuterEvent> events, Sink sink);
+  /// Applies effects of the scheduler, in order.
+  void StepScheduler(base::Instant now, base::WallTime wall, std::span<const model::scheduler::Effect> effects,
+                     Sink sink);
+  /// To be called when the two cores have nothing more to say to each other in this step: answers allocate calls that
+  /// the scheduler left unanswered because it threw.
+  void EndStep(base::Instant now, base::WallTime wall, Sink sink);
+
+  /// When a Tick is wanted at the latest; Instant::Max() for never.
+  base::Instant NextDeadline() const;
+  /// Empty when all tables agree, else what differs. O(state).
+  std::string CheckInvariants() const;
+  /// Equal states give equal hashes. O(state).
+  uint64_t StateHash() const;
+
+  // ---- Read access, for reports. References live until the next Step. ----
+  const Config& config() const { return config_; }
+  int64_t cluster_timestamp() const { return cluster_timestamp_; }
+  int32_t epoch() const { return epoch_; }
+  const App* FindApp(const model::ApplicationId& id) const;
+  const App* AppAt(model::AppIndex index) const;
+  const Attempt* FindAttempt(const model::ApplicationAttemptId& id) const;
+  const Container* FindContainer(const model::ContainerId& id) const;
+  const Node* NodeAt(model::NodeIndex index) const;
+  /// The active node of that name, else the one that went away last.
+  const Node* FindNode(const model::rm::NodeAddress& address) const;
+  /// Calls `visit(const App&)` in order of submission.
+  template <class V>
+  void ForEachApp(V&& visit) const {
+    for (const App& app : apps_) {
+      if (app.alive) visit(app);
+    }
+  }
+  /// Calls `visit(const Node&)`: active nodes by name, then those that went away by name.
+  template <class V>
+  void ForEachNode(V&& visit) const {
+    for (const auto& [address, index] : active_nodes_) visit(nodes_[index.value]);
+    for (const auto& [address, index] : gone_nodes_) visit(nodes_[index.value]);
+  }
+  /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
+  model::Resources MaximumAllocation(base::Instant now) const;
+  /// True while the attempt's AMRM token is worth something.
+  bool AttemptIsKnown(const model::ApplicationAttemptId& id) const;
+  /// YarnApplicationState as clients see it: FINAL_SAVING and KILLING show the state before.
+  static model::rm::AppState VisibleState(const App& app);
+  static model::rm::AttemptState VisibleState(const Attempt& attempt);
+  static bool IsCompleted(const App& app);
+  static model::rm::FinalStatus VisibleFinalStatus(const App& app);
+  static const std::string& VisibleDiagnostics(const App& app);
+  int32_t apps_submitted() const { return apps_submitted_; }
+
+ private:
+  enum class TimerKind : uint8_t { kMaster, kFinishing, kNode, kGrant, kLifetime, kDecommission, kRetry };
+  struct Timer {
+    base::Instant when;
+    TimerKind kind = TimerKind::kMaster;
+    uint32_t index = 0;  // application or node
+    int32_t attempt = 0;
+    int64_t container = 0;
+    friend auto operator<=>(const Timer&, const Timer&) = default;
+  };
+  enum class After : uint8_t { kNothing, kAppNew, kAppFinal, kAttemptNew, kAttemptFinal, kAnswer };
+  struct Continuation {
+    After after = After::kNothing;
+    model::AppIndex app;
+    int32_t attempt = 0;
+    std::vector<model::rm::OuterEffect> answers;
+  };
+  struct WaitingAllocate {
+    model::AppIndex app;
+    int32_t attempt = 0;
+  };
+
+  // core.cc
+  void Handle(const model::rm::OuterEvent& event);
+  void HandleScheduler(const model::scheduler::Effect& effect);
+  void Emit(model::rm::OuterEffect effect) { sink_->outer.push_back(std::move(effect)); }
+  void Tell(model::scheduler::Event event) { sink_->scheduler.push_back(std::move(event)); }
+  void Refuse(model::rm::CallToken call, std::string exception, std::string message);
+  void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
+  void Store(std::vector<model::rm::StoreRow> rows, Continuation continuation);
+  void On(const model::rm::Persisted& event);
+  void On(const model::rm::Tick&) {}
+  void On(const model::rm::ReloadQueues& event);
+  void FireTimers();
+  void Fire(const Timer& timer);
+  Attempt* MutableAttempt(const model::ApplicationAttemptId& id, App** app = nullptr);
+  App* MutableApp(const model::ApplicationId& id);
+  App& At(model::AppIndex index) { return apps_[index.value]; }
+  /// The app, or nullptr after answering the call with ApplicationNotFoundException.
+  App* Require(model::rm::CallToken call, const model::ApplicationId& id);
+
+  // apps.cc
+  void On(const model::rm::NewApplication& event);
+  void On(const model::rm::Submit& event);
+  void On(const model::rm::KillApp& event);
+  void On(const model::rm::MoveApp& event);
+  void On(const model::rm::SetPriority& event);
+  void On(const model::rm::SetLifetime& event);
+  void On(const model::scheduler::AppAccepted& effect);
+  void On(const model::scheduler::AppRejected& effect);
+  void On(const model::scheduler::MoveAnswered& effect);
+  void AppSaved(App& app, bool ok, const std::string& error);
+  void AppFinalSaved(App& app, bool ok);
+  void SetState(App& app, model::rm::AppState state, std::string_view why);
+  void Kill(App& app, const std::string& diagnostics);
+  void StartAttempt(App& app, bool transfer);
+  void AttemptRegistered(App& app);
+  void AttemptUnregistered(App& app);
+  void AttemptFinished(App& app, const std::string& diagnostics);
+  void AttemptKilled(App& app, const std::string& diagnostics);
+  void AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers);
+  void SaveFinal(App& app, model::rm::AppState target, model::rm::AppState stored, std::string diagnostics);
+  void StoreFinal(App& app);
+  void Complete(App& app, model::rm::AppState final_state);
+  void Evict();
+  void Forget(App& app);
+  void ArmLifetime(App& app);
+  int32_t FailedAttempts(const App& app) const;
+  std::string FailureDiagnostics(const App& app, const std::string& cause, bool beyond) const;
+  model::rm::StoreRow RowOf(const App& app) const;
+  bool NormalizeMasterAsks(App& app, std::string* exception, std::string* message) const;
+
+  // attempts.cc
+  void On(const model::rm::FailAttempt& event);
+  void On(const model::rm::MasterLaunched& event);
+  void SetState(App& app, Attempt& attempt, model::rm::AttemptState state, std::string_view why);
+  void ScheduleMaster(App& app, Attempt& attempt);
+  void MasterGranted(App& app, Attempt& attempt, const model::ContainerId& container);
+  void AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string& error);
+  void AttemptFinalSaved(App& app, Attempt& attempt, bool ok);
+  void MarkLaunched(App& app, Attempt& attempt);
+  void FailAttemptNow(App& app, Attempt& attempt, std::string diagnostics, int32_t exit_status);
+  void KillAttempt(App& app, Attempt& attempt, const std::string& diagnostics);
+  void MasterContainerEnded(App& app, Attempt& attempt, const model::rm::ContainerEnd& end);
+  void SaveFinal(App& app, Attempt& attempt, model::rm::AttemptState target, std::string diagnostics,
+                 int32_t exit_status);
+  void StoreFinal(App& app, Attempt& attempt);
+  void EndAttempt(App& app, Attempt& attempt, model::rm::AttemptState final_state);
+  void AckToldContainers(Attempt& attempt);
+  bool CountsAsFailure(const App& app, const Attempt& attempt) const;
+  std::string CrashDiagnostics(const Attempt& attempt, const model::rm::ContainerEnd& end) const;
+  model::rm::StoreRow RowOf(const App& app, const Attempt& attempt) const;
+
+  // masters.cc
+  void On(const model::rm::RegisterMaster& event);
+  void On(const model::rm::AllocateCall& event);
+  void On(const model::rm::FinishMaster& event);
+  void On(const model::scheduler::AllocateAnswered& effect);
+  void On(const model::scheduler::PreemptionNotice& effect);
+  void On(const model::scheduler::CallFailed& effect);
+  bool ValidateAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call,
+                        std::string* exception, std::string* message) const;
+  bool NormalizeAsk(model::Ask& ask, const std::string& default_label, std::string* exception,
+                    std::string* message) const;
+  void RequestUpdates(App& app, Attempt& attempt, const std::vector<model::rm::ContainerUpdate>& updates);
+  void AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
+                      int32_t cluster_nodes, bool empty);
+  model::Resources Normalize(const model::Resources& wanted) const;
+
+  // containers.cc
+  void On(const model::scheduler::Granted& effect);
+  void On(const model::scheduler::Finished& effect);
+  void On(const model::scheduler::Reserved& effect);
+  void On(const model::scheduler::Unreserved& effect);
+  void On(const model::scheduler::ResizeAnswered& effect);
+  void On(const model::rm::SignalContainer& event);
+  void SetExpiry(App& app, Container& container, base::Instant when);
+  void Account(Attempt& attempt, const Container& container);
+  void DeliverEnd(App& app, const model::rm::ContainerEnd& end);
+  std::string EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const;
+
+  // nodes.cc
+  void On(const model::rm::RegisterNode& event);
+  void On(const model::rm::Heartbeat& event);
+  void On(const model::rm::UnregisterNode& event);
+  void On(const model::rm::RefreshNodes& event);
+  void On(const model::rm::ResizeNode& event);
+  Node& AddNode(const model::rm::RegisterNode& event);
+  void RemoveNode(Node& node, model::rm::NodeState state, std::string_view why);
+  void SetState(Node& node, model::rm::NodeState state, std::string_view why);
+  void TellApps(const Node& node, model::rm::NodeChange change);
+  bool HostAllowed(const std::string& host) const;
+  void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
+  void RecoverContainer(Node& node, const model::rm::NodeContainer& container);
+  void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
+  bool TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
+  Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
+  void AnswerHeartbeat(Node& node, model::rm::HeartbeatAnswer answer);
+  void Enlist(Node& node);
+  void Reconnect(Node& node, const model::rm::RegisterNode& event);
+  Node* ActiveNode(const model::rm::NodeAddress& address);
+  /// The node that is active under the name of `index`, else the slot itself.
+  Node& LiveNode(model::NodeIndex index);
+
+  // recovery.cc
+  void On(const model::rm::Started& event);
+  void Recover(const model::rm::AppRecord& record, const std::vector<const model::rm::AttemptRecord*>& attempts);
+  void ResumeAttempt(App& app, Attempt& attempt);
+
+  Config config_;
+  int64_t cluster_timestamp_ = 0;
+  int32_t epoch_ = 0;
+  base::Instant started_at_;
+  int32_t last_app_number_ = 0;
+  int32_t apps_submitted_ = 0;
+  uint64_t last_txn_ = 0;
+  std::deque<App> apps_;
+  std::unordered_map<model::ApplicationId, model::AppIndex> app_by_id_;
+  std::deque<model::AppIndex> completed_apps_;  // oldest first
+  int32_t completed_in_store_ = 0;
+  std::deque<Node> nodes_;
+  std::map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;
+  std::map<model::rm::NodeAddress, model::NodeIndex> gone_nodes_;
+  std::set<std::string> include_hosts_;
+  std::set<std::string> exclude_hosts_;
+  std::set<Timer> timers_;
+  std::map<uint64_t, Continuation> waiting_;                   // by transaction
+  std::map<model::rm::CallToken, WaitingAllocate> allocates_;  // asked of the scheduler in this step
+  std::map<model::rm::CallToken, std::string> moves_;          // target queue
+  std::string last_failure_;
+
+  // Valid during a step only.
+  base::Instant now_;
+  base::WallTime wall_;
+  Sink* sink_ = nullptr;
+};
+
+}  // namespace fairlead::rm

@@ -1,0 +1,432 @@
+#include <algorithm>
+#include <utility>
+
+#include "rm/core.h"
+
+// Nodes: registration, heartbeats, health, decommissioning (ResourceTrackerService, RMNodeImpl, NodesListManager,
+// DecommissioningNodesWatcher).
+
+namespace fairlead::rm {
+
+using model::rm::ContainerState;
+using model::rm::NodeContainerState;
+using model::rm::NodeState;
+
+namespace {
+constexpr int32_t kResponseMask = 0x7fffffff;
+int32_t NextResponseId(int32_t id) { return (id + 1) & kResponseMask; }
+
+bool AppIsOver(const App* app) {
+  return !app || app->state == model::rm::AppState::kFinished || app->state == model::rm::AppState::kFailed ||
+         app->state == model::rm::AppState::kKilled;
+}
+}  // namespace
+
+void Core::SetState(Node& node, NodeState state, std::string_view why) {
+  Log(ToString(node.address), EnumName(node.state), EnumName(state), std::string(why));
+  node.state = state;
+}
+
+Node* Core::ActiveNode(const model::rm::NodeAddress& address) {
+  const auto it = active_nodes_.find(address);
+  return it == active_nodes_.end() ? nullptr : &nodes_[it->second.value];
+}
+
+Node& Core::LiveNode(model::NodeIndex index) {
+  Node& slot = nodes_[index.value];
+  Node* active = ActiveNode(slot.address);
+  return active ? *active : slot;
+}
+
+bool Core::HostAllowed(const std::string& host) const {
+  return (include_hosts_.empty() || include_hosts_.contains(host)) && !exclude_hosts_.contains(host);
+}
+
+Node& Core::AddNode(const model::rm::RegisterNode& event) {
+  Node& node = nodes_.emplace_back();
+  node.index.value = static_cast<uint32_t>(nodes_.size() - 1);
+  node.address = event.address;
+  node.http_port = event.http_port;
+  node.rack = event.rack;
+  node.capacity = event.capacity;
+  node.version = event.version;
+  node.labels = event.labels;
+  node.health_report = event.health_report;
+  node.health_time = wall_;
+  gone_nodes_.erase(node.address);
+  active_nodes_[node.address] = node.index;
+  timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0, 0});
+  node.last_seen = now_;
+  if (event.healthy) {
+    Enlist(node);
+    SetState(node, NodeState::kRunning, "STARTED");
+    TellApps(node, model::rm::NodeChange::kUsable);
+  } else {
+    SetState(node, NodeState::kUnhealthy, "STARTED");
+  }
+  return node;
+}
+
+void Core::Enlist(Node& node) {
+  node.in_scheduler = true;
+  Tell(model::scheduler::NodeAdded{node.index, node.address.host, node.address.port, node.rack, node.capacity,
+                                   node.labels});
+}
+
+void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
+  active_nodes_.erase(node.address);
+  gone_nodes_[node.address] = node.index;
+  if (node.in_scheduler) {
+    node.in_scheduler = false;
+    Tell(model::scheduler::NodeRemoved{node.index});
+    TellApps(node, model::rm::NodeChange::kUnusable);
+  }
+  node.running.clear();
+  node.completed.clear();
+  node.forget.clear();
+  node.cleanup.clear();
+  SetState(node, state, why);
+}
+
+void Core::TellApps(const Node& node, model::rm::NodeChange change) {
+  for (App& app : apps_) {
+    if (app.alive && !IsCompleted(app)) app.node_changes[node.index] = change;
+  }
+}
+
+void Core::On(const model::rm::RegisterNode& event) {
+  const std::string& host = event.address.host;
+  model::rm::RegisterNodeAnswer answer;
+  answer.call = event.call;
+  answer.action = model::rm::NodeAction::kShutdown;
+  Node* old = ActiveNode(event.address);
+  if (!HostAllowed(host) && !(old && old->state == NodeState::kDecommissioning)) {
+    answer.diagnostics = "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
+    Emit(std::move(answer));
+    return;
+  }
+  if (event.capacity.memory_mib() < config_.minimum.memory_mib() ||
+      event.capacity.vcores() < config_.minimum.vcores()) {
+    answer.diagnostics = "NodeManager from  " + host +
+                         " doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager. Node "
+                         "capabilities are " +
+                         ToString(event.capacity) + "; minimums are " + std::to_string(config_.minimum.memory_mib()) +
+                         "mb and " + std::to_string(config_.minimum.vcores()) + " vcores";
+    Emit(std::move(answer));
+    return;
+  }
+  answer.action = model::rm::NodeAction::kNormal;
+  const bool reconnects = old && (!event.running_apps.empty() || old->state == NodeState::kDecommissioning);
+  if (old && !reconnects) RemoveNode(*old, NodeState::kRebooted, "registered again without its applications");
+  Node& node = reconnects ? *old : AddNode(event);
+  if (reconnects) Reconnect(node, event);
+  answer.node = node.index;
+  for (const model::ApplicationId& id : event.running_apps) {
+    App* app = MutableApp(id);
+    if (AppIsOver(app)) {
+      node.finished_apps.insert(id);
+    } else {
+      node.running_apps.insert(id);
+      app->ran_on.insert(node.index);
+    }
+  }
+  RecoverContainers(node, event.containers);
+  Emit(std::move(answer));
+}
+
+// A node manager that was restarted and kept its containers: the node stays what it is.
+void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
+  node.http_port = event.http_port;
+  node.version = event.version;
+  node.response_id = 0;
+  node.last_answer = {};
+  node.last_seen = now_;
+  for (App& app : apps_) {
+    if (!app.alive) continue;
+    if (Attempt* attempt = app.current()) attempt->token_nodes.erase(node.index);
+  }
+  if (event.capacity != node.capacity) {
+    node.capacity = event.capacity;
+    if (node.in_scheduler) Tell(model::scheduler::NodeResized{node.index, node.capacity});
+  }
+  Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
+}
+
+void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers) {
+  std::set<model::ContainerId> reported;
+  for (const model::rm::NodeContainer& container : containers) {
+    reported.insert(container.id);
+    RecoverContainer(node, container);
+  }
+  // A master that the store knows and its own node does not: it never started, or ended unseen.
+  for (App& app : apps_) {
+    Attempt* attempt = app.alive ? app.current() : nullptr;
+    if (!attempt || attempt->state != model::rm::AttemptState::kLaunched || attempt->response_id >= 0) continue;
+    const model::ContainerId& master = attempt->master.id;
+    if (master.value == 0 || master.epoch() >= epoch_ || attempt->master.address != node.address ||
+        app.containers.contains(master) || reported.contains(master)) {
+      continue;
+    }
+    model::rm::ContainerEnd end;
+    end.id = master;
+    end.node = node.index;
+    end.exit_status = model::rm::kExitAborted;
+    end.diagnostics = "Container " + ToString(master) +
+                      " is not known to its node after a restart of the "
+                      "ResourceManager.\n";
+    MasterContainerEnded(app, *attempt, end);
+  }
+}
+
+// AbstractYarnScheduler.recoverContainersOnNode: what belongs to a live attempt is kept, orphans are killed.
+void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status) {
+  const model::ContainerId& id = status.id;
+  App* app = MutableApp(id.attempt.app);
+  const bool complete = status.state == NodeContainerState::kComplete;
+  if (AppIsOver(app)) {
+    node.finished_apps.insert(id.attempt.app);
+    (complete ? node.forget : node.cleanup).insert(id);
+    return;
+  }
+  if (app->containers.contains(id)) {
+    model::scheduler::NodeUpdated update;
+    update.node = node.index;
+    if (TakeStatus(node, status, update) && node.in_scheduler) Tell(std::move(update));
+    return;
+  }
+  Attempt* attempt = app->current();
+  const bool is_master = attempt && attempt->master.id == id;
+  const bool ended = id.epoch() >= epoch_ || app->ended_recovered.contains(id);
+  const bool foreign = !attempt || (attempt->id != id.attempt && !app->submission.keep_containers);
+  if (ended || foreign || !config_.keep_work) {
+    (complete ? node.forget : node.cleanup).insert(id);
+    return;
+  }
+  app->ran_on.insert(node.index);
+  node.running_apps.insert(id.attempt.app);
+  if (complete) {
+    app->ended_recovered.insert(id);
+    node.completed.insert(id);
+    DeliverEnd(*app, {id, status.exit_status, status.diagnostics, status.resources, node.index});
+    return;
+  }
+  Container container;
+  container.info = {id,
+                    node.index,
+                    node.address,
+                    node.HttpAddress(),
+                    status.resources,
+                    status.priority,
+                    status.allocation_request_id,
+                    status.created,
+                    status.version,
+                    is_master};
+  container.state = ContainerState::kRunning;
+  container.launched = true;
+  container.launched_at = wall_;
+  if (is_master) attempt->master = container.info;
+  if (attempt->id != id.attempt && attempt->response_id >= 0) attempt->recovered.push_back(container.info);
+  app->containers.emplace(id, std::move(container));
+  node.running.insert(id);
+  Tell(model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
+}
+
+void Core::On(const model::rm::Heartbeat& event) {
+  model::rm::HeartbeatAnswer answer;
+  answer.call = event.call;
+  Node* node = ActiveNode(event.address);
+  if (!HostAllowed(event.address.host) && !(node && node->state == NodeState::kDecommissioning)) {
+    answer.action = model::rm::NodeAction::kShutdown;
+    answer.diagnostics =
+        "Disallowed NodeManager nodeId: " + ToString(event.address) + " hostname: " + event.address.host;
+    Emit(std::move(answer));
+    return;
+  }
+  if (!node) {
+    answer.action = model::rm::NodeAction::kResync;
+    answer.diagnostics = "Node not found resyncing " + ToString(event.address);
+    Emit(std::move(answer));
+    return;
+  }
+  node->last_seen = now_;
+  if (NextResponseId(event.response_id) == node->response_id) {
+    answer = node->last_answer;
+    answer.call = event.call;
+    Emit(std::move(answer));
+    return;
+  }
+  if (event.response_id != node->response_id) {
+    answer.action = model::rm::NodeAction::kResync;
+    answer.diagnostics = "Too far behind rm response id:" + std::to_string(node->response_id) +
+                         " nm response id:" + std::to_string(event.response_id);
+    RemoveNode(*node, NodeState::kRebooted, answer.diagnostics);
+    Emit(std::move(answer));
+    return;
+  }
+  TakeStatuses(*node, event);
+  node = TakeHealth(*node, event);
+  if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
+    answer.action = model::rm::NodeAction::kShutdown;
+    answer.diagnostics = "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned";
+    RemoveNode(*node, NodeState::kDecommissioned, "no application left");
+    Emit(std::move(answer));
+    return;
+  }
+  AnswerHeartbeat(*node, std::move(answer));
+}
+
+void Core::AnswerHeartbeat(Node& node, model::rm::HeartbeatAnswer answer) {
+  node.response_id = NextResponseId(node.response_id);
+  answer.node = node.index;
+  answer.response_id = node.response_id;
+  answer.cleanup.assign(node.cleanup.begin(), node.cleanup.end());
+  answer.forget.assign(node.forget.begin(), node.forget.end());
+  answer.finished_apps.assign(node.finished_apps.begin(), node.finished_apps.end());
+  for (const auto& [id, info] : node.updates) answer.update.push_back(info);
+  answer.signals = std::exchange(node.signals, {});
+  answer.capacity = node.capacity;
+  answer.resized = std::exchange(node.resized, false);
+  for (const model::ContainerId& id : node.forget) node.completed.erase(id);
+  node.cleanup.clear();
+  node.forget.clear();
+  node.finished_apps.clear();
+  node.updates.clear();
+  node.last_answer = answer;
+  Emit(std::move(answer));
+}
+
+void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
+  model::scheduler::NodeUpdated update;
+  update.node = node.index;
+  std::set<model::ContainerId> reported;
+  for (const model::rm::NodeContainer& status : event.containers) {
+    reported.insert(status.id);
+    TakeStatus(node, status, update);
+  }
+  std::vector<model::ContainerId> lost;
+  std::set_difference(node.running.begin(), node.running.end(), reported.begin(), reported.end(),
+                      std::back_inserter(lost));
+  for (const model::ContainerId& id : lost) {
+    model::rm::NodeContainer status;
+    status.id = id;
+    status.state = NodeContainerState::kComplete;
+    status.exit_status = model::rm::kExitAborted;
+    status.diagnostics = "Container " + ToString(id) + " was running but not reported from " + ToString(node.address);
+    TakeStatus(node, status, update);
+    node.completed.erase(id);
+  }
+  if (node.in_scheduler) Tell(std::move(update));
+}
+
+// True when the scheduler has something to hear.
+bool Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
+  const model::ContainerId& id = status.id;
+  App* app = MutableApp(id.attempt.app);
+  const auto it = app ? app->containers.find(id) : std::map<model::ContainerId, Container>::iterator{};
+  Container* container = app && it != app->containers.end() ? &it->second : nullptr;
+  if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
+  if (status.state != NodeContainerState::kComplete) {
+    if (!container) {
+      node.cleanup.insert(id);
+      return false;
+    }
+    if (container->launched) return false;
+    container->launched = true;
+    container->launched_at = wall_;
+    if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
+    SetExpiry(*app, *container, base::Instant::Max());
+    app->ran_on.insert(node.index);
+    node.running_apps.insert(id.attempt.app);
+    node.running.insert(id);
+    update.launched.push_back(id);
+    return true;
+  }
+  node.running.erase(id);
+  update.completed.push_back({id, status.exit_status});
+  if (!container) {
+    node.forget.insert(id);
+    return true;
+  }
+  if (!node.completed.insert(id).second) return false;
+  container->reported_complete = true;
+  container->exit_status = status.exit_status;
+  container->diagnostics = status.diagnostics;
+  container->state = ContainerState::kCompleted;
+  SetExpiry(*app, *container, base::Instant::Max());
+  app->ran_on.insert(node.index);
+  return true;
+}
+
+// An unhealthy node leaves the scheduler and its containers end, as in Hadoop; healthy again it gets a new index.
+Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
+  node.health_report = event.health_report;
+  node.health_time = event.health_time;
+  if (node.state == NodeState::kRunning && !event.healthy) {
+    node.in_scheduler = false;
+    Tell(model::scheduler::NodeRemoved{node.index});
+    TellApps(node, model::rm::NodeChange::kUnusable);
+    SetState(node, NodeState::kUnhealthy, event.health_report);
+    return &node;
+  }
+  if (node.state == NodeState::kUnhealthy && event.healthy) {
+    Node& fresh = nodes_.emplace_back(node);
+    fresh.index.value = static_cast<uint32_t>(nodes_.size() - 1);
+    active_nodes_[fresh.address] = fresh.index;
+    timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0, 0});
+    Enlist(fresh);
+    SetState(fresh, NodeState::kRunning, "healthy again");
+    TellApps(fresh, model::rm::NodeChange::kUsable);
+    return &fresh;
+  }
+  return &node;
+}
+
+void Core::On(const model::rm::UnregisterNode& event) {
+  if (Node* node = ActiveNode(event.address)) RemoveNode(*node, NodeState::kShutdown, "UNREGISTERED");
+  Emit(model::rm::CallDone{event.call});
+}
+
+void Core::On(const model::rm::RefreshNodes& event) {
+  include_hosts_ = {event.include.begin(), event.include.end()};
+  exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
+  std::vector<model::NodeIndex> nodes;
+  for (const auto& [address, index] : active_nodes_) nodes.push_back(index);
+  for (const model::NodeIndex index : nodes) {
+    Node& node = nodes_[index.value];
+    const bool allowed = HostAllowed(node.address.host);
+    if (allowed && node.state == NodeState::kDecommissioning) {
+      node.decommission_deadline = base::Instant::Max();
+      SetState(node, NodeState::kRunning, "RECOMMISSION");
+      Tell(model::scheduler::NodeSchedulable{node.index, true});
+      TellApps(node, model::rm::NodeChange::kUsable);
+    } else if (!allowed && !event.graceful) {
+      RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
+    } else if (!allowed && node.state == NodeState::kRunning) {
+      SetState(node, NodeState::kDecommissioning, "GRACEFUL_DECOMMISSION");
+      Tell(model::scheduler::NodeSchedulable{node.index, false});
+      TellApps(node, model::rm::NodeChange::kDecommissioning);
+      node.decommission_timeout_s = event.timeout_s;
+      if (event.timeout_s >= 0) {
+        node.decommission_deadline = now_ + base::Duration::Seconds(event.timeout_s);
+        timers_.insert({node.decommission_deadline, TimerKind::kDecommission, node.index.value, 0, 0});
+      }
+    } else if (!allowed && node.state == NodeState::kUnhealthy) {
+      RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
+    }
+  }
+  Emit(model::rm::CallDone{event.call});
+}
+
+void Core::On(const model::rm::ResizeNode& event) {
+  Node* node = ActiveNode(event.address);
+  if (!node) {
+    Refuse(event.call, "YarnException", "Node " + ToString(event.address) + " is not registered.");
+    return;
+  }
+  node->capacity = event.capacity;
+  node->resized = true;
+  if (node->in_scheduler) Tell(model::scheduler::NodeResized{node->index, event.capacity});
+  Emit(model::rm::CallDone{event.call});
+}
+
+}  // namespace fairlead::rm

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "model/ids.h"
+#include "model/rm.h"
+
+// The tables of the rm core. Plain data; the rules are in the other files of this folder.
+
+namespace fairlead::rm {
+
+/// What the core must know of the configuration; names of keys are Hadoop's (yarn-default.xml).
+struct Config {
+  int32_t max_attempts = 2;                                     // yarn.resourcemanager.am.max-attempts
+  int32_t global_max_attempts = 2;                              // yarn.resourcemanager.am.global.max-attempts
+  base::Duration master_expiry = base::Duration::Seconds(600);  // yarn.am.liveness-monitor.expiry-interval-ms
+  base::Duration node_expiry = base::Duration::Seconds(600);    // yarn.nm.liveness-monitor.expiry-interval-ms
+  base::Duration grant_expiry =
+      base::Duration::Seconds(600);  // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
+  base::Duration store_retry = base::Duration::Seconds(1);     // between tries to store a final state
+  model::Resources minimum = model::Resources::Of(1024, 1);    // yarn.scheduler.minimum-allocation-*
+  model::Resources maximum = model::Resources::Of(8192, 4);    // yarn.scheduler.maximum-allocation-*
+  model::Resources increment = model::Resources::Of(1024, 1);  // yarn.resource-types.*.increment-allocation
+  int32_t max_completed_apps = 1000;                           // yarn.resourcemanager.max-completed-applications
+  int32_t max_stored_apps = 1000;    // yarn.resourcemanager.state-store.max-completed-applications
+  int32_t max_priority = INT32_MAX;  // yarn.cluster.max-application-priority
+  bool node_labels = false;          // yarn.node-labels.enabled
+  bool keep_work = true;             // yarn.resourcemanager.work-preserving-recovery.enabled
+  base::Duration configured_maximum_for = base::Duration::Seconds(10);  // ...scheduling-wait-ms
+  int32_t diagnostics_limit = 64 * 1024;                                // yarn.app.attempt.diagnostics.limit.kc
+  std::string web_base;                                                 // "http://host:8088"
+  std::vector<std::string> include_hosts;                               // yarn.resourcemanager.nodes.include-path
+  std::vector<std::string> exclude_hosts;
+};
+
+/// One container from grant to end.
+struct Container {
+  model::rm::ContainerInfo info;
+  model::rm::ContainerState state = model::rm::ContainerState::kAllocated;
+  base::Instant expires = base::Instant::Max();  // of a grant that nobody launched
+  bool launched = false;                         // its node has reported it
+  bool reported_complete = false;                // its node has reported the end
+  int32_t exit_status = model::rm::kExitInvalid;
+  std::string diagnostics;
+  base::WallTime launched_at;
+};
+
+/// What an unregistering master left behind, until it is stored.
+struct Unregistration {
+  bool present = false;
+  model::rm::FinalStatus status = model::rm::FinalStatus::kUndefined;
+  std::string diagnostics;
+  std::string tracking_url;
+};
+
+struct Attempt {
+  model::ApplicationAttemptId id;
+  model::rm::AttemptState state = model::rm::AttemptState::kNew;
+  model::rm::AttemptState state_before_saving = model::rm::AttemptState::kNew;
+  model::rm::AttemptState target = model::rm::AttemptState::kNew;  // after FINAL_SAVING
+  std::string pending_diagnostics;                                 // become visible when the final state is stored
+  std::string kill_diagnostics;
+  Unregistration unregistration;
+  bool master_gone = false;  // the master's container ended while the final state was being stored
+
+  model::rm::ContainerInfo master;  // id.value 0: none
+  std::string host = "N/A";
+  int32_t rpc_port = -1;
+  std::string original_url = "N/A";
+  std::string proxied_url;
+  float progress = 0;
+  std::string diagnostics;
+  model::rm::FinalStatus final_status = model::rm::FinalStatus::kUndefined;
+  int32_t exit_status = model::rm::kExitInvalid;
+  base::WallTime started;
+  base::WallTime finished;
+
+  // The part of ApplicationMasterService.
+  bool known = false;  // the service answers calls of this attempt
+  int32_t response_id = -1;
+  bool unregister_seen = false;
+  model::rm::AllocateAnswer last_answer;
+  base::Instant last_seen;
+  std::vector<model::ContainerId> granted;                            // not yet told
+  std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
+  std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
+  std::set<model::NodeIndex> token_nodes;                             // NM tokens sent
+  std::set<model::ContainerId> preempt_strict;
+  std::set<model::ContainerId> preempt_contract;
+  std::vector<model::rm::UpdatedContainer> updated;
+  std::vector<model::rm::UpdateError> update_errors;
+  std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
+
+  // Totals over ended containers, for reports.
+  int64_t memory_ms = 0;
+  int64_t vcore_ms = 0;
+  int64_t preempted_memory_ms = 0;
+  int64_t preempted_vcore_ms = 0;
+  int32_t containers_allocated = 0;
+  int32_t containers_preempted = 0;
+};
+
+struct App {
+  model::AppIndex index;
+  bool alive = false;  // false: evicted or refused, the slot is dead
+  model::rm::Submission submission;
+  model::rm::AppState state = model::rm::AppState::kNew;
+  model::rm::AppState state_before_saving = model::rm::AppState::kNew;
+  model::rm::AppState state_before_killing = model::rm::AppState::kNew;
+  model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
+  model::rm::AppState stored_state = model::rm::AppState::kNew;
+  std::string pending_diagnostics;
+  bool attempt_finished_while_saving = false;
+  std::string diagnostics;
+  base::WallTime submitted;
+  base::WallTime started;
+  base::WallTime launched;
+  base::WallTime finished;
+  base::WallTime expires;  // of the lifetime; 0: none
+  base::Instant deadline = base::Instant::Max();
+  int32_t max_attempts = 2;
+  int32_t next_attempt = 1;
+  bool in_scheduler = false;
+  bool in_store = false;
+  bool placing = false;                 // the scheduler's verdict is awaited
+  std::vector<model::Ask> master_asks;  // normalized
+  std::map<int32_t, Attempt> attempts;
+  std::map<model::ContainerId, Container> containers;  // live ones
+  std::map<model::ContainerId, model::Resources> reservations;
+  std::set<model::ContainerId> ended_recovered;  // of an earlier run, ended in this one
+  std::set<model::NodeIndex> ran_on;
+  std::map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
+  std::vector<model::rm::CallToken> submit_calls;
+  std::vector<model::rm::CallToken> kill_calls;
+  std::vector<model::rm::CallToken> finish_calls;
+
+  Attempt* current() { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
+  const Attempt* current() const { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
+};
+
+struct Node {
+  model::NodeIndex index;
+  model::rm::NodeAddress address;
+  int32_t http_port = 0;
+  std::string rack;
+  model::Resources capacity;
+  std::string version;
+  std::vector<std::string> labels;
+  model::rm::NodeState state = model::rm::NodeState::kNew;
+  bool in_scheduler = false;
+  std::string health_report;
+  base::WallTime health_time;
+  base::Instant last_seen;
+  base::Instant decommission_deadline = base::Instant::Max();
+  int64_t decommission_timeout_s = -1;
+  int32_t response_id = 0;
+  model::rm::HeartbeatAnswer last_answer;
+  std::set<model::ContainerId> running;    // launched and not ended, as the node says
+  std::set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
+  std::set<model::ContainerId> cleanup;    // to be told once
+  std::set<model::ContainerId> forget;     // to be told once
+  std::set<model::ApplicationId> finished_apps;
+  std::set<model::ApplicationId> running_apps;
+  std::map<model::ContainerId, model::rm::ContainerInfo> updates;
+  std::vector<model::rm::ContainerSignal> signals;
+  bool resized = false;
+
+  std::string HttpAddress() const { return address.host + ":" + std::to_string(http_port); }
+};
+
+}  // namespace fairlead::rm
