@@ -129,14 +129,13 @@ struct AppRecord {
 struct ContainerRecord {
   ContainerSpec spec;
   base::WallTime started;
-  bool launched = false;  // a supervisor may exist
   bool kill_asked = false;
   bool done = false;
   int32_t exit_status = kExitInvalid;
   std::string diagnostics;
   int32_t relaunches = 0;
   base::WallTime finished;
-  FL_FIELDS(spec, started, launched, kill_asked, done, exit_status, diagnostics, relaunches, finished)
+  FL_FIELDS(spec, started, kill_asked, done, exit_status, diagnostics, relaunches, finished)
 };
 struct ResourceRecord {
   ResourceNumber number = 0;
