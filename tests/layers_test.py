@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The layer check passes on the tree and fails on a forbidden include and on a clock in a pure folder."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def check(root):
+    return subprocess.run([sys.executable, ROOT / "tools/layers.py", "--root", root], capture_output=True, text=True)
+
+
+def main():
+    tree = check(ROOT)
+    assert tree.returncode == 0, tree.stderr
+    for path, line, expected in [
+        ("src/rm/a.cc", '#include "scheduler/scheduler.h"', "rm must not include scheduler/scheduler.h"),
+        ("src/scheduler/a.h", '#include "env/net.h"', "scheduler must not include env/net.h"),
+        ("src/tasks/a.cc", "#include <thread>", "tasks is pure"),
+        ("src/nowhere/a.cc", "", "folder is not in the table"),
+    ]:
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory) / path
+            file.parent.mkdir(parents=True)
+            file.write_text(line + "\n")
+            found = check(directory)
+            assert found.returncode == 1 and expected in found.stderr, (path, found.stderr)
+    print("5 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    main()
