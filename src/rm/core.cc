@@ -48,10 +48,11 @@ void Core::StepScheduler(base::Instant now, base::WallTime wall, std::span<const
 }
 
 void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
-  if (allocates_.empty()) return;
+  if (allocates_.empty() && heartbeats_.empty()) return;
   now_ = now;
   wall_ = wall;
   const SinkScope scope(sink_, &sink);
+  while (!heartbeats_.empty()) AnswerWaitingHeartbeat(heartbeats_.begin()->first);
   for (const auto& [call, waiting] : std::exchange(allocates_, {})) {
     Refuse(call, "YarnException", last_failure_.empty() ? "the scheduler gave no answer" : last_failure_);
   }

@@ -37,8 +37,8 @@ class Core {
   /// Applies effects of the scheduler, in order.
   void StepScheduler(base::Instant now, base::WallTime wall, std::span<const model::scheduler::Effect> effects,
                      Sink sink);
-  /// To be called when the two cores have nothing more to say to each other in this step: answers allocate calls that
-  /// the scheduler left unanswered because it threw.
+  /// To be called when the two cores have nothing more to say to each other in this step: answers heartbeats with all
+  /// that the step has decided for their nodes, and allocate calls that the scheduler left unanswered because it threw.
   void EndStep(base::Instant now, base::WallTime wall, Sink sink);
 
   /// When a Tick is wanted at the latest; Instant::Max() for never.
@@ -221,7 +221,7 @@ class Core {
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
   bool TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
-  void AnswerHeartbeat(Node& node, model::rm::HeartbeatAnswer answer);
+  void AnswerWaitingHeartbeat(model::NodeIndex index);
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
   Node* ActiveNode(const model::rm::NodeAddress& address);
@@ -250,9 +250,10 @@ class Core {
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;
-  std::map<uint64_t, Continuation> waiting_;                   // by transaction
-  std::map<model::rm::CallToken, WaitingAllocate> allocates_;  // asked of the scheduler in this step
-  std::map<model::rm::CallToken, std::string> moves_;          // target queue
+  std::map<uint64_t, Continuation> waiting_;                     // by transaction
+  std::map<model::rm::CallToken, WaitingAllocate> allocates_;    // asked of the scheduler in this step
+  std::map<model::rm::CallToken, std::string> moves_;            // target queue
+  std::map<model::NodeIndex, model::rm::CallToken> heartbeats_;  // answered at the end of the step
   std::string last_failure_;
 
   // Valid during a step only.

@@ -235,6 +235,7 @@ void Core::On(const model::rm::Heartbeat& event) {
   model::rm::HeartbeatAnswer answer;
   answer.call = event.call;
   Node* node = ActiveNode(event.address);
+  if (node) AnswerWaitingHeartbeat(node->index);
   if (!HostAllowed(event.address.host) && !(node && node->state == NodeState::kDecommissioning)) {
     answer.action = model::rm::NodeAction::kShutdown;
     answer.diagnostics =
@@ -272,10 +273,17 @@ void Core::On(const model::rm::Heartbeat& event) {
     Emit(std::move(answer));
     return;
   }
-  AnswerHeartbeat(*node, std::move(answer));
+  heartbeats_[node->index] = event.call;
 }
 
-void Core::AnswerHeartbeat(Node& node, model::rm::HeartbeatAnswer answer) {
+void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
+  const auto it = heartbeats_.find(index);
+  if (it == heartbeats_.end()) return;
+  const model::rm::CallToken call = it->second;
+  heartbeats_.erase(it);
+  Node& node = nodes_[index.value];
+  model::rm::HeartbeatAnswer answer;
+  answer.call = call;
   node.response_id = NextResponseId(node.response_id);
   answer.node = node.index;
   answer.response_id = node.response_id;

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "model/rm.h"
+#include "rm/core.h"
+#include "scheduler/scheduler.h"
+
+namespace fairlead::process::rm {
+
+/// The rm core and a scheduler as one machine: effects of one are events of the other, in order, until none is left,
+/// inside one Step, so that a grant rides on the reply to the very call that asked. Pure: the daemon, the simulator and
+/// `fairlead replay` step it alike.
+class ResourceMachine {
+ public:
+  ResourceMachine(fairlead::rm::Config config, std::unique_ptr<scheduler::Scheduler> scheduler);
+
+  /// Applies a batch of outside events and appends what the outside must do. `now` is constant during the step and
+  /// never earlier than before. An empty batch lets time pass.
+  void Step(base::Instant now, base::WallTime wall, std::span<const model::rm::OuterEvent> events,
+            std::vector<model::rm::OuterEffect>& out);
+
+  /// When Step wants to be called again at the latest; Instant::Max() for never.
+  base::Instant NextDeadline() const;
+  std::string CheckInvariants() const;
+  uint64_t StateHash() const;
+
+  const fairlead::rm::Core& core() const { return core_; }
+  const scheduler::Scheduler& scheduler() const { return *scheduler_; }
+
+ private:
+  fairlead::rm::Core core_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  std::vector<model::scheduler::Event> to_scheduler_;
+  std::vector<model::scheduler::Event> next_;
+  scheduler::EffectSink from_scheduler_;
+};
+
+}  // namespace fairlead::process::rm

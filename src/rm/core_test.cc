@@ -1,0 +1,791 @@
+#include "rm/core.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "base/codec.h"
+
+namespace fairlead::rm {
+namespace {
+
+using model::Resources;
+using model::rm::AppState;
+using model::rm::AttemptState;
+using model::rm::NodeContainerState;
+namespace m = model::rm;
+namespace s = model::scheduler;
+
+/// First fit over nodes in order: just enough of a scheduler to give the core its other half.
+class FirstFit {
+ public:
+  std::vector<s::Effect> Step(std::span<const s::Event> events) {
+    out_.clear();
+    for (const s::Event& event : events) {
+      std::visit([this](const auto& e) { On(e); }, event);
+    }
+    Place();
+    for (const s::Allocate& call : calls_) {
+      s::AllocateAnswered answer;
+      answer.app = call.app;
+      answer.token = call.token;
+      answer.cluster_nodes = static_cast<int32_t>(nodes_.size());
+      out_.push_back(answer);
+    }
+    calls_.clear();
+    return out_;
+  }
+  bool reject = false;
+  int64_t epoch = 0;
+
+ private:
+  struct NodeBook {
+    Resources free;
+  };
+  struct AppBook {
+    model::ApplicationId id;
+    int32_t attempt = 0;
+    std::deque<model::Ask> asks;
+    bool in = false;
+    int64_t last = 0;
+  };
+  struct Held {
+    model::AppIndex app;
+    model::NodeIndex node;
+    Resources size;
+  };
+
+  template <class E>
+  void On(const E&) {}
+  void On(const s::NodeAdded& e) { nodes_[e.node].free = e.capacity; }
+  void On(const s::NodeRemoved& e) {
+    nodes_.erase(e.node);
+    std::vector<model::ContainerId> gone;
+    for (const auto& [id, held] : held_) {
+      if (held.node == e.node) gone.push_back(id);
+    }
+    for (const auto& id : gone) End(id, m::kExitAborted);
+  }
+  void On(const s::NodeUpdated& e) {
+    for (const auto& done : e.completed) End(done.container, done.exit_status);
+  }
+  void On(const s::AppAdded& e) {
+    if (reject) {
+      out_.push_back(s::AppRejected{e.app, "no such queue"});
+      return;
+    }
+    apps_[e.app] = {e.id, 0, {}, true, 0};
+    out_.push_back(s::AppAccepted{e.app, "root." + e.queue, true});
+  }
+  void On(const s::AttemptAdded& e) {
+    apps_[e.app].attempt = e.attempt;
+    apps_[e.app].last = 0;
+  }
+  void On(const s::AttemptRemoved& e) {
+    apps_[e.app].asks.clear();
+    if (!e.keep_containers) EndAll(e.app);
+  }
+  void On(const s::AppRemoved& e) {
+    EndAll(e.app);
+    apps_.erase(e.app);
+  }
+  void On(const s::Allocate& e) {
+    for (const auto& ask : e.asks) apps_[e.app].asks.push_back(ask);
+    for (const auto& id : e.releases) End(id, m::kExitAborted);
+    if (e.token != 0) calls_.push_back(e);
+  }
+  void On(const s::ContainerEnded& e) { End(e.container, e.exit_status); }
+  void On(const s::ContainerRecovered& e) {
+    held_[e.container] = {e.app, e.node, e.resources};
+    nodes_[e.node].free -= e.resources;
+  }
+  void On(const s::AppMoved& e) { out_.push_back(s::MoveAnswered{e.app, e.token, "root." + e.queue, ""}); }
+  void On(const s::ContainerResized& e) { out_.push_back(s::ResizeAnswered{e.container, e.token, e.resources, ""}); }
+
+  void EndAll(model::AppIndex app) {
+    std::vector<model::ContainerId> all;
+    for (const auto& [id, held] : held_) {
+      if (held.app == app) all.push_back(id);
+    }
+    for (const auto& id : all) End(id, m::kExitAborted);
+  }
+  void End(const model::ContainerId& id, int32_t exit) {
+    const auto it = held_.find(id);
+    if (it == held_.end()) return;
+    if (const auto node = nodes_.find(it->second.node); node != nodes_.end()) node->second.free += it->second.size;
+    out_.push_back(s::Finished{it->second.app, id, it->second.node, exit, true, "", false});
+    held_.erase(it);
+  }
+  void Place() {
+    for (auto& [index, app] : apps_) {
+      for (auto& ask : app.asks) {
+        for (auto& [node, book] : nodes_) {
+          while (ask.count > 0 && ask.capability.FitsIn(book.free)) {
+            book.free -= ask.capability;
+            --ask.count;
+            const model::ContainerId id{{app.id, app.attempt}, (epoch << 40) + ++app.last};
+            held_[id] = {index, node, ask.capability};
+            s::Granted granted;
+            granted.app = index;
+            granted.container = id;
+            granted.node = node;
+            granted.priority = ask.priority;
+            granted.resources = ask.capability;
+            out_.push_back(granted);
+          }
+        }
+      }
+      std::erase_if(app.asks, [](const model::Ask& ask) { return ask.count == 0; });
+    }
+  }
+
+  std::map<model::NodeIndex, NodeBook> nodes_;
+  std::map<model::AppIndex, AppBook> apps_;
+  std::map<model::ContainerId, Held> held_;
+  std::vector<s::Allocate> calls_;
+  std::vector<s::Effect> out_;
+};
+
+class World : public ::testing::Test {
+ protected:
+  World() : World(Config{}) {}
+  explicit World(Config config) : config_(config) { Restart({}, {}); }
+
+  void Restart(std::vector<m::AppRecord> apps, std::vector<m::AttemptRecord> attempts) {
+    config_.web_base = "http://rm:8088";
+    core_.emplace(config_);
+    scheduler_ = FirstFit{};
+    scheduler_.epoch = epoch_;
+    Do(m::Started{1000, epoch_, std::move(apps), std::move(attempts)});
+    ++epoch_;
+  }
+  /// Reads the store back, as a daemon does after a crash.
+  void Crash() {
+    std::vector<m::AppRecord> apps;
+    std::vector<m::AttemptRecord> attempts;
+    for (const auto& [key, value] : store_) {
+      base::ByteReader in(value);
+      if (key.first == "rm/app") {
+        base::Decode(in, apps.emplace_back());
+      } else {
+        base::Decode(in, attempts.emplace_back());
+      }
+      ASSERT_TRUE(in.done());
+    }
+    now_ = base::Instant{};
+    pending_.clear();
+    last_txn_seen_ = 0;
+    Restart(std::move(apps), std::move(attempts));
+  }
+
+  void Do(m::OuterEvent event) {
+    effects_.clear();
+    StepOnce({std::move(event)});
+    while (store_works_ && !pending_.empty()) {
+      const m::Persist persist = pending_.front();
+      pending_.pop_front();
+      for (const m::StoreRow& row : persist.rows) {
+        if (row.remove) {
+          store_.erase({row.table, row.key});
+        } else {
+          store_[{row.table, row.key}] = row.value;
+        }
+      }
+      StepOnce({m::Persisted{persist.txn, true, ""}});
+    }
+    EXPECT_EQ(core_->CheckInvariants(), "");
+  }
+  void Pass(base::Duration time) {
+    now_ = now_ + time;
+    wall_.ms += time.millis();
+    Do(m::Tick{});
+  }
+  void StepOnce(std::vector<m::OuterEvent> events) {
+    std::vector<s::Event> to_scheduler;
+    core_->StepOuter(now_, wall_, events, {effects_, to_scheduler});
+    while (!to_scheduler.empty()) {
+      const std::vector<s::Effect> decided = scheduler_.Step(to_scheduler);
+      to_scheduler.clear();
+      core_->StepScheduler(now_, wall_, decided, {effects_, to_scheduler});
+    }
+    core_->EndStep(now_, wall_, {effects_, to_scheduler});
+    for (const auto& effect : effects_) {
+      if (const auto* persist = std::get_if<m::Persist>(&effect); persist && persist->txn > last_txn_seen_) {
+        last_txn_seen_ = persist->txn;
+        pending_.push_back(*persist);
+      }
+    }
+  }
+  template <class E>
+  std::vector<E> Got() const {
+    std::vector<E> found;
+    for (const auto& effect : effects_) {
+      if (const E* e = std::get_if<E>(&effect)) found.push_back(*e);
+    }
+    return found;
+  }
+  std::string Exception() const {
+    const auto refused = Got<m::CallRefused>();
+    return refused.empty() ? "" : refused[0].exception;
+  }
+
+  m::Submission AnApp(int32_t number) const {
+    m::Submission submission;
+    submission.id = {1000, number};
+    submission.user = "ann";
+    submission.queue = "alpha";
+    submission.name = "test";
+    submission.context = "context";
+    model::Ask ask;
+    ask.name = "*";
+    ask.capability = Resources::Of(1024, 1);
+    ask.count = 1;
+    submission.master_asks = {ask};
+    return submission;
+  }
+  void AddNode(const std::string& host, std::vector<m::NodeContainer> containers = {},
+               std::vector<model::ApplicationId> apps = {}) {
+    m::RegisterNode event;
+    event.call = 900;
+    event.address = {host, 4000};
+    event.http_port = 8042;
+    event.rack = "/default-rack";
+    event.capacity = Resources::Of(8192, 8);
+    event.containers = std::move(containers);
+    event.running_apps = std::move(apps);
+    Do(event);
+    beat_[host] = 0;
+  }
+  m::HeartbeatAnswer Beat(const std::string& host, std::vector<m::NodeContainer> containers = {}) {
+    m::Heartbeat event;
+    event.call = 901;
+    event.address = {host, 4000};
+    event.response_id = beat_[host];
+    event.containers = std::move(containers);
+    Do(event);
+    const auto answers = Got<m::HeartbeatAnswer>();
+    EXPECT_EQ(answers.size(), 1u);
+    if (answers.empty()) return {};
+    if (answers[0].action == m::NodeAction::kNormal) beat_[host] = answers[0].response_id;
+    return answers[0];
+  }
+  static m::NodeContainer Runs(const model::ContainerId& id) {
+    m::NodeContainer status;
+    status.id = id;
+    status.resources = Resources::Of(1024, 1);
+    return status;
+  }
+  static m::NodeContainer Ended(const model::ContainerId& id, int32_t exit, std::string diagnostics = "") {
+    m::NodeContainer status;
+    status.id = id;
+    status.state = NodeContainerState::kComplete;
+    status.exit_status = exit;
+    status.diagnostics = std::move(diagnostics);
+    return status;
+  }
+  /// Submits, launches and registers the master of application `number`.
+  model::ApplicationAttemptId Running(int32_t number) {
+    const m::Submission submission = AnApp(number);
+    Do(m::Submit{1, submission});
+    const model::ApplicationAttemptId attempt{submission.id, 1};
+    Do(m::MasterLaunched{attempt, ""});
+    Do(m::RegisterMaster{2, attempt, "host", 1234, "http://am:1"});
+    EXPECT_EQ(Got<m::RegisterMasterAnswer>().size(), 1u);
+    return attempt;
+  }
+  m::AllocateAnswer Ask(const model::ApplicationAttemptId& attempt, int32_t count,
+                        std::vector<model::ContainerId> releases = {}) {
+    m::AllocateCall call;
+    call.call = 3;
+    call.attempt = attempt;
+    call.response_id = core_->FindAttempt(attempt)->response_id;
+    if (count > 0) {
+      model::Ask ask;
+      ask.priority = 5;
+      ask.name = "*";
+      ask.capability = Resources::Of(1024, 1);
+      ask.count = count;
+      call.asks = {ask};
+    }
+    call.releases = std::move(releases);
+    Do(call);
+    const auto answers = Got<m::AllocateAnswer>();
+    EXPECT_EQ(answers.size(), 1u);
+    return answers.empty() ? m::AllocateAnswer{} : answers[0];
+  }
+  AppState StateOf(int32_t number) const { return core_->FindApp({1000, number})->state; }
+  const Attempt& AttemptOf(int32_t app, int32_t number) const { return *core_->FindAttempt({{1000, app}, number}); }
+
+  Config config_;
+  std::optional<Core> core_;
+  FirstFit scheduler_;
+  base::Instant now_;
+  base::WallTime wall_{5000};
+  int32_t epoch_ = 0;
+  bool store_works_ = true;
+  uint64_t last_txn_seen_ = 0;
+  std::deque<m::Persist> pending_;
+  std::map<std::pair<std::string, std::string>, std::string> store_;
+  std::map<std::string, int32_t> beat_;
+  std::vector<m::OuterEffect> effects_;
+};
+
+TEST_F(World, ApplicationGoesFromSubmissionToEnd) {
+  AddNode("n1");
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(Got<m::CallDone>().size(), 1u);
+  ASSERT_EQ(Got<m::LaunchMaster>().size(), 1u);
+  const auto launch = Got<m::LaunchMaster>()[0];
+  EXPECT_EQ(ToString(launch.container.id), "container_1000_0001_01_000001");
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kAllocated);
+  Do(m::MasterLaunched{launch.attempt, ""});
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kLaunched);
+  Do(m::RegisterMaster{2, launch.attempt, "host", 1234, ""});
+  EXPECT_EQ(Got<m::RegisterMasterAnswer>()[0].queue, "root.alpha");
+  EXPECT_EQ(StateOf(1), AppState::kRunning);
+  const auto answer = Ask(launch.attempt, 3);
+  ASSERT_EQ(answer.granted.size(), 3u) << "the grant rides on the reply to the call that asked";
+  EXPECT_EQ(answer.new_nodes.size(), 1u);
+  EXPECT_EQ(answer.granted[0].priority, 5);
+  Beat("n1", {Runs(launch.container.id), Runs(answer.granted[0].id)});
+  Beat("n1", {Runs(launch.container.id), Ended(answer.granted[0].id, 3, "boom")});
+  const auto ends = Ask(launch.attempt, 0).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].exit_status, 3);
+  EXPECT_EQ(ends[0].diagnostics, "boom");
+  EXPECT_TRUE(Ask(launch.attempt, 0).completed.empty());
+  EXPECT_EQ(Beat("n1", {Runs(launch.container.id)}).forget, std::vector{answer.granted[0].id});
+  Do(m::FinishMaster{4, launch.attempt, m::FinalStatus::kSucceeded, "done", "http://history"});
+  ASSERT_EQ(Got<m::FinishMasterAnswer>().size(), 1u);
+  EXPECT_TRUE(Got<m::FinishMasterAnswer>()[0].unregistered);
+  EXPECT_EQ(StateOf(1), AppState::kFinishing);
+  const auto last = Beat("n1", {Ended(launch.container.id, 0)});
+  EXPECT_EQ(StateOf(1), AppState::kFinished);
+  EXPECT_EQ(last.finished_apps, std::vector{launch.attempt.app});
+  EXPECT_EQ(Core::VisibleFinalStatus(*core_->FindApp({1000, 1})), m::FinalStatus::kSucceeded);
+  EXPECT_EQ(AttemptOf(1, 1).original_url, "http://history");
+}
+
+TEST_F(World, SubmissionIsAnsweredAfterTheStoreHasIt) {
+  store_works_ = false;
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_TRUE(Got<m::CallDone>().empty());
+  ASSERT_EQ(pending_.size(), 1u);
+  StepOnce({m::Persisted{pending_[0].txn, true, ""}});
+  EXPECT_EQ(Got<m::CallDone>().size(), 1u);
+}
+
+TEST_F(World, SubmissionThatCannotBeStoredIsRefused) {
+  store_works_ = false;
+  Do(m::Submit{1, AnApp(1)});
+  StepOnce({m::Persisted{pending_[0].txn, false, "disk full"}});
+  EXPECT_EQ(Exception(), "YarnException");
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+}
+
+TEST_F(World, UnknownQueueIsAnExceptionOfSubmit) {
+  scheduler_.reject = true;
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(Exception(), "YarnException");
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+}
+
+TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {
+  Do(m::Submit{1, AnApp(1)});
+  Do(m::Submit{2, AnApp(1)});
+  ASSERT_EQ(Got<m::CallDone>().size(), 1u);
+  EXPECT_EQ(Got<m::CallDone>()[0].call, 2u);
+}
+
+TEST_F(World, MasterLargerThanTheMaximumIsRefused) {
+  auto submission = AnApp(1);
+  submission.master_asks[0].capability = Resources::Of(1 << 20, 1);
+  Do(m::Submit{1, submission});
+  EXPECT_EQ(Exception(), "InvalidResourceRequestException");
+}
+
+TEST_F(World, MasterThatDiesIsStartedAgainUntilTheLimit) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto first = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(first)});
+  Beat("n1", {Ended(first, 1, "segfault")});
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+  const auto second = AttemptOf(1, 2).master.id;
+  EXPECT_EQ(ToString(second), "container_1000_0001_02_000001");
+  EXPECT_FALSE(core_->AttemptIsKnown(attempt));
+  EXPECT_TRUE(core_->AttemptIsKnown({{1000, 1}, 2}));
+  Do(m::MasterLaunched{{{1000, 1}, 2}, ""});
+  Beat("n1", {Runs(second)});
+  Beat("n1", {Ended(second, 1, "segfault")});
+  EXPECT_EQ(StateOf(1), AppState::kFailed);
+  const std::string& diagnostics = Core::VisibleDiagnostics(*core_->FindApp({1000, 1}));
+  EXPECT_NE(diagnostics.find("Application application_1000_0001 failed 2 times due to AM Container for "
+                             "appattempt_1000_0001_000002 exited with  exitCode: 1"),
+            std::string::npos)
+      << diagnostics;
+}
+
+TEST_F(World, PreemptedMasterDoesNotCount) {
+  AddNode("n1");
+  Running(1);
+  for (int32_t i = 1; i <= 4; ++i) {
+    const auto master = AttemptOf(1, i).master.id;
+    Beat("n1", {Runs(master)});
+    Beat("n1", {Ended(master, m::kExitPreempted, "preempted")});
+    EXPECT_EQ(StateOf(1), AppState::kAccepted) << i;
+  }
+}
+
+TEST_F(World, ResponseIdsFollowHadoop) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto first = Ask(attempt, 1);
+  m::AllocateCall again;
+  again.call = 7;
+  again.attempt = attempt;
+  again.response_id = 0;
+  Do(again);
+  ASSERT_EQ(Got<m::AllocateAnswer>().size(), 1u);
+  EXPECT_EQ(Got<m::AllocateAnswer>()[0].granted.size(), 1u);
+  EXPECT_EQ(Got<m::AllocateAnswer>()[0].response_id, first.response_id);
+  again.response_id = 5;
+  Do(again);
+  EXPECT_EQ(Exception(), "InvalidApplicationMasterRequestException");
+}
+
+TEST_F(World, CallsOfMastersAreRefusedAsHadoopRefusesThem) {
+  AddNode("n1");
+  Do(m::Submit{1, AnApp(1)});
+  const model::ApplicationAttemptId attempt{{1000, 1}, 1};
+  m::AllocateCall call;
+  call.attempt = attempt;
+  Do(call);
+  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  Do(m::FinishMaster{1, attempt, m::FinalStatus::kSucceeded, "", ""});
+  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  Do(m::MasterLaunched{attempt, ""});
+  Do(m::RegisterMaster{2, attempt, "h", 1, ""});
+  Do(m::RegisterMaster{3, attempt, "h", 1, ""});
+  EXPECT_EQ(Exception(), "InvalidApplicationMasterRequestException");
+  call.releases = {{{{1000, 9}, 1}, 1}};
+  Do(call);
+  EXPECT_EQ(Exception(), "InvalidContainerReleaseException");
+  call.releases.clear();
+  call.blacklist_add = {"*"};
+  Do(call);
+  EXPECT_EQ(Exception(), "InvalidResourceBlacklistRequestException");
+  call.blacklist_add.clear();
+  model::Ask ask;
+  ask.name = "*";
+  ask.capability = Resources::Of(1 << 20, 1);
+  ask.count = 1;
+  call.asks = {ask};
+  Do(call);
+  EXPECT_EQ(Exception(), "InvalidResourceRequestException");
+  call.attempt.attempt = 2;
+  Do(call);
+  EXPECT_EQ(Exception(), "ApplicationAttemptNotFoundException");
+}
+
+TEST_F(World, KillIsAnsweredWhenItIsStored) {
+  AddNode("n1");
+  Running(1);
+  Do(m::KillApp{9, {1000, 1}, "killed by bob"});
+  ASSERT_EQ(Got<m::KillAnswer>().size(), 1u);
+  EXPECT_TRUE(Got<m::KillAnswer>()[0].completed);
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+  EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})), "killed by bob");
+  EXPECT_EQ(Got<m::StopContainers>().empty(), false) << "a kill reaches the node at once";
+  Do(m::KillApp{10, {1000, 77}, ""});
+  EXPECT_EQ(Exception(), "ApplicationNotFoundException");
+}
+
+TEST_F(World, SilentMasterExpires) {
+  AddNode("n1");
+  Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(master)});
+  for (int i = 0; i < 30; ++i) {
+    Pass(base::Duration::Seconds(21));
+    Beat("n1", {Runs(master)});
+  }
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(AttemptOf(1, 1).diagnostics, "ApplicationMaster for attempt appattempt_1000_0001_000001 timed out");
+}
+
+TEST_F(World, UnusedGrantExpires) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(master)});
+  const auto granted = Ask(attempt, 1).granted;
+  for (int i = 0; i < 29; ++i) {
+    Pass(base::Duration::Seconds(20));
+    Beat("n1", {Runs(master)});
+    EXPECT_TRUE(Ask(attempt, 0).completed.empty());
+  }
+  Pass(base::Duration::Seconds(30));
+  const auto ends = Ask(attempt, 0).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].id, granted[0].id);
+  EXPECT_EQ(ends[0].diagnostics, "Container expired since it was unused");
+}
+
+TEST_F(World, LostNodeEndsItsContainers) {
+  AddNode("n1");
+  AddNode("n2");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master;
+  const std::string other = master.address.host == "n1" ? "n2" : "n1";
+  Beat(master.address.host, {Runs(master.id)});
+  const auto granted = Ask(attempt, 12).granted;
+  ASSERT_EQ(granted.size(), 12u);
+  for (int i = 0; i < 31; ++i) {
+    Pass(base::Duration::Seconds(20));
+    std::vector<m::NodeContainer> running;
+    for (const auto& c : granted) {
+      if (c.address.host == master.address.host) running.push_back(Runs(c.id));
+    }
+    running.push_back(Runs(master.id));
+    Beat(master.address.host, running);
+    if (i < 29) Ask(attempt, 0);
+  }
+  EXPECT_EQ(core_->FindNode({other, 4000})->state, m::NodeState::kLost);
+  const auto answer = Ask(attempt, 0);
+  EXPECT_FALSE(answer.completed.empty());
+  for (const auto& end : answer.completed) EXPECT_EQ(end.exit_status, m::kExitAborted);
+  ASSERT_EQ(answer.nodes.size(), 1u);
+  EXPECT_EQ(answer.nodes[0].change, m::NodeChange::kUnusable);
+  EXPECT_EQ(Beat(other).action, m::NodeAction::kResync);
+}
+
+TEST_F(World, RunningContainerThatANodeForgetsIsLost) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id)});
+  Beat("n1", {Runs(master)});
+  const auto ends = Ask(attempt, 0).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_NE(ends[0].diagnostics.find("was running but not reported from n1:4000"), std::string::npos);
+}
+
+TEST_F(World, HeartbeatIdsFollowHadoop) {
+  AddNode("n1");
+  Beat("n1");
+  m::Heartbeat event;
+  event.address = {"n1", 4000};
+  event.response_id = 0;
+  Do(event);
+  EXPECT_EQ(Got<m::HeartbeatAnswer>()[0].response_id, 1);
+  event.response_id = 9;
+  Do(event);
+  EXPECT_EQ(Got<m::HeartbeatAnswer>()[0].action, m::NodeAction::kResync);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRebooted);
+}
+
+TEST_F(World, ReleasedContainerIsCleanedUpAndReported) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto granted = Ask(attempt, 1).granted;
+  const auto ends = Ask(attempt, 0, {granted[0].id}).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].exit_status, m::kExitAborted);
+  EXPECT_EQ(ends[0].diagnostics, "Container released by application");
+  EXPECT_EQ(Beat("n1", {Runs(AttemptOf(1, 1).master.id)}).cleanup, std::vector{granted[0].id});
+}
+
+TEST_F(World, RestartKeepsWhatRuns) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 2).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id), Runs(granted[1].id)});
+  Do(m::Submit{1, AnApp(2)});
+  Do(m::KillApp{1, {1000, 2}, "gone"});
+  Crash();
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kLaunched);
+  EXPECT_EQ(StateOf(2), AppState::kKilled);
+  m::AllocateCall call;
+  call.attempt = attempt;
+  call.response_id = 7;
+  Do(call);
+  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  EXPECT_EQ(Beat("n1").action, m::NodeAction::kResync);
+  AddNode("n1", {Runs(master), Runs(granted[0].id), Ended(granted[1].id, 4, "ended meanwhile")}, {attempt.app});
+  Do(m::RegisterMaster{2, attempt, "host", 1, ""});
+  EXPECT_EQ(StateOf(1), AppState::kRunning);
+  const auto answer = Ask(attempt, 1);
+  ASSERT_EQ(answer.completed.size(), 1u);
+  EXPECT_EQ(answer.completed[0].exit_status, 4);
+  ASSERT_EQ(answer.granted.size(), 1u);
+  EXPECT_EQ(ToString(answer.granted[0].id).substr(0, 13), "container_e01");
+  EXPECT_NE(core_->FindContainer(granted[0].id), nullptr);
+}
+
+TEST_F(World, MasterThatDidNotSurviveARestartIsFoundByItsNode) {
+  AddNode("n1");
+  Running(1);
+  Crash();
+  AddNode("n1");
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(AttemptOf(1, 2).state, AttemptState::kAllocated);
+}
+
+TEST_F(World, OrphansAreKilledAndEndedApplicationsCleanedUp) {
+  AddNode("n1");
+  const model::ContainerId stranger{{{1000, 5}, 1}, 2};
+  AddNode("n2", {Runs(stranger)}, {{1000, 5}});
+  const auto answer = Beat("n2", {Runs(stranger)});
+  EXPECT_EQ(answer.cleanup, std::vector{stranger});
+  EXPECT_EQ(answer.finished_apps, (std::vector<model::ApplicationId>{{1000, 5}}));
+}
+
+TEST_F(World, KeptContainersGoToTheNextAttempt) {
+  AddNode("n1");
+  auto submission = AnApp(1);
+  submission.keep_containers = true;
+  Do(m::Submit{1, submission});
+  const model::ApplicationAttemptId attempt{submission.id, 1};
+  Do(m::MasterLaunched{attempt, ""});
+  Do(m::RegisterMaster{2, attempt, "host", 1, ""});
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id)});
+  Beat("n1", {Ended(master, 1), Runs(granted[0].id)});
+  const model::ApplicationAttemptId next{submission.id, 2};
+  Do(m::MasterLaunched{next, ""});
+  Do(m::RegisterMaster{2, next, "host", 1, ""});
+  const auto previous = Got<m::RegisterMasterAnswer>()[0].previous;
+  ASSERT_EQ(previous.size(), 1u);
+  EXPECT_EQ(previous[0].id, granted[0].id);
+}
+
+TEST_F(World, UnmanagedMasterNeedsNoContainer) {
+  auto submission = AnApp(1);
+  submission.unmanaged = true;
+  Do(m::Submit{1, submission});
+  const model::ApplicationAttemptId attempt{submission.id, 1};
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kLaunched);
+  EXPECT_TRUE(Got<m::LaunchMaster>().empty());
+  Do(m::RegisterMaster{2, attempt, "host", 1, ""});
+  EXPECT_EQ(StateOf(1), AppState::kRunning);
+  Do(m::FinishMaster{4, attempt, m::FinalStatus::kSucceeded, "", ""});
+  EXPECT_EQ(StateOf(1), AppState::kFinished);
+}
+
+TEST_F(World, DecommissioningWaitsForApplications) {
+  AddNode("n1");
+  Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(master)});
+  m::RefreshNodes refresh;
+  refresh.exclude = {"n1"};
+  refresh.graceful = true;
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+  EXPECT_EQ(Beat("n1", {Runs(master)}).action, m::NodeAction::kNormal);
+  Do(m::KillApp{9, {1000, 1}, "x"});
+  EXPECT_EQ(Beat("n1", {Ended(master, 143)}).action, m::NodeAction::kShutdown);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioned);
+  EXPECT_EQ(Beat("n1").action, m::NodeAction::kShutdown);
+}
+
+TEST_F(World, UnhealthyNodeLosesItsContainersAndComesBack) {
+  AddNode("n1");
+  Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(master)});
+  m::Heartbeat event;
+  event.address = {"n1", 4000};
+  event.response_id = beat_["n1"]++;
+  event.healthy = false;
+  event.health_report = "disks";
+  event.containers = {Runs(master)};
+  Do(event);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kUnhealthy);
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+  EXPECT_NE(AttemptOf(1, 1).diagnostics.find("*lost* node"), std::string::npos);
+  Beat("n1", {Ended(master, 143)});
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
+  EXPECT_EQ(AttemptOf(1, 2).state, AttemptState::kAllocated);
+}
+
+TEST_F(World, CompletedApplicationsAreEvicted) {
+  config_.max_completed_apps = 2;
+  config_.max_stored_apps = 1;
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  for (int32_t i = 1; i <= 3; ++i) {
+    Do(m::Submit{1, AnApp(i)});
+    Do(m::KillApp{2, {1000, i}, "x"});
+  }
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  EXPECT_NE(core_->FindApp({1000, 2}), nullptr);
+  EXPECT_EQ(store_.count({"rm/app", "application_1000_0002"}), 0u);
+  EXPECT_EQ(store_.count({"rm/app", "application_1000_0003"}), 1u);
+}
+
+TEST_F(World, ContainersChangeTheirSize) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(AttemptOf(1, 1).master.id), Runs(granted[0].id)});
+  m::AllocateCall call;
+  call.call = 3;
+  call.attempt = attempt;
+  call.response_id = AttemptOf(1, 1).response_id;
+  call.updates = {{granted[0].id, 0, m::UpdateType::kIncrease, Resources::Of(2048, 1)},
+                  {{{{1000, 1}, 1}, 99}, 0, m::UpdateType::kIncrease, Resources::Of(2048, 1)}};
+  Do(call);
+  auto answer = Got<m::AllocateAnswer>()[0];
+  if (answer.updated.empty()) answer.updated = Ask(attempt, 0).updated;
+  ASSERT_EQ(answer.updated.size(), 1u);
+  EXPECT_EQ(answer.updated[0].container.resources.memory_mib(), 2048);
+  EXPECT_EQ(answer.updated[0].container.version, 1);
+  ASSERT_EQ(answer.update_errors.size(), 1u);
+  EXPECT_EQ(answer.update_errors[0].reason, "INVALID_CONTAINER_ID");
+}
+
+TEST_F(World, LifetimeEndsAnApplication) {
+  AddNode("n1");
+  auto submission = AnApp(1);
+  submission.lifetime_s = 10;
+  Do(m::Submit{1, submission});
+  EXPECT_EQ(core_->NextDeadline(), now_ + base::Duration::Seconds(10));
+  Pass(base::Duration::Seconds(11));
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+}
+
+TEST_F(World, FinalStateThatCannotBeStoredIsTriedAgain) {
+  AddNode("n1");
+  Running(1);
+  store_works_ = false;
+  Do(m::KillApp{9, {1000, 1}, "x"});
+  ASSERT_EQ(pending_.size(), 1u);
+  const auto txn = pending_.front().txn;
+  pending_.clear();
+  StepOnce({m::Persisted{txn, false, "disk full"}});
+  EXPECT_EQ(StateOf(1), AppState::kKilling);
+  store_works_ = true;
+  Pass(base::Duration::Seconds(2));
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+}
+
+TEST_F(World, StateHashTellsStatesApart) {
+  const uint64_t before = core_->StateHash();
+  AddNode("n1");
+  EXPECT_NE(core_->StateHash(), before);
+}
+
+}  // namespace
+}  // namespace fairlead::rm
