@@ -55,8 +55,14 @@ struct ExclusionConfig {
   int32_t stage_failed_executors_per_node = 2;
   int32_t app_failed_tasks_per_executor = 2;
   int32_t app_failed_executors_per_node = 2;
+  /// How long a set that may run nowhere waits for an idle executor to be replaced before it fails
+  /// (spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout).
+  base::Duration unschedulable_timeout = base::Duration::Seconds(120);
+  /// Executors come and go by demand: such a set waits also without an idle executor.
+  bool dynamic_allocation = false;
   FL_FIELDS(enabled, timeout, task_attempts_per_executor, task_attempts_per_node, stage_failed_tasks_per_executor,
-            stage_failed_executors_per_node, app_failed_tasks_per_executor, app_failed_executors_per_node)
+            stage_failed_executors_per_node, app_failed_tasks_per_executor, app_failed_executors_per_node,
+            unschedulable_timeout, dynamic_allocation)
 };
 
 /// Settings beyond Spark; all off: decisions are Spark's.
