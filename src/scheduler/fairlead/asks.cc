@@ -1,0 +1,292 @@
+#include <algorithm>
+#include <bit>
+
+#include "scheduler/fairlead/core.h"
+
+// Requests: grouped by (priority, request id, shape), shapes into classes.
+
+namespace fairlead::scheduler::native {
+
+namespace {
+
+constexpr size_t kLongestName = 1024;
+constexpr size_t kMostLabels = 4096;
+
+/// The largest application priority and count that orders and sums are made for.
+bool Outlandish(const model::Ask& ask) { return ask.count < 0 || ask.name.empty() || ask.name.size() > kLongestName; }
+
+}  // namespace
+
+Resources Core::Normalized(Resources size) const {
+  for (size_t t = 0; t < types_; ++t) {
+    size[t] = std::max(size[t], config_.minimum_allocation[t]);
+    const int64_t step = config_.increment[t];
+    if (step > 0) size[t] = (size[t] + step - 1) / step * step;
+  }
+  return size;
+}
+
+std::string Core::AskError(const App& app, const ev::Allocate& event) const {
+  Resources all = app.pending;
+  for (const model::Ask& ask : event.asks) {
+    if (Outlandish(ask))
+      return "Invalid resource request: count " + std::to_string(ask.count) + " at '" + ask.name + "'";
+    if (ask.count == 0) continue;
+    if (!ask.label.empty() && labels_.Find(ask.label) == kNone && labels_.size() >= kMostLabels) {
+      return "Invalid resource request: unknown label '" + ask.label.substr(0, 64) + "'";
+    }
+    if (ask.capability.AnyNegative() || ask.capability.IsZero()) {
+      return "Invalid resource request: size " + model::ToString(ask.capability);
+    }
+    for (size_t t = 0; t < Resources::kMaxTypes; ++t) {
+      const int64_t amount = ask.capability[t];
+      if (t >= types_ && amount > 0) return "Invalid resource request: unknown resource type";
+      const int64_t most = config_.maximum_allocation[t];
+      if (most > 0 && amount > most) {
+        return "Invalid resource request: requested " + model::ToString(ask.capability) +
+               " is larger than the maximum " + model::ToString(config_.maximum_allocation);
+      }
+      if (amount >= kLargestSum / std::max(1, ask.count) ||
+          (ask.name == "*" && (all[t] += amount * ask.count) >= kLargestSum)) {
+        return "Invalid resource request: " + std::to_string(ask.count) + " times " + model::ToString(ask.capability) +
+               " is more than can be counted";
+      }
+    }
+  }
+  return TooManyKeys(app, event);
+}
+
+std::string Core::TooManyKeys(const App& app, const ev::Allocate& event) const {
+  if (app.wants.size() + event.asks.size() <= static_cast<size_t>(config_.sizes_per_app)) return "";
+  using Key = std::pair<std::pair<int32_t, int64_t>, std::pair<std::array<int64_t, Resources::kMaxTypes>, std::string>>;
+  std::set<Key> keys;
+  std::set<std::pair<std::array<int64_t, Resources::kMaxTypes>, std::string>> sizes;
+  const auto note = [&](int32_t priority, int64_t id, const Resources& size, const std::string& label) {
+    keys.insert({{priority, id}, {size.amount, label}});
+    sizes.insert({size.amount, label});
+  };
+  for (const Want& want : app.wants) {
+    if (want.count == 0) continue;
+    const Shape& shape = shapes_[want.shape];
+    note(want.priority, want.request_id, shape.size, shape.label == kNone ? "" : labels_.Name(shape.label));
+  }
+  for (const model::Ask& ask : event.asks) {
+    if (ask.count > 0) note(ask.priority, ask.allocation_request_id, Normalized(ask.capability), ask.label);
+  }
+  if (keys.size() > static_cast<size_t>(config_.keys_per_app)) {
+    return "Invalid resource request: more than " + std::to_string(config_.keys_per_app) + " different keys pending";
+  }
+  if (sizes.size() > static_cast<size_t>(config_.sizes_per_app)) {
+    return "Invalid resource request: more than " + std::to_string(config_.sizes_per_app) + " different sizes pending";
+  }
+  return "";
+}
+
+void Core::ChangeBlacklist(uint32_t slot, const ev::Allocate& event) {
+  if (event.blacklist_add.empty() && event.blacklist_remove.empty()) return;
+  App& app = apps_[slot];
+  constexpr size_t kMost = 65'536;
+  for (const std::string& name : event.blacklist_add) {
+    if (app.blacklist.size() < kMost && name.size() <= kLongestName) app.blacklist.push_back(names_.Intern(name));
+  }
+  std::sort(app.blacklist.begin(), app.blacklist.end());
+  app.blacklist.erase(std::unique(app.blacklist.begin(), app.blacklist.end()), app.blacklist.end());
+  for (const std::string& name : event.blacklist_remove) {
+    const uint32_t id = names_.Find(name);
+    if (id != kNone) std::erase(app.blacklist, id);
+  }
+  places_.resize(names_.size());
+  racks_.resize(names_.size());
+  // What may be placed differs now: every request of the application is tried again.
+  for (Want& want : app.wants) {
+    if (want.park != Park::kNo) SetPark(slot, want, Park::kNo);
+  }
+}
+
+bool Core::Excluded(const App& app, const Node& node) const {
+  if (app.blacklist.empty()) return false;
+  return std::binary_search(app.blacklist.begin(), app.blacklist.end(), node.host) ||
+         std::binary_search(app.blacklist.begin(), app.blacklist.end(), node.rack);
+}
+
+void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
+  App& app = apps_[slot];
+  if (!app.active) return;
+  const Resources size = Normalized(ask.capability);
+  if (ask.count == 0) {
+    // Taking back what was never asked makes nothing.
+    const uint32_t label = ask.label.empty() ? kNone : labels_.Find(ask.label);
+    if (!shape_by_size_.contains({size.amount, label})) return;
+  }
+  const uint32_t shape = ShapeFor(size, ask.label);
+  Want& want = WantFor(slot, ask, shape);
+  if (want.park != Park::kNo) SetPark(slot, want, Park::kNo);
+  if (ask.name == "*") {
+    want.relax_any = ask.relax_locality;
+    SetCount(app, want, ask.count);
+    return;
+  }
+  const uint32_t name = names_.Intern(ask.name);
+  places_.resize(names_.size());
+  racks_.resize(names_.size());
+  const auto at = std::lower_bound(want.lines.begin(), want.lines.end(), name,
+                                   [](const Line& line, uint32_t id) { return line.name < id; });
+  if (at != want.lines.end() && at->name == name) {
+    at->count = ask.count;
+    at->relax = ask.relax_locality;
+  } else if (ask.count > 0) {
+    want.lines.insert(at, Line{name, ask.count, ask.name.front() == '/', ask.relax_locality});
+    if (want.registered) places_[name].waiters.emplace_back(slot, want.serial);
+  }
+}
+
+Want& Core::WantFor(uint32_t slot, const model::Ask& ask, uint32_t shape) {
+  std::vector<Want>& wants = apps_[slot].wants;
+  const auto before = [&](const Want& want, const model::Ask&) {
+    if (want.priority != ask.priority) return want.priority < ask.priority;
+    if (want.request_id != ask.allocation_request_id) return want.request_id < ask.allocation_request_id;
+    return want.shape < shape;
+  };
+  auto at = std::lower_bound(wants.begin(), wants.end(), ask, before);
+  if (at != wants.end() && at->priority == ask.priority && at->request_id == ask.allocation_request_id &&
+      at->shape == shape) {
+    return *at;
+  }
+  Want want;
+  want.priority = ask.priority;
+  want.request_id = ask.allocation_request_id;
+  want.shape = shape;
+  want.serial = next_serial_++;
+  UseShape(shape);
+  return *wants.insert(at, std::move(want));
+}
+
+Want* Core::FindWant(uint32_t slot, uint64_t serial) {
+  if (slot >= apps_.size()) return nullptr;
+  for (Want& want : apps_[slot].wants) {
+    if (want.serial == serial) return &want;
+  }
+  return nullptr;
+}
+
+void Core::SetCount(App& app, Want& want, int32_t count) {
+  if (want.count == count) return;
+  const Resources size = shapes_[want.shape].size;
+  const int64_t change = int64_t{count} - want.count;
+  app.pending += size * change;
+  AddDemand(app.leaf, size * change);
+  if (want.count == 0) {
+    want.since = now_;
+    want.refusing_since = Instant::Max();
+    WantShape(want.shape, 1);
+  }
+  want.count = count;
+  if (count == 0) WantShape(want.shape, -1);
+}
+
+void Core::DropIdleWants(uint32_t slot) {
+  std::erase_if(apps_[slot].wants, [&](Want& want) {
+    if (want.count > 0) return false;
+    for (const Line& line : want.lines) {
+      if (line.count > 0) return false;
+    }
+    DropShape(want.shape);
+    return true;
+  });
+}
+
+void Core::DropWants(uint32_t slot) {
+  App& app = apps_[slot];
+  for (Want& want : app.wants) {
+    SetCount(app, want, 0);
+    DropShape(want.shape);
+  }
+  app.wants.clear();
+  app.classes = 0;
+}
+
+void Core::RefreshClasses(uint32_t slot) {
+  App& app = apps_[slot];
+  uint64_t classes = 0;
+  for (const Want& want : app.wants) {
+    if (want.count > 0 && want.park == Park::kNo) classes |= uint64_t{1} << shapes_[want.shape].shape_class;
+  }
+  app.classes = classes;
+  RefreshApp(slot);
+  RefreshPath(app.leaf);
+}
+
+void Core::SetPark(uint32_t slot, Want& want, Park park) {
+  want.park = park;
+  RefreshClasses(slot);
+}
+
+uint32_t Core::ShapeFor(const Resources& size, std::string_view label) {
+  const uint32_t label_id = label.empty() ? kNone : labels_.Intern(label);
+  while (partitions_.size() <= labels_.size()) partitions_.emplace_back(types_);
+  const auto [it, fresh] = shape_by_size_.try_emplace({size.amount, label_id}, 0);
+  if (!fresh) return it->second;
+  uint32_t shape;
+  if (spare_shapes_.empty()) {
+    shape = static_cast<uint32_t>(shapes_.size());
+    shapes_.emplace_back();
+  } else {
+    shape = spare_shapes_.back();
+    spare_shapes_.pop_back();
+    shapes_[shape] = Shape{};
+  }
+  it->second = shape;
+  shapes_[shape].size = size;
+  shapes_[shape].label = label_id;
+  return shape;
+}
+
+void Core::DropShape(uint32_t index) {
+  Shape& shape = shapes_[index];
+  if (--shape.uses > 0) return;
+  shape_by_size_.erase({shape.size.amount, shape.label});
+  spare_shapes_.push_back(index);
+}
+
+void Core::WantShape(uint32_t index, int change) {
+  Shape& shape = shapes_[index];
+  if (change > 0 && shape.wanted++ == 0) {
+    const auto least = std::min_element(class_shapes_.begin(), class_shapes_.end());
+    shape.shape_class = static_cast<uint8_t>(least - class_shapes_.begin());
+    ++class_shapes_[shape.shape_class];
+    ForgetBlocked(uint64_t{1} << shape.shape_class);
+    if (class_open_[shape.shape_class]++ == 0) servable_ |= uint64_t{1} << shape.shape_class;
+  }
+  if (change < 0 && --shape.wanted == 0) {
+    if (shape.blocked) UnblockShape(index);
+    --class_shapes_[shape.shape_class];
+    if (--class_open_[shape.shape_class] == 0) servable_ &= ~(uint64_t{1} << shape.shape_class);
+  }
+}
+
+/// A class means another shape now: what queues could not take of the old one says nothing.
+void Core::ForgetBlocked(uint64_t classes) {
+  if (!(blocked_classes_ & classes)) return;
+  blocked_classes_ &= ~classes;
+  for (uint32_t q = 0; q < queues_.size(); ++q) {
+    if (!(queues_[q].blocked & classes)) continue;
+    queues_[q].blocked &= ~classes;
+    RefreshPath(q);
+  }
+}
+
+void Core::BlockShape(uint32_t index) {
+  Shape& shape = shapes_[index];
+  shape.blocked = true;
+  blocked_shapes_.push_back(index);
+  if (--class_open_[shape.shape_class] == 0) servable_ &= ~(uint64_t{1} << shape.shape_class);
+}
+
+void Core::UnblockShape(uint32_t index) {
+  Shape& shape = shapes_[index];
+  shape.blocked = false;
+  std::erase(blocked_shapes_, index);
+  if (class_open_[shape.shape_class]++ == 0) servable_ |= uint64_t{1} << shape.shape_class;
+}
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,418 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/fairlead/containers.h"
+#include "scheduler/fairlead/fairlead.h"
+#include "scheduler/shared/free_index.h"
+#include "scheduler/shared/interner.h"
+#include "scheduler/shared/tournament.h"
+
+// The state of the default profile: flat tables, entities by number, so that a fork is a copy of arrays.
+//
+// How a grant is found. Every pending request belongs to a *shape* (size and label), every shape to one of 64 *classes*
+// (one shape each, until there are more than 64). A queue's winner tree knows for each child the classes wanted below
+// it. `servable_` holds the classes with a shape that some node may have room for; the search walks down from the root
+// to the first child in order that wants one of them. A try that fails takes away what made it fail, at the level
+// responsible: the shape (no node has room), the class in one queue (at its maximum), the leaf's starting applications
+// (masters' share) or the request (it waits for a place). What gives room puts it back: a node freed wakes the shapes
+// that fit it and the requests that wait for it; a release reopens the queues above it. So a batch that changes nothing
+// costs nothing, whatever waits.
+
+namespace fairlead::scheduler::native {
+
+using base::Instant;
+using model::AppIndex;
+using model::Locality;
+using model::NodeIndex;
+using model::Resources;
+namespace ev = model::scheduler;
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+inline constexpr uint32_t kRoot = 0;
+inline constexpr int64_t kUnlimited = int64_t{1} << 60;
+/// Bound of every sum of one resource type over the cluster, of one application's pending requests included.
+inline constexpr int64_t kLargestSum = int64_t{1} << 46;
+inline constexpr int64_t kWeightOne = int64_t{1} << 16;
+inline constexpr int64_t kLargestWeight = int64_t{1} << 34;
+
+/// Size and label of a request.
+struct Shape {
+  Resources size;
+  uint32_t label = kNone;
+  uint32_t uses = 0;    // requests and containers
+  uint32_t wanted = 0;  // requests of them
+  uint8_t shape_class = 0;
+  bool blocked = false;  // no node has room; waits in blocked_shapes_
+};
+
+/// Wanted at one host or rack.
+struct Line {
+  uint32_t name = 0;
+  int32_t count = 0;
+  bool rack = false;
+  bool relax = true;
+};
+
+enum class Park : uint8_t {
+  kNo,
+  kPlace,  // until a named place has room, or `deadline`
+  kAny,    // until any node has room (all that have are excluded)
+  kRound,  // until the end of this batch
+};
+
+/// What one application wants under one (priority, request id, shape).
+struct Want {
+  int32_t priority = 0;
+  int64_t request_id = -1;
+  uint32_t shape = 0;
+  int32_t count = 0;  // at "*": all that is outstanding
+  bool relax_any = true;
+  Park park = Park::kNo;
+  bool registered = false;  // in the waiters of its lines
+  uint32_t cursor = 0;      // where the next search in `lines` starts
+  uint64_t serial = 0;
+  std::vector<Line> lines;
+  Instant since{};                          // when it began to be pending
+  Instant refusing_since = Instant::Max();  // room elsewhere has been left for a closer place since then
+};
+
+struct App {
+  bool used_slot = false;
+  bool runnable = false;
+  bool active = false;  // has an attempt
+  bool unmanaged = false;
+  bool needs_master = false;
+  bool starting = false;  // stands in the leaf's `starting` order
+  AppIndex index;
+  model::ApplicationId id;
+  uint32_t leaf = 0;
+  uint32_t slot = kNone;  // in the leaf's order
+  uint32_t user = 0;
+  int32_t priority = 0;
+  int32_t attempt = 0;
+  int64_t next_sequence = 0;
+  uint64_t classes = 0;
+  Resources used;
+  Resources pending;
+  Resources master_used;
+  uint32_t first_container = kNone;
+  int32_t containers = 0;
+  std::vector<Want> wants;          // in order of serving
+  std::vector<uint32_t> blacklist;  // host and rack names, sorted
+};
+
+struct Node {
+  bool alive = false;
+  bool schedulable = true;
+  uint32_t host = 0;
+  uint32_t rack = 0;
+  int32_t port = 0;
+  Resources capacity;
+  Resources used;  // containers that run, and ended ones that the node has not yet reported
+  uint32_t first_container = kNone;
+  int32_t containers = 0;
+  uint32_t rack_position = 0;                         // in the rack's index, while there is one
+  std::vector<std::pair<uint32_t, uint32_t>> places;  // (partition, position)
+};
+
+/// The nodes of one label, or those without.
+struct Partition {
+  explicit Partition(size_t types) : index(types) {}
+  FreeIndex index;
+  std::vector<uint32_t> nodes;  // by position; kNone: closed
+  std::vector<uint32_t> spare;  // closed positions
+  uint32_t cursor = 0;
+  int32_t open_nodes = 0;  // alive and schedulable
+};
+
+/// Hosts and racks by name number.
+struct Place {
+  std::vector<uint32_t> nodes;                         // alive ones
+  std::vector<std::pair<uint32_t, uint64_t>> waiters;  // (application, serial of its want)
+};
+
+struct Queue {
+  std::string name;
+  uint32_t parent = kNone;
+  std::vector<uint32_t> children;
+  bool alive = true;
+  bool leaf = true;
+  bool configured = false;
+  model::OrderPolicy policy = model::OrderPolicy::kDrf;
+  int64_t weight = kWeightOne;
+  std::optional<model::ConfiguredResources> min_setting;
+  std::optional<model::ConfiguredResources> max_setting;
+  std::optional<model::ConfiguredResources> child_max_setting;  // of children that are not configured
+  bool has_low = false;
+  Resources low;   // minimum
+  Resources high;  // maximum
+  int32_t max_running = INT32_MAX;
+  int64_t master_share = 500'000;  // millionths of the base; below 0: no limit
+  bool preemptable = true;
+  Resources used;
+  Resources demand;  // used and pending, of runnable applications and of waiting ones
+  Resources master_used;
+  int32_t masters = 0;
+  int32_t running = 0;
+  std::set<uint32_t> waiting;  // applications (by index) that may not run yet
+  int32_t applications = 0;    // in this leaf, running or not
+  int64_t active_weight = 0;   // of children with running applications
+  uint64_t blocked = 0;        // classes that do not fit under `high`
+  bool masters_full = false;   // leaf: its starting applications wait
+  uint32_t slot = kNone;       // in the parent's order
+  Tournament order;            // children, or applications that have their master
+  Tournament starting;         // leaf: applications that wait for their master
+};
+
+struct User {
+  int32_t running = 0;
+  int32_t max_running = INT32_MAX;
+  std::set<uint32_t> waiting;
+};
+
+struct Timer {
+  Instant at;
+  uint32_t app = 0;
+  uint64_t serial = 0;
+  friend auto operator<=>(const Timer&, const Timer&) = default;
+};
+
+/// Where a request would go, or why nowhere.
+struct Spot {
+  enum class Verdict : uint8_t { kFound, kNoNodes, kNoLabel, kNoRoom, kExcluded, kStrict, kWaiting };
+  Verdict verdict = Verdict::kNoRoom;
+  uint32_t node = kNone;
+  Locality locality = Locality::kOffSwitch;
+  size_t line = SIZE_MAX;  // of the want, when it is node-local
+  Instant until{};         // kWaiting: when a farther place will do
+};
+
+/// Why a queue or the masters' share refuses.
+struct Limit {
+  enum class Kind : uint8_t { kFree, kQueueMaximum, kLeafMasters, kClusterMasters };
+  Kind kind = Kind::kFree;
+  uint32_t queue = kNone;
+};
+
+class Core final : public Scheduler {
+ public:
+  explicit Core(const FairleadConfig& config);
+
+  void Step(Instant now, std::span<const ev::Event> events, EffectSink& out) override;
+  Instant NextDeadline() const override;
+  std::string CheckInvariants() const override;
+  uint64_t StateHash() const override;
+  std::unique_ptr<Scheduler> Fork() const override;
+  View GetView() const override;
+  std::vector<ev::Pending> Why(AppIndex app, Instant now) const override;
+
+ private:
+  // events.cc, apps.cc, nodes.cc
+  void On(const ev::NodeAdded& event);
+  void On(const ev::NodeRemoved& event);
+  void On(const ev::NodeResized& event);
+  void On(const ev::NodeUpdated& event);
+  void On(const ev::NodeSchedulable& event);
+  void On(const ev::AppAdded& event);
+  void On(const ev::AttemptAdded& event);
+  void On(const ev::AttemptRemoved& event);
+  void On(const ev::AppRemoved& event);
+  void On(const ev::Allocate& event);
+  void On(const ev::Acquired& event);
+  void On(const ev::ContainerEnded& event);
+  void On(const ev::ContainerRecovered& event);
+  void On(const ev::AppMoved& event);
+  void On(const ev::AppPriority& event);
+  void On(const ev::ContainerResized& event);
+  void On(const ev::QueuesReloaded& event);
+  void On(const ev::Pass& event);
+  template <class Effect>
+  void Emit(Effect effect) {
+    out_->emplace_back(std::in_place_type<Effect>, std::move(effect));
+  }
+
+  void Answer();
+  uint32_t AppSlot(AppIndex app) const;
+  App& AppOf(AppIndex app) { return apps_[AppSlot(app)]; }
+  Resources Headroom(const App& app) const;
+
+  // queues.cc
+  void BuildQueues(const model::QueueTree& tree);
+  void ApplyConfig(const model::QueueTree& tree);
+  void ApplyQueueConfig(uint32_t queue, const model::QueueConfig* config);
+  uint32_t DeclareQueue(const std::string& name);
+  uint32_t FindQueue(std::string_view name) const;
+  /// The leaf of that name, made (with its parents) when it does not exist; kNone when a leaf stands in the way.
+  uint32_t LeafFor(const std::string& name);
+  uint32_t AddQueue(const std::string& name, uint32_t parent, bool leaf);
+  void DropQueueIfUnused(uint32_t queue);
+  void ResolveQueue(Queue& queue);
+  void ResolveLimits();
+  /// A configured minimum or maximum in amounts of the cluster as it is now.
+  Resources Resolve(const model::ConfiguredResources& configured) const;
+  OrderKey QueueKey(const Queue& queue) const;
+  OrderKey ShareKey(model::OrderPolicy policy, const Resources& used, int64_t weight) const;
+  /// The classes that a queue offers to its parent's order.
+  uint64_t OpenClasses(const Queue& queue) const;
+  /// Brings the queue's place in its parent's order up to date; false when nothing changed.
+  bool RefreshQueue(uint32_t queue);
+  void RefreshPath(uint32_t queue);
+  void RebuildKeys();
+  void RebuildBelow(uint32_t queue);
+  void AddUsage(uint32_t leaf, const Resources& size);
+  void RemoveUsage(uint32_t leaf, const Resources& size);
+  void AddDemand(uint32_t leaf, const Resources& size);
+  void RemoveDemand(uint32_t leaf, const Resources& size);
+  /// What masters of the leaf may use: its part of the cluster by weight among queues with running applications, times
+  /// its maxAMShare, rounded up. O(depth).
+  int64_t MasterLimit(uint32_t leaf, size_t type) const;
+  Limit FindLimit(uint32_t leaf, const Resources& size, bool master) const;
+  void ReopenMasters();
+  void RecountActiveWeights();
+
+  // apps.cc
+  std::string PlaceApp(const ev::AppAdded& event, std::string& error);
+  int32_t UserLimit(const std::string& user) const;
+  bool MayRun(uint32_t leaf, uint32_t user) const;
+  void StartRunning(uint32_t slot);
+  void StopRunning(uint32_t slot);
+  void GatherWaiting(uint32_t queue, std::vector<const std::set<uint32_t>*>& lists) const;
+  void RunWaiting();
+  void EnterLeaf(uint32_t slot);
+  void LeaveLeaf(uint32_t slot);
+  /// Brings the application's place in its leaf's order up to date (not the queues above).
+  void RefreshApp(uint32_t slot);
+  OrderKey AppKey(const App& app) const;
+  void SetStarting(uint32_t slot, bool starting);
+  void EndAttempt(uint32_t slot, bool keep_containers);
+  void EndContainers(uint32_t slot, bool keep_running);
+  std::string MoveError(const App& app, uint32_t target, const std::string& name) const;
+  void MoveTo(uint32_t slot, uint32_t target);
+  base::Status CheckReload(const model::QueueTree& tree) const;
+
+  // asks.cc
+  std::string AskError(const App& app, const ev::Allocate& event) const;
+  std::string TooManyKeys(const App& app, const ev::Allocate& event) const;
+  void ChangeBlacklist(uint32_t slot, const ev::Allocate& event);
+  void ApplyAsk(uint32_t slot, const model::Ask& ask);
+  Resources Normalized(Resources size) const;
+  Want& WantFor(uint32_t slot, const model::Ask& ask, uint32_t shape);
+  Want* FindWant(uint32_t slot, uint64_t serial);
+  void SetCount(App& app, Want& want, int32_t count);
+  void DropIdleWants(uint32_t slot);
+  void DropWants(uint32_t slot);
+  /// Recomputes which classes the application waits for, and its place and its queues'.
+  void RefreshClasses(uint32_t slot);
+  void SetPark(uint32_t slot, Want& want, Park park);
+  uint32_t ShapeFor(const Resources& size, std::string_view label);
+  void UseShape(uint32_t shape) { ++shapes_[shape].uses; }
+  void DropShape(uint32_t shape);
+  void WantShape(uint32_t shape, int change);
+  void BlockShape(uint32_t shape);
+  void UnblockShape(uint32_t shape);
+  void ForgetBlocked(uint64_t classes);
+  bool Excluded(const App& app, const Node& node) const;
+
+  // nodes.cc
+  void EnterIndexes(uint32_t node);
+  void LeaveIndexes(uint32_t node);
+  void PublishFree(uint32_t node);
+  /// Room may have appeared on the node: wakes the shapes that fit and the requests that wait for it.
+  void NodeFreed(uint32_t node);
+  void WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
+  Resources Free(const Node& node) const { return node.capacity - node.used; }
+  bool Open(const Node& node) const { return node.alive && node.schedulable; }
+  bool HasLabel(uint32_t node, uint32_t label) const;
+  FreeIndex& RackIndex(uint32_t rack);
+  void TotalChanged();
+
+  // placing.cc
+  void PlaceAll();
+  void PlaceFrom(uint32_t slot, uint64_t servable);
+  void TryWant(uint32_t slot, Want& want);
+  uint32_t FirstApp(const Queue& leaf, uint64_t servable) const;
+  Spot FindSpot(const App& app, const Want& want, Instant now) const;
+  Spot FindNear(const App& app, const Want& want, Instant now) const;
+  uint32_t FindInRack(const App& app, const Want& want, uint32_t rack) const;
+  uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
+  bool Fits(const App& app, uint32_t node, const Shape& shape) const;
+  Locality Allowed(const App& app, const Want& want, Instant now, Instant& until) const;
+  void Grant(uint32_t slot, Want& want, const Spot& spot);
+  void Refuse(uint32_t slot, Want& want, const Limit& limit);
+  void Wait(uint32_t slot, Want& want, const Spot& spot);
+  void RegisterWaiter(uint32_t slot, Want& want);
+  void MoveCursor(uint32_t label, uint32_t node);
+  void TakeCounts(App& app, Want& want, const Spot& spot);
+  bool TimerWanted(const Timer& timer);
+  void PushTimer(const Timer& timer);
+  void PopTimer();
+  void FireTimers();
+
+  // books.cc
+  uint32_t AddContainer(uint32_t slot, uint32_t node, const model::ContainerId& id, uint32_t shape);
+  void RecordMaster(uint32_t slot, uint32_t container);
+  void ChangeMasters(uint32_t leaf, const Resources& size, int32_t count);
+  void FinishContainer(uint32_t container, int32_t exit_status, std::string diagnostics);
+  /// The node's part of a container is over.
+  void LeaveNode(uint32_t container);
+
+  // view.cc
+  void ViewQueue(uint32_t queue, const Resources& share, const Resources& steady, View& view) const;
+  std::vector<Resources> ChildShares(const Queue& queue, const Resources& share, bool steady) const;
+  ev::Pending WhyWant(const App& app, const Want& want, Instant now) const;
+  std::string BookErrors() const;
+  std::string OrderErrors() const;
+
+  FairleadConfig config_;
+  size_t types_;
+  Instant now_{};
+  EffectSink* out_ = nullptr;
+
+  Interner names_;  // hosts and racks
+  Interner labels_;
+  Interner users_by_name_;
+  std::vector<User> users_;
+  std::map<std::string, uint32_t, std::less<>> queue_by_name_;
+  std::vector<Queue> queues_;
+  std::vector<uint32_t> spare_queues_;
+  std::vector<uint32_t> app_slots_;  // by AppIndex
+  std::vector<App> apps_;
+  std::vector<uint32_t> spare_apps_;
+  std::vector<Node> nodes_;                      // by NodeIndex
+  std::vector<Place> places_;                    // by name number
+  std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for
+  std::vector<Partition> partitions_;            // [0] without a label, then by label number + 1
+  ContainerTable containers_;
+  std::vector<Shape> shapes_;
+  std::vector<uint32_t> spare_shapes_;
+  std::map<std::pair<std::array<int64_t, Resources::kMaxTypes>, uint32_t>, uint32_t> shape_by_size_;
+  std::vector<uint32_t> blocked_shapes_;
+  std::array<uint32_t, 64> class_shapes_{};  // wanted shapes of each class
+  std::array<uint32_t, 64> class_open_{};    // of them, those that are not blocked
+  uint64_t servable_ = 0;
+  uint64_t blocked_classes_ = 0;  // in `blocked` of some queue, perhaps
+
+  Resources total_;        // capacity of the nodes that are alive
+  Resources schedulable_;  // of those that take containers
+  Resources cluster_used_;
+  int32_t alive_nodes_ = 0;
+  bool keys_stale_ = false;  // total_ changed: every share has
+  uint64_t next_serial_ = 1;
+  std::vector<uint32_t> reopened_queues_;  // an application may run there again
+  std::vector<uint32_t> reopened_users_;
+  std::vector<uint32_t> full_leaves_;  // masters_full
+  std::vector<std::pair<uint32_t, uint64_t>> any_waiters_;
+  std::vector<std::pair<uint32_t, uint64_t>> round_waiters_;
+  std::vector<Timer> timers_;                           // heap, earliest first
+  std::vector<std::pair<AppIndex, uint64_t>> answers_;  // allocate calls of this batch
+};
+
+}  // namespace fairlead::scheduler::native

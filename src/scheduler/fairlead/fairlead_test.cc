@@ -1,0 +1,449 @@
+#include "scheduler/fairlead/fairlead.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/fairlead/test_cluster.h"
+
+namespace fairlead::scheduler {
+namespace {
+
+using model::Locality;
+using model::Resources;
+
+model::QueueConfig Queue(const std::string& name, double weight = 1) {
+  model::QueueConfig queue;
+  queue.name = name;
+  queue.weight = weight;
+  return queue;
+}
+
+model::ConfiguredResources Amount(int64_t memory, int64_t cores) {
+  return {{{"memory-mb", memory}, {"vcores", cores}}, {}, 0};
+}
+
+size_t Count(const TestCluster& cluster, uint32_t app) { return cluster.LiveOf(app).size(); }
+
+TEST(FairleadTest, GrantRidesOnTheStepOfTheAsk) {
+  TestCluster cluster;
+  cluster.Node(0, 4096, 4);
+  cluster.App(0, "root.a", "u", false);
+  cluster.Ask(0, {TestCluster::Want(1, 1024, 1, "*", true, 0)});
+  const auto granted = cluster.Last<ev::Granted>();
+  ASSERT_EQ(granted.size(), 1u);
+  EXPECT_TRUE(granted[0].is_master);
+  EXPECT_EQ(model::ToString(granted[0].container), "container_1_0001_01_000001");
+  const auto answers = cluster.Last<ev::AllocateAnswered>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].headroom, Resources::Of(3072, 3));
+  cluster.Ask(0, {TestCluster::Want(2, 1024, 1)});
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 2u);
+  EXPECT_FALSE(cluster.Last<ev::Granted>()[0].is_master);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, EpochStandsInContainerNumbers) {
+  FairleadConfig config;
+  config.epoch = 3;
+  TestCluster cluster(config);
+  cluster.Node(0, 4096, 4);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(1, 1024, 1)});
+  EXPECT_EQ(model::ToString(cluster.Last<ev::Granted>()[0].container), "container_e03_1_0001_01_000001");
+}
+
+TEST(FairleadTest, WeightsDivideAFullCluster) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a", 3), Queue("root.b", 1)};
+  TestCluster cluster(config);
+  for (uint32_t i = 0; i < 4; ++i) cluster.Node(i, 10240, 10);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.b");
+  ev::Allocate a, b;
+  a.app = {0};
+  a.asks = {TestCluster::Want(100, 1024, 1)};
+  b.app = {1};
+  b.asks = a.asks;
+  cluster.Send({a, b});
+  EXPECT_EQ(Count(cluster, 0), 30u);
+  EXPECT_EQ(Count(cluster, 1), 10u);
+  EXPECT_EQ(cluster.Queue("root.a").fair_share, Resources::Of(30720, 30));
+  // A freed container goes to whoever is below its share, not back to where it came from.
+  cluster.Complete(cluster.LiveOf(1)[0].container);
+  EXPECT_EQ(Count(cluster, 1), 10u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, DominantSharesAreEqual) {
+  // Ghodsi et al. 2011, the paper's example: 9 cores, 18 GB; A wants <1 core, 4 GB>, B wants <3 cores, 1 GB>: 3 and 2.
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a"), Queue("root.b")};
+  TestCluster cluster(config);
+  cluster.Node(0, 18, 9);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.b");
+  ev::Allocate a, b;
+  a.app = {0};
+  a.asks = {TestCluster::Want(10, 4, 1)};
+  b.app = {1};
+  b.asks = {TestCluster::Want(10, 1, 3)};
+  cluster.Send({a, b});
+  EXPECT_EQ(Count(cluster, 0), 3u);
+  EXPECT_EQ(Count(cluster, 1), 2u);
+}
+
+TEST(FairleadTest, BelowMinimumComesFirst) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a", 10), Queue("root.b", 1)};
+  config.queues.queues[1].min_resources = Amount(6, 6);
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.b");
+  ev::Allocate a, b;
+  a.app = {0};
+  a.asks = {TestCluster::Want(10, 1, 1)};
+  b.app = {1};
+  b.asks = a.asks;
+  cluster.Send({a, b});
+  EXPECT_EQ(Count(cluster, 1), 6u);
+  EXPECT_EQ(Count(cluster, 0), 4u);
+}
+
+TEST(FairleadTest, MaximumHoldsAndReopens) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a")};
+  config.queues.queues[0].max_resources = model::ConfiguredResources{{{"memory-mb", 3}}, {}, INT64_MAX};
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(5, 1, 1)});
+  EXPECT_EQ(Count(cluster, 0), 3u);
+  const auto why = cluster.scheduler().Why({0}, cluster.now_);
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_EQ(why[0].reason, ev::PendingReason::kQueueMaximum);
+  EXPECT_EQ(why[0].ask.count, 2);
+  cluster.Complete(cluster.LiveOf(0)[0].container);
+  EXPECT_EQ(Count(cluster, 0), 3u);
+  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+}
+
+TEST(FairleadTest, PercentMaximumFollowsTheCluster) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a")};
+  config.queues.queues[0].max_resources = model::ConfiguredResources{{}, {{"*", 50}}, INT64_MAX};
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(20, 1, 1)});
+  EXPECT_EQ(Count(cluster, 0), 5u);
+  cluster.Node(1, 10, 10);
+  EXPECT_EQ(Count(cluster, 0), 10u);
+}
+
+TEST(FairleadTest, NodeThenRackThenAnywhereWithBoundedWaits) {
+  FairleadConfig config;
+  config.node_locality_wait = base::Duration::Millis(100);
+  config.rack_locality_wait = base::Duration::Millis(50);
+  TestCluster cluster(config);
+  cluster.Node(0, 1, 1, "/r0");
+  cluster.Node(1, 1, 1, "/r0");
+  cluster.Node(2, 4, 4, "/r1");
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(4, 1, 1, "n0"), TestCluster::Want(4, 1, 1, "/r0"), TestCluster::Want(4, 1, 1)});
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::Granted>()[0].locality, Locality::kNodeLocal);
+  EXPECT_EQ(cluster.scheduler().NextDeadline(), base::Instant{100'000'000});
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kWaitingForLocality);
+  cluster.now_ = {100'000'000};
+  cluster.Send(std::vector<ev::Event>{});
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::Granted>()[0].locality, Locality::kRackLocal);
+  cluster.now_ = {150'000'000};
+  cluster.Send(std::vector<ev::Event>{});
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 2u);
+  EXPECT_EQ(cluster.Last<ev::Granted>()[1].locality, Locality::kOffSwitch);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, APlaceThatFreesEndsTheWait) {
+  FairleadConfig config;
+  config.node_locality_wait = base::Duration::Seconds(10);
+  TestCluster cluster(config);
+  cluster.Node(0, 1, 1);
+  cluster.Node(1, 4, 4);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.b");
+  cluster.Ask(1, {TestCluster::Want(1, 1, 1, "n0", true), TestCluster::Want(1, 1, 1, "*")});
+  cluster.Ask(0, {TestCluster::Want(1, 1, 1, "n0"), TestCluster::Want(1, 1, 1)});
+  EXPECT_EQ(Count(cluster, 0), 0u);
+  cluster.Complete(cluster.LiveOf(1)[0].container);
+  ASSERT_EQ(Count(cluster, 0), 1u);
+  EXPECT_EQ(cluster.LiveOf(0)[0].locality, Locality::kNodeLocal);
+}
+
+TEST(FairleadTest, StrictAskStaysAtItsPlace) {
+  TestCluster cluster;
+  cluster.Node(0, 1, 1);
+  cluster.Node(1, 4, 4);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(3, 1, 1, "n0"), TestCluster::Want(3, 1, 1, "/r", false),
+                  TestCluster::Want(3, 1, 1, "*", false)});
+  EXPECT_EQ(Count(cluster, 0), 1u);
+  cluster.now_ = {3'600'000'000'000};
+  cluster.Send(std::vector<ev::Event>{});
+  EXPECT_EQ(Count(cluster, 0), 1u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kStrictLocality);
+  cluster.Complete(cluster.LiveOf(0)[0].container);
+  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+}
+
+TEST(FairleadTest, BlacklistAndItsRemoval) {
+  TestCluster cluster;
+  cluster.Node(0, 4, 4);
+  cluster.App(0, "root.a");
+  ev::Allocate call;
+  call.app = {0};
+  call.blacklist_add = {"n0"};
+  call.asks = {TestCluster::Want(1, 1, 1)};
+  cluster.Send(call);
+  EXPECT_EQ(Count(cluster, 0), 0u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kNodesExcluded);
+  ev::Allocate remove;
+  remove.app = {0};
+  remove.blacklist_remove = {"n0"};
+  cluster.Send(remove);
+  EXPECT_EQ(Count(cluster, 0), 1u);
+}
+
+TEST(FairleadTest, LabelsSeparateNodes) {
+  TestCluster cluster;
+  cluster.Node(0, 4, 4);
+  cluster.App(0, "root.a");
+  model::Ask ask = TestCluster::Want(2, 1, 1);
+  ask.label = "gpu";
+  cluster.Ask(0, {ask});
+  EXPECT_EQ(Count(cluster, 0), 0u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kLabel);
+  cluster.Node(1, 4, 4, "/r", {"gpu"});
+  ASSERT_EQ(Count(cluster, 0), 2u);
+  EXPECT_EQ(cluster.LiveOf(0)[0].node.value, 1u);
+  cluster.Ask(0, {TestCluster::Want(8, 1, 1)});
+  EXPECT_EQ(Count(cluster, 0), 6u);  // the labelled node takes no ask without the label
+}
+
+TEST(FairleadTest, LaunchedContainerHoldsItsNodeUntilReported) {
+  TestCluster cluster;
+  cluster.Node(0, 1, 1);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(2, 1, 1)});
+  const model::ContainerId id = cluster.LiveOf(0)[0].container;
+  cluster.live()[id].launched = true;
+  cluster.Send(ev::NodeUpdated{{0}, {id}, {}});
+  cluster.Ask(0, {}, {id});
+  EXPECT_EQ(cluster.Last<ev::Finished>().size(), 1u);
+  EXPECT_EQ(cluster.Queue("root.a").used, Resources{});
+  EXPECT_TRUE(cluster.Last<ev::Granted>().empty());
+  cluster.Send(ev::NodeUpdated{{0}, {}, {{id, 0}}});
+  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, LostNodeEndsItsContainers) {
+  TestCluster cluster;
+  cluster.Node(0, 2, 2);
+  cluster.Node(1, 2, 2);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(4, 1, 1)});
+  cluster.Send(ev::NodeRemoved{{0}});
+  const auto finished = cluster.Last<ev::Finished>();
+  ASSERT_EQ(finished.size(), 2u);
+  EXPECT_EQ(finished[0].exit_status, -100);
+  EXPECT_EQ(cluster.Queue("root").used, Resources::Of(2, 2));
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, RunningLimitsOfQueueAndUser) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a"), Queue("root.b")};
+  config.queues.queues[0].max_running_apps = 1;
+  config.queues.user_max_apps["bob"] = 1;
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  for (uint32_t i = 0; i < 2; ++i) cluster.App(i, "root.a", "alice");
+  for (uint32_t i = 2; i < 4; ++i) cluster.App(i, "root.b", "bob");
+  for (uint32_t i = 0; i < 4; ++i) cluster.Ask(i, {TestCluster::Want(1, 1, 1)});
+  EXPECT_EQ(Count(cluster, 1), 0u);
+  EXPECT_EQ(Count(cluster, 3), 0u);
+  EXPECT_EQ(cluster.scheduler().Why({1}, cluster.now_)[0].reason, ev::PendingReason::kMaxRunningApps);
+  EXPECT_EQ(cluster.scheduler().Why({3}, cluster.now_)[0].reason, ev::PendingReason::kUserLimit);
+  cluster.Send(ev::AppRemoved{{0}});
+  EXPECT_EQ(Count(cluster, 1), 1u);
+  cluster.Send(ev::AppRemoved{{2}});
+  EXPECT_EQ(Count(cluster, 3), 1u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, MastersNeverFillTheCluster) {
+  // 20 managed applications on a cluster that fits 10 containers. With the share for masters every one of them ends
+  // after one container of work; without it 10 masters fill the cluster and nobody gets a worker.
+  for (const bool limited : {true, false}) {
+    FairleadConfig config;
+    config.queues.queue_max_am_share_default = limited ? 0.5 : -1.0;
+    config.cluster_master_share = limited ? 800 : 1000;
+    TestCluster cluster(config);
+    cluster.Node(0, 10, 10);
+    std::vector<ev::Event> all;
+    for (uint32_t i = 0; i < 20; ++i) cluster.App(i, "root.a", "u", false);
+    for (uint32_t i = 0; i < 20; ++i) {
+      ev::Allocate call;
+      call.app = {i};
+      call.asks = {TestCluster::Want(1, 1, 1, "*", true, 0)};
+      all.push_back(call);
+    }
+    cluster.Send(all);
+    for (uint32_t i = 0; i < 20; ++i) cluster.Ask(i, {TestCluster::Want(1, 1, 1)});
+    int ended = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t i = 0; i < 20; ++i) {
+        const auto live = cluster.LiveOf(i);
+        if (live.size() < 2) continue;
+        cluster.Send(ev::AppRemoved{{i}});
+        moved = true;
+        ++ended;
+      }
+    }
+    EXPECT_EQ(ended, limited ? 20 : 0);
+    EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+  }
+}
+
+TEST(FairleadTest, BadAsksAreRefusedWhole) {
+  TestCluster cluster;
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a");
+  const model::Ask good = TestCluster::Want(1, 1, 1);
+  for (model::Ask bad : {TestCluster::Want(1, -1, 1), TestCluster::Want(1, 0, 0), TestCluster::Want(-1, 1, 1),
+                         TestCluster::Want(INT32_MAX, int64_t{1} << 40, 1), TestCluster::Want(1, INT64_MAX, 1),
+                         TestCluster::Want(1, 1, 1, "")}) {
+    cluster.Ask(0, {good, bad});
+    EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+    EXPECT_TRUE(cluster.Last<ev::Granted>().empty());
+    EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().size(), 1u);
+  }
+  std::vector<model::Ask> many;
+  for (int32_t i = 0; i < 100'000; ++i) many.push_back(TestCluster::Want(1, 1, 1, "*", true, i));
+  cluster.Ask(0, many);
+  EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, BadReloadChangesNothing) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a", 2)};
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a");
+  const uint64_t before = cluster.scheduler().StateHash();
+  model::QueueTree tree;
+  tree.queues = {Queue("root.a", -1)};
+  cluster.Send(ev::QueuesReloaded{tree});
+  ASSERT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallFailed>()[0].message, "queue root.a: weight must be a number from 0 to 262144");
+  tree.queues = {Queue("root.a.child")};
+  cluster.Send(ev::QueuesReloaded{tree});
+  EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+  EXPECT_EQ(cluster.scheduler().StateHash(), before);
+  tree.queues = {Queue("root.b")};
+  cluster.Send(ev::QueuesReloaded{tree});
+  EXPECT_TRUE(cluster.Last<ev::CallFailed>().empty());
+  EXPECT_EQ(cluster.Queue("root.a").weight, 1);  // kept for its application, with default settings
+  cluster.Send(ev::AppRemoved{{0}});
+  EXPECT_EQ(cluster.Queue("root.a").name, "");
+}
+
+TEST(FairleadTest, PriorityThenOrderOfSubmissionInFifo) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a")};
+  config.queues.queues[0].policy = "fifo";
+  TestCluster cluster(config);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.a");
+  cluster.App(2, "root.a", "u", true, 5);
+  for (uint32_t i = 0; i < 3; ++i) cluster.Ask(i, {TestCluster::Want(2, 1, 1)});
+  cluster.Node(0, 3, 3);
+  EXPECT_EQ(Count(cluster, 2), 2u);
+  EXPECT_EQ(Count(cluster, 0), 1u);
+  cluster.Send(ev::AppPriority{{1}, 9});
+  cluster.Complete(cluster.LiveOf(2)[0].container);
+  EXPECT_EQ(Count(cluster, 1), 1u);
+}
+
+TEST(FairleadTest, MoveTakesUsageAlong) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.a"), Queue("root.b"), Queue("root.c")};
+  config.queues.queues[2].max_resources = Amount(1, 1);
+  TestCluster cluster(config);
+  cluster.Node(0, 10, 10);
+  cluster.App(0, "root.a", "u", false);
+  cluster.Ask(0, {TestCluster::Want(3, 1, 1)});
+  cluster.Send(ev::AppMoved{{0}, 7, "b"});
+  EXPECT_EQ(cluster.Last<ev::MoveAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Queue("root.a").used, Resources{});
+  EXPECT_EQ(cluster.Queue("root.b").used, Resources::Of(3, 3));
+  EXPECT_EQ(cluster.Queue("root.b").master_used, Resources::Of(1, 1));
+  cluster.Send(ev::AppMoved{{0}, 8, "root.c"});
+  EXPECT_NE(cluster.Last<ev::MoveAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, ResizeWithinNodeAndQueue) {
+  TestCluster cluster;
+  cluster.Node(0, 4, 4);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(1, 1, 1)});
+  const model::ContainerId id = cluster.LiveOf(0)[0].container;
+  cluster.Send(ev::ContainerResized{id, Resources::Of(3, 2), 1});
+  EXPECT_EQ(cluster.Last<ev::ResizeAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Queue("root.a").used, Resources::Of(3, 2));
+  cluster.Send(ev::ContainerResized{id, Resources::Of(5, 2), 2});
+  EXPECT_NE(cluster.Last<ev::ResizeAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, RecoveredContainersAreCounted) {
+  FairleadConfig config;
+  config.epoch = 1;
+  TestCluster cluster(config);
+  cluster.Node(0, 4, 4);
+  cluster.App(0, "root.a", "u", false);
+  const model::ContainerId old{{{1, 1}, 1}, 1};
+  cluster.Send(ev::ContainerRecovered{{0}, {0}, old, Resources::Of(1, 1), 0, true});
+  EXPECT_EQ(cluster.Queue("root.a").master_used, Resources::Of(1, 1));
+  cluster.Ask(0, {TestCluster::Want(9, 1, 1)});
+  EXPECT_EQ(Count(cluster, 0), 3u);
+  EXPECT_FALSE(cluster.LiveOf(0)[0].is_master);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(FairleadTest, PlacementRulesChooseTheQueue) {
+  FairleadConfig config;
+  config.queues.placement = {{"specified", false, "", {}},
+                             {"nestedUserQueue", true, "", {{"primaryGroup", true, "", {}}}}};
+  TestCluster cluster(config);
+  ev::AppAdded added;
+  added.app = {0};
+  added.id = {1, 1};
+  added.user = "ann.b";
+  added.groups = {"science"};
+  cluster.Send(added);
+  ASSERT_EQ(cluster.Last<ev::AppAccepted>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::AppAccepted>()[0].queue, "root.science.ann_dot_b");
+  added.app = {1};
+  added.queue = "root.science";
+  cluster.Send(added);
+  EXPECT_EQ(cluster.Last<ev::AppRejected>().size(), 1u);
+}
+
+}  // namespace
+}  // namespace fairlead::scheduler

@@ -1,0 +1,321 @@
+#include <algorithm>
+
+#include "scheduler/fairlead/core.h"
+
+// Placing: from the root to the first request in order that can be served, until none is left.
+
+namespace fairlead::scheduler::native {
+namespace {
+
+/// Hosts of one request that are looked at in one try.
+constexpr size_t kTries = 64;
+
+}  // namespace
+
+void Core::PlaceAll() {
+  if (keys_stale_) RebuildKeys();
+  for (;;) {
+    uint64_t servable = servable_ & OpenClasses(queues_[kRoot]);
+    if (!servable) break;
+    uint32_t q = kRoot;
+    while (!queues_[q].leaf) {
+      q = queues_[q].order.First(servable);
+      servable &= ~queues_[q].blocked;
+    }
+    PlaceFrom(FirstApp(queues_[q], servable), servable);
+  }
+  std::vector<std::pair<uint32_t, uint64_t>> waiters;
+  waiters.swap(round_waiters_);
+  WakeWaiters(waiters, Park::kRound);
+  while (!timers_.empty() && !TimerWanted(timers_.front())) PopTimer();
+}
+
+uint32_t Core::FirstApp(const Queue& leaf, uint64_t servable) const {
+  const uint32_t running = leaf.order.First(servable);
+  const uint32_t starting = leaf.masters_full ? kNone : leaf.starting.First(servable);
+  if (running == kNone) return starting;
+  if (starting == kNone) return running;
+  const OrderKey& a = leaf.order.key(apps_[running].slot);
+  const OrderKey& b = leaf.starting.key(apps_[starting].slot);
+  return b < a ? starting : running;
+}
+
+/// Tries the application's first request that may be servable. Whatever comes of it changes the state, so that the
+/// next search finds something else.
+void Core::PlaceFrom(uint32_t slot, uint64_t servable) {
+  for (Want& want : apps_[slot].wants) {
+    const Shape& shape = shapes_[want.shape];
+    if (want.count == 0 || want.park != Park::kNo || shape.blocked) continue;
+    if (!(servable >> shape.shape_class & 1)) continue;
+    TryWant(slot, want);
+    return;
+  }
+  // Another shape of the same class is servable, none of this application.
+  for (Want& want : apps_[slot].wants) {
+    if (want.count == 0 || want.park != Park::kNo || !(servable >> shapes_[want.shape].shape_class & 1)) continue;
+    round_waiters_.emplace_back(slot, want.serial);
+    want.park = Park::kRound;
+  }
+  RefreshClasses(slot);
+}
+
+void Core::TryWant(uint32_t slot, Want& want) {
+  const Limit limit = FindLimit(apps_[slot].leaf, shapes_[want.shape].size, apps_[slot].needs_master);
+  if (limit.kind != Limit::Kind::kFree) {
+    Refuse(slot, want, limit);
+    return;
+  }
+  for (const Line& line : want.lines) {
+    if (line.rack && line.count > 0) RackIndex(line.name);
+  }
+  const Spot spot = FindSpot(apps_[slot], want, now_);
+  if (spot.verdict == Spot::Verdict::kFound) {
+    Grant(slot, want, spot);
+  } else {
+    Wait(slot, want, spot);
+  }
+}
+
+void Core::Refuse(uint32_t slot, Want& want, const Limit& limit) {
+  if (limit.kind != Limit::Kind::kQueueMaximum) {
+    const uint32_t leaf = apps_[slot].leaf;
+    queues_[leaf].masters_full = true;
+    full_leaves_.push_back(leaf);
+    RefreshPath(leaf);
+    return;
+  }
+  const uint8_t shape_class = shapes_[want.shape].shape_class;
+  if (class_shapes_[shape_class] > 1) {
+    // The class holds other sizes, which may fit.
+    round_waiters_.emplace_back(slot, want.serial);
+    SetPark(slot, want, Park::kRound);
+    return;
+  }
+  queues_[limit.queue].blocked |= uint64_t{1} << shape_class;
+  blocked_classes_ |= uint64_t{1} << shape_class;
+  RefreshPath(limit.queue);
+}
+
+void Core::Wait(uint32_t slot, Want& want, const Spot& spot) {
+  if (want.lines.size() > kTries) want.cursor = static_cast<uint32_t>((want.cursor + kTries) % want.lines.size());
+  switch (spot.verdict) {
+    case Spot::Verdict::kFound:
+      return;
+    case Spot::Verdict::kNoNodes:
+    case Spot::Verdict::kNoLabel:
+    case Spot::Verdict::kNoRoom:
+      want.refusing_since = Instant::Max();  // nothing is left lying for it
+      BlockShape(want.shape);
+      return;
+    case Spot::Verdict::kExcluded:
+      any_waiters_.emplace_back(slot, want.serial);
+      SetPark(slot, want, Park::kAny);
+      return;
+    case Spot::Verdict::kWaiting:
+      if (want.refusing_since == Instant::Max()) want.refusing_since = now_;
+      PushTimer({spot.until, slot, want.serial});
+      [[fallthrough]];
+    case Spot::Verdict::kStrict:
+      RegisterWaiter(slot, want);
+      SetPark(slot, want, Park::kPlace);
+      return;
+  }
+}
+
+void Core::RegisterWaiter(uint32_t slot, Want& want) {
+  if (want.registered) return;
+  want.registered = true;
+  for (const Line& line : want.lines) places_[line.name].waiters.emplace_back(slot, want.serial);
+}
+
+bool Core::Fits(const App& app, uint32_t index, const Shape& shape) const {
+  const Node& node = nodes_[index];
+  return Open(node) && shape.size.FitsIn(Free(node)) && HasLabel(index, shape.label) && !Excluded(app, node);
+}
+
+Spot Core::FindSpot(const App& app, const Want& want, Instant now) const {
+  if (alive_nodes_ == 0) return {Spot::Verdict::kNoNodes};
+  const Shape& shape = shapes_[want.shape];
+  const Partition& partition = partitions_[shape.label == kNone ? 0 : shape.label + 1];
+  if (partition.open_nodes == 0) {
+    return {shape.label == kNone ? Spot::Verdict::kNoNodes : Spot::Verdict::kNoLabel};
+  }
+  Spot near;
+  if (!want.lines.empty()) {
+    near = FindNear(app, want, now);
+    if (near.verdict == Spot::Verdict::kFound) return near;
+  }
+  bool excluded = false;
+  const uint32_t node = FindAnywhere(app, want, excluded);
+  if (node == kNone) return {excluded ? Spot::Verdict::kExcluded : Spot::Verdict::kNoRoom};
+  if (near.verdict == Spot::Verdict::kWaiting || near.verdict == Spot::Verdict::kStrict) return near;
+  return {Spot::Verdict::kFound, node, Locality::kOffSwitch};
+}
+
+/// The places that the request names: its hosts, then its racks as soon as it may. When neither has room: kFound is not
+/// given; kStrict or kWaiting when no other place will do (yet), else kNoRoom.
+Spot Core::FindNear(const App& app, const Want& want, Instant now) const {
+  const Shape& shape = shapes_[want.shape];
+  const size_t lines = want.lines.size();
+  // A long list is searched a part at a time: the rest of it comes with the next tries.
+  for (size_t i = 0; i < std::min(lines, kTries); ++i) {
+    const size_t at = (want.cursor + i) % lines;
+    if (want.lines[at].rack || want.lines[at].count == 0) continue;
+    for (const uint32_t node : places_[want.lines[at].name].nodes) {
+      if (nodes_[node].host == want.lines[at].name && Fits(app, node, shape)) {
+        return {Spot::Verdict::kFound, node, Locality::kNodeLocal, at};
+      }
+    }
+  }
+  Spot spot;
+  const Locality allowed = Allowed(app, want, now, spot.until);
+  if (allowed >= Locality::kRackLocal) {
+    for (const Line& line : want.lines) {
+      if (!line.rack || line.count == 0 || !line.relax) continue;
+      const uint32_t node = FindInRack(app, want, line.name);
+      if (node != kNone) return {Spot::Verdict::kFound, node, Locality::kRackLocal};
+    }
+  }
+  if (!want.relax_any) {
+    spot.verdict = allowed < Locality::kRackLocal ? Spot::Verdict::kWaiting : Spot::Verdict::kStrict;
+  } else if (allowed < Locality::kOffSwitch) {
+    spot.verdict = Spot::Verdict::kWaiting;
+  }
+  return spot;
+}
+
+uint32_t Core::FindInRack(const App& app, const Want& want, uint32_t rack) const {
+  const Shape& shape = shapes_[want.shape];
+  const std::optional<Partition>& made = racks_[rack];
+  if (!made) {  // a dry pass does not build the index
+    for (const uint32_t node : places_[rack].nodes) {
+      if (Fits(app, node, shape)) return node;
+    }
+    return kNone;
+  }
+  for (uint32_t at = made->index.FindFrom(0, shape.size); at != kNone; at = made->index.FindFrom(at + 1, shape.size)) {
+    if (Fits(app, made->nodes[at], shape)) return made->nodes[at];
+  }
+  return kNone;
+}
+
+uint32_t Core::FindAnywhere(const App& app, const Want& want, bool& excluded) const {
+  const Shape& shape = shapes_[want.shape];
+  const Partition& partition = partitions_[shape.label == kNone ? 0 : shape.label + 1];
+  const auto size = static_cast<uint32_t>(partition.nodes.size());
+  const uint32_t start = config_.node_order == NodeOrder::kPack || partition.cursor >= size ? 0 : partition.cursor;
+  for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
+    uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : kNone;
+    for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
+      if (!Excluded(app, nodes_[partition.nodes[at]])) return partition.nodes[at];
+      excluded = true;
+    }
+  }
+  return kNone;
+}
+
+/// How far from its places a request may go: room elsewhere is left lying for node_locality_wait, then outside the rack
+/// for rack_locality_wait more (delay scheduling, Zaharia et al. 2010), counted from when such room was first refused.
+/// Places that can never hold the request are not waited for.
+Locality Core::Allowed(const App& app, const Want& want, Instant now, Instant& until) const {
+  const Shape& shape = shapes_[want.shape];
+  bool hosts = false;
+  bool racks = false;
+  for (const Line& line : want.lines) {
+    if (line.count == 0 || (line.rack ? racks : hosts)) continue;
+    for (const uint32_t index : places_[line.name].nodes) {
+      const Node& node = nodes_[index];
+      if (!node.schedulable || !shape.size.FitsIn(node.capacity) || !HasLabel(index, shape.label) ||
+          Excluded(app, node))
+        continue;
+      (line.rack ? racks : hosts) = true;
+      break;
+    }
+  }
+  const Instant since = want.refusing_since == Instant::Max() ? now : want.refusing_since;
+  Instant relax = since;
+  if (hosts) {
+    relax = relax + config_.node_locality_wait;
+    until = relax;
+    if (now < relax) return Locality::kNodeLocal;
+  }
+  if (racks && hosts) {
+    relax = relax + config_.rack_locality_wait;
+    until = relax;
+    if (now < relax) return Locality::kRackLocal;
+  }
+  return Locality::kOffSwitch;
+}
+
+void Core::Grant(uint32_t slot, Want& want, const Spot& spot) {
+  App& app = apps_[slot];
+  const Resources size = shapes_[want.shape].size;
+  const model::ContainerId id{{app.id, app.attempt}, (config_.epoch << 40) | ++app.next_sequence};
+  const uint32_t index = AddContainer(slot, spot.node, id, want.shape);
+  Container& container = containers_[index];
+  container.priority = want.priority;
+  container.request_id = want.request_id;
+  if (spot.locality == Locality::kOffSwitch) MoveCursor(shapes_[want.shape].label, spot.node);
+  const bool master = app.needs_master;
+  Emit(ev::Granted{app.index, id, NodeIndex{spot.node}, want.priority, want.request_id, size, spot.locality, false,
+                   master});
+  TakeCounts(app, want, spot);
+  if (master) {
+    RecordMaster(slot, index);
+    SetStarting(slot, false);
+  }
+  if (want.count == 0) {
+    RefreshClasses(slot);  // the key is refreshed with it
+  } else {
+    RefreshApp(slot);
+  }
+  AddUsage(app.leaf, size);
+}
+
+/// Where the ring of nodes goes on after a grant.
+void Core::MoveCursor(uint32_t label, uint32_t node) {
+  const uint32_t which = label == kNone ? 0 : label + 1;
+  for (const auto& [partition, position] : nodes_[node].places) {
+    if (partition == which) partitions_[which].cursor = position + 1;
+  }
+}
+
+/// A grant fulfils one container of the request: at the node's host (if node-local), its rack (unless off-switch) and
+/// everywhere, as Hadoop's LocalityAppPlacementAllocator counts. Demand does not change: what was pending is used now.
+void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
+  app.pending -= shapes_[want.shape].size;
+  if (--want.count == 0) WantShape(want.shape, -1);
+  if (spot.locality == Locality::kOffSwitch || want.lines.empty()) return;
+  const Node& node = nodes_[spot.node];
+  for (Line& line : want.lines) {
+    const bool meant = line.name == node.rack || (spot.locality == Locality::kNodeLocal && line.name == node.host);
+    if (meant && line.count > 0) --line.count;
+  }
+  if (spot.line != SIZE_MAX) want.cursor = static_cast<uint32_t>(spot.line);
+}
+
+bool Core::TimerWanted(const Timer& timer) {
+  const Want* want = FindWant(timer.app, timer.serial);
+  return want && want->park == Park::kPlace;
+}
+
+void Core::PushTimer(const Timer& timer) {
+  timers_.push_back(timer);
+  std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
+}
+
+void Core::PopTimer() {
+  std::pop_heap(timers_.begin(), timers_.end(), std::greater<>());
+  timers_.pop_back();
+}
+
+void Core::FireTimers() {
+  while (!timers_.empty() && timers_.front().at <= now_) {
+    const Timer timer = timers_.front();
+    PopTimer();
+    Want* want = FindWant(timer.app, timer.serial);
+    if (want && want->park == Park::kPlace) SetPark(timer.app, *want, Park::kNo);
+  }
+}
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/resources.h"
+
+namespace fairlead::scheduler {
+
+/// Finds a node with enough free resources: a 16-ary tree of per-type maxima over positions 0..size-1. A search that
+/// succeeds at its start costs O(1); else O(log n) unless free amounts of different types lie on different nodes of the
+/// same groups. An update stops as soon as a maximum stays.
+class FreeIndex {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  /// What a position that takes nothing holds.
+  static constexpr int64_t kClosed = -1;
+
+  /// `types`: how many resource types are compared.
+  explicit FreeIndex(size_t types = model::Resources::kMaxTypes) : types_(types), levels_(1) {}
+
+  /// A new position at the end, closed.
+  uint32_t Add();
+  void Set(uint32_t position, const model::Resources& free) { Write(position, free.amount.data()); }
+  void Close(uint32_t position);
+  size_t size() const { return size_; }
+
+  /// The first position in [from, end) whose free amounts hold `need`, or kNone.
+  uint32_t FindFrom(uint32_t from, const model::Resources& need) const;
+  /// The same around the ring: [from, end), then [0, from).
+  uint32_t FindAround(uint32_t from, const model::Resources& need) const {
+    const uint32_t after = FindFrom(from, need);
+    if (after != kNone || from == 0) return after;
+    const uint32_t before = FindFrom(0, need);
+    return before < from ? before : kNone;
+  }
+  /// No position can hold `need`, seen from the maxima alone (false says nothing).
+  bool SurelyNone(const model::Resources& need) const;
+  bool Consistent() const;
+
+ private:
+  static constexpr size_t kFan = 16;
+  void Write(uint32_t position, const int64_t* amounts);
+  bool Holds(size_t level, size_t at, const model::Resources& need) const {
+    const int64_t* have = &levels_[level][at * types_];
+    for (size_t t = 0; t < types_; ++t) {
+      if (have[t] < need[t]) return false;
+    }
+    return true;
+  }
+  int64_t GroupMaximum(size_t level, size_t group, size_t type) const;
+  size_t Count(size_t level) const { return levels_[level].size() / types_; }
+
+  size_t types_;
+  size_t size_ = 0;
+  std::vector<std::vector<int64_t>> levels_;  // [0] the positions, the last has at most kFan entries
+};
+
+}  // namespace fairlead::scheduler

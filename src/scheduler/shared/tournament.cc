@@ -1,0 +1,75 @@
+#include "scheduler/shared/tournament.h"
+
+namespace fairlead::scheduler {
+
+uint32_t Tournament::Add(uint32_t item) {
+  uint32_t slot;
+  if (!free_slots_.empty()) {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+    items_[slot] = item;
+    keys_[slot] = OrderKey{};
+  } else {
+    slot = static_cast<uint32_t>(items_.size());
+    items_.push_back(item);
+    keys_.emplace_back();
+    if (items_.size() > capacity_) Grow();
+  }
+  return slot;
+}
+
+void Tournament::Remove(uint32_t slot) {
+  Update(slot, OrderKey{}, 0);
+  items_[slot] = kNone;
+  free_slots_.push_back(slot);
+}
+
+Tournament::Node Tournament::Match(size_t node) const {
+  const Node& left = nodes_[2 * node];
+  const Node& right = nodes_[2 * node + 1];
+  return Node{left.classes | right.classes, Better(left.winner, right.winner)};
+}
+
+void Tournament::Update(uint32_t slot, const OrderKey& key, uint64_t classes) {
+  keys_[slot] = key;
+  size_t node = capacity_ + slot;
+  nodes_[node] = Node{classes, classes ? slot : kNone};
+  for (node /= 2; node >= 1; node /= 2) {
+    const Node match = Match(node);
+    Node& old = nodes_[node];
+    // Above a match that this child neither won nor wins, and whose classes stay, nothing can change.
+    const bool settled = match.winner == old.winner && match.winner != slot && match.classes == old.classes;
+    old = match;
+    if (settled) break;
+  }
+}
+
+uint32_t Tournament::FirstBelow(size_t node, uint64_t servable) const {
+  for (;;) {
+    const Node& here = nodes_[node];
+    if (nodes_[capacity_ + here.winner].classes & servable) return here.winner;
+    const bool left = nodes_[2 * node].classes & servable;
+    const bool right = nodes_[2 * node + 1].classes & servable;
+    if (left && right) return Better(FirstBelow(2 * node, servable), FirstBelow(2 * node + 1, servable));
+    node = left ? 2 * node : 2 * node + 1;
+  }
+}
+
+void Tournament::Grow() {
+  const size_t old_capacity = capacity_;
+  const std::vector<Node> old = std::move(nodes_);
+  capacity_ = capacity_ ? capacity_ * 2 : 1;
+  nodes_.assign(2 * capacity_, Node{});
+  for (size_t i = 0; i < old_capacity; ++i) nodes_[capacity_ + i] = old[old_capacity + i];
+  for (size_t node = capacity_ - 1; node >= 1; --node) nodes_[node] = Match(node);
+}
+
+bool Tournament::Consistent() const {
+  for (size_t node = 1; node < capacity_; ++node) {
+    const Node match = Match(node);
+    if (match.winner != nodes_[node].winner || match.classes != nodes_[node].classes) return false;
+  }
+  return true;
+}
+
+}  // namespace fairlead::scheduler

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fairlead::scheduler {
+
+/// Place of a child in its parent's order: smaller tier first, then smaller num/den (compared exactly by cross products
+/// of at most 46 + 80 bits), then smaller tie.
+struct OrderKey {
+  int32_t tier = 0;
+  uint32_t tie = 0;
+  uint64_t num = 0;           // below 2^46
+  unsigned __int128 den = 1;  // above 0, below 2^80
+
+  friend bool operator<(const OrderKey& a, const OrderKey& b) {
+    if (a.tier != b.tier) return a.tier < b.tier;
+    const unsigned __int128 left = b.den * a.num;
+    const unsigned __int128 right = a.den * b.num;
+    if (left != right) return left < right;
+    return a.tie < b.tie;
+  }
+  friend bool operator==(const OrderKey&, const OrderKey&) = default;
+};
+
+/// Keeps children in order as a winner tree in flat arrays. Each child carries a set of up to 64 classes of requests
+/// that it waits for; a query names the classes that can be served now and gets the first child in order that waits for
+/// one of them. An update costs O(log n); a query costs O(1) when the first child qualifies, and skips whole subtrees
+/// without a servable class otherwise.
+class Tournament {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  /// A new child without classes; `item` is the caller's name for it. Returns its slot.
+  uint32_t Add(uint32_t item);
+  /// Frees the slot.
+  void Remove(uint32_t slot);
+  /// Moves the child to `key` with `classes`.
+  void Update(uint32_t slot, const OrderKey& key, uint64_t classes);
+
+  uint32_t item(uint32_t slot) const { return items_[slot]; }
+  const OrderKey& key(uint32_t slot) const { return keys_[slot]; }
+  uint64_t classes(uint32_t slot) const { return nodes_[capacity_ + slot].classes; }
+  /// Classes of all children.
+  uint64_t classes() const { return nodes_.size() < 2 ? 0 : nodes_[1].classes; }
+  /// The item of the first child in order with a class in `servable`, or kNone.
+  uint32_t First(uint64_t servable) const {
+    if (!(classes() & servable)) return kNone;
+    return items_[FirstBelow(1, servable)];
+  }
+  /// Slots in use and free ones; an unused slot's item is kNone.
+  size_t slots() const { return items_.size(); }
+  /// Recomputes every match and compares; false when an update was missed.
+  bool Consistent() const;
+
+ private:
+  struct Node {
+    uint64_t classes = 0;
+    uint32_t winner = kNone;  // slot; of the children with any class
+  };
+  uint32_t Better(uint32_t a, uint32_t b) const {
+    if (a == kNone) return b;
+    if (b == kNone) return a;
+    return keys_[b] < keys_[a] ? b : a;
+  }
+  uint32_t FirstBelow(size_t node, uint64_t servable) const;
+  void Grow();
+  Node Match(size_t node) const;
+
+  size_t capacity_ = 0;  // leaves, a power of two
+  std::vector<Node> nodes_;
+  std::vector<OrderKey> keys_;
+  std::vector<uint32_t> items_;
+  std::vector<uint32_t> free_slots_;
+};
+
+}  // namespace fairlead::scheduler
