@@ -180,6 +180,7 @@ TEST_F(Messages, EveryPrefixIsReadOrRefused) {
 TEST_F(Messages, MutatedBytesAreJudgedAsProtobufJudgesThem) {
   const google::protobuf::LogSilencer silencer;  // it prints each string that is not UTF-8
   Rng rng(99);
+  size_t compared = 0;
   ForEachMessage([&](const Message& prototype, const proto::MessageEntry& entry) {
     for (int round = 0; round < 20; ++round) {
       const std::unique_ptr<Message> message(prototype.New());
@@ -190,10 +191,18 @@ TEST_F(Messages, MutatedBytesAreJudgedAsProtobufJudgesThem) {
       const std::unique_ptr<Message> other(prototype.New());
       const bool theirs = other->ParseFromString(bytes);
       const auto ours = entry.recode(bytes);
-      // Strings are not checked for UTF-8 on either side (proto2).
+      if (ours.ok() && !theirs) {
+        // Only an unknown value of a required enum may make this difference: protobuf drops it, the structs keep it.
+        ASSERT_TRUE(other->ParsePartialFromString(bytes)) << entry.name;
+        continue;
+      }
+      // Field number 0 is refused as Java refuses it; C++ takes some forms of it for the end of the message.
+      if (!ours.ok() && ours.error().message.ends_with("invalid field number")) continue;
       ASSERT_EQ(ours.ok(), theirs) << entry.name << (ours.ok() ? "" : ours.error().message);
+      ++compared;
     }
   });
+  EXPECT_GT(compared, 2000U);
 }
 
 TEST(MessagesByHand, DefaultsAreHadoops) {
