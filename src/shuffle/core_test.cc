@@ -1,0 +1,213 @@
+#include "shuffle/core.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fairlead::shuffle {
+namespace {
+
+namespace ms = model::shuffle;
+using testing::HasSubstr;
+
+class ShuffleCore : public testing::Test {
+ protected:
+  explicit ShuffleCore(Config config = {.local_roots = {"/data1", "/data2/spark"}}) : core_(std::move(config)) {}
+
+  void Step(std::vector<ms::Event> events) {
+    effects_.clear();
+    core_.Step(now_, events, effects_);
+    EXPECT_EQ(core_.CheckInvariants(), "");
+  }
+  template <class T>
+  const T* Effect() const {
+    for (const auto& effect : effects_) {
+      if (const T* found = std::get_if<T>(&effect)) return found;
+    }
+    return nullptr;
+  }
+  static ms::RegisterExecutor Registration(uint64_t token, std::string app, std::string executor,
+                                           std::vector<std::string> dirs = {"/data1/blockmgr-a"}) {
+    return {token, std::move(app), std::move(executor), std::move(dirs), 64, "sort"};
+  }
+  /// Registers and stores.
+  void Register(std::string app, std::string executor) {
+    Step({Registration(1, std::move(app), std::move(executor))});
+    const uint64_t txn = Effect<ms::Persist>()->txn;
+    for (const auto& row : Effect<ms::Persist>()->rows) stored_.push_back(row);
+    Step({ms::Persisted{txn, ""}});
+  }
+
+  Core core_;
+  base::Instant now_{1};
+  Core::Effects effects_;
+  std::vector<ms::StoreRow> stored_;
+};
+
+TEST_F(ShuffleCore, IsKnownOnlyOnceStored) {
+  Step({Registration(7, "app", "1")});
+  ASSERT_NE(Effect<ms::Persist>(), nullptr);
+  EXPECT_EQ(Effect<ms::Answered>(), nullptr);
+  EXPECT_EQ(core_.View()->Find("app", "1"), nullptr);
+  Step({ms::Persisted{1, ""}});
+  ASSERT_NE(Effect<ms::Answered>(), nullptr);
+  EXPECT_EQ(Effect<ms::Answered>()->token, 7u);
+  EXPECT_EQ(Effect<ms::Answered>()->error, "");
+  ASSERT_NE(core_.View()->Find("app", "1"), nullptr);
+  EXPECT_EQ(core_.View()->Find("app", "2"), nullptr);
+  EXPECT_EQ(core_.View()->Find("other", "1"), nullptr);
+}
+
+TEST_F(ShuffleCore, AFailedStoreIsNotAcknowledged) {
+  Step({Registration(7, "app", "1")});
+  Step({ms::Persisted{1, "disk full"}});
+  EXPECT_THAT(Effect<ms::Answered>()->error, HasSubstr("disk full"));
+  EXPECT_EQ(core_.View()->Find("app", "1"), nullptr);
+}
+
+TEST_F(ShuffleCore, TheLastRegistrationWins) {
+  Register("app", "1");
+  const uint64_t first = core_.View()->Find("app", "1")->generation;
+  Register("app", "1");
+  EXPECT_EQ(core_.View()->executors(), 1u);
+  EXPECT_GT(core_.View()->Find("app", "1")->generation, first);
+}
+
+TEST_F(ShuffleCore, OldViewsStay) {
+  Register("app", "1");
+  const auto before = core_.View();
+  Step({ms::StopApp{9, "app", false}});
+  EXPECT_NE(before->Find("app", "1"), nullptr);
+  EXPECT_EQ(core_.View()->Find("app", "1"), nullptr);
+}
+
+TEST_F(ShuffleCore, DirectoriesMustLieBelowARoot) {
+  for (const char* dir : {"/data1/../etc", "relative", "/data11/x", "/data2/other", "/", "/data1/a/../../data2"}) {
+    Step({Registration(7, "app", "1", {dir})});
+    ASSERT_NE(Effect<ms::Answered>(), nullptr) << dir;
+    EXPECT_EQ(Effect<ms::Answered>()->error,
+              std::string("java.lang.IllegalArgumentException: localDirs entry is not under any of the service's local "
+                          "directories: ") +
+                  dir);
+  }
+  Step({Registration(7, "app", "1", {"/data2//spark/./x/../blockmgr-1/"})});
+  Step({ms::Persisted{Effect<ms::Persist>()->txn, ""}});
+  const ms::LocalDir& dir = core_.View()->Find("app", "1")->dirs[0];
+  EXPECT_EQ(dir.root, 1u);
+  EXPECT_EQ(dir.below_root, "blockmgr-1");
+  EXPECT_EQ(dir.path, "/data2//spark/./x/../blockmgr-1/");
+}
+
+TEST_F(ShuffleCore, PlaceTakesTheLongestRoot) {
+  const std::vector<std::string> roots = {"/", "/a", "/a/b"};
+  EXPECT_EQ(PlaceDir("/a/b/c", roots).root, 2u);
+  EXPECT_EQ(PlaceDir("/a/c", roots).root, 1u);
+  EXPECT_EQ(PlaceDir("/x", roots).below_root, "x");
+  EXPECT_EQ(PlaceDir(std::string("/a/\0b", 5), roots).root, ms::LocalDir::kNoRoot);
+}
+
+TEST_F(ShuffleCore, SurvivesARestart) {
+  Register("app", "1");
+  Register("app", "2");
+  Register("other", "1");
+  Step({ms::StartApp{3, "app", "secret"}});
+  stored_.push_back(Effect<ms::Persist>()->rows[0]);
+  Step({ms::Persisted{Effect<ms::Persist>()->txn, ""}});
+  Core again({.local_roots = {"/data1", "/data2/spark"}});
+  std::vector<ms::Event> rows;
+  for (const auto& row : stored_) rows.push_back(ms::Restore{row.table, row.key, row.value});
+  rows.push_back(ms::Restore{"shuffle_executors", "rubbish", "\xff\xff"});
+  Core::Effects out;
+  again.Step(now_, rows, out);
+  EXPECT_TRUE(out.empty());
+  EXPECT_EQ(again.CheckInvariants(), "");
+  EXPECT_EQ(again.View()->executors(), 3u);
+  EXPECT_EQ(again.View()->FindApp("app")->secret, "secret");
+  EXPECT_EQ(again.View()->Find("other", "1")->dirs[0].below_root, "blockmgr-a");
+}
+
+TEST_F(ShuffleCore, StopRemovesEverythingAndWhatIsOnItsWay) {
+  Register("app", "1");
+  Register("other", "1");
+  Step({Registration(8, "app", "2")});
+  const uint64_t on_its_way = Effect<ms::Persist>()->txn;
+  Step({ms::StopApp{9, "app", true}});
+  EXPECT_EQ(Effect<ms::Answered>()->token, 8u);
+  EXPECT_THAT(Effect<ms::Answered>()->error, HasSubstr("has ended"));
+  ASSERT_NE(Effect<ms::RemoveDirs>(), nullptr);
+  EXPECT_EQ(Effect<ms::RemoveDirs>()->dirs.size(), 1u);
+  EXPECT_EQ(Effect<ms::Persist>()->rows.size(), 3u);  // two executors, one secret
+  const uint64_t removal = Effect<ms::Persist>()->txn;
+  Step({ms::Persisted{on_its_way, ""}, ms::Persisted{removal, ""}});
+  EXPECT_EQ(core_.View()->FindApp("app"), nullptr);
+  EXPECT_EQ(Effect<ms::Answered>()->token, 9u);
+  EXPECT_NE(core_.View()->Find("other", "1"), nullptr);
+}
+
+TEST_F(ShuffleCore, ExecutorGoneKeepsTheRegistration) {
+  Register("app", "1");
+  Step({ms::ExecutorGone{"app", "1"}, ms::ExecutorGone{"app", "77"}});
+  EXPECT_EQ(effects_.size(), 1u);
+  EXPECT_NE(Effect<ms::RemoveUnserved>(), nullptr);
+  EXPECT_NE(core_.View()->Find("app", "1"), nullptr);
+}
+
+TEST_F(ShuffleCore, SweepForgetsOnlyWhatNobodyCanAskFor) {
+  Register("app", "1");
+  now_ = core_.NextDeadline();
+  Step({});
+  ASSERT_NE(Effect<ms::Probe>(), nullptr);
+  EXPECT_EQ(Effect<ms::Probe>()->app, "app");
+  Step({ms::Probed{"app", false, 0, {}}});
+  EXPECT_NE(core_.View()->FindApp("app"), nullptr) << "one look is not enough";
+  Step({ms::Probed{"app", false, 1, {}}});
+  Step({ms::Probed{"app", false, 0, {}}});
+  EXPECT_NE(core_.View()->FindApp("app"), nullptr) << "a connection was open in between";
+  Step({ms::Probed{"app", false, 0, {}}});
+  EXPECT_EQ(core_.View()->FindApp("app"), nullptr);
+  EXPECT_NE(Effect<ms::Forgotten>(), nullptr);
+  EXPECT_EQ(Effect<ms::RemoveDirs>(), nullptr);
+}
+
+TEST_F(ShuffleCore, IdleLimitIsTheLastResort) {
+  Register("app", "1");
+  const base::Duration long_idle = base::Duration::Seconds(8 * 24 * 3600);
+  Step({ms::Probed{"app", true, 2, long_idle}});
+  EXPECT_NE(core_.View()->FindApp("app"), nullptr);
+  Step({ms::Probed{"app", true, 0, long_idle}});
+  EXPECT_EQ(core_.View()->FindApp("app"), nullptr);
+}
+
+TEST_F(ShuffleCore, SameEventsSameHash) {
+  Core other({.local_roots = {"/data1", "/data2/spark"}});
+  const std::vector<ms::Event> events = {Registration(1, "b", "1"), Registration(2, "a", "2"), ms::Persisted{1, ""},
+                                         ms::StartApp{3, "a", "s"}, ms::Persisted{2, ""},      ms::Persisted{3, ""}};
+  Step(events);
+  Core::Effects out;
+  for (const auto& event : events) other.Step(now_, {&event, 1}, out);
+  EXPECT_EQ(core_.StateHash(), other.StateHash());
+}
+
+class ScopedShuffleCore : public ShuffleCore {
+ protected:
+  ScopedShuffleCore() : ShuffleCore({.local_roots = {"/data1"}, .app_scoped_dirs = true}) {}
+};
+TEST_F(ScopedShuffleCore, OnYarnTheApplicationMustBeInThePath) {
+  Step({Registration(7, "app_1", "1", {"/data1/usercache/u/appcache/app_2/blockmgr"})});
+  EXPECT_THAT(Effect<ms::Answered>()->error, HasSubstr("is not within application app_1's directory: "));
+  Step({Registration(8, "app_1", "1", {"/data1/usercache/u/appcache/app_1/blockmgr"})});
+  EXPECT_EQ(Effect<ms::Answered>(), nullptr);
+}
+
+class TolerantShuffleCore : public ShuffleCore {
+ protected:
+  TolerantShuffleCore() : ShuffleCore({.local_roots = {"/data1"}, .refuse_foreign_dirs = false}) {}
+};
+TEST_F(TolerantShuffleCore, ForeignDirectoriesAreTakenButHaveNoRoot) {
+  Step({Registration(7, "app", "1", {"some/dir", "/etc"})});
+  Step({ms::Persisted{1, ""}});
+  ASSERT_NE(core_.View()->Find("app", "1"), nullptr);
+  for (const auto& dir : core_.View()->Find("app", "1")->dirs) EXPECT_EQ(dir.root, ms::LocalDir::kNoRoot);
+}
+
+}  // namespace
+}  // namespace fairlead::shuffle
