@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/rpc_identity.h"
+#include "wire/hadoop_rpc/frames.h"
+#include "wire/hadoop_rpc/rpc.h"
+#include "wire/hadoop_rpc/sasl_digest_md5.h"
+
+namespace fairlead::endpoints::yarn {
+
+struct RpcServerOptions {
+  bool allow_simple = true;                 // SIMPLE: the caller's name is believed
+  const TokenAuthority* tokens = nullptr;   // not null: TOKEN is offered; must outlive the sessions
+  size_t frame_bytes_max = 128u << 20;      // ipc.maximum.data.length
+  size_t setup_frame_bytes_max = 1u << 20;  // until the connection context is there
+  size_t calls_max = 10'000;                // of one connection without an answer
+};
+
+/// One call. The views live as long as the OnCall that brings it.
+struct RpcCall {
+  int32_t call_id = 0;
+  int32_t retry_count = -1;
+  std::string_view client_id;
+  std::string_view protocol;
+  std::string_view method;
+  uint64_t protocol_version = 0;
+  std::string_view request;  // the bytes of the request message
+};
+
+/// The server's side of one connection of Hadoop IPC version 9 (org.apache.hadoop.ipc.Server.Connection): preamble,
+/// SASL, connection context, calls, with Hadoop's own answers to what is wrong. Pure: bytes in, calls and bytes out.
+/// Every bound is checked before a byte is kept. Deadlines (a peer that says nothing) are the owner's, who sees them by
+/// established() and idle().
+class RpcServerSession {
+ public:
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    /// A call of an authenticated caller; to be answered once by Reply or Fail, now or later, in any order.
+    virtual void OnCall(const RpcCall& call) = 0;
+  };
+
+  /// `nonce`: random text that no other connection gets (for DIGEST-MD5). `handler` and `options.tokens` outlive this.
+  RpcServerSession(const RpcServerOptions& options, std::string nonce, Handler* handler);
+  ~RpcServerSession();
+
+  /// Takes what arrived, in any cut. After closing() bytes are dropped.
+  void OnBytes(std::string_view bytes);
+
+  /// Answers a call; ignored when the call is unknown (answered already).
+  void Reply(int32_t call_id, std::string_view response);
+  template <class Message>
+  void ReplyMessage(int32_t call_id, const Message& message);
+  /// Answers a call with an exception (ERROR_APPLICATION unless `detail` says otherwise).
+  void Fail(int32_t call_id, std::string_view java_class, std::string_view message,
+            wire::hadoop_rpc::RpcErrorCodeProto detail = wire::hadoop_rpc::RpcErrorCodeProto::kErrorApplication);
+
+  /// What is to be sent; empties it.
+  std::string TakeOutput();
+  bool has_output() const { return !output_.empty(); }
+  /// A fatal answer was given: send the output, then close the connection.
+  bool closing() const { return closing_; }
+  /// The connection context is there: the caller is known.
+  bool established() const { return stage_ == Stage::kCalls; }
+  /// No call waits for an answer and no frame is half read.
+  bool idle() const;
+  size_t pending_calls() const { return pending_.size(); }
+  const Caller& caller() const { return caller_; }
+  /// The protocol named by the connection context.
+  const std::string& declared_protocol() const { return declared_protocol_; }
+
+ private:
+  enum class Stage { kPreamble, kSasl, kContext, kCalls };
+  struct Pending {
+    int32_t call_id;
+    int32_t retry_count;
+    std::string client_id;
+  };
+
+  void TakePreamble();
+  void RefusePreamble(uint8_t version);
+  void OnFrame(std::string_view frame);
+  void OnOutOfBand(const wire::hadoop_rpc::RpcRequestHeaderProto& header, std::string_view payload);
+  void OnSasl(std::string_view payload);
+  void OnSaslMessage(const wire::hadoop_rpc::RpcSaslProto& message);
+  void OnInitiate(const wire::hadoop_rpc::RpcSaslProto& message);
+  void OnDigestResponse(std::string_view token);
+  void SendNegotiate();
+  std::vector<wire::hadoop_rpc::RpcSaslAuthProto> Offered() const;
+  std::string OfferedNames() const;
+  void OnContext(std::string_view payload);
+  void OnRequest(const wire::hadoop_rpc::RpcRequestHeaderProto& header, std::string_view payload);
+
+  void SendSasl(const wire::hadoop_rpc::RpcSaslProto& message);
+  void SendHeader(const wire::hadoop_rpc::RpcResponseHeaderProto& header, std::string_view body);
+  /// Tells the client why and closes.
+  void Fatal(int32_t call_id, wire::hadoop_rpc::RpcErrorCodeProto detail, std::string_view java_class,
+             std::string_view message);
+  void FatalHeader(int32_t call_id, std::string_view message);
+  bool TakePending(int32_t call_id, Pending& out);
+
+  const RpcServerOptions options_;
+  const std::string nonce_;
+  Handler* const handler_;
+  Stage stage_ = Stage::kPreamble;
+  bool closing_ = false;
+  bool sasl_requested_ = false;
+  bool sent_negotiate_ = false;
+  wire::hadoop_rpc::FrameReader frames_;
+  std::string preamble_;
+  std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest_;
+  Caller caller_;
+  std::string declared_protocol_;
+  std::vector<Pending> pending_;  // ordered by call id
+  std::string output_;
+};
+
+template <class Message>
+void RpcServerSession::ReplyMessage(int32_t call_id, const Message& message) {
+  Reply(call_id, message.Encode());
+}
+
+}  // namespace fairlead::endpoints::yarn

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/rpc_identity.h"
+#include "endpoints/yarn/rpc_server_session.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "wire/hadoop_rpc/proto_runtime.h"
+
+namespace fairlead::process::rpc {
+
+/// Names a call until it is answered; never used twice by one server.
+using CallToken = uint64_t;
+
+/// One call; the views and the caller live during the handler's call.
+struct IncomingCall {
+  CallToken token = 0;
+  const endpoints::yarn::Caller& caller;
+  const env::Endpoint& peer;
+  std::string_view protocol;
+  std::string_view method;
+  std::string_view request;
+};
+
+/// One protocol of a listener.
+struct Service {
+  std::string_view protocol;                         // wire/yarn/protocols.h
+  std::span<const wire::proto::MethodInfo> methods;  // others are answered with RpcNoSuchMethodException
+  std::function<void(const IncomingCall&)> handler;  // answers once by Reply or Fail, now or later
+};
+
+struct ListenOptions {
+  endpoints::yarn::RpcServerOptions session;
+  std::vector<Service> services;
+  int connections_max = 20'000;
+  /// A connection that has not brought its connection context by then is closed.
+  base::Duration setup = base::Duration::Seconds(20);
+  /// A connection without a call for this long is closed (ipc.client.connection.maxidletime is 10 s; Hadoop's server
+  /// closes at twice that).
+  base::Duration idle = base::Duration::Seconds(60);
+  /// Answers that the peer does not take: beyond this the connection is closed.
+  size_t unsent_max = 256u << 20;
+};
+
+/// Hadoop RPC over the env ports: any number of listeners, one space of call tokens. All on the loop's thread.
+class RpcServer {
+ public:
+  RpcServer(env::Loop& loop, env::Net& net);
+  ~RpcServer();
+  RpcServer(const RpcServer&) = delete;
+  RpcServer& operator=(const RpcServer&) = delete;
+
+  /// Listens; gives the bound endpoint.
+  base::Result<env::Endpoint> Listen(const env::Endpoint& endpoint, ListenOptions options);
+
+  /// Answers; ignored when the call has gone with its connection.
+  void Reply(CallToken call, std::string_view response);
+  template <class Message>
+  void ReplyMessage(CallToken call, const Message& message) {
+    Reply(call, message.Encode());
+  }
+  /// `exception`: a full Java class name (endpoints::yarn::exceptions) or a simple name.
+  void Fail(CallToken call, std::string_view exception, std::string_view message);
+
+  size_t connections() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace fairlead::process::rpc

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+// SASL DIGEST-MD5 as Hadoop uses it (RFC 2831 with md5-sess, the realm "default", an empty service and so the
+// digest-uri "/default", qop "auth" alone; org.apache.hadoop.security.SaslRpcServer with the JDK's mechanism).
+
+namespace fairlead::wire::hadoop_rpc {
+
+inline constexpr std::string_view kDigestRealm = "default";
+
+struct DigestMd5Inputs {
+  std::string username;
+  std::string realm;
+  std::string password;
+  std::string nonce;
+  std::string cnonce;
+  std::string digest_uri;
+  std::string nonce_count = "00000001";
+};
+
+/// The client's "response" (`from_client`) or the server's "rspauth": 32 hexadecimal digits.
+std::string DigestMd5Response(const DigestMd5Inputs& in, bool from_client);
+
+/// Server side of one login.
+class DigestMd5Server {
+ public:
+  /// `nonce` must be unpredictable and of this login alone.
+  explicit DigestMd5Server(std::string nonce) : nonce_(std::move(nonce)) {}
+  /// The first message, to the client.
+  std::string Challenge() const;
+
+  /// The password of a user name (base64 of the token's identifier), both as sent.
+  using PasswordOf = std::function<base::Result<std::string>(std::string_view username)>;
+  /// Checks the client's answer; gives "rspauth=...", to be sent with SUCCESS. The error is what the JDK says; an error
+  /// of `password_of` is passed through with its code.
+  base::Result<std::string> Verify(std::string_view response, const PasswordOf& password_of);
+
+ private:
+  std::string nonce_;
+};
+
+/// Client side of one login.
+class DigestMd5Client {
+ public:
+  DigestMd5Client() = default;
+  DigestMd5Client(std::string username, std::string password, std::string cnonce);
+  /// The answer to the server's challenge; refuses a challenge without qop "auth" or md5-sess.
+  base::Result<std::string> Respond(std::string_view challenge);
+  /// Checks the server's "rspauth=...".
+  base::Status CheckRspauth(std::string_view token) const;
+
+ private:
+  DigestMd5Inputs inputs_;
+};
+
+/// One `key=value` of a challenge or response; values may be quoted.
+std::optional<std::string> DigestDirective(std::string_view text, std::string_view key);
+
+}  // namespace fairlead::wire::hadoop_rpc
