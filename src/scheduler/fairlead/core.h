@@ -327,6 +327,7 @@ class Core final : public Scheduler {
   void PublishFree(uint32_t node);
   /// Room may have appeared on the node: wakes the shapes that fit and the requests that wait for it.
   void NodeFreed(uint32_t node);
+  void WakeNeighbours(const Node& node);
   void WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
   Resources Free(const Node& node) const { return node.capacity - node.used; }
   bool Open(const Node& node) const { return node.alive && node.schedulable; }

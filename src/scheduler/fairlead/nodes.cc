@@ -70,6 +70,7 @@ void Core::On(const ev::NodeRemoved& event) {
   }
   LeaveIndexes(event.node.value);
   node.alive = false;
+  WakeNeighbours(node);
   --alive_nodes_;
   total_ -= node.capacity;
   TotalChanged();
@@ -86,6 +87,7 @@ void Core::On(const ev::NodeResized& event) {
   PublishFree(event.node.value);
   TotalChanged();
   NodeFreed(event.node.value);
+  WakeNeighbours(node);
 }
 
 void Core::On(const ev::NodeUpdated& event) {
@@ -118,7 +120,11 @@ void Core::On(const ev::NodeSchedulable& event) {
     schedulable_ -= node.capacity;
   }
   PublishFree(event.node.value);
-  if (event.schedulable) NodeFreed(event.node.value);
+  if (event.schedulable) {
+    NodeFreed(event.node.value);
+  } else {
+    WakeNeighbours(node);
+  }
 }
 
 void Core::EnterIndexes(uint32_t index) {
@@ -208,13 +214,18 @@ void Core::NodeFreed(uint32_t index) {
       ++i;
     }
   }
-  WakeWaiters(places_[node.host].waiters, Park::kPlace);
-  WakeWaiters(places_[node.rack].waiters, Park::kPlace);
+  WakeNeighbours(node);
   if (!any_waiters_.empty()) {
     std::vector<std::pair<uint32_t, uint64_t>> waiters;
     waiters.swap(any_waiters_);
     WakeWaiters(waiters, Park::kAny);
   }
+}
+
+/// Requests that wait for the node's host or rack are tried again: there is room, or nothing to wait for any more.
+void Core::WakeNeighbours(const Node& node) {
+  WakeWaiters(places_[node.host].waiters, Park::kPlace);
+  WakeWaiters(places_[node.rack].waiters, Park::kPlace);
 }
 
 void Core::WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park) {

@@ -73,11 +73,11 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
                   "waits for its places; takes a farther one in " + Millis(spot.until - now),
                   "shorten the locality wait");
     case Spot::Verdict::kFound:
-      if (limit.kind != Limit::Kind::kFree) {
-        const Queue& queue = queues_[limit.queue];
+      if (limit.kind != Limit::Kind::kFree || (app.starting && queues_[app.leaf].masters_full)) {
+        const Queue& queue = queues_[limit.kind != Limit::Kind::kFree ? limit.queue : app.leaf];
         return give(ev::PendingReason::kMasterShare,
                     "masters in queue " + queue.name + " use " + model::ToString(queue.master_used) + "; " + size +
-                        " more exceeds the masters' share",
+                        " more, or that of an earlier application, exceeds the masters' share",
                     "raise maxAMShare, or wait for an application to end");
       }
       return give(ev::PendingReason::kFairShare, "served next", "nothing to do");
