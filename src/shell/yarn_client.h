@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "config/hadoop_conf.h"
+#include "process/http/http.h"
+
+namespace fairlead::shell {
+
+/// Error::code of what a YarnClient gives.
+enum YarnClientError : int {
+  kRmUnreachable = 1,  // nothing answered at the configured address
+  kRmRefused = 2,      // a remote exception; the message is the exception's
+  kRmNotFound = 3,     // ApplicationNotFoundException and its like
+};
+
+/// A blocking client of a resource manager, Fairlead's or Hadoop's: ApplicationClientProtocol by RPC as `user`, and the
+/// web port. One thread.
+class YarnClient {
+ public:
+  /// Reads yarn.resourcemanager.address and .webapp.address; nothing is connected yet.
+  static base::Result<std::unique_ptr<YarnClient>> Create(const config::HadoopConf& conf, const std::string& user);
+  virtual ~YarnClient() = default;
+
+  /// How long a call goes on trying while nothing answers (a restart of the resource manager); default 3 s.
+  virtual void SetPatience(base::Duration patience) = 0;
+
+  /// One call of ApplicationClientProtocol with encoded messages.
+  virtual base::Result<std::string> CallRaw(std::string_view method, std::string_view request) = 0;
+
+  /// GET on the resource manager's web port, "/fairlead/v1/queues".
+  virtual base::Result<process::http::Response> Get(const std::string& target) = 0;
+  /// GET of an http:// URL anywhere (a node's pages).
+  virtual base::Result<process::http::Response> GetUrl(const std::string& url) = 0;
+
+  /// Runs `wait` of the event loop: sleeps without spinning between polls.
+  virtual void Pause(int64_t milliseconds) = 0;
+
+  virtual const std::string& user() const = 0;
+
+  template <class Response, class Request>
+  base::Result<Response> Call(std::string_view method, const Request& request) {
+    auto bytes = CallRaw(method, request.Encode());
+    if (!bytes) return bytes.error();
+    Response response;
+    if (const base::Status parsed = response.ParseFrom(*bytes); !parsed.ok()) {
+      return base::Error{std::string(method) + ": the answer does not parse: " + parsed.error().message, kRmRefused};
+    }
+    return response;
+  }
+};
+
+/// HADOOP_USER_NAME, else the name of the process' user.
+std::string CurrentUser();
+
+}  // namespace fairlead::shell
