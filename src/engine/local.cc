@@ -1,0 +1,66 @@
+#include "engine/local.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "engine/errors.h"
+#include "engine/files.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+int64_t HalfOfMemory() { return static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGE_SIZE) / 2; }
+
+std::string LocalName() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return "local-" + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) + "-" +
+         std::to_string(::getpid());
+}
+
+}  // namespace
+
+struct Local::Link : driver::ExecutorLink {
+  explicit Link(Executor& to) : executor(to) {}
+  void Send(const wire_engine::Message& message) override { executor.OnMessage(message); }
+  Executor& executor;
+};
+
+Local::Local(const LocalOptions& options) {
+  const std::string name = LocalName();
+  const char* const temp = std::getenv("TMPDIR");
+  directory_ = (!options.directory.empty() ? options.directory : temp != nullptr ? temp : "/tmp") + "/fairlead-" + name;
+  MakeDirectories(directory_, 0700);
+  session_ = std::make_unique<DriverSession>(name, options.slots, tasks::Config());
+  ExecutorOptions executor;
+  executor.slots = options.slots;
+  executor.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : HalfOfMemory();
+  executor.local_directories = {directory_ + "/blockmgr"};
+  executor.scratch_directory = directory_ + "/scratch";
+  const auto send = [this, alive = alive_](wire_engine::Message message) {
+    session_->loop().Post([this, alive, message = std::move(message)]() mutable {
+      if (*alive) session_->driver().OnMessage(model::tasks::ExecutorIndex{0}, std::move(message));
+    });
+  };
+  executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
+  link_ = std::make_unique<Link>(*executor_);
+  session_->OnLoop([&] {
+    driver::ExecutorInfo info;
+    info.id = "0";
+    info.host = "localhost";
+    info.slots = options.slots;
+    executor_->set_index(session_->driver().AddExecutor(info, link_.get()).value);
+  });
+}
+
+Local::~Local() {
+  session_->OnLoop([this] { *alive_ = false; });
+  session_->Stop();
+  executor_.reset();
+  session_.reset();
+  RemoveAll(directory_);
+}
+
+}  // namespace fairlead::engine

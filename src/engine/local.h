@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/driver_session.h"
+#include "engine/executor.h"
+
+namespace fairlead::engine {
+
+struct LocalOptions {
+  int32_t slots = 1;
+  int64_t memory_bytes = 0;  // 0: half of the machine's
+  std::string directory;     // scratch; empty: $TMPDIR or /tmp
+};
+
+/// A whole cluster in one process: the driver's session and one executor whose threads run the tasks.
+class Local {
+ public:
+  explicit Local(const LocalOptions& options);
+  ~Local();
+  DriverSession& session() { return *session_; }
+
+ private:
+  struct Link;
+  std::string directory_;
+  std::unique_ptr<DriverSession> session_;
+  std::unique_ptr<Executor> executor_;
+  std::unique_ptr<Link> link_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::engine

@@ -1,0 +1,88 @@
+#include "engine/local_blocks.h"
+
+#include "base/bytes.h"
+#include "engine/buffer.h"
+#include "engine/errors.h"
+#include "engine/files.h"
+#include "engine/spark_layout.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+class LocalInput : public ShuffleInput {
+ public:
+  LocalInput(std::vector<BlockRequest> blocks, const std::vector<std::string>& directories, TaskContext& task)
+      : blocks_(std::move(blocks)), directories_(directories), task_(task) {}
+
+  bool Next(ShuffleBlock& block) override {
+    while (next_ < blocks_.size()) {
+      const BlockRequest& request = blocks_[next_++];
+      try {
+        if (Read(request, block)) return true;
+      } catch (const TaskError& error) {
+        throw FetchFailed(request.shuffle, request.map_index, request.place, error.what());
+      }
+    }
+    return false;
+  }
+
+ private:
+  bool Read(const BlockRequest& request, ShuffleBlock& block) {
+    const std::string index_path = BlockPath(directories_, ShuffleIndexName(request.shuffle, request.map_task));
+    const FileDescriptor index = OpenForReading(index_path);
+    char entry[16];
+    if (ReadAt(index, index_path, static_cast<uint64_t>(request.reduce) * 8, entry, sizeof entry) != sizeof entry) {
+      throw TaskError(index_path + " is too short");
+    }
+    base::ByteReader offsets(std::string_view(entry, sizeof entry));
+    const uint64_t begin = offsets.U64(), end = offsets.U64();
+    if (end < begin) throw TaskError(index_path + " is damaged");
+    if (end == begin) return false;
+    const std::string data_path = BlockPath(directories_, ShuffleDataName(request.shuffle, request.map_task));
+    const FileDescriptor data = OpenForReading(data_path);
+    if (end > FileSize(data, data_path)) throw TaskError(data_path + " is too short");
+    auto bytes = std::make_shared<Buffer>(end - begin);
+    bytes->Resize(end - begin);
+    if (ReadAt(data, data_path, begin, bytes->data(), end - begin) != end - begin) {
+      throw TaskError(data_path + " is too short");
+    }
+    task_.metrics.shuffle_bytes_local += static_cast<int64_t>(end - begin);
+    block = {request.map_index, request.place, bytes->view(), bytes};
+    return true;
+  }
+
+  std::vector<BlockRequest> blocks_;
+  const std::vector<std::string>& directories_;
+  TaskContext& task_;
+  size_t next_ = 0;
+};
+
+class BothInputs : public ShuffleInput {
+ public:
+  BothInputs(std::unique_ptr<ShuffleInput> first, std::unique_ptr<ShuffleInput> second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+  bool Next(ShuffleBlock& block) override {
+    if (first_) {
+      if (first_->Next(block)) return true;
+      first_.reset();
+    }
+    return second_->Next(block);
+  }
+
+ private:
+  std::unique_ptr<ShuffleInput> first_, second_;
+};
+
+}  // namespace
+
+std::unique_ptr<ShuffleInput> ReadLocalBlocks(std::vector<BlockRequest> blocks,
+                                              const std::vector<std::string>& local_directories, TaskContext& task) {
+  return std::make_unique<LocalInput>(std::move(blocks), local_directories, task);
+}
+
+std::unique_ptr<ShuffleInput> Concatenate(std::unique_ptr<ShuffleInput> first, std::unique_ptr<ShuffleInput> second) {
+  return std::make_unique<BothInputs>(std::move(first), std::move(second));
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,431 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/block_reader.h"
+#include "engine/combine_table.h"
+#include "engine/grace.h"
+#include "engine/group_table.h"
+#include "engine/narrow_operators.h"
+#include "engine/shuffle_writer.h"
+#include "engine/sort_kernel.h"
+
+// Both sides of shuffles: writers (stage sinks) and readers (operators). Thin: all but the value type's arithmetic
+// works on bytes.
+
+namespace fairlead::engine {
+
+template <class K, class V>
+constexpr RecordShape ShapeOf() {
+  return {PartBytes<K>::kFixed, PartBytes<V>::kFixed};
+}
+
+/// Writes pairs by hash of the key, without combining.
+template <class K, class V>
+struct HashWriter : StageSink {
+  static std::unique_ptr<HashWriter> Make(std::string_view) { return std::make_unique<HashWriter>(); }
+  void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
+    const uint32_t parts = static_cast<uint32_t>(program.plan().reduce_partitions);
+    ShuffleWriter writer(task, program.plan().shuffle, static_cast<int32_t>(parts), task.memory_bytes);
+    Buffer scratch;
+    auto sink = MakeSink<std::pair<K, V>>([&](const std::pair<K, V>& record) {
+      PartBytes<K>::With(record.first, scratch, [&](std::string_view key) {
+        Buffer& out = writer.For(PartitionOf(HashBytes(key), parts));
+        AppendPart(out, key, PartBytes<K>::kFixed);
+        PartBytes<V>::Append(out, record.second);
+      });
+    });
+    program.RunLast(task, partition, sink);
+    writer.Finish();
+  }
+};
+
+/// Writes pairs by hash of the key, values of equal keys folded first by `F`. Where folding does not pay (nearly every
+/// record of a first sample has its own key) it stops and passes records through.
+template <class K, class V, class F>
+struct CombineWriter : StageSink {
+  using Value = Stored<V>;
+  static constexpr size_t kTrial = 1 << 16;
+  F f;
+  explicit CombineWriter(F function) : f(std::move(function)) {}
+  static std::unique_ptr<CombineWriter> Make(std::string_view payload) {
+    return std::make_unique<CombineWriter>(LoadFunction<F>(payload));
+  }
+
+  void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
+    const uint32_t parts = static_cast<uint32_t>(program.plan().reduce_partitions);
+    ShuffleWriter writer(task, program.plan().shuffle, static_cast<int32_t>(parts), task.memory_bytes / 2);
+    CombineTable<Value> table;
+    const size_t table_max = static_cast<size_t>(task.memory_bytes / 2);
+    size_t records = 0, check_at = kTrial;
+    bool combine = true;
+    const auto flush = [&] {
+      table.ForEach([&](const auto& slot) {
+        Buffer& out = writer.For(PartitionOf(slot.hash, parts));
+        AppendPart(out, slot.key(), PartBytes<K>::kFixed);
+        PartBytes<Value>::Append(out, slot.value);
+      });
+      task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
+      table.Clear();
+    };
+    Buffer scratch;
+    auto sink = MakeSink<std::pair<K, V>>([&](const std::pair<K, V>& record) {
+      PartBytes<K>::With(record.first, scratch, [&](std::string_view key) {
+        const uint64_t hash = HashBytes(key);
+        if (!combine) {
+          Buffer& out = writer.For(PartitionOf(hash, parts));
+          AppendPart(out, key, PartBytes<K>::kFixed);
+          PartBytes<V>::Append(out, record.second);
+          return;
+        }
+        table.Upsert(
+            hash, key, [&](Value& value) { value = f(value, record.second); },
+            [&] { return StoredOf<V>::From(record.second); });
+        if (++records == check_at) [[unlikely]] {
+          check_at = records + 1024;
+          if (records == kTrial && table.size() > kTrial / 8 * 7) {
+            combine = false;
+            flush();
+          } else if (table.memory_bytes() > table_max) {
+            flush();
+          }
+        }
+      });
+    });
+    program.RunLast(task, partition, sink);
+    flush();
+    writer.Finish();
+  }
+};
+
+/// Folds the values of each key. Above the task's memory the partial results go through GraceFiles.
+template <class K, class V, class F>
+struct ReduceOp : Operator {
+  using Value = Stored<V>;
+  F f;
+  explicit ReduceOp(F function) : f(std::move(function)) {}
+  static std::unique_ptr<ReduceOp> Make(std::string_view payload) {
+    return std::make_unique<ReduceOp>(LoadFunction<F>(payload));
+  }
+
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<std::pair<K, V>>&>(out);
+    BlockReader reader(scope.task, scope.plan().shuffles.at(0), partition);
+    Fold fold{*this, scope.task, next};
+    std::string_view frame;
+    while (reader.NextFrame(frame)) {
+      if (!fold.AddFrame(frame)) reader.Malformed();
+    }
+    fold.Finish();
+  }
+
+ private:
+  /// One level of aggregation.
+  struct Fold {
+    const ReduceOp& op;
+    TaskContext& task;
+    Sink<std::pair<K, V>>& next;
+    int level = 0;
+    CombineTable<Value> table{};
+    std::unique_ptr<GraceFiles> overflow{};
+
+    bool AddFrame(std::string_view frame) {
+      int64_t records = 0;
+      bool good = true;
+      good = ForEachRecord(frame, ShapeOf<K, V>(),
+                           [&](std::string_view key, std::string_view bytes) {
+                             ++records;
+                             V value{};
+                             if (!PartBytes<V>::Read(bytes, value)) {
+                               good = false;
+                               return;
+                             }
+                             table.Upsert(
+                                 HashBytes(key), key, [&](Value& old) { old = op.f(old, value); },
+                                 [&] { return StoredOf<V>::From(value); });
+                           }) &&
+             good;
+      if (level == 0) task.metrics.shuffle_records_read += records;
+      task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
+      if (table.memory_bytes() > static_cast<size_t>(task.memory_bytes) && level < GraceFiles::kLevelsMax) Spill();
+      return good;
+    }
+    void Spill() {
+      if (!overflow) overflow = std::make_unique<GraceFiles>(task, ShapeOf<K, V>(), level);
+      Buffer scratch;
+      table.ForEach([&](const auto& slot) {
+        PartBytes<Value>::With(slot.value, scratch,
+                               [&](std::string_view value) { overflow->Add(slot.hash, slot.key(), value); });
+      });
+      table.Clear();
+    }
+    void Finish() {
+      if (!overflow) {
+        table.ForEach([&](const auto& slot) { Emit(slot); });
+        return;
+      }
+      Spill();
+      overflow->Finish();
+      for (uint32_t part = 0; part < GraceFiles::kParts; ++part) {
+        if (overflow->empty(part)) continue;
+        task.CheckKilled();
+        Fold fold{op, task, next, level + 1};
+        overflow->ReadPart(part, [&](std::string_view frame) {
+          if (!fold.AddFrame(frame)) throw TaskError("a spill file is damaged");
+        });
+        fold.Finish();
+      }
+    }
+    template <class Slot>
+    void Emit(const Slot& slot) {
+      std::pair<K, V> record;
+      if (!PartBytes<K>::Read(slot.key(), record.first)) throw TaskError("a key does not parse");
+      record.second = slot.value;
+      next.Push(record);
+    }
+  };
+};
+
+template <class K>
+K KeyFrom(std::string_view bytes) {
+  K key{};
+  if (!PartBytes<K>::Read(bytes, key)) throw TaskError("a key does not parse");
+  return key;
+}
+template <class V>
+void ValueFrom(std::string_view bytes, V& value) {
+  if (!PartBytes<V>::Read(bytes, value)) throw TaskError("a value does not parse");
+}
+template <class V>
+void ValuesFrom(std::span<const std::string_view> bytes, std::vector<V>& values) {
+  values.resize(bytes.size());
+  for (size_t i = 0; i < bytes.size(); ++i) ValueFrom(bytes[i], values[i]);
+}
+
+template <class K, class V>
+struct GroupOp : Operator {
+  static std::unique_ptr<GroupOp> Make(std::string_view) { return std::make_unique<GroupOp>(); }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<std::pair<K, std::vector<V>>>&>(out);
+    const KeyedInput inputs[] = {{scope.plan().shuffles.at(0), ShapeOf<K, V>()}};
+    std::pair<K, std::vector<V>> record;
+    GroupInputs(scope.task, inputs, partition,
+                [&](std::string_view key, std::span<const std::string_view> values, std::span<const std::string_view>) {
+                  record.first = KeyFrom<K>(key);
+                  ValuesFrom(values, record.second);
+                  next.Push(record);
+                });
+  }
+};
+
+template <class K, class V, class W>
+struct CoGroupOp : Operator {
+  using Record = std::pair<K, std::pair<std::vector<V>, std::vector<W>>>;
+  static std::unique_ptr<CoGroupOp> Make(std::string_view) { return std::make_unique<CoGroupOp>(); }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<Record>&>(out);
+    const KeyedInput inputs[] = {{scope.plan().shuffles.at(0), ShapeOf<K, V>()},
+                                 {scope.plan().shuffles.at(1), ShapeOf<K, W>()}};
+    Record record;
+    GroupInputs(
+        scope.task, inputs, partition,
+        [&](std::string_view key, std::span<const std::string_view> left, std::span<const std::string_view> right) {
+          record.first = KeyFrom<K>(key);
+          ValuesFrom(left, record.second.first);
+          ValuesFrom(right, record.second.second);
+          next.Push(record);
+        });
+  }
+};
+
+/// Inner join, or left outer join with an optional right value.
+template <class K, class V, class W, bool kOuter>
+struct JoinOp : Operator {
+  using Right = std::conditional_t<kOuter, std::optional<W>, W>;
+  using Record = std::pair<K, std::pair<V, Right>>;
+  static std::unique_ptr<JoinOp> Make(std::string_view) { return std::make_unique<JoinOp>(); }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<Record>&>(out);
+    const KeyedInput left{scope.plan().shuffles.at(0), ShapeOf<K, V>()};
+    const KeyedInput right{scope.plan().shuffles.at(1), ShapeOf<K, W>()};
+    Record record;
+    ProbeInputs(scope.task, left, right, partition,
+                [&](std::string_view key, std::string_view value, const HashIndex& index, const HashIndex::Slot* slot) {
+                  if (slot == nullptr && !kOuter) return;
+                  record.first = KeyFrom<K>(key);
+                  ValueFrom(value, record.second.first);
+                  if (slot == nullptr) {
+                    if constexpr (kOuter) record.second.second.reset();
+                    next.Push(record);
+                    return;
+                  }
+                  for (uint32_t e = slot->head; e != HashIndex::kEnd; e = index.entry(e).next) {
+                    if constexpr (kOuter) {
+                      ValueFrom(index.entry(e).view(), record.second.second.emplace());
+                    } else {
+                      ValueFrom(index.entry(e).view(), record.second.second);
+                    }
+                    next.Push(record);
+                  }
+                });
+  }
+};
+
+// ---- sorting -------------------------------------------------------------------------------------------------------
+
+/// A 64-bit number that orders as the key does as far as it reaches; kWhole: it decides alone.
+template <class K>
+struct SortPrefix {
+  static constexpr bool kWhole = false;
+  static uint64_t Of(const K&) { return 0; }
+};
+template <class K>
+  requires(std::is_integral_v<K> || std::is_enum_v<K>)
+struct SortPrefix<K> {
+  static constexpr bool kWhole = true;
+  static uint64_t Of(const K& key) {
+    return static_cast<uint64_t>(static_cast<int64_t>(key)) ^ (std::is_signed_v<K> ? uint64_t{1} << 63 : 0);
+  }
+};
+template <class K>
+  requires std::is_floating_point_v<K>
+struct SortPrefix<K> {
+  static constexpr bool kWhole = true;  // NaNs come last, or first when negative
+  static uint64_t Of(const K& key) {
+    const uint64_t bits = std::bit_cast<uint64_t>(static_cast<double>(key == 0 ? K{0} : key));
+    return bits >> 63 ? ~bits : bits | (uint64_t{1} << 63);
+  }
+};
+template <class K>
+  requires kStringLike<K>
+struct SortPrefix<K> {
+  static constexpr bool kWhole = false;
+  static uint64_t Of(std::string_view key) {
+    if (key.size() >= 8) return __builtin_bswap64(hash_internal::Load64(key.data()));
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < key.size(); ++i)
+      prefix |= static_cast<uint64_t>(static_cast<uint8_t>(key[i])) << (56 - 8 * i);
+    return prefix;
+  }
+};
+template <class A, class B>
+struct SortPrefix<std::pair<A, B>> {
+  static constexpr bool kWhole = false;
+  static uint64_t Of(const std::pair<A, B>& key) { return SortPrefix<A>::Of(key.first); }
+};
+template <class A, class... B>
+struct SortPrefix<std::tuple<A, B...>> {
+  static constexpr bool kWhole = false;
+  static uint64_t Of(const std::tuple<A, B...>& key) { return SortPrefix<A>::Of(std::get<0>(key)); }
+};
+
+template <class T, class KeyFn>
+using KeyType = std::decay_t<std::invoke_result_t<const KeyFn&, const T&>>;
+
+/// Key functions of sorts have no state: the kernels call them through plain functions.
+template <class T, class KeyFn>
+struct SortFunctions {
+  using Key = KeyType<T, KeyFn>;
+  static T Record(std::string_view bytes) {
+    T record{};
+    ValueFrom(bytes, record);
+    return record;
+  }
+  static uint64_t Prefix(std::string_view bytes) {
+    const T record = Record(bytes);
+    return SortPrefix<Key>::Of(KeyFn{}(record));
+  }
+  static bool Less(std::string_view a, std::string_view b) {
+    const T left = Record(a), right = Record(b);
+    return KeyFn{}(left) < KeyFn{}(right);
+  }
+};
+
+/// Bounds between the partitions of a sorted dataset: n - 1 keys for n partitions, in the order of the sort.
+template <class Key>
+struct RangeBounds {
+  bool descending = false;
+  std::vector<Stored<Key>> keys;
+};
+template <class Key>
+struct Serde<RangeBounds<Key>> {
+  static constexpr size_t kFixed = 0;
+  static void Write(Buffer& out, const RangeBounds<Key>& v) {
+    Serde<bool>::Write(out, v.descending);
+    Serde<std::vector<Stored<Key>>>::Write(out, v.keys);
+  }
+  static bool Read(Cursor& in, RangeBounds<Key>& v) {
+    return Serde<bool>::Read(in, v.descending) && Serde<std::vector<Stored<Key>>>::Read(in, v.keys);
+  }
+};
+
+template <class T, class KeyFn>
+struct RangeWriter : StageSink {
+  using Key = KeyType<T, KeyFn>;
+  RangeBounds<Key> bounds;
+  std::vector<uint64_t> prefixes;  // of the bounds, ascending
+  static std::unique_ptr<RangeWriter> Make(std::string_view payload) {
+    auto op = std::make_unique<RangeWriter>();
+    if (!FromBytes(payload, op->bounds)) ThrowMalformedCapture("range bounds");
+    for (const auto& key : op->bounds.keys) op->prefixes.push_back(op->PrefixOf(key));
+    return op;
+  }
+  template <class AnyKey>
+  uint64_t PrefixOf(const AnyKey& key) const {
+    const uint64_t prefix = SortPrefix<AnyKey>::Of(key);
+    return bounds.descending ? ~prefix : prefix;
+  }
+  /// The partition of a key: how many bounds are not after it.
+  uint32_t PartitionFor(const Key& key) const {
+    const uint64_t prefix = PrefixOf(key);
+    size_t p = static_cast<size_t>(std::upper_bound(prefixes.begin(), prefixes.end(), prefix) - prefixes.begin());
+    if constexpr (!SortPrefix<Key>::kWhole) {
+      while (p > 0 && prefixes[p - 1] == prefix) {
+        const bool before = bounds.descending ? bounds.keys[p - 1] < key : key < bounds.keys[p - 1];
+        if (!before) break;
+        --p;
+      }
+    }
+    return static_cast<uint32_t>(p);
+  }
+  void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
+    const int32_t parts = program.plan().reduce_partitions;
+    ShuffleWriter writer(task, program.plan().shuffle, parts, task.memory_bytes);
+    auto sink =
+        MakeSink<T>([&](const T& record) { PartBytes<T>::Append(writer.For(PartitionFor(KeyFn{}(record))), record); });
+    program.RunLast(task, partition, sink);
+    writer.Finish();
+  }
+};
+
+template <class T, class KeyFn>
+struct SortOp : Operator {
+  bool descending = false;
+  static std::unique_ptr<SortOp> Make(std::string_view payload) {
+    auto op = std::make_unique<SortOp>();
+    op->descending = payload == "d";
+    return op;
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    using Functions = SortFunctions<T, KeyFn>;
+    auto& next = static_cast<Sink<T>&>(out);
+    SortOrder order;
+    order.descending = descending;
+    order.prefix = &Functions::Prefix;
+    if constexpr (!SortPrefix<typename Functions::Key>::kWhole) order.less = &Functions::Less;
+    SortShuffle(scope.task, scope.plan().shuffles.at(0), partition, PartBytes<T>::kFixed, order,
+                [&next](std::string_view bytes) {
+                  T record{};
+                  ValueFrom(bytes, record);
+                  next.Push(record);
+                });
+  }
+};
+
+}  // namespace fairlead::engine

@@ -1,0 +1,202 @@
+#include "engine/sort_kernel.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/block_reader.h"
+#include "engine/errors.h"
+#include "engine/files.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+struct Item {
+  uint64_t prefix;
+  const char* record;
+  uint32_t size;
+};
+
+class Sorter {
+ public:
+  Sorter(TaskContext& task, int32_t shuffle, int32_t partition, uint32_t fixed, const SortOrder& order)
+      : task_(task), order_(order), fixed_(fixed), reader_(task, shuffle, partition) {}
+  ~Sorter() {
+    for (const std::string& run : runs_) ::unlink(run.c_str());
+  }
+  void Run(const std::function<void(std::string_view)>& use);
+
+ private:
+  struct RunReader;
+  bool Less(const Item& a, const Item& b) const {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    if (order_.less == nullptr) return false;
+    return order_.descending ? order_.less({b.record, b.size}, {a.record, a.size})
+                             : order_.less({a.record, a.size}, {b.record, b.size});
+  }
+  void Load(std::string_view frame);
+  void SortItems();
+  void WriteRun();
+  void Merge(const std::function<void(std::string_view)>& use);
+  size_t memory_bytes() const { return held_bytes_ + 2 * items_.size() * sizeof(Item); }
+
+  TaskContext& task_;
+  const SortOrder& order_;
+  const uint32_t fixed_;
+  BlockReader reader_;
+  std::vector<Item> items_;
+  std::vector<std::shared_ptr<const void>> owners_;
+  size_t held_bytes_ = 0;
+  std::vector<std::string> runs_;
+};
+
+void Sorter::Load(std::string_view frame) {
+  owners_.push_back(reader_.Keep());
+  held_bytes_ += reader_.kept_bytes();
+  Cursor in(frame);
+  std::string_view record;
+  while (!in.done()) {
+    if (!TakePart(in, fixed_, record)) break;
+    const uint64_t prefix = order_.prefix(record);
+    items_.push_back({order_.descending ? ~prefix : prefix, record.data(), static_cast<uint32_t>(record.size())});
+  }
+  if (in.failed) reader_.Malformed();
+}
+
+void Sorter::SortItems() {
+  const auto less = [this](const Item& a, const Item& b) { return Less(a, b); };
+  constexpr size_t kSmall = 512;
+  if (items_.size() <= kSmall) {
+    std::sort(items_.begin(), items_.end(), less);
+    return;
+  }
+  const auto [low, high] = std::minmax_element(items_.begin(), items_.end(),
+                                               [](const Item& a, const Item& b) { return a.prefix < b.prefix; });
+  const uint64_t first = low->prefix, range = high->prefix - first;
+  // About 32 items a bucket when keys are spread evenly; at most 2^16 buckets so that the counters stay in cache.
+  const int bits = std::clamp(static_cast<int>(std::bit_width(items_.size())) - 5, 1, 16);
+  const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - bits);
+  std::vector<uint32_t> starts((range >> shift) + 2, 0);
+  for (const Item& item : items_) ++starts[((item.prefix - first) >> shift) + 1];
+  for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
+  std::vector<Item> sorted(items_.size());
+  std::vector<uint32_t> next(starts.begin(), starts.end() - 1);
+  for (const Item& item : items_) sorted[next[(item.prefix - first) >> shift]++] = item;
+  for (size_t i = 0; i + 1 < starts.size(); ++i) {
+    if (starts[i + 1] - starts[i] > 1) std::sort(sorted.begin() + starts[i], sorted.begin() + starts[i + 1], less);
+  }
+  items_ = std::move(sorted);
+}
+
+void Sorter::WriteRun() {
+  SortItems();
+  runs_.push_back(task_.ScratchPath());
+  const FileDescriptor file = CreateFile(runs_.back(), 0600);
+  Buffer out(1 << 20);
+  for (const Item& item : items_) {
+    out.Append(&item.size, sizeof item.size);
+    out.Append(item.record, item.size);
+    if (out.size() >= (1 << 20) - 4096) {
+      WriteAll(file.get(), runs_.back(), out.view());
+      task_.metrics.spilled_bytes += static_cast<int64_t>(out.size());
+      out.Clear();
+    }
+  }
+  WriteAll(file.get(), runs_.back(), out.view());
+  task_.metrics.spilled_bytes += static_cast<int64_t>(out.size());
+  items_.clear();
+  owners_.clear();
+  held_bytes_ = 0;
+}
+
+/// Reads one run record by record through a buffer.
+struct Sorter::RunReader {
+  FileDescriptor file;
+  std::string path;
+  Buffer buffer;
+  size_t at = 0;
+  uint64_t offset = 0;
+  Item item{};
+
+  bool Fill(size_t n) {
+    if (buffer.size() - at >= n) return true;
+    Buffer next(std::max<size_t>(n, 256 << 10));
+    next.Append(buffer.data() + at, buffer.size() - at);
+    const size_t had = next.size();
+    const size_t got = ReadAt(file, path, offset, next.data() + had, next.capacity() - had);
+    next.Resize(had + got);
+    offset += got;
+    std::swap(buffer, next);
+    at = 0;
+    return buffer.size() >= n;
+  }
+  bool Next(const SortOrder& order) {
+    uint32_t size = 0;
+    if (!Fill(sizeof size)) return false;
+    std::memcpy(&size, buffer.data() + at, sizeof size);
+    if (!Fill(sizeof size + size)) throw TaskError("spill file " + path + " became shorter");
+    const std::string_view record(buffer.data() + at + sizeof size, size);
+    const uint64_t prefix = order.prefix(record);
+    item = {order.descending ? ~prefix : prefix, record.data(), size};
+    at += sizeof size + size;
+    return true;
+  }
+};
+
+void Sorter::Merge(const std::function<void(std::string_view)>& use) {
+  std::vector<RunReader> readers(runs_.size());
+  std::vector<RunReader*> heap;
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    readers[i].file = OpenForReading(runs_[i]);
+    readers[i].path = runs_[i];
+    if (readers[i].Next(order_)) heap.push_back(&readers[i]);
+  }
+  const auto later = [this](const RunReader* a, const RunReader* b) { return Less(b->item, a->item); };
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    RunReader* const reader = heap.back();
+    use({reader->item.record, reader->item.size});
+    if (reader->Next(order_)) {
+      std::push_heap(heap.begin(), heap.end(), later);
+    } else {
+      heap.pop_back();
+    }
+  }
+}
+
+void Sorter::Run(const std::function<void(std::string_view)>& use) {
+  std::string_view frame;
+  while (reader_.NextFrame(frame)) {
+    const size_t before = items_.size();
+    Load(frame);
+    task_.metrics.shuffle_records_read += static_cast<int64_t>(items_.size() - before);
+    task_.metrics.peak_memory = std::max(task_.metrics.peak_memory, static_cast<int64_t>(memory_bytes()));
+    if (memory_bytes() > static_cast<size_t>(task_.memory_bytes)) WriteRun();
+  }
+  if (!runs_.empty()) {
+    if (!items_.empty()) WriteRun();
+    Merge(use);
+    return;
+  }
+  SortItems();
+  constexpr size_t kAhead = 16;  // records lie anywhere in the blocks: fetch their lines early
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (i + kAhead < items_.size()) {
+      __builtin_prefetch(items_[i + kAhead].record);
+      __builtin_prefetch(items_[i + kAhead].record + 64);
+    }
+    use({items_[i].record, items_[i].size});
+  }
+}
+
+}  // namespace
+
+void SortShuffle(TaskContext& task, int32_t shuffle, int32_t partition, uint32_t fixed, const SortOrder& order,
+                 const std::function<void(std::string_view record)>& use) {
+  Sorter(task, shuffle, partition, fixed, order).Run(use);
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,256 @@
+#include "process/driver/job_driver.h"
+
+#include <algorithm>
+
+namespace fairlead::driver {
+
+namespace mt = model::tasks;
+namespace we = wire_engine;
+
+JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
+    : loop_(loop), core_(std::move(config)), plans_(plans) {}
+
+JobDriver::~JobDriver() {
+  *alive_ = false;
+  if (deadline_timer_ != 0) loop_.Cancel(deadline_timer_);
+}
+
+void JobDriver::Add(mt::Event event) {
+  events_.push_back(std::move(event));
+  ScheduleStep();
+}
+
+void JobDriver::ScheduleStep() {
+  if (step_posted_) return;
+  step_posted_ = true;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Step();
+  });
+}
+
+void JobDriver::Step() {
+  step_posted_ = false;
+  std::vector<mt::Event> events;
+  events.swap(events_);
+  tasks::EffectSink effects;
+  core_.Step(loop_.Now(), events, effects);
+  for (const mt::Effect& effect : effects) {
+    for (DriverListener* listener : listeners_) listener->OnEffect(effect);
+    Apply(effect);
+  }
+  FlushLaunches();
+  for (const int64_t task : ended_) running_.erase(task);
+  ended_.clear();
+  ScheduleDeadline();
+}
+
+void JobDriver::ScheduleDeadline() {
+  const base::Instant next = core_.NextDeadline();
+  if (next == deadline_) return;
+  if (deadline_timer_ != 0) loop_.Cancel(deadline_timer_);
+  deadline_timer_ = 0;
+  deadline_ = next;
+  if (next == base::Instant::Max()) return;
+  deadline_timer_ = loop_.At(next, [this] {
+    deadline_timer_ = 0;
+    deadline_ = base::Instant::Max();
+    ScheduleStep();
+  });
+}
+
+void JobDriver::Submit(mt::SubmitJob job, JobCallbacks callbacks) {
+  jobs_[job.job] = Job{std::move(callbacks)};
+  Add(std::move(job));
+}
+
+void JobDriver::Cancel(mt::JobId job, const std::string& reason) { Add(mt::CancelJob{job, reason}); }
+
+void JobDriver::Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuffles) {
+  const we::Message message = we::Forget{datasets, shuffles};
+  for (Executor& executor : executors_) {
+    if (executor.link != nullptr) executor.link->Send(message);
+  }
+  Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
+}
+
+mt::ExecutorIndex JobDriver::AddExecutor(const ExecutorInfo& info, ExecutorLink* link) {
+  const mt::ExecutorIndex index{static_cast<uint32_t>(executors_.size())};
+  Executor executor;
+  executor.info = info;
+  executor.link = link;
+  executors_.push_back(std::move(executor));
+  ++live_executors_;
+  Add(mt::ExecutorAdded{index, info.id, info.host, info.rack, info.slots});
+  return index;
+}
+
+void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bool host_lost,
+                               const std::string& message) {
+  Executor& gone = executors_[executor.value];
+  if (gone.link == nullptr) return;
+  gone.link = nullptr;
+  gone.plans.clear();
+  --live_executors_;
+  std::erase_if(running_, [&](const auto& entry) { return entry.second.executor == executor.value; });
+  Add(mt::ExecutorLost{executor, kind, host_lost, message});
+}
+
+void JobDriver::Decommission(mt::ExecutorIndex executor) { Add(mt::ExecutorDecommissioning{executor}); }
+
+bool JobDriver::OwnsTask(uint32_t executor, int64_t task) const {
+  const auto found = running_.find(task);
+  return found != running_.end() && found->second.executor == executor;
+}
+
+void JobDriver::OnMessage(mt::ExecutorIndex index, we::Message message) {
+  Executor& executor = executors_[index.value];
+  if (executor.link == nullptr) return;
+  if (const auto* started = std::get_if<we::TaskStarted>(&message)) {
+    if (OwnsTask(index.value, started->task)) Add(mt::TaskStarted{started->task});
+  } else if (auto* done = std::get_if<we::TaskDone>(&message)) {
+    OnTaskDone(index.value, *done);
+  } else if (const auto* broke = std::get_if<we::TaskBroke>(&message)) {
+    OnTaskBroke(index.value, *broke);
+  } else if (const auto* ask = std::get_if<we::AskCommit>(&message)) {
+    if (OwnsTask(index.value, ask->task)) {
+      Add(mt::AskCommit{ask->task, ask->token});
+    } else {
+      executor.link->Send(we::CommitAnswer{ask->token, false});
+    }
+  } else if (const auto* outputs = std::get_if<we::AskMapOutputs>(&message)) {
+    SendMapOutputs(executor, outputs->shuffle);
+  } else if (const auto* broadcast = std::get_if<we::AskBroadcast>(&message)) {
+    const auto found = broadcasts_.find(broadcast->id);
+    const bool known = found != broadcasts_.end();
+    executor.link->Send(we::Broadcast{broadcast->id, known, known ? found->second : std::string()});
+  } else if (const auto* kept = std::get_if<we::BlockKept>(&message)) {
+    Add(mt::BlockCached{kept->dataset, kept->partition, index, kept->present});
+  }
+}
+
+void JobDriver::OnTaskDone(uint32_t executor, we::TaskDone& done) {
+  if (!OwnsTask(executor, done.task)) return;
+  running_[done.task].result = std::move(done.result);
+  mt::TaskSucceeded event;
+  event.task = done.task;
+  event.sizes.assign(done.sizes.begin(), done.sizes.end());
+  event.remote_read_ns = done.remote_read_ns;
+  event.remote_read_bytes = done.remote_read_bytes;
+  event.run_ns = done.run_ns;
+  for (DriverListener* listener : listeners_) listener->OnTaskDone(done);
+  Add(std::move(event));
+}
+
+void JobDriver::OnTaskBroke(uint32_t executor, const we::TaskBroke& broke) {
+  if (!OwnsTask(executor, broke.task)) return;
+  for (DriverListener* listener : listeners_) listener->OnTaskBroke(broke);
+  mt::TaskFailed event;
+  event.task = broke.task;
+  event.kind = broke.kind >= 0 && broke.kind <= static_cast<int32_t>(mt::FailureKind::kFetchFailed)
+                   ? static_cast<mt::FailureKind>(broke.kind)
+                   : mt::FailureKind::kException;
+  event.message = broke.message;
+  event.shuffle = broke.shuffle;
+  event.map_index = broke.map_index;
+  event.source = mt::ExecutorIndex{broke.source};
+  Add(std::move(event));
+}
+
+void JobDriver::SendMapOutputs(Executor& executor, int32_t shuffle) {
+  we::MapOutputs answer;
+  answer.shuffle = shuffle;
+  answer.epoch = core_.Epoch();
+  if (const tasks::MapOutputTable* table = core_.Outputs(shuffle)) {
+    answer.table = EncodeMapOutputs(*table);
+    std::set<uint32_t> places;
+    for (int32_t map = 0; map < table->maps(); ++map) places.insert(table->place(map));
+    for (const uint32_t place : places) {
+      if (place >= executors_.size()) continue;
+      const ExecutorInfo& info = executors_[place].info;
+      answer.places.push_back({place, info.id, info.shuffle_host, info.shuffle_port});
+    }
+  }
+  executor.link->Send(answer);
+}
+
+void JobDriver::Launch(const mt::LaunchTask& launch) {
+  running_[launch.task] = Running{launch.executor.value, {}};
+  const auto same = [&](const auto& batch) {
+    return batch.first == launch.executor.value && batch.second.stage == launch.stage &&
+           batch.second.stage_attempt == launch.stage_attempt;
+  };
+  // Offers go round the executors, so the batch of this one is among the latest few.
+  auto found = std::find_if(launches_.rbegin(), launches_.rend(), same);
+  if (found == launches_.rend()) {
+    launches_.push_back({launch.executor.value, we::Launch{launch.stage, launch.stage_attempt, {}}});
+    found = launches_.rbegin();
+  }
+  found->second.tasks.push_back({launch.task, launch.partition, launch.attempt});
+}
+
+void JobDriver::FlushLaunches() {
+  for (auto& [index, batch] : launches_) {
+    Executor& executor = executors_[index];
+    if (executor.link == nullptr) continue;
+    const std::pair<int32_t, int32_t> key{batch.stage, batch.stage_attempt};
+    if (executor.plans.insert(key).second) {
+      const Stage& stage = stages_[key];
+      executor.link->Send(we::StagePlanned{batch.stage, batch.stage_attempt, stage.plan, stage.submitted.epoch});
+    }
+    executor.link->Send(batch);
+  }
+  launches_.clear();
+}
+
+void JobDriver::EndJob(mt::JobId id, const mt::JobEnded& end) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  const JobCallbacks callbacks = std::move(found->second.callbacks);
+  jobs_.erase(found);
+  callbacks.on_end(end);
+}
+
+void JobDriver::Apply(const mt::Effect& effect) {
+  if (const auto* launch = std::get_if<mt::LaunchTask>(&effect)) {
+    Launch(*launch);
+  } else if (const auto* batch = std::get_if<mt::LaunchBatch>(&effect)) {
+    for (const mt::LaunchTask& task : batch->tasks) Launch(task);
+  } else if (const auto* kill = std::get_if<mt::KillTask>(&effect)) {
+    FlushLaunches();  // a kill must not overtake its launch
+    Executor& executor = executors_[kill->executor.value];
+    if (executor.link != nullptr) executor.link->Send(we::Kill{kill->task});
+  } else if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
+    stages_[{submitted->stage, submitted->attempt}] = Stage{*submitted, plans_.PlanOf(*submitted)};
+  } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
+    FlushLaunches();
+    const std::pair<int32_t, int32_t> key{completed->stage, completed->attempt};
+    stages_.erase(key);
+    for (Executor& executor : executors_) {
+      if (executor.plans.erase(key) != 0 && executor.link != nullptr) {
+        executor.link->Send(we::StageGone{completed->stage, completed->attempt});
+      }
+    }
+  } else if (const auto* accepted = std::get_if<mt::ResultAccepted>(&effect)) {
+    const auto job = jobs_.find(accepted->job);
+    const auto task = running_.find(accepted->task);
+    if (job != jobs_.end() && task != running_.end()) {
+      job->second.callbacks.on_result(accepted->output, std::move(task->second.result));
+    }
+  } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
+    if (ended->kind != mt::EndKind::kResubmitted) ended_.push_back(ended->task);
+  } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {
+    EndJob(end->job, *end);
+  } else if (const auto* rejected = std::get_if<mt::JobRejected>(&effect)) {
+    mt::JobEnded end_of_rejected;
+    end_of_rejected.job = rejected->job;
+    end_of_rejected.error = rejected->error;
+    EndJob(rejected->job, end_of_rejected);
+  } else if (const auto* answer = std::get_if<mt::CommitAnswered>(&effect)) {
+    const auto task = running_.find(answer->task);
+    if (task == running_.end()) return;
+    Executor& executor = executors_[task->second.executor];
+    if (executor.link != nullptr) executor.link->Send(we::CommitAnswer{answer->token, answer->granted});
+  }
+}
+
+}  // namespace fairlead::driver

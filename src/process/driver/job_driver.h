@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "env/loop.h"
+#include "model/tasks.h"
+#include "tasks/tasks.h"
+#include "wire/engine/messages.h"
+
+namespace fairlead::driver {
+
+/// One executor as the driver reaches it: a connection, or threads of the same process.
+class ExecutorLink {
+ public:
+  virtual ~ExecutorLink() = default;
+  virtual void Send(const wire_engine::Message& message) = 0;
+};
+
+/// Gives the recipes that tasks run.
+class PlanSource {
+ public:
+  virtual ~PlanSource() = default;
+  /// The encoded plan of a stage: what its tasks compute and where the records go.
+  virtual std::string PlanOf(const model::tasks::StageSubmitted& stage) = 0;
+};
+
+struct ExecutorInfo {
+  std::string id;
+  std::string host;
+  std::string rack;
+  int32_t slots = 1;
+  std::string shuffle_host;
+  int32_t shuffle_port = 0;
+};
+
+/// What watches the driver: progress lines, the event log, the page, dynamic allocation. All on the loop's thread.
+class DriverListener {
+ public:
+  virtual ~DriverListener() = default;
+  virtual void OnEffect(const model::tasks::Effect&) {}
+  virtual void OnTaskDone(const wire_engine::TaskDone&) {}
+  virtual void OnTaskBroke(const wire_engine::TaskBroke&) {}
+};
+
+/// The hands of the tasks core on the driver: feeds it jobs, executors and statuses as events, carries its launches and
+/// kills to executors, keeps results until the core accepts them, and hands out map outputs. Runs on one loop; the core
+/// is stepped at most once a turn with all events that came in.
+class JobDriver {
+ public:
+  JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans);
+  ~JobDriver();
+
+  struct JobCallbacks {
+    /// Once per output of the job, with its position.
+    std::function<void(int32_t output, std::string result)> on_result;
+    /// Once, after the last on_result.
+    std::function<void(const model::tasks::JobEnded& end)> on_end;
+  };
+  void Submit(model::tasks::SubmitJob job, JobCallbacks callbacks);
+  void Cancel(model::tasks::JobId job, const std::string& reason);
+  void Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuffles);
+
+  /// The link must live until RemoveExecutor.
+  model::tasks::ExecutorIndex AddExecutor(const ExecutorInfo& info, ExecutorLink* link);
+  void RemoveExecutor(model::tasks::ExecutorIndex executor, model::tasks::LossKind kind, bool host_lost,
+                      const std::string& message);
+  void Decommission(model::tasks::ExecutorIndex executor);
+
+  /// A message of an executor.
+  void OnMessage(model::tasks::ExecutorIndex executor, wire_engine::Message message);
+
+  void PutBroadcast(int64_t id, std::string value) { broadcasts_[id] = std::move(value); }
+  void DropBroadcast(int64_t id) { broadcasts_.erase(id); }
+
+  void AddListener(DriverListener* listener) { listeners_.push_back(listener); }
+  const tasks::Tasks& core() const { return core_; }
+  int32_t live_executors() const { return live_executors_; }
+
+ private:
+  struct Executor {
+    ExecutorInfo info;
+    ExecutorLink* link = nullptr;                 // null: gone
+    std::set<std::pair<int32_t, int32_t>> plans;  // (stage, attempt) it has
+  };
+  struct Stage {
+    model::tasks::StageSubmitted submitted;
+    std::string plan;
+  };
+  struct Running {
+    uint32_t executor = 0;
+    std::string result;  // of a finished task, until the core accepts it
+  };
+  struct Job {
+    JobCallbacks callbacks;
+  };
+
+  void Add(model::tasks::Event event);
+  void ScheduleStep();
+  void Step();
+  void ScheduleDeadline();
+  void Apply(const model::tasks::Effect& effect);
+  void Launch(const model::tasks::LaunchTask& launch);
+  void FlushLaunches();
+  void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
+  void SendMapOutputs(Executor& executor, int32_t shuffle);
+  void OnTaskDone(uint32_t executor, wire_engine::TaskDone& done);
+  void OnTaskBroke(uint32_t executor, const wire_engine::TaskBroke& broke);
+  bool OwnsTask(uint32_t executor, int64_t task) const;
+
+  env::Loop& loop_;
+  tasks::Tasks core_;
+  PlanSource& plans_;
+  std::vector<DriverListener*> listeners_;
+  std::vector<Executor> executors_;
+  int32_t live_executors_ = 0;
+  std::map<std::pair<int32_t, int32_t>, Stage> stages_;
+  std::map<int64_t, Running> running_;
+  std::vector<int64_t> ended_;  // in this step; forgotten at its end, when results have been handed out
+  std::map<model::tasks::JobId, Job> jobs_;
+  std::map<int64_t, std::string> broadcasts_;
+  std::vector<model::tasks::Event> events_;
+  /// Launches of this step, per (executor, stage, attempt), in order of their first.
+  std::vector<std::pair<uint32_t, wire_engine::Launch>> launches_;
+  bool step_posted_ = false;
+  env::Loop::TimerId deadline_timer_ = 0;
+  base::Instant deadline_ = base::Instant::Max();
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::driver

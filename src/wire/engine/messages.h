@@ -1,0 +1,182 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+
+// The private protocol between a driver and its own executors (docs/engine.md): same binary, same build id, no promise
+// of compatibility. A frame is a big-endian u32 length and the binary form (base/codec.h) of one Message.
+
+namespace fairlead::wire_engine {
+
+/// Frames above this are refused before they are buffered.
+inline constexpr uint32_t kFrameMax = 512u << 20;
+/// Until the executor has proved that it knows the secret.
+inline constexpr uint32_t kFrameMaxUnknownPeer = 4096;
+
+/// Driver -> executor, at once on a new connection.
+struct Challenge {
+  std::string nonce;
+  FL_FIELDS(nonce)
+};
+/// Executor -> driver: HMAC-SHA256 of the nonce with the application's secret.
+struct Hello {
+  std::string proof;
+  std::string build_id;
+  std::string executor_id;
+  std::string host;
+  int32_t slots = 0;
+  /// Where its shuffle files are served; port 0: by nobody but itself.
+  std::string shuffle_host;
+  int32_t shuffle_port = 0;
+  int64_t pid = 0;
+  FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, pid)
+};
+struct Welcome {
+  uint32_t executor = 0;
+  FL_FIELDS(executor)
+};
+struct Refused {
+  std::string reason;
+  FL_FIELDS(reason)
+};
+/// What the tasks of a stage attempt run; comes before its first Launch on this executor.
+struct StagePlanned {
+  int32_t stage = -1;
+  int32_t attempt = 0;
+  std::string plan;  // engine::StagePlan
+  int64_t epoch = 0;
+  FL_FIELDS(stage, attempt, plan, epoch)
+};
+struct TaskLaunch {
+  int64_t task = -1;
+  int32_t partition = 0;
+  int32_t attempt = 0;
+  FL_FIELDS(task, partition, attempt)
+};
+struct Launch {
+  int32_t stage = -1;
+  int32_t stage_attempt = 0;
+  std::vector<TaskLaunch> tasks;
+  FL_FIELDS(stage, stage_attempt, tasks)
+};
+struct Kill {
+  int64_t task = -1;
+  FL_FIELDS(task)
+};
+/// The stage's plan will not be needed again.
+struct StageGone {
+  int32_t stage = -1;
+  int32_t attempt = 0;
+  FL_FIELDS(stage, attempt)
+};
+struct TaskStarted {
+  int64_t task = -1;
+  FL_FIELDS(task)
+};
+struct TaskDone {
+  int64_t task = -1;
+  std::string result;
+  std::string sizes;    // one byte per reduce partition (tasks::EncodeSize)
+  std::string metrics;  // engine::TaskMetrics
+  int64_t run_ns = 0;
+  int64_t remote_read_ns = 0;
+  int64_t remote_read_bytes = 0;
+  FL_FIELDS(task, result, sizes, metrics, run_ns, remote_read_ns, remote_read_bytes)
+};
+struct TaskBroke {
+  int64_t task = -1;
+  int32_t kind = 0;  // model::tasks::FailureKind
+  std::string message;
+  int32_t shuffle = -1;
+  int32_t map_index = -1;
+  uint32_t source = UINT32_MAX;
+  FL_FIELDS(task, kind, message, shuffle, map_index, source)
+};
+struct AskCommit {
+  int64_t task = -1;
+  uint64_t token = 0;
+  FL_FIELDS(task, token)
+};
+struct CommitAnswer {
+  uint64_t token = 0;
+  bool granted = false;
+  FL_FIELDS(token, granted)
+};
+struct AskMapOutputs {
+  int32_t shuffle = -1;
+  FL_FIELDS(shuffle)
+};
+/// An executor that wrote map outputs.
+struct Place {
+  uint32_t executor = 0;
+  std::string executor_id;
+  std::string host;  // of its shuffle service
+  int32_t port = 0;
+  FL_FIELDS(executor, executor_id, host, port)
+};
+struct MapOutputs {
+  int32_t shuffle = -1;
+  int64_t epoch = 0;
+  std::string table;  // tasks::EncodeMapOutputs
+  std::vector<Place> places;
+  FL_FIELDS(shuffle, epoch, table, places)
+};
+struct AskBroadcast {
+  int64_t id = 0;
+  FL_FIELDS(id)
+};
+struct Broadcast {
+  int64_t id = 0;
+  bool known = false;
+  std::string value;
+  FL_FIELDS(id, known, value)
+};
+/// Executor -> driver: it now (no longer) keeps the partition of a cached dataset.
+struct BlockKept {
+  int32_t dataset = -1;
+  int32_t partition = -1;
+  bool present = true;
+  FL_FIELDS(dataset, partition, present)
+};
+/// Driver -> executor: drop these cached datasets and the files of these shuffles.
+struct Forget {
+  std::vector<int32_t> datasets;
+  std::vector<int32_t> shuffles;
+  FL_FIELDS(datasets, shuffles)
+};
+/// Driver -> executor: finish; nothing more will come.
+struct Shutdown {
+  std::string reason;
+  FL_FIELDS(reason)
+};
+
+using Message = std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted,
+                             TaskDone, TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast,
+                             Broadcast, BlockKept, Forget, Shutdown>;
+
+/// Appends the frame of a message.
+void AppendFrame(std::string& out, const Message& message);
+
+/// Cuts a byte stream into messages.
+class FrameParser {
+ public:
+  explicit FrameParser(uint32_t frame_max) : frame_max_(frame_max) {}
+  void set_frame_max(uint32_t frame_max) { frame_max_ = frame_max; }
+  void Feed(std::string_view bytes) { buffer_.append(bytes); }
+  /// The next whole message; an error for malformed or oversized input (close the connection then). ok and false: more
+  /// bytes are needed. Amortised O(bytes).
+  base::Result<bool> Next(Message& message);
+
+ private:
+  uint32_t frame_max_;
+  std::string buffer_;
+  size_t at_ = 0;
+};
+
+}  // namespace fairlead::wire_engine
