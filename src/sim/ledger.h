@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/ids.h"
+#include "model/resources.h"
+
+namespace fairlead::sim {
+
+/// What really happened in a simulated cluster, seen from above: the judge of the invariants that no single machine can
+/// check. Every violation is kept; a run with one has failed.
+class Ledger {
+ public:
+  // ---- applications
+  /// The resource manager said yes to a submission.
+  void Acknowledged(const model::ApplicationId& app) { acknowledged_.insert(app); }
+  /// A client saw the final state of an application that had `tasks` tasks.
+  void Ended(const model::ApplicationId& app, const std::string& final_status, int tasks);
+
+  // ---- containers
+  /// A process of the container began on a host.
+  void ProcessStarted(const model::ContainerId& id, const std::string& host, const model::Resources& resources);
+  void ProcessEnded(const model::ContainerId& id);
+  /// The host and everything on it is gone.
+  void HostDied(const std::string& host);
+  void SetCapacity(const std::string& host, const model::Resources& capacity) { capacity_[host] = capacity; }
+  /// One life of a master was told of the end of a container.
+  void MasterHeardEnd(const std::string& master_life, const model::ContainerId& id);
+
+  // ---- tasks
+  void TaskDone(const model::ApplicationId& app, int task) { done_[app].insert(task); }
+  int tasks_done(const model::ApplicationId& app) const;
+
+  void Violation(const std::string& what) { violations_.push_back(what); }
+  const std::vector<std::string>& violations() const { return violations_; }
+  const std::set<model::ApplicationId>& acknowledged() const { return acknowledged_; }
+  bool AllEnded() const { return ended_.size() == acknowledged_.size(); }
+  /// Containers whose processes run now.
+  size_t running() const { return running_.size(); }
+
+ private:
+  struct Running {
+    std::string host;
+    model::Resources resources;
+  };
+  std::set<model::ApplicationId> acknowledged_;
+  std::map<model::ApplicationId, std::string> ended_;
+  std::map<model::ContainerId, Running> running_;
+  std::set<model::ContainerId> ever_started_;
+  std::map<std::string, model::Resources> capacity_;
+  std::map<std::string, std::set<model::ContainerId>> heard_;
+  std::map<model::ApplicationId, std::set<int>> done_;
+  std::vector<std::string> violations_;
+};
+
+}  // namespace fairlead::sim
