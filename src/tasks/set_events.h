@@ -164,9 +164,10 @@ struct SetFailed {
   SetId set;
   SetFailureKind kind = SetFailureKind::kMaxFailures;
   int32_t index = -1;  // the task to blame
+  int32_t partition = -1;
   std::string reason;
   std::vector<model::tasks::TaskTrouble> troubles;  // failed attempts of that task, oldest first
-  FL_FIELDS(set, kind, index, reason, troubles)
+  FL_FIELDS(set, kind, index, partition, reason, troubles)
 };
 struct SetKill {
   static constexpr std::string_view kName = "set_kill";

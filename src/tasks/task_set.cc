@@ -496,7 +496,12 @@ void TaskSet::PartitionDone(int32_t partition) {
 }
 
 void TaskSet::Abort(SetFailureKind kind, int32_t index, const std::string& reason) {
-  SetFailed failed{.set = id_, .kind = kind, .index = index, .reason = reason, .troubles = {}};
+  SetFailed failed;
+  failed.set = id_;
+  failed.kind = kind;
+  failed.index = index;
+  failed.partition = index < 0 ? -1 : partition(index);
+  failed.reason = reason;
   if (const auto it = troubles_.find(index); it != troubles_.end()) failed.troubles = it->second;
   context_.out->push_back(std::move(failed));
   zombie = true;
