@@ -25,7 +25,8 @@ struct Unknown {
 };
 
 Dependency ParseDependency(const json& from) {
-  Dependency dependency{.dataset = from.at("rdd")};
+  Dependency dependency;
+  dependency.dataset = from.at("rdd");
   const std::string type = from.at("type");
   if (type == "one_to_one") {
     dependency.kind = Dependency::Kind::kOneToOne;
@@ -44,11 +45,13 @@ Dependency ParseDependency(const json& from) {
 }
 
 Dataset ParseDataset(const json& from) {
-  Dataset dataset{.id = from.at("rdd"), .partitions = from.at("partitions")};
+  Dataset dataset;
+  dataset.id = from.at("rdd");
+  dataset.partitions = from.at("partitions");
   for (const json& dependency : from.at("dependencies")) dataset.dependencies.push_back(ParseDependency(dependency));
   for (const json& hosts : from.at("preferred")) {
     std::vector<TaskLocation>& places = dataset.preferred.emplace_back();
-    for (const json& host : hosts) places.push_back({.host = host});
+    for (const json& host : hosts) places.push_back({TaskLocation::Kind::kHost, host, {}});
   }
   return dataset;
 }
@@ -103,7 +106,10 @@ class Replay {
 
  private:
   void Submit(const json& step) {
-    SubmitJob job{.job = step.at("job"), .target = step.at("rdd"), .partitions = step.at("partitions")};
+    SubmitJob job;
+    job.job = step.at("job");
+    job.target = step.at("rdd");
+    job.partitions = step.at("partitions").get<std::vector<int32_t>>();
     job.datasets = std::move(datasets_);
     datasets_.clear();
     core_.Apply(job, effects_);
