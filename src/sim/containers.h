@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "env_sim/world.h"
+#include "process/nm/ports.h"
+#include "sim/ledger.h"
+#include "sim/master.h"
+
+namespace fairlead::sim {
+
+/// The processes of one simulated host. They belong to the host, not to its node agent: they live on while the agent is
+/// down, and their exit codes wait for it, as the supervisors of the real machine have it.
+class ContainerHost {
+ public:
+  /// `apps` is the machine whose ports the containers' processes use (another one than the agent's, because an agent's
+  /// crash leaves containers alone). `jobs` outlives this.
+  ContainerHost(env_sim::World& world, env_sim::Machine& apps, env::Endpoint scheduler, std::string name,
+                const std::map<int, JobSpec>& jobs, Ledger& ledger);
+  ~ContainerHost();
+
+  /// The port for one life of the agent.
+  std::unique_ptr<process::nm::Containers> NewPort(env::Loop& agent_loop);
+
+  /// The whole host is gone, with everything on it.
+  void Die();
+  /// Ends one running task with SIGKILL, as an operator might; false when none runs.
+  bool KillOneTask();
+
+ private:
+  friend class SimContainers;
+  struct Process {
+    process::nm::LaunchPlan plan;
+    bool running = false;
+    bool is_master = false;
+    int exit_code = 0;
+    model::nm::EndCause cause = model::nm::EndCause::kExit;
+    std::unique_ptr<Master> master;
+    env::Loop::TimerId end_timer = 0;
+  };
+  void Launch(process::nm::LaunchPlan plan);
+  void StartMaster(Process& process, int job);
+  void StartTask(Process& process, int job, int task);
+  void End(const model::ContainerId& id, int exit_code, model::nm::EndCause cause);
+  void Tell(model::nm::Event event);
+
+  env_sim::World& world_;
+  env_sim::Machine& apps_;
+  env::Endpoint scheduler_;
+  std::string name_;
+  const std::map<int, JobSpec>& jobs_;
+  Ledger& ledger_;
+  std::map<model::ContainerId, Process> processes_;
+  process::nm::ContainerEvents* events_ = nullptr;  // of the agent's current life
+  env::Loop* agent_loop_ = nullptr;
+};
+
+/// Everything is there at once.
+class SimLocalizer final : public process::nm::Localizer {
+ public:
+  explicit SimLocalizer(env::Loop& loop) : loop_(loop) {}
+  void Fetch(process::nm::FetchPlan plan, std::function<void(process::nm::Fetched)> done) override;
+
+ private:
+  env::Loop& loop_;
+};
+
+class SimDirs final : public process::nm::NodeDirs {
+ public:
+  std::vector<std::string> all_local() const override { return {"/local"}; }
+  std::vector<std::string> good_local() const override { return {"/local"}; }
+  std::vector<std::string> all_logs() const override { return {"/logs"}; }
+  std::vector<std::string> good_logs() const override { return {"/logs"}; }
+  std::string PickLocal() override { return "/local"; }
+  base::Status MakeAppDirs(const std::string&, const model::ApplicationId&) override { return {}; }
+};
+
+}  // namespace fairlead::sim
