@@ -185,11 +185,11 @@ class FieldWriter {
   void Member(Printer& out) const {
     const Vars vars = {{"t", element()}, {"n", name()}, {"i", Initial()}};
     if (field_->is_repeated()) {
-      out.Print(vars, "std::vector<$t$> $n$;\n");
+      out.Print(vars, "std::vector<$t$> $n$ = {};\n");
     } else if (bare()) {
       out.Print(vars, "$t$ $n$$i$;\n");
     } else {
-      out.Print(vars, IsRecursive(field_) ? "proto::Box<$t$> $n$;\n" : "std::optional<$t$> $n$;\n");
+      out.Print(vars, IsRecursive(field_) ? "proto::Box<$t$> $n$ = {};\n" : "std::optional<$t$> $n$ = {};\n");
     }
   }
 
@@ -286,7 +286,7 @@ class FieldWriter {
   }
 
   std::string Initial() const {
-    if (IsText(field_) || field_->message_type()) return "";
+    if (IsText(field_) || field_->message_type()) return " = {}";
     if (field_->enum_type()) return " = " + Default();
     return field_->type() == FieldDescriptor::TYPE_BOOL ? " = false" : " = 0";
   }

@@ -71,7 +71,7 @@ class RpcClientSession {
   const RpcClientOptions options_;
   Handler* const handler_;
   Stage stage_ = Stage::kNegotiate;
-  bool fallback_ = false;
+  bool logged_in_by_token_ = false;
   wire::hadoop_rpc::FrameReader frames_;
   wire::hadoop_rpc::RpcSaslAuthProto chosen_;
   wire::hadoop_rpc::DigestMd5Client digest_;

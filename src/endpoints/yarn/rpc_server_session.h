@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_identity.h"
 #include "wire/hadoop_rpc/frames.h"
+#include "wire/hadoop_rpc/headers.h"
 #include "wire/hadoop_rpc/rpc.h"
 #include "wire/hadoop_rpc/sasl_digest_md5.h"
 
@@ -20,6 +22,8 @@ struct RpcServerOptions {
   size_t frame_bytes_max = 128u << 20;      // ipc.maximum.data.length
   size_t setup_frame_bytes_max = 1u << 20;  // until the connection context is there
   size_t calls_max = 10'000;                // of one connection without an answer
+  /// SIMPLE callers that speak for another user (hadoop.proxyuser.*); nobody may when empty.
+  std::function<bool(const std::string& real_user, const std::string& user)> may_impersonate = {};
 };
 
 /// One call. The views live as long as the OnCall that brings it.
@@ -77,16 +81,10 @@ class RpcServerSession {
 
  private:
   enum class Stage { kPreamble, kSasl, kContext, kCalls };
-  struct Pending {
-    int32_t call_id;
-    int32_t retry_count;
-    std::string client_id;
-  };
-
   void TakePreamble();
   void RefusePreamble(uint8_t version);
   void OnFrame(std::string_view frame);
-  void OnOutOfBand(const wire::hadoop_rpc::RpcRequestHeaderProto& header, std::string_view payload);
+  void OnOutOfBand(int32_t call_id, std::string_view payload);
   void OnSasl(std::string_view payload);
   void OnSaslMessage(const wire::hadoop_rpc::RpcSaslProto& message);
   void OnInitiate(const wire::hadoop_rpc::RpcSaslProto& message);
@@ -95,15 +93,16 @@ class RpcServerSession {
   std::vector<wire::hadoop_rpc::RpcSaslAuthProto> Offered() const;
   std::string OfferedNames() const;
   void OnContext(std::string_view payload);
-  void OnRequest(const wire::hadoop_rpc::RpcRequestHeaderProto& header, std::string_view payload);
+  void OnRequest(const wire::hadoop_rpc::RequestHeaderView& header, std::string_view payload);
 
   void SendSasl(const wire::hadoop_rpc::RpcSaslProto& message);
-  void SendHeader(const wire::hadoop_rpc::RpcResponseHeaderProto& header, std::string_view body);
+  void SwitchToSimple();
+  void FatalSasl(const RemoteException& reason);
   /// Tells the client why and closes.
   void Fatal(int32_t call_id, wire::hadoop_rpc::RpcErrorCodeProto detail, std::string_view java_class,
              std::string_view message);
   void FatalHeader(int32_t call_id, std::string_view message);
-  bool TakePending(int32_t call_id, Pending& out);
+  bool TakePending(int32_t call_id);
 
   const RpcServerOptions options_;
   const std::string nonce_;
@@ -117,7 +116,7 @@ class RpcServerSession {
   std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest_;
   Caller caller_;
   std::string declared_protocol_;
-  std::vector<Pending> pending_;  // ordered by call id
+  std::vector<int32_t> pending_;  // ascending
   std::string output_;
 };
 

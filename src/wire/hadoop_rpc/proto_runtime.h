@@ -115,6 +115,8 @@ class Reader {
   }
   bool Float(float& out) { return Fixed<uint32_t>(out); }
   bool Double(double& out) { return Fixed<uint64_t>(out); }
+  /// Bytes or text without a copy.
+  bool View(std::string_view& out) { return Delimited(out); }
   bool String(std::string& out) {
     std::string_view bytes;
     if (!Delimited(bytes)) return false;

@@ -1,0 +1,408 @@
+#include "endpoints/yarn/rpc_server_session.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+#include "wire/hadoop_rpc/base64.h"
+#include "wire/hadoop_rpc/proto_runtime.h"
+
+namespace fairlead::endpoints::yarn {
+
+using namespace wire::hadoop_rpc;
+
+namespace {
+
+constexpr std::string_view kTokenMethod = "TOKEN";
+constexpr std::string_view kSimpleMethod = "SIMPLE";
+
+/// IPC versions 3 to 8 read: call id, status -1, class and message, each string after its 32-bit length.
+std::string OldVersionFatal(std::string_view message) {
+  std::string out;
+  base::ByteWriter to(out);
+  to.I32(kCallIdAuthFailed);
+  to.I32(-1);
+  for (const std::string_view text : {exceptions::kVersionMismatch, message}) {
+    to.I32(static_cast<int32_t>(text.size()));
+    to.Bytes(text);
+  }
+  return out;
+}
+
+void AppendResponseFrame(std::string& out, const RpcResponseHeaderProto& header) {
+  FrameWriter frame(out);
+  frame.Delimited(header);
+  frame.Finish();
+}
+
+bool SameOffer(const RpcSaslAuthProto& said, RpcSaslAuthProto offered) {
+  offered.challenge.reset();
+  return said == offered;
+}
+
+}  // namespace
+
+RpcServerSession::RpcServerSession(const RpcServerOptions& options, std::string nonce, Handler* handler)
+    : options_(options), nonce_(std::move(nonce)), handler_(handler), frames_(options.setup_frame_bytes_max) {}
+
+RpcServerSession::~RpcServerSession() = default;
+
+bool RpcServerSession::idle() const { return pending_.empty() && !frames_.partial() && preamble_.empty(); }
+
+std::string RpcServerSession::TakeOutput() { return std::exchange(output_, {}); }
+
+void RpcServerSession::OnBytes(std::string_view bytes) {
+  if (stage_ == Stage::kPreamble && !closing_) {
+    const size_t wanted = std::min(kPreambleBytes - preamble_.size(), bytes.size());
+    preamble_.append(bytes.substr(0, wanted));
+    bytes.remove_prefix(wanted);
+    TakePreamble();
+  }
+  if (closing_ || stage_ == Stage::kPreamble) return;
+  frames_.Push(bytes);
+  while (!closing_) {
+    const std::optional<std::string_view> frame = frames_.Next();
+    if (!frame) break;
+    OnFrame(*frame);
+  }
+  if (frames_.failed() && !closing_) {
+    const int32_t length = frames_.refused_length();
+    const size_t limit = established() ? options_.frame_bytes_max : options_.setup_frame_bytes_max;
+    Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kIo,
+          length < 0 ? "Unexpected data length " + std::to_string(length) + "!!"
+                     : "Requested data length " + std::to_string(length) +
+                           " is longer than maximum configured RPC length " + std::to_string(limit) + ".");
+  }
+  frames_.Keep();
+}
+
+void RpcServerSession::TakePreamble() {
+  if (preamble_.starts_with("GET ")) {
+    output_.append(kHttpAnswer);
+    closing_ = true;
+    return;
+  }
+  if (preamble_.size() < kPreambleBytes) return;
+  const uint8_t version = static_cast<uint8_t>(preamble_[4]);
+  if (!preamble_.starts_with("hrpc") || version != kIpcVersion) return RefusePreamble(version);
+  const uint8_t auth = static_cast<uint8_t>(preamble_[6]);
+  preamble_.clear();
+  if (auth == kAuthSasl) {
+    sasl_requested_ = true;
+    stage_ = Stage::kSasl;
+  } else if (auth != kAuthNone) {
+    Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kIpc,
+          "Unknown auth protocol:" + std::to_string(static_cast<int8_t>(auth)));
+  } else if (!options_.allow_simple) {
+    Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
+          "SIMPLE authentication is not enabled.  Available:" + OfferedNames());
+  } else {
+    stage_ = Stage::kContext;
+  }
+}
+
+/// As Server.Connection.setupBadVersionResponse: in the form that the client's version reads.
+void RpcServerSession::RefusePreamble(uint8_t version) {
+  const int shown = static_cast<int8_t>(version);
+  const std::string message = "Server IPC version 9 cannot communicate with client version " + std::to_string(shown);
+  if (shown >= 9) {
+    return Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalVersionMismatch, exceptions::kVersionMismatch, message);
+  }
+  if (shown >= 3) output_.append(OldVersionFatal(message));
+  closing_ = true;
+}
+
+void RpcServerSession::OnFrame(std::string_view frame) {
+  const std::optional<std::string_view> header_bytes = TakeDelimited(frame);
+  RequestHeaderView header;
+  if (!header_bytes || !ParseRequestHeader(*header_bytes, header)) {
+    return Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+                 "Error decoding RpcRequestHeaderProto");
+  }
+  if (!header.has_operation) return FatalHeader(header.call_id, " IPC Server: No rpc op in rpcRequestHeader");
+  if (header.operation != RpcOperationProto::kFinalPacket) {
+    return FatalHeader(header.call_id, "IPC Server does not implement rpc header operation" +
+                                           std::to_string(static_cast<int32_t>(header.operation)));
+  }
+  if (!header.has_kind) return FatalHeader(header.call_id, " IPC Server: No rpc kind in rpcRequestHeader");
+  if (header.call_id < 0) return OnOutOfBand(header.call_id, frame);
+  if (stage_ != Stage::kCalls) return FatalHeader(header.call_id, "Connection context not established");
+  OnRequest(header, frame);
+}
+
+void RpcServerSession::OnOutOfBand(int32_t call_id, std::string_view payload) {
+  switch (call_id) {
+    case kCallIdContext:
+      if (stage_ == Stage::kSasl) return FatalHeader(call_id, "Connection header sent during SASL negotiation");
+      if (stage_ == Stage::kCalls) return FatalHeader(call_id, "Connection context already processed");
+      return OnContext(payload);
+    case kCallIdSasl:
+      return OnSasl(payload);
+    case kCallIdPing:
+      return;
+    default:
+      return FatalHeader(call_id, "Unknown out of band call #" + std::to_string(call_id));
+  }
+}
+
+void RpcServerSession::OnSasl(std::string_view payload) {
+  if (!sasl_requested_) return FatalHeader(kCallIdSasl, "SASL protocol not requested by client");
+  if (stage_ != Stage::kSasl) {
+    return Fatal(kCallIdSasl, RpcErrorCodeProto::kFatalInvalidRpcHeader, exceptions::kSasl,
+                 "Negotiation is already complete");
+  }
+  const std::optional<std::string_view> bytes = TakeDelimited(payload);
+  RpcSaslProto message;
+  const base::Status parsed = bytes ? message.ParseFrom(*bytes) : base::Error{"truncated"};
+  if (!parsed) {
+    return Fatal(kCallIdSasl, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+                 "Error decoding RpcSaslProto: " + parsed.error().message);
+  }
+  OnSaslMessage(message);
+}
+
+void RpcServerSession::OnSaslMessage(const RpcSaslProto& message) {
+  switch (message.state) {
+    case RpcSaslStateProto::kNegotiate:
+      if (sent_negotiate_) {
+        return FatalSasl({std::string(exceptions::kAccessControl), "Client already attempted negotiation"});
+      }
+      return SendNegotiate();
+    case RpcSaslStateProto::kInitiate:
+      return OnInitiate(message);
+    case RpcSaslStateProto::kResponse:
+      return OnDigestResponse(message.Token());
+    default: {
+      const std::string_view name = Name(message.state);
+      return FatalSasl({std::string(exceptions::kSasl),
+                        "Client sent unsupported state " +
+                            (name.empty() ? std::to_string(static_cast<int32_t>(message.state)) : std::string(name))});
+    }
+  }
+}
+
+std::vector<RpcSaslAuthProto> RpcServerSession::Offered() const {
+  std::vector<RpcSaslAuthProto> offered;
+  if (options_.tokens) {
+    RpcSaslAuthProto token{.method = std::string(kTokenMethod), .mechanism = "DIGEST-MD5"};
+    token.protocol = "";
+    token.server_id = std::string(kDigestRealm);
+    offered.push_back(std::move(token));
+  }
+  if (options_.allow_simple) offered.push_back({.method = std::string(kSimpleMethod), .mechanism = ""});
+  return offered;
+}
+
+/// "[TOKEN, SIMPLE]"
+std::string RpcServerSession::OfferedNames() const {
+  std::string names;
+  for (const RpcSaslAuthProto& auth : Offered()) names += (names.empty() ? "" : ", ") + auth.method;
+  return "[" + names + "]";
+}
+
+void RpcServerSession::SendNegotiate() {
+  sent_negotiate_ = true;
+  RpcSaslProto answer;
+  if (!options_.tokens) {
+    // A server that knows only SIMPLE says SUCCESS at once, and the client goes on without SASL.
+    answer.state = RpcSaslStateProto::kSuccess;
+    SendSasl(answer);
+    return SwitchToSimple();
+  }
+  answer.state = RpcSaslStateProto::kNegotiate;
+  answer.auths = Offered();
+  digest_ = std::make_unique<DigestMd5Server>(nonce_);
+  answer.auths.front().challenge = digest_->Challenge();
+  SendSasl(answer);
+}
+
+void RpcServerSession::OnInitiate(const RpcSaslProto& message) {
+  if (message.auths.size() != 1) {
+    return FatalSasl({std::string(exceptions::kSasl), "Client mechanism is malformed"});
+  }
+  const RpcSaslAuthProto& said = message.auths.front();
+  const std::vector<RpcSaslAuthProto> offered = Offered();
+  const bool known =
+      std::any_of(offered.begin(), offered.end(), [&](const RpcSaslAuthProto& auth) { return SameOffer(said, auth); });
+  if (!known) {
+    if (!sent_negotiate_) return SendNegotiate();
+    return FatalSasl({std::string(exceptions::kAccessControl),
+                      said.method.substr(0, 100) + " authentication is not enabled.  Available:" + OfferedNames()});
+  }
+  if (said.method == kSimpleMethod) return SwitchToSimple();  // without an answer
+  if (!digest_) digest_ = std::make_unique<DigestMd5Server>(nonce_);
+  if (message.Token().empty()) {
+    RpcSaslProto answer;
+    answer.state = RpcSaslStateProto::kChallenge;
+    answer.token = digest_->Challenge();
+    return SendSasl(answer);
+  }
+  OnDigestResponse(message.Token());
+}
+
+void RpcServerSession::OnDigestResponse(std::string_view token) {
+  if (!digest_) return FatalSasl({std::string(exceptions::kSasl), "Client sent a response without a challenge"});
+  std::optional<RemoteException> refused;
+  const auto password_of = [&](std::string_view username) -> base::Result<std::string> {
+    std::optional<std::string> identifier = DecodeBase64(username);
+    base::Result<TokenSecret> secret =
+        identifier ? options_.tokens->Secret(*identifier) : base::Error{"Can't de-serialize tokenIdentifier"};
+    if (!secret) {
+      refused = RemoteException{std::string(exceptions::kInvalidToken), secret.error().message};
+      return secret.error();
+    }
+    caller_.user = secret->user;
+    caller_.token_identifier = std::move(*identifier);
+    return EncodeBase64(secret->password);
+  };
+  base::Result<std::string> rspauth = digest_->Verify(token, password_of);
+  if (refused) return FatalSasl(*refused);
+  if (!rspauth) return FatalSasl({std::string(exceptions::kSasl), rspauth.error().message});
+  caller_.by_token = true;
+  stage_ = Stage::kContext;
+  digest_.reset();
+  RpcSaslProto answer;
+  answer.state = RpcSaslStateProto::kSuccess;
+  answer.token = std::move(*rspauth);
+  SendSasl(answer);
+}
+
+void RpcServerSession::SwitchToSimple() {
+  sasl_requested_ = false;
+  digest_.reset();
+  stage_ = Stage::kContext;
+}
+
+void RpcServerSession::OnContext(std::string_view payload) {
+  const std::optional<std::string_view> bytes = TakeDelimited(payload);
+  IpcConnectionContextProto context;
+  const base::Status parsed = bytes ? context.ParseFrom(*bytes) : base::Error{"truncated"};
+  if (!parsed) {
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+                 "Error decoding IpcConnectionContextProto: " + parsed.error().message);
+  }
+  const std::string user(context.UserInfo().EffectiveUser());
+  const std::string real(context.UserInfo().RealUser());
+  if (caller_.by_token) {
+    if (!user.empty() && user != caller_.user) {
+      return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
+                   "Authenticated user (" + caller_.user +
+                       " (auth:TOKEN)) doesn't match what the client claims to be (" + user + " (auth:SIMPLE))");
+    }
+  } else if (user.empty()) {
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
+                 "The connection context names no user");
+  } else if (!real.empty() && real != user && !(options_.may_impersonate && options_.may_impersonate(real, user))) {
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAuthorization,
+                 "User: " + real + " is not allowed to impersonate " + user);
+  } else {
+    caller_.user = user;
+    caller_.real_user = real;
+  }
+  declared_protocol_ = context.Protocol();
+  stage_ = Stage::kCalls;
+  frames_.set_max(options_.frame_bytes_max);
+}
+
+void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_view payload) {
+  if (header.kind != RpcKindProto::kProtocolBuffer) {
+    return FatalHeader(header.call_id,
+                       "Unknown rpc kind in rpc header" + std::to_string(static_cast<int32_t>(header.kind)));
+  }
+  const std::optional<std::string_view> method_bytes = TakeDelimited(payload);
+  MethodHeaderView method;
+  if (!method_bytes || !ParseMethodHeader(*method_bytes, method)) {
+    return Fatal(header.call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+                 "IPC server unable to read call parameters: RequestHeaderProto is malformed or incomplete");
+  }
+  const std::optional<std::string_view> request = TakeDelimited(payload);
+  if (!request) {
+    return Fatal(header.call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+                 "IPC server unable to read call parameters: the request message is truncated");
+  }
+  const auto at = std::lower_bound(pending_.begin(), pending_.end(), header.call_id);
+  if (at != pending_.end() && *at == header.call_id) return FatalHeader(header.call_id, "Call id is in use");
+  const bool busy = pending_.size() >= options_.calls_max;
+  pending_.insert(at, header.call_id);
+  if (busy) {
+    return Fail(header.call_id, exceptions::kRetriable, "Server too busy", RpcErrorCodeProto::kErrorRpcServer);
+  }
+  handler_->OnCall({.call_id = header.call_id,
+                    .retry_count = header.retry_count,
+                    .client_id = header.client_id,
+                    .protocol = method.protocol,
+                    .method = method.method,
+                    .protocol_version = method.version,
+                    .request = *request});
+}
+
+bool RpcServerSession::TakePending(int32_t call_id) {
+  const auto at = std::lower_bound(pending_.begin(), pending_.end(), call_id);
+  if (closing_ || at == pending_.end() || *at != call_id) return false;
+  pending_.erase(at);
+  return true;
+}
+
+void RpcServerSession::Reply(int32_t call_id, std::string_view response) {
+  if (!TakePending(call_id)) return;
+  // RpcResponseHeaderProto{call_id, status SUCCESS, version 9}, written without the struct: every answer has it.
+  std::string header;
+  wire::proto::PutUInt(header, 1 << 3, static_cast<uint32_t>(call_id));
+  wire::proto::PutUInt(header, 2 << 3, 0);
+  wire::proto::PutUInt(header, 3 << 3, kIpcVersion);
+  output_.reserve(output_.size() + response.size() + header.size() + 12);
+  FrameWriter frame(output_);
+  frame.DelimitedBytes(header);
+  frame.DelimitedBytes(response);
+  frame.Finish();
+}
+
+void RpcServerSession::Fail(int32_t call_id, std::string_view java_class, std::string_view message,
+                            RpcErrorCodeProto detail) {
+  if (!TakePending(call_id)) return;
+  RpcResponseHeaderProto header;
+  header.call_id = static_cast<uint32_t>(call_id);
+  header.status = RpcStatusProto::kError;
+  header.server_ipc_version_num = kIpcVersion;
+  header.exception_class_name = java_class;
+  header.error_msg = message;
+  header.error_detail = detail;
+  AppendResponseFrame(output_, header);
+}
+
+void RpcServerSession::SendSasl(const RpcSaslProto& message) {
+  RpcResponseHeaderProto header;
+  header.call_id = static_cast<uint32_t>(kCallIdSasl);
+  header.status = RpcStatusProto::kSuccess;
+  header.server_ipc_version_num = kIpcVersion;
+  header.client_id = "";
+  header.retry_count = -1;
+  FrameWriter frame(output_);
+  frame.Delimited(header);
+  frame.Delimited(message);
+  frame.Finish();
+}
+
+void RpcServerSession::Fatal(int32_t call_id, RpcErrorCodeProto detail, std::string_view java_class,
+                             std::string_view message) {
+  RpcResponseHeaderProto header;
+  header.call_id = static_cast<uint32_t>(call_id);
+  header.status = RpcStatusProto::kFatal;
+  header.server_ipc_version_num = kIpcVersion;
+  header.exception_class_name = java_class;
+  header.error_msg = message;
+  header.error_detail = detail;
+  header.client_id = "";
+  header.retry_count = -1;
+  AppendResponseFrame(output_, header);
+  closing_ = true;
+}
+
+void RpcServerSession::FatalHeader(int32_t call_id, std::string_view message) {
+  Fatal(call_id, RpcErrorCodeProto::kFatalInvalidRpcHeader, exceptions::kFatalRpcServer, message);
+}
+
+void RpcServerSession::FatalSasl(const RemoteException& reason) {
+  Fatal(kCallIdSasl, RpcErrorCodeProto::kFatalUnauthorized, reason.class_name, reason.message);
+}
+
+}  // namespace fairlead::endpoints::yarn
