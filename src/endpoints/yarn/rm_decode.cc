@@ -1,0 +1,233 @@
+#include "endpoints/yarn/rm_decode.h"
+
+#include <utility>
+
+#include "endpoints/yarn/rm_convert.h"
+
+namespace fairlead::endpoints::yarn {
+
+namespace w = wire::yarn;
+
+namespace {
+/// YarnConfiguration.APPLICATION_TYPE_LENGTH, APPLICATION_MAX_TAGS, APPLICATION_MAX_TAG_LENGTH.
+constexpr size_t kTypeLength = 20;
+constexpr size_t kTagsMax = 10;
+constexpr size_t kTagLength = 100;
+
+base::Error TooMany(const char* what, size_t count) {
+  return {std::string(what) + ": " + std::to_string(count) + " entries, at most " + std::to_string(kListMax) +
+          " are allowed"};
+}
+
+/// ClientRMService.checkTags.
+base::Status CheckTags(const std::vector<std::string>& tags) {
+  if (tags.size() > kTagsMax) {
+    return base::Error{"Too many applicationTags, a maximum of only " + std::to_string(kTagsMax) + " are allowed!"};
+  }
+  for (const std::string& tag : tags) {
+    if (tag.size() > kTagLength) {
+      return base::Error{"Tag " + tag + " is too long, maximum allowed length of a tag is " +
+                         std::to_string(kTagLength)};
+    }
+    for (const char c : tag) {
+      if (static_cast<unsigned char>(c) >= 0x80) {
+        return base::Error{"A tag can only have ASCII characters! Invalid tag - " + tag};
+      }
+    }
+  }
+  return {};
+}
+
+model::rm::NodeContainerState StateOf(w::ContainerStateProto state) {
+  switch (state) {
+    case w::ContainerStateProto::kComplete:
+      return model::rm::NodeContainerState::kComplete;
+    case w::ContainerStateProto::kNew:
+      return model::rm::NodeContainerState::kNew;
+    default:
+      return model::rm::NodeContainerState::kRunning;
+  }
+}
+
+model::rm::NodeContainer ToNodeContainer(const w::ContainerStatusProto& status) {
+  model::rm::NodeContainer container;
+  container.id = FromWire(status.ContainerId());
+  container.state = StateOf(status.State());
+  container.resources = FromWire(status.Capability());
+  container.diagnostics = status.diagnostics.value_or("");
+  container.exit_status = status.exit_status.value_or(model::rm::kExitInvalid);
+  return container;
+}
+
+model::rm::NodeContainer ToNodeContainer(const w::NMContainerStatusProto& status) {
+  model::rm::NodeContainer container;
+  container.id = FromWire(status.ContainerId());
+  container.state = StateOf(status.ContainerState());
+  container.resources = FromWire(status.Resource());
+  container.priority = status.Priority().Priority();
+  container.diagnostics = status.diagnostics.value_or("");
+  container.exit_status = status.container_exit_status.value_or(model::rm::kExitInvalid);
+  container.created = {status.CreationTime()};
+  container.allocation_request_id = status.allocation_request_id.value_or(-1);
+  container.version = status.Version();
+  return container;
+}
+}  // namespace
+
+base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionContextProto& context,
+                                                 const Submitter& caller) {
+  if (!context.application_id) return base::Error{"ApplicationSubmissionContext has no application id"};
+  if (base::Status tags = CheckTags(context.application_tags); !tags.ok()) return tags.error();
+  if (context.am_container_resource_request.size() > kListMax) {
+    return TooMany("am_container_resource_request", context.am_container_resource_request.size());
+  }
+  model::rm::Submission submission;
+  submission.id = FromWire(*context.application_id);
+  submission.user = caller.user;
+  submission.groups = caller.groups;
+  submission.queue = context.queue.value_or("default");
+  submission.name = context.application_name.value_or("N/A");
+  submission.type = context.application_type.value_or("YARN").substr(0, kTypeLength);
+  submission.tags = context.application_tags;
+  submission.priority = context.Priority().Priority();
+  submission.unmanaged = context.UnmanagedAm();
+  submission.max_attempts = context.MaxAppAttempts();
+  submission.keep_containers = context.KeepContainersAcrossApplicationAttempts();
+  submission.failures_validity_ms = context.attempt_failures_validity_interval.value_or(-1);
+  submission.label = context.node_label_expression.value_or("");
+  for (const w::ApplicationTimeoutMapProto& timeout : context.application_timeouts) {
+    submission.lifetime_s = timeout.Timeout();
+  }
+  if (!context.am_container_resource_request.empty()) {
+    for (const w::ResourceRequestProto& request : context.am_container_resource_request) {
+      submission.master_asks.push_back(FromWire(request));
+    }
+  } else if (context.resource) {
+    model::Ask ask;
+    ask.name = "*";
+    ask.capability = FromWire(*context.resource);
+    ask.count = 1;
+    submission.master_asks.push_back(std::move(ask));
+  }
+  if (context.am_container_spec) {
+    for (const w::ApplicationACLMapProto& acl : context.am_container_spec->application_acls) {
+      std::string& target =
+          acl.AccessType() == w::ApplicationAccessTypeProto::kModifyApp ? submission.modify_acl : submission.view_acl;
+      target = acl.acl.value_or("");
+    }
+  }
+  submission.context = context.Encode();
+  return submission;
+}
+
+base::Result<model::rm::RegisterMaster> ToEvent(const w::RegisterApplicationMasterRequestProto& request,
+                                                const model::ApplicationAttemptId& attempt) {
+  if (!request.placement_constraints.empty()) {
+    return base::Error{"Placement constraints are not supported. Ask by host and rack, or for any node."};
+  }
+  model::rm::RegisterMaster event;
+  event.attempt = attempt;
+  event.host = request.host.value_or("");
+  event.rpc_port = request.rpc_port.value_or(-1);
+  event.tracking_url = request.tracking_url.value_or("");
+  return event;
+}
+
+base::Result<model::rm::AllocateCall> ToEvent(const w::AllocateRequestProto& request,
+                                              const model::ApplicationAttemptId& attempt) {
+  if (request.ask.size() > kListMax) return TooMany("ask", request.ask.size());
+  if (request.release.size() > kListMax) return TooMany("release", request.release.size());
+  if (request.update_requests.size() > kListMax) return TooMany("update_requests", request.update_requests.size());
+  if (!request.scheduling_requests.empty()) {
+    return base::Error{"Scheduling requests (placement constraints) are not supported. Ask by ResourceRequest."};
+  }
+  model::rm::AllocateCall event;
+  event.attempt = attempt;
+  event.response_id = request.ResponseId();
+  event.progress = static_cast<double>(request.Progress());
+  event.asks.reserve(request.ask.size());
+  for (const w::ResourceRequestProto& ask : request.ask) event.asks.push_back(FromWire(ask));
+  for (const w::ContainerIdProto& id : request.release) event.releases.push_back(FromWire(id));
+  if (request.blacklist_request) {
+    event.blacklist_add = request.blacklist_request->blacklist_additions;
+    event.blacklist_remove = request.blacklist_request->blacklist_removals;
+  }
+  for (const w::UpdateContainerRequestProto& update : request.update_requests) {
+    const auto type = static_cast<int32_t>(update.update_type);
+    if (type < 0 || type > 3) return base::Error{"Unknown container update type " + std::to_string(type)};
+    event.updates.push_back({FromWire(update.container_id), update.container_version,
+                             static_cast<model::rm::UpdateType>(type), FromWire(update.Capability())});
+  }
+  event.tracking_url = request.tracking_url.value_or("");
+  return event;
+}
+
+base::Result<model::rm::FinishMaster> ToEvent(const w::FinishApplicationMasterRequestProto& request,
+                                              const model::ApplicationAttemptId& attempt) {
+  model::rm::FinishMaster event;
+  event.attempt = attempt;
+  event.final_status = FromWire(request.FinalApplicationStatus());
+  event.diagnostics = request.diagnostics.value_or("");
+  event.tracking_url = request.tracking_url.value_or("");
+  return event;
+}
+
+base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerRequestProto& request) {
+  if (!request.node_id || !request.node_id->host || request.node_id->host->empty()) {
+    return base::Error{"RegisterNodeManagerRequest has no node id"};
+  }
+  if (!request.resource) return base::Error{"RegisterNodeManagerRequest has no resource"};
+  if (request.container_statuses.size() > kListMax) {
+    return TooMany("container_statuses", request.container_statuses.size());
+  }
+  if (request.running_applications.size() > kListMax) {
+    return TooMany("running_applications", request.running_applications.size());
+  }
+  model::rm::RegisterNode event;
+  event.address = FromWire(*request.node_id);
+  event.http_port = request.HttpPort();
+  event.capacity = FromWire(*request.resource);
+  event.version = request.nm_version.value_or("");
+  for (const w::NMContainerStatusProto& status : request.container_statuses) {
+    event.containers.push_back(ToNodeContainer(status));
+  }
+  for (const w::ApplicationIdProto& id : request.running_applications) event.running_apps.push_back(FromWire(id));
+  if (request.node_labels) {
+    for (const w::NodeLabelProto& label : request.node_labels->node_labels) {
+      event.labels.push_back(label.name.value_or(""));
+    }
+  }
+  if (request.node_status && request.node_status->node_health_status) {
+    event.healthy = request.node_status->node_health_status->is_node_healthy.value_or(true);
+    event.health_report = request.node_status->node_health_status->health_report.value_or("");
+  }
+  return event;
+}
+
+base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& request) {
+  if (!request.node_status || !request.node_status->node_id) {
+    return base::Error{"NodeHeartbeatRequest has no node status with a node id"};
+  }
+  const w::NodeStatusProto& status = *request.node_status;
+  if (status.containers_statuses.size() > kListMax) {
+    return TooMany("containers_statuses", status.containers_statuses.size());
+  }
+  model::rm::Heartbeat event;
+  event.address = FromWire(*status.node_id);
+  event.response_id = status.ResponseId();
+  event.containers.reserve(status.containers_statuses.size());
+  for (const w::ContainerStatusProto& container : status.containers_statuses) {
+    event.containers.push_back(ToNodeContainer(container));
+  }
+  if (status.node_health_status) {
+    event.healthy = status.node_health_status->is_node_healthy.value_or(true);
+    event.health_report = status.node_health_status->health_report.value_or("");
+    event.health_time = {status.node_health_status->LastHealthReportTime()};
+  }
+  for (const w::ApplicationIdProto& id : status.keep_alive_applications) {
+    event.keep_alive_apps.push_back(FromWire(id));
+  }
+  return event;
+}
+
+}  // namespace fairlead::endpoints::yarn

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "model/rm.h"
+#include "wire/yarn/admin.h"
+#include "wire/yarn/client.h"
+#include "wire/yarn/master.h"
+#include "wire/yarn/tracker.h"
+
+// Requests to the resource manager -> events of its core. What a message must carry and does not, or carries out of
+// bounds, is an Error whose text tells the caller what is wrong.
+
+namespace fairlead::endpoints::yarn {
+
+/// Most entries of one list (asks, releases, container statuses, tags) that a request may carry.
+inline constexpr size_t kListMax = 100'000;
+
+/// Whose call it is.
+struct Submitter {
+  std::string user;
+  std::vector<std::string> groups;  // primary first
+  std::string address;              // numeric, for diagnostics
+};
+
+/// ApplicationSubmissionContextProto, with Hadoop's defaults for queue, name and type
+/// (ClientRMService.submitApplication).
+base::Result<model::rm::Submission> ToSubmission(const wire::yarn::ApplicationSubmissionContextProto& context,
+                                                 const Submitter& caller);
+base::Result<model::rm::RegisterMaster> ToEvent(const wire::yarn::RegisterApplicationMasterRequestProto& request,
+                                                const model::ApplicationAttemptId& attempt);
+base::Result<model::rm::AllocateCall> ToEvent(const wire::yarn::AllocateRequestProto& request,
+                                              const model::ApplicationAttemptId& attempt);
+base::Result<model::rm::FinishMaster> ToEvent(const wire::yarn::FinishApplicationMasterRequestProto& request,
+                                              const model::ApplicationAttemptId& attempt);
+base::Result<model::rm::RegisterNode> ToEvent(const wire::yarn::RegisterNodeManagerRequestProto& request);
+base::Result<model::rm::Heartbeat> ToEvent(const wire::yarn::NodeHeartbeatRequestProto& request);
+
+}  // namespace fairlead::endpoints::yarn

@@ -1,0 +1,105 @@
+#include <utility>
+
+#include "endpoints/yarn/rm_convert.h"
+#include "process/rm/reports.h"
+#include "process/rm/service_support.h"
+#include "wire/hadoop_rpc/ha_service.h"
+#include "wire/yarn/admin.h"
+
+// ResourceManagerAdministrationProtocol (AdminService) and HAServiceProtocol: `yarn rmadmin`.
+
+namespace fairlead::process::rm {
+
+namespace m = model::rm;
+namespace w = wire::yarn;
+namespace h = wire::hadoop_rpc;
+namespace ex = endpoints::yarn::exceptions;
+
+void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
+  const rpc::CallToken to = call.token;
+  const auto is = [&](std::string_view name) { return call.method == name; };
+  if (is("getGroupsForUser")) {
+    const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
+    if (!request) return;
+    w::GetGroupsForUserResponseProto response;
+    response.groups = options_.groups_of(request->user);
+    return server_->ReplyMessage(to, response);
+  }
+  if (options_.acls && !IsAdministrator(call.caller.user)) {
+    return Refuse(to, ex::kAccessControl,
+                  "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");
+  }
+  if (is("refreshNodes")) return RefreshNodes(call);
+  if (is("updateNodeResource")) return UpdateNodeResource(call);
+  if (is("refreshQueues")) {
+    base::Result<model::QueueTree> queues = options_.read_queues();
+    if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
+    ReloadQueues(std::move(*queues));
+    return server_->ReplyMessage(to, w::RefreshQueuesResponseProto{});
+  }
+  if (is("checkForDecommissioningNodes")) {
+    w::CheckForDecommissioningNodesResponseProto response;
+    core().ForEachNode([&](const fairlead::rm::Node& node) {
+      if (node.state != m::NodeState::kDecommissioning) return;
+      response.decommissioning_nodes.push_back(endpoints::yarn::ToWire(node.address));
+    });
+    return server_->ReplyMessage(to, response);
+  }
+  // Users' groups, ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
+  if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
+      is("refreshServiceAcls") || is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
+    return server_->Reply(to, "");
+  }
+  Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
+}
+
+void ResourceManager::RefreshNodes(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::RefreshNodesRequestProto>(call);
+  if (!request) return;
+  base::Result<m::RefreshNodes> lists = options_.host_lists();
+  if (!lists.ok()) return Refuse(call.token, ex::kYarn, lists.error().message);
+  lists->graceful =
+      request->decommission_type.value_or(w::DecommissionTypeProto::kNormal) == w::DecommissionTypeProto::kGraceful;
+  lists->timeout_s = request->decommission_timeout.value_or(-1);
+  Ask(std::move(*lists), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::RefreshNodesResponseProto{});
+  });
+}
+
+void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::UpdateNodeResourceRequestProto>(call);
+  if (!request) return;
+  for (const w::NodeResourceMapProto& entry : request->node_resource_map) {
+    const m::NodeAddress address = endpoints::yarn::FromWire(entry.NodeId());
+    const Node* node = core().FindNode(address);
+    if (!node || !node->in_scheduler) {
+      return Refuse(call.token, ex::kYarn, "Node " + ToString(address) + " is not registered.");
+    }
+    if (endpoints::yarn::FromWire(entry.ResourceOption().Resource()).AnyNegative()) {
+      return Refuse(call.token, ex::kYarn, "A node's resource cannot be negative.");
+    }
+  }
+  for (const w::NodeResourceMapProto& entry : request->node_resource_map) {
+    m::ResizeNode event;
+    event.address = endpoints::yarn::FromWire(entry.NodeId());
+    event.capacity = endpoints::yarn::FromWire(entry.ResourceOption().Resource());
+    Ask(std::move(event), [](const m::OuterEffect&) {});
+  }
+  server_->ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});
+}
+
+void ResourceManager::OnHaCall(const rpc::IncomingCall& call) {
+  if (call.method == "getServiceStatus") {
+    h::GetServiceStatusResponseProto response;
+    response.state = h::HAServiceStateProto::kActive;
+    response.ready_to_become_active = true;
+    return server_->ReplyMessage(call.token, response);
+  }
+  if (call.method == "monitorHealth") return server_->ReplyMessage(call.token, h::MonitorHealthResponseProto{});
+  if (call.method == "transitionToActive")
+    return server_->ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
+  Refuse(call.token, ex::kUnsupportedOperation,
+         "This ResourceManager runs alone (yarn.resourcemanager.ha.enabled is false): it stays active.");
+}
+
+}  // namespace fairlead::process::rm

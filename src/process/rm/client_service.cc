@@ -1,0 +1,428 @@
+#include <algorithm>
+#include <utility>
+
+#include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/rm_decode.h"
+#include "process/rm/reports.h"
+#include "process/rm/service_support.h"
+#include "wire/yarn/client.h"
+
+// ApplicationClientProtocol (ClientRMService).
+
+namespace fairlead::process::rm {
+
+namespace m = model::rm;
+namespace w = wire::yarn;
+namespace ex = endpoints::yarn::exceptions;
+using endpoints::yarn::FromWire;
+using endpoints::yarn::ToWire;
+
+namespace {
+struct Route {
+  std::string_view method;
+  void (ResourceManager::*handler)(const rpc::IncomingCall&);
+};
+}  // namespace
+
+void ResourceManager::OnClientCall(const rpc::IncomingCall& call) {
+  static constexpr Route kRoutes[] = {
+      {"getApplicationReport", &ResourceManager::GetReport},
+      {"submitApplication", &ResourceManager::Submit},
+      {"forceKillApplication", &ResourceManager::Kill},
+      {"getApplications", &ResourceManager::GetApplications},
+      {"getClusterNodes", &ResourceManager::GetNodes},
+      {"getQueueInfo", &ResourceManager::GetQueueInfo},
+      {"getQueueUserAcls", &ResourceManager::GetQueueAcls},
+      {"getApplicationAttempts", &ResourceManager::GetAttempts},
+      {"getApplicationAttemptReport", &ResourceManager::GetAttempt},
+      {"getContainers", &ResourceManager::GetContainers},
+      {"getContainerReport", &ResourceManager::GetContainer},
+      {"moveApplicationAcrossQueues", &ResourceManager::Move},
+      {"updateApplicationPriority", &ResourceManager::SetPriority},
+      {"updateApplicationTimeouts", &ResourceManager::SetTimeouts},
+      {"failApplicationAttempt", &ResourceManager::FailAttempt},
+      {"signalToContainer", &ResourceManager::Signal},
+  };
+  for (const Route& route : kRoutes) {
+    if (route.method == call.method) return (this->*route.handler)(call);
+  }
+  const rpc::CallToken to = call.token;
+  if (call.method == "getNewApplication") {
+    return Ask(m::NewApplication{}, [this, to](const m::OuterEffect& effect) {
+      if (!Refused(to, effect)) server_->ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
+    });
+  }
+  if (call.method == "getClusterMetrics") {
+    w::GetClusterMetricsResponseProto response;
+    response.cluster_metrics = MetricsOf(core());
+    return server_->ReplyMessage(to, response);
+  }
+  if (call.method == "getResourceTypeInfo") {
+    w::GetAllResourceTypeInfoResponseProto response;
+    response.resource_type_info = endpoints::yarn::ResourceTypeInfos();
+    return server_->ReplyMessage(to, response);
+  }
+  if (call.method == "getNodeToLabels") return server_->ReplyMessage(to, w::GetNodesToLabelsResponseProto{});
+  if (call.method == "getLabelsToNodes") return server_->ReplyMessage(to, w::GetLabelsToNodesResponseProto{});
+  if (call.method == "getClusterNodeLabels") return server_->ReplyMessage(to, w::GetClusterNodeLabelsResponseProto{});
+  if (call.method.find("DelegationToken") != std::string_view::npos) {
+    return Refuse(to, ex::kIo, "Delegation Token can be issued only with kerberos authentication");
+  }
+  Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
+}
+
+void ResourceManager::Submit(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::SubmitApplicationRequestProto>(call);
+  if (!request) return;
+  const rpc::CallToken to = call.token;
+  if (!request->application_submission_context) {
+    return Refuse(to, ex::kYarn, "The request has no application submission context.");
+  }
+  base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
+                                                                         SubmitterOf(call.caller.user, call.peer.host));
+  if (!submission.ok()) return Refuse(to, ex::kIllegalArgument, submission.error().message);
+  m::Submit event;
+  event.submission = std::move(*submission);
+  Ask(std::move(event), [this, to](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::SubmitApplicationResponseProto{});
+  });
+}
+
+void ResourceManager::Kill(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::KillApplicationRequestProto>(call);
+  if (!request) return;
+  m::KillApp event;
+  event.app = FromWire(request->ApplicationId());
+  const fairlead::rm::App* app = core().FindApp(event.app);
+  if (app && !MayAccess(call.caller.user, *app, true)) {
+    return Refuse(call.token, ex::kAccessControl,
+                  "User " + call.caller.user + " cannot perform operation MODIFY_APP on " + ToString(event.app));
+  }
+  event.diagnostics =
+      "Application " + ToString(event.app) + " was killed by user " + call.caller.user + " at " + call.peer.host;
+  if (!request->Diagnostics().empty()) {
+    event.diagnostics += " with diagnostic message: " + std::string(request->Diagnostics());
+  }
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (Refused(to, effect)) return;
+    w::KillApplicationResponseProto response;
+    response.is_kill_completed = std::get<m::KillAnswer>(effect).completed;
+    server_->ReplyMessage(to, response);
+  });
+}
+
+void ResourceManager::GetReport(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetApplicationReportRequestProto>(call);
+  if (!request) return;
+  if (!request->application_id) {
+    return Refuse(call.token, "ApplicationNotFoundException", "Invalid application id: null");
+  }
+  const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), false);
+  if (!app) return;
+  w::GetApplicationReportResponseProto response;
+  response.application_report = ReportOf(core(), *app, MayAccess(call.caller.user, *app, false), loop_.Wall());
+  const Attempt* attempt = app->current();
+  if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
+      call.caller.user == app->submission.user) {
+    response.application_report->am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(attempt->id));
+  }
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetApplicationsRequestProto>(call);
+  if (!request) return;
+  w::GetApplicationsResponseProto response;
+  const int64_t limit = request->limit.value_or(INT64_MAX);
+  const base::WallTime now = loop_.Wall();
+  core().ForEachApp([&](const App& app) {
+    if (static_cast<int64_t>(response.applications.size()) >= limit || !Matches(app, *request)) return;
+    const bool full = MayAccess(call.caller.user, app, false);
+    const auto scope = request->Scope();
+    if (scope == w::ApplicationsRequestScopeProto::kOwn && app.submission.user != call.caller.user) return;
+    if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
+    response.applications.push_back(ReportOf(core(), app, full, now));
+  });
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetClusterNodesRequestProto>(call);
+  if (!request) return;
+  w::GetClusterNodesResponseProto response;
+  const std::vector<NodeUsage> usage = UsageByNode(core());
+  core().ForEachNode([&](const Node& node) {
+    const auto state = ToWire(node.state);
+    if (!request->node_states.empty() &&
+        std::find(request->node_states.begin(), request->node_states.end(), state) == request->node_states.end()) {
+      return;
+    }
+    response.node_reports.push_back(
+        ReportOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{}));
+  });
+  server_->ReplyMessage(call.token, response);
+}
+
+namespace {
+w::QueueStatisticsProto StatisticsOf(const Core& core, const std::string& queue) {
+  w::QueueStatisticsProto statistics;
+  int64_t submitted = 0, running = 0, pending = 0, completed = 0, killed = 0, failed = 0;
+  core.ForEachApp([&](const App& app) {
+    const std::string full = FullQueueName(app.submission.queue);
+    if (full != queue && !full.starts_with(queue + ".")) return;
+    ++submitted;
+    switch (Core::VisibleState(app)) {
+      case m::AppState::kRunning:
+        ++running;
+        break;
+      case m::AppState::kFinishing:
+      case m::AppState::kFinished:
+        ++completed;
+        break;
+      case m::AppState::kKilled:
+        ++killed;
+        break;
+      case m::AppState::kFailed:
+        ++failed;
+        break;
+      default:
+        ++pending;
+    }
+  });
+  statistics.num_apps_submitted = submitted;
+  statistics.num_apps_running = running;
+  statistics.num_apps_pending = pending;
+  statistics.num_apps_completed = completed;
+  statistics.num_apps_killed = killed;
+  statistics.num_apps_failed = failed;
+  return statistics;
+}
+
+float Ratio(int64_t part, int64_t whole) {
+  return whole <= 0 ? 0.0f : static_cast<float>(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// FSQueue.getQueueInfo.
+w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, const scheduler::QueueView& queue,
+                              bool children, bool recursive) {
+  w::QueueInfoProto info;
+  info.queue_name = queue.name;
+  info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
+  info.maximum_capacity = queue.max_share.memory_mib() >= view.cluster.memory_mib()
+                              ? 1.0f
+                              : Ratio(queue.max_share.memory_mib(), view.cluster.memory_mib());
+  info.current_capacity = Ratio(queue.used.memory_mib(), queue.fair_share.memory_mib());
+  info.state = w::QueueStateProto::kRunning;
+  w::QueueStatisticsProto statistics = StatisticsOf(core, queue.name);
+  statistics.available_memory_mb = std::max<int64_t>(0, queue.fair_share.memory_mib() - queue.used.memory_mib());
+  statistics.allocated_memory_mb = queue.used.memory_mib();
+  statistics.available_v_cores = std::max<int64_t>(0, queue.fair_share.vcores() - queue.used.vcores());
+  statistics.allocated_v_cores = queue.used.vcores();
+  statistics.pending_memory_mb = std::max<int64_t>(0, queue.demand.memory_mib() - queue.used.memory_mib());
+  statistics.pending_v_cores = std::max<int64_t>(0, queue.demand.vcores() - queue.used.vcores());
+  info.queue_statistics = std::move(statistics);
+  info.preemption_disabled = !queue.preemptable;
+  info.weight = static_cast<float>(queue.weight);
+  info.queue_path = queue.name;
+  info.scheduler_type = "FairScheduler";
+  info.max_parallel_apps = queue.max_running_apps;
+  info.min_resource_memory = queue.min_share.memory_mib();
+  info.min_resource_v_core = static_cast<int32_t>(queue.min_share.vcores());
+  info.max_resource_memory = queue.max_share.memory_mib();
+  info.max_resource_v_core = static_cast<int32_t>(std::min<int64_t>(queue.max_share.vcores(), INT32_MAX));
+  info.steady_fair_share_memory = queue.steady_share.memory_mib();
+  info.steady_fair_share_v_core = static_cast<int32_t>(queue.steady_share.vcores());
+  info.max_running_app = queue.max_running_apps;
+  if (!children) return info;
+  for (const scheduler::QueueView& child : view.queues) {
+    if (child.parent == queue.name) info.child_queues.push_back(QueueInfoOf(core, view, child, recursive, recursive));
+  }
+  return info;
+}
+}  // namespace
+
+void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetQueueInfoRequestProto>(call);
+  if (!request) return;
+  w::GetQueueInfoResponseProto response;
+  const scheduler::View view = scheduler().GetView();
+  const std::string name = FullQueueName(request->QueueName());
+  for (const scheduler::QueueView& queue : view.queues) {
+    if (queue.name != name) continue;
+    response.queue_info = QueueInfoOf(core(), view, queue, request->IncludeChildQueues(), request->Recursive());
+    if (!request->IncludeApplications()) break;
+    core().ForEachApp([&](const App& app) {
+      if (FullQueueName(app.submission.queue) != name || Core::IsCompleted(app)) return;
+      response.queue_info->applications.push_back(
+          ReportOf(core(), app, MayAccess(call.caller.user, app, false), loop_.Wall()));
+    });
+  }
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetQueueAcls(const rpc::IncomingCall& call) {
+  w::GetQueueUserAclsInfoResponseProto response;
+  for (const scheduler::QueueView& queue : scheduler().GetView().queues) {
+    w::QueueUserACLInfoProto& info = response.queue_user_acls.emplace_back();
+    info.queue_name = queue.name;
+    if (QueueAccess(call.caller.user, queue.name, false)) {
+      info.user_acls.push_back(w::QueueACLProto::kSubmitApplications);
+    }
+    if (QueueAccess(call.caller.user, queue.name, true)) {
+      info.user_acls.push_back(w::QueueACLProto::kAdministerQueue);
+    }
+  }
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetAttempts(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetApplicationAttemptsRequestProto>(call);
+  if (!request) return;
+  const App* app = RequireApp(call, FromWire(request->ApplicationId()), false);
+  if (!app) return;
+  w::GetApplicationAttemptsResponseProto response;
+  for (const auto& [number, attempt] : app->attempts) response.application_attempts.push_back(ReportOf(*app, attempt));
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetAttempt(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetApplicationAttemptReportRequestProto>(call);
+  if (!request) return;
+  const model::ApplicationAttemptId id = FromWire(request->ApplicationAttemptId());
+  const App* app = RequireApp(call, id.app, false);
+  if (!app) return;
+  const Attempt* attempt = core().FindAttempt(id);
+  if (!attempt) {
+    return Refuse(call.token, "ApplicationAttemptNotFoundException",
+                  "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
+  }
+  w::GetApplicationAttemptReportResponseProto response;
+  response.application_attempt_report = ReportOf(*app, *attempt);
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetContainersRequestProto>(call);
+  if (!request) return;
+  const model::ApplicationAttemptId id = FromWire(request->ApplicationAttemptId());
+  const App* app = RequireApp(call, id.app, false);
+  if (!app) return;
+  if (!core().FindAttempt(id)) {
+    return Refuse(call.token, "ApplicationAttemptNotFoundException",
+                  "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
+  }
+  w::GetContainersResponseProto response;
+  for (const auto& [container_id, container] : app->containers) {
+    if (container_id.attempt == id) response.containers.push_back(ReportOf(core(), *app, container));
+  }
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::GetContainer(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetContainerReportRequestProto>(call);
+  if (!request) return;
+  const model::ContainerId id = FromWire(request->ContainerId());
+  const App* app = RequireApp(call, id.attempt.app, false);
+  if (!app) return;
+  const Container* container = core().FindContainer(id);
+  if (!core().FindAttempt(id.attempt)) {
+    return Refuse(call.token, "ApplicationAttemptNotFoundException",
+                  "ApplicationAttempt with id '" + ToString(id.attempt) + "' doesn't exist in RM.");
+  }
+  if (!container) {
+    return Refuse(call.token, "ContainerNotFoundException",
+                  "Container with id '" + ToString(id) + "' doesn't exist in RM.");
+  }
+  w::GetContainerReportResponseProto response;
+  response.container_report = ReportOf(core(), *app, *container);
+  server_->ReplyMessage(call.token, response);
+}
+
+void ResourceManager::Move(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::MoveApplicationAcrossQueuesRequestProto>(call);
+  if (!request) return;
+  const model::ApplicationId id = FromWire(request->application_id);
+  if (!RequireApp(call, id, true)) return;
+  if (options_.acls && !QueueAccess(call.caller.user, request->target_queue, false) &&
+      !QueueAccess(call.caller.user, request->target_queue, true) && !IsAdministrator(call.caller.user)) {
+    return Refuse(call.token, ex::kAccessControl,
+                  "User " + call.caller.user +
+                      " cannot submit applications to target queue or the target queue doesn't exist: " +
+                      request->target_queue + " while moving " + ToString(id));
+  }
+  m::MoveApp event;
+  event.app = id;
+  event.queue = request->target_queue;
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
+  });
+}
+
+void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::UpdateApplicationPriorityRequestProto>(call);
+  if (!request) return;
+  m::SetPriority event;
+  event.app = FromWire(request->application_id);
+  event.priority = request->application_priority.Priority();
+  if (!RequireApp(call, event.app, true)) return;
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (Refused(to, effect)) return;
+    w::UpdateApplicationPriorityResponseProto response;
+    response.application_priority = endpoints::yarn::PriorityToWire(std::get<m::PriorityAnswer>(effect).priority);
+    server_->ReplyMessage(to, response);
+  });
+}
+
+void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::UpdateApplicationTimeoutsRequestProto>(call);
+  if (!request) return;
+  m::SetLifetime event;
+  event.app = FromWire(request->application_id);
+  if (!RequireApp(call, event.app, true)) return;
+  if (request->application_timeouts.empty()) {
+    return Refuse(call.token, ex::kYarn,
+                  "At least one ApplicationTimeoutType should be configured for updating timeouts.");
+  }
+  base::Result<base::WallTime> expires = ParseIso8601(request->application_timeouts[0].ExpireTime());
+  if (!expires.ok()) return Refuse(call.token, ex::kYarn, expires.error().message);
+  event.expires = *expires;
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (Refused(to, effect)) return;
+    w::UpdateApplicationTimeoutsResponseProto response;
+    w::ApplicationUpdateTimeoutMapProto& entry = response.application_timeouts.emplace_back();
+    entry.application_timeout_type = w::ApplicationTimeoutTypeProto::kLifetime;
+    entry.expire_time = Iso8601(std::get<m::LifetimeAnswer>(effect).expires);
+    server_->ReplyMessage(to, response);
+  });
+}
+
+void ResourceManager::FailAttempt(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::FailApplicationAttemptRequestProto>(call);
+  if (!request) return;
+  m::FailAttempt event;
+  event.attempt = FromWire(request->ApplicationAttemptId());
+  if (!RequireApp(call, event.attempt.app, true)) return;
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::FailApplicationAttemptResponseProto{});
+  });
+}
+
+void ResourceManager::Signal(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::SignalContainerRequestProto>(call);
+  if (!request) return;
+  m::SignalContainer event;
+  event.container = FromWire(request->container_id);
+  const auto command = static_cast<int32_t>(request->command);
+  if (command < 1 || command > 3) return Refuse(call.token, ex::kYarn, "Unknown signal command.");
+  event.command = static_cast<m::SignalCommand>(command);
+  const App* app = core().FindApp(event.container.attempt.app);
+  if (!app) {
+    return Refuse(call.token, ex::kYarn, "Trying to signal an absent container " + ToString(event.container));
+  }
+  if (!RequireApp(call, event.container.attempt.app, true)) return;
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::SignalContainerResponseProto{});
+  });
+}
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,153 @@
+#include "process/rm/key_ring.h"
+
+#include <span>
+#include <utility>
+
+#include "base/codec.h"
+#include "endpoints/yarn/rm_convert.h"
+#include "process/rm/reports.h"
+
+namespace fairlead::process::rm {
+
+namespace w = wire::yarn;
+using endpoints::yarn::MasterKey;
+using endpoints::yarn::MasterKeys;
+using endpoints::yarn::RpcToken;
+using endpoints::yarn::ToWire;
+
+namespace {
+constexpr char kTable[] = "rm/key";
+}
+
+KeyRing::KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times)
+    : loop_(loop), core_(core), times_(times) {}
+
+KeyRing::~KeyRing() {
+  loop_.Cancel(roll_timer_);
+  for (const env::Loop::TimerId timer : activations_) loop_.Cancel(timer);
+}
+
+std::vector<KeyRing::Kind> KeyRing::Kinds() {
+  return {{"amrm", &amrm_, times_.master_activation},
+          {"nm", &node_, times_.node_activation},
+          {"container", &container_, times_.node_activation}};
+}
+
+std::string KeyRing::RandomKey() {
+  std::string key(endpoints::yarn::kMasterKeyBytes, '\0');
+  loop_.RandomBytes({reinterpret_cast<uint8_t*>(key.data()), key.size()});
+  return key;
+}
+
+void KeyRing::Start(const std::vector<env::Row>& stored, std::function<void(std::vector<env::Row>)> save) {
+  save_ = std::move(save);
+  bool complete = true;
+  for (const Kind& kind : Kinds()) {
+    bool found = false;
+    for (const env::Row& row : stored) {
+      if (row.key != kind.name || !row.value) continue;
+      base::ByteReader in(*row.value);
+      base::Decode(in, *kind.keys);
+      found = in.done() && !kind.keys->current.bytes.empty();
+    }
+    if (found) {
+      if (kind.keys->next) kind.keys->Activate();
+      continue;
+    }
+    complete = false;
+    int32_t id = 0;
+    loop_.RandomBytes({reinterpret_cast<uint8_t*>(&id), sizeof(id)});
+    *kind.keys = MasterKeys{{id, RandomKey()}, std::nullopt};
+  }
+  if (!complete) Save();
+  roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+}
+
+void KeyRing::Roll() {
+  for (const Kind& kind : Kinds()) {
+    if (kind.keys->next) kind.keys->Activate();
+    kind.keys->Roll(RandomKey());
+    activations_.push_back(loop_.After(kind.activation, [this, keys = kind.keys] {
+      if (keys->next) keys->Activate();
+      Save();
+    }));
+  }
+  Save();
+  roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+}
+
+void KeyRing::Save() {
+  std::vector<env::Row> rows;
+  for (const Kind& kind : Kinds()) {
+    std::string value;
+    base::Encode(value, *kind.keys);
+    rows.push_back({kTable, kind.name, std::move(value)});
+  }
+  save_(std::move(rows));
+}
+
+RpcToken KeyRing::AmRmToken(const model::ApplicationAttemptId& attempt) const {
+  w::AMRMTokenIdentifierProto identifier;
+  identifier.app_attempt_id = ToWire(attempt);
+  return MintAmRmToken(std::move(identifier), amrm_.newest());
+}
+
+RpcToken KeyRing::NmRpcToken(const model::ApplicationAttemptId& attempt, const model::rm::NodeAddress& address,
+                             const std::string& user) const {
+  w::NMTokenIdentifierProto identifier;
+  identifier.app_attempt_id = ToWire(attempt);
+  identifier.node_id = ToWire(address);
+  identifier.app_submitter = user;
+  return MintNmToken(std::move(identifier), node_.current, ToString(address));
+}
+
+wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) {
+  const fairlead::rm::App* owner = app.valid() ? core_.AppAt(app) : core_.FindApp(container.id.attempt.app);
+  w::ContainerTokenIdentifierProto identifier;
+  identifier.container_id = ToWire(container.id);
+  identifier.nm_host_addr = ToString(container.address);
+  identifier.app_submitter = owner ? owner->submission.user : "";
+  identifier.resource = ToWire(container.resources);
+  identifier.expiry_time_stamp = loop_.Wall().ms + times_.container_token_life.millis();
+  identifier.rm_identifier = core_.cluster_timestamp();
+  identifier.priority = endpoints::yarn::PriorityToWire(container.priority);
+  identifier.creation_time = container.created.ms;
+  identifier.node_label_expression = "";
+  identifier.container_type =
+      container.is_master ? w::ContainerTypeProto::kApplicationMaster : w::ContainerTypeProto::kTask;
+  identifier.execution_type = w::ExecutionTypeProto::kGuaranteed;
+  identifier.version = container.version;
+  identifier.allocation_request_id = container.allocation_request_id;
+  return endpoints::yarn::ToWire(
+      MintContainerToken(std::move(identifier), container_.current, ToString(container.address)));
+}
+
+wire::hadoop_rpc::TokenProto KeyRing::NmToken(const model::ApplicationAttemptId& attempt, model::NodeIndex node,
+                                              model::AppIndex app) {
+  const fairlead::rm::App* owner = core_.AppAt(app);
+  return endpoints::yarn::ToWire(NmRpcToken(attempt, AddressOf(node), owner ? owner->submission.user : ""));
+}
+
+wire::yarn::NodeReportProto KeyRing::NodeReport(model::NodeIndex index) {
+  const fairlead::rm::Node* node = core_.NodeAt(index);
+  return node ? ReportOf(*node, {}) : wire::yarn::NodeReportProto{};
+}
+
+model::rm::NodeAddress KeyRing::AddressOf(model::NodeIndex index) {
+  const fairlead::rm::Node* node = core_.NodeAt(index);
+  return node ? node->address : model::rm::NodeAddress{};
+}
+
+base::Result<endpoints::yarn::TokenSecret> KeyRing::Secret(std::string_view identifier) const {
+  w::AMRMTokenIdentifierProto token;
+  if (!token.ParseFrom(identifier).ok()) return base::Error{"The AMRM token cannot be read."};
+  const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
+  if (!core_.AttemptIsKnown(attempt)) {
+    return base::Error{ToString(attempt) + " not found in AMRMTokenSecretManager."};
+  }
+  const MasterKey* key = amrm_.Find(token.KeyId());
+  if (!key) return base::Error{"Invalid AMRMToken from " + ToString(attempt)};
+  return endpoints::yarn::TokenSecret{endpoints::yarn::TokenPassword(key->bytes, identifier), ToString(attempt)};
+}
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "endpoints/yarn/rm_encode.h"
+#include "endpoints/yarn/tokens.h"
+#include "env/loop.h"
+#include "env/store.h"
+#include "rm/core.h"
+
+namespace fairlead::process::rm {
+
+struct KeyTimes {
+  base::Duration roll = base::Duration::Seconds(24 * 3600);  // yarn.resourcemanager.*.master-key-rolling-interval-secs
+  base::Duration node_activation = base::Duration::Seconds(900);    // 1.5 x expiry of nodes
+  base::Duration master_activation = base::Duration::Seconds(900);  // 1.5 x expiry of masters
+  base::Duration container_token_life = base::Duration::Seconds(600);
+};
+
+/// The master keys of a resource manager and the tokens made with them (AMRMTokenSecretManager,
+/// NMTokenSecretManagerInRM, RMContainerTokenSecretManager). Keys are random bytes of the loop, kept in the store, and
+/// roll by timer. It is also the judge of AMRM tokens.
+class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::TokenAuthority {
+ public:
+  KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times);
+  ~KeyRing() override;
+
+  /// Takes the stored keys, makes those that are missing, and begins to roll. `save` gets the rows to keep.
+  void Start(const std::vector<env::Row>& stored, std::function<void(std::vector<env::Row>)> save);
+
+  endpoints::yarn::RpcToken AmRmToken(const model::ApplicationAttemptId& attempt) const;
+  endpoints::yarn::RpcToken NmRpcToken(const model::ApplicationAttemptId& attempt,
+                                       const model::rm::NodeAddress& address, const std::string& user) const;
+  const endpoints::yarn::MasterKeys& amrm() const { return amrm_; }
+  const endpoints::yarn::MasterKeys& node() const { return node_; }
+  const endpoints::yarn::MasterKeys& container() const { return container_; }
+
+  // TokenSource
+  wire::hadoop_rpc::TokenProto ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) override;
+  wire::hadoop_rpc::TokenProto NmToken(const model::ApplicationAttemptId& attempt, model::NodeIndex node,
+                                       model::AppIndex app) override;
+  wire::yarn::NodeReportProto NodeReport(model::NodeIndex node) override;
+  model::rm::NodeAddress AddressOf(model::NodeIndex node) override;
+  // TokenAuthority
+  base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
+
+ private:
+  struct Kind {
+    const char* name;
+    endpoints::yarn::MasterKeys* keys;
+    base::Duration activation;
+  };
+  std::vector<Kind> Kinds();
+  std::string RandomKey();
+  void Roll();
+  void Save();
+
+  env::Loop& loop_;
+  const fairlead::rm::Core& core_;
+  const KeyTimes times_;
+  endpoints::yarn::MasterKeys amrm_;
+  endpoints::yarn::MasterKeys node_;
+  endpoints::yarn::MasterKeys container_;
+  std::function<void(std::vector<env::Row>)> save_;
+  env::Loop::TimerId roll_timer_ = 0;
+  std::vector<env::Loop::TimerId> activations_;
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,68 @@
+#include <utility>
+
+#include "endpoints/yarn/rm_convert.h"
+#include "process/rm/service_support.h"
+#include "wire/yarn/master.h"
+#include "wire/yarn/tokens.h"
+
+// ApplicationMasterProtocol: who calls is in the AMRM token alone.
+
+namespace fairlead::process::rm {
+
+namespace m = model::rm;
+namespace w = wire::yarn;
+
+void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
+  w::AMRMTokenIdentifierProto token;
+  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier).ok()) {
+    return Refuse(call.token, endpoints::yarn::exceptions::kAccessControl, "An AMRM token is needed.");
+  }
+  const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
+  const rpc::CallToken to = call.token;
+  if (call.method == "allocate") {
+    const auto request = Parse<w::AllocateRequestProto>(call);
+    if (!request) return;
+    base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
+    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    ++counters_.allocate_calls;
+    Ask(std::move(*event), [this, to, key = token.KeyId()](const m::OuterEffect& effect) {
+      if (Refused(to, effect)) return;
+      const auto& answer = std::get<m::AllocateAnswer>(effect);
+      w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
+      if (keys_->amrm().next && keys_->amrm().newest().id != key) {
+        response.am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(answer.attempt));
+      }
+      server_->ReplyMessage(to, response);
+    });
+  } else if (call.method == "registerApplicationMaster") {
+    const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
+    if (!request) return;
+    base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
+    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
+      if (Refused(to, effect)) return;
+      const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
+      w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
+      if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
+        w::ApplicationSubmissionContextProto context;
+        if (context.ParseFrom(app->submission.context).ok() && context.am_container_spec) {
+          response.application_acls = context.am_container_spec->application_acls;
+        }
+      }
+      server_->ReplyMessage(to, response);
+    });
+  } else {
+    const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
+    if (!request) return;
+    base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
+    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
+      if (Refused(to, effect)) return;
+      w::FinishApplicationMasterResponseProto response;
+      response.is_unregistered = std::get<m::FinishMasterAnswer>(effect).unregistered;
+      server_->ReplyMessage(to, response);
+    });
+  }
+}
+
+}  // namespace fairlead::process::rm

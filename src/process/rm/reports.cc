@@ -1,0 +1,346 @@
+#include "process/rm/reports.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "endpoints/yarn/rm_convert.h"
+
+namespace fairlead::process::rm {
+
+namespace w = wire::yarn;
+using endpoints::yarn::ToWire;
+using model::rm::AppState;
+using model::rm::NodeState;
+
+AppUsage UsageOf(const App& app, base::WallTime now) {
+  AppUsage usage;
+  int64_t memory_ms = 0;
+  int64_t vcore_ms = 0;
+  int64_t preempted_memory_ms = 0;
+  int64_t preempted_vcore_ms = 0;
+  for (const auto& [number, attempt] : app.attempts) {
+    memory_ms += attempt.memory_ms;
+    vcore_ms += attempt.vcore_ms;
+    preempted_memory_ms += attempt.preempted_memory_ms;
+    preempted_vcore_ms += attempt.preempted_vcore_ms;
+  }
+  for (const auto& [id, container] : app.containers) {
+    usage.used += container.info.resources;
+    ++usage.containers;
+    const int64_t ms = std::max<int64_t>(0, now.ms - container.info.created.ms);
+    memory_ms += ms * container.info.resources.memory_mib();
+    vcore_ms += ms * container.info.resources.vcores();
+  }
+  for (const auto& [id, resources] : app.reservations) usage.reserved += resources;
+  usage.reservations = static_cast<int32_t>(app.reservations.size());
+  usage.memory_seconds = memory_ms / 1000;
+  usage.vcore_seconds = vcore_ms / 1000;
+  usage.preempted_memory_seconds = preempted_memory_ms / 1000;
+  usage.preempted_vcore_seconds = preempted_vcore_ms / 1000;
+  return usage;
+}
+
+std::vector<NodeUsage> UsageByNode(const Core& core) {
+  std::vector<NodeUsage> usage;
+  core.ForEachApp([&](const App& app) {
+    for (const auto& [id, container] : app.containers) {
+      const uint32_t index = container.info.node.value;
+      if (index >= usage.size()) usage.resize(index + 1);
+      usage[index].used += container.info.resources;
+      ++usage[index].containers;
+    }
+  });
+  return usage;
+}
+
+std::string TrackingUrl(const Core&, const App& app, const Attempt& attempt) {
+  return app.submission.unmanaged ? attempt.original_url : attempt.proxied_url;
+}
+
+namespace {
+w::AppTimeoutsMapProto LifetimeOf(const App& app, base::WallTime now) {
+  w::AppTimeoutsMapProto entry;
+  entry.application_timeout_type = w::ApplicationTimeoutTypeProto::kLifetime;
+  w::ApplicationTimeoutProto timeout;
+  timeout.application_timeout_type = w::ApplicationTimeoutTypeProto::kLifetime;
+  timeout.expire_time = "UNLIMITED";
+  timeout.remaining_time = -1;
+  if (app.expires.ms > 0) {
+    timeout.expire_time = Iso8601(app.expires);
+    timeout.remaining_time = Core::IsCompleted(app) ? 0 : std::max<int64_t>(0, (app.expires.ms - now.ms) / 1000);
+  }
+  entry.application_timeout = std::move(timeout);
+  return entry;
+}
+
+w::ApplicationResourceUsageReportProto UsageReport(const Core& core, const App& app, base::WallTime now) {
+  const AppUsage usage = UsageOf(app, now);
+  w::ApplicationResourceUsageReportProto report;
+  const bool ended = app.containers.empty() && Core::IsCompleted(app);
+  report.num_used_containers = ended ? -1 : usage.containers;
+  report.num_reserved_containers = ended ? -1 : usage.reservations;
+  const model::Resources unknown = model::Resources::Of(-1, -1);
+  report.used_resources = ToWire(ended ? unknown : usage.used);
+  report.reserved_resources = ToWire(ended ? unknown : usage.reserved);
+  report.needed_resources = ToWire(ended ? unknown : usage.used + usage.reserved);
+  report.memory_seconds = usage.memory_seconds;
+  report.vcore_seconds = usage.vcore_seconds;
+  report.preempted_memory_seconds = usage.preempted_memory_seconds;
+  report.preempted_vcore_seconds = usage.preempted_vcore_seconds;
+  int64_t cluster = 0;
+  core.ForEachNode([&](const Node& node) {
+    if (node.in_scheduler) cluster += node.capacity.memory_mib();
+  });
+  const double share =
+      cluster > 0 ? 100.0 * static_cast<double>(usage.used.memory_mib()) / static_cast<double>(cluster) : 0;
+  report.cluster_usage_percentage = static_cast<float>(share);
+  report.queue_usage_percentage = static_cast<float>(share);
+  const auto add = [](std::vector<w::StringLongMapProto>& map, const char* key, int64_t value) {
+    w::StringLongMapProto& entry = map.emplace_back();
+    entry.key = key;
+    entry.value = value;
+  };
+  add(report.application_resource_usage_map, "memory-mb", usage.memory_seconds);
+  add(report.application_resource_usage_map, "vcores", usage.vcore_seconds);
+  add(report.application_preempted_resource_usage_map, "memory-mb", usage.preempted_memory_seconds);
+  add(report.application_preempted_resource_usage_map, "vcores", usage.preempted_vcore_seconds);
+  return report;
+}
+}  // namespace
+
+w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, base::WallTime now) {
+  w::ApplicationReportProto report;
+  const Attempt* attempt = app.current();
+  report.application_id = ToWire(app.submission.id);
+  report.user = app.submission.user;
+  report.queue = app.submission.queue;
+  report.name = app.submission.name;
+  report.host = "N/A";
+  report.rpc_port = -1;
+  report.yarn_application_state = ToWire(Core::VisibleState(app));
+  report.tracking_url = "N/A";
+  report.diagnostics = "N/A";
+  report.start_time = app.started.ms;
+  report.finish_time = Core::IsCompleted(app) ? app.finished.ms : 0;
+  report.final_application_status = ToWire(Core::VisibleFinalStatus(app));
+  report.original_tracking_url = "N/A";
+  report.progress = 0;
+  report.application_type = app.submission.type;
+  report.application_tags = app.submission.tags;
+  report.unmanaged_application = app.submission.unmanaged;
+  report.priority = endpoints::yarn::PriorityToWire(app.submission.priority);
+  report.app_timeouts = {LifetimeOf(app, now)};
+  report.launch_time = app.launched.ms;
+  report.submit_time = app.submitted.ms;
+  report.app_node_label_expression = app.submission.label.empty() ? "<Not set>" : app.submission.label;
+  report.am_node_label_expression = "<DEFAULT_PARTITION>";
+  model::ApplicationAttemptId attempt_id{app.submission.id, -1};
+  if (full) {
+    report.tracking_url = core.config().web_base + "/proxy/" + ToString(app.submission.id) + "/";
+    report.diagnostics = Core::VisibleDiagnostics(app);
+    report.app_resource_usage = UsageReport(core, app, now);
+    if (attempt) {
+      attempt_id = attempt->id;
+      report.tracking_url = TrackingUrl(core, app, *attempt);
+      report.original_tracking_url = attempt->original_url;
+      report.host = attempt->host;
+      report.rpc_port = attempt->rpc_port;
+      report.progress = attempt->progress;
+      report.log_aggregation_status = w::LogAggregationStatusProto::kDisabled;
+    }
+  }
+  report.current_application_attempt_id = ToWire(attempt_id);
+  return report;
+}
+
+w::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt) {
+  w::ApplicationAttemptReportProto report;
+  report.application_attempt_id = ToWire(attempt.id);
+  report.host = attempt.host;
+  report.rpc_port = attempt.rpc_port;
+  report.tracking_url = app.submission.unmanaged ? attempt.original_url : attempt.proxied_url;
+  report.original_tracking_url = attempt.original_url;
+  report.diagnostics = attempt.diagnostics;
+  report.yarn_application_attempt_state = ToWire(Core::VisibleState(attempt));
+  if (attempt.master.id.value != 0) report.am_container_id = ToWire(attempt.master.id);
+  report.start_time = attempt.started.ms;
+  report.finish_time = attempt.finished.ms;
+  return report;
+}
+
+w::ContainerReportProto ReportOf(const Core&, const App& app, const Container& container) {
+  w::ContainerReportProto report;
+  report.container_id = ToWire(container.info.id);
+  report.resource = ToWire(container.info.resources);
+  report.node_id = ToWire(container.info.address);
+  report.priority = endpoints::yarn::PriorityToWire(container.info.priority);
+  report.creation_time = container.info.created.ms;
+  report.finish_time = 0;
+  report.diagnostics_info = container.diagnostics;
+  report.log_url = "http://" + container.info.http_address + "/node/containerlogs/" + ToString(container.info.id) +
+                   "/" + app.submission.user;
+  report.container_exit_status = 0;
+  report.container_state = container.state == model::rm::ContainerState::kRunning ? w::ContainerStateProto::kRunning
+                                                                                  : w::ContainerStateProto::kNew;
+  report.node_http_address = "http://" + container.info.http_address;
+  report.execution_type = w::ExecutionTypeProto::kGuaranteed;
+  return report;
+}
+
+w::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage) {
+  w::NodeReportProto report;
+  report.node_id = ToWire(node.address);
+  report.http_address = node.HttpAddress();
+  report.rack_name = node.rack;
+  report.used = ToWire(usage.used);
+  report.capability = ToWire(node.capacity);
+  report.num_containers = usage.containers;
+  report.node_state = ToWire(node.state);
+  report.health_report = node.health_report;
+  report.last_health_report_time = node.health_time.ms;
+  report.node_labels = node.labels;
+  if (node.decommission_timeout_s >= 0) {
+    report.decommissioning_timeout = static_cast<uint32_t>(node.decommission_timeout_s);
+  }
+  return report;
+}
+
+w::YarnClusterMetricsProto MetricsOf(const Core& core) {
+  w::YarnClusterMetricsProto metrics;
+  int32_t counts[8] = {};
+  core.ForEachNode([&](const Node& node) { ++counts[static_cast<size_t>(node.state) % 8]; });
+  const auto count = [&](NodeState state) { return counts[static_cast<size_t>(state)]; };
+  metrics.num_node_managers =
+      count(NodeState::kRunning) + count(NodeState::kUnhealthy) + count(NodeState::kDecommissioning);
+  metrics.num_decommissioned_nms = count(NodeState::kDecommissioned);
+  metrics.num_active_nms = count(NodeState::kRunning);
+  metrics.num_lost_nms = count(NodeState::kLost);
+  metrics.num_unhealthy_nms = count(NodeState::kUnhealthy);
+  metrics.num_rebooted_nms = count(NodeState::kRebooted);
+  metrics.num_decommissioning_nms = count(NodeState::kDecommissioning);
+  metrics.num_shutdown_nms = count(NodeState::kShutdown);
+  return metrics;
+}
+
+std::string FullQueueName(std::string_view name) {
+  if (name == "root" || name.starts_with("root.")) return std::string(name);
+  return "root." + std::string(name);
+}
+
+namespace {
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+template <class List>
+bool Lists(const List& list, std::string_view value) {
+  return list.empty() || std::any_of(list.begin(), list.end(), [&](const auto& item) { return item == value; });
+}
+}  // namespace
+
+bool Matches(const App& app, const w::GetApplicationsRequestProto& request) {
+  if (app.state == AppState::kNew) return false;
+  if (!request.application_types.empty() &&
+      std::none_of(request.application_types.begin(), request.application_types.end(),
+                   [&](const std::string& type) { return EqualIgnoringCase(type, app.submission.type); })) {
+    return false;
+  }
+  if (!request.application_states.empty()) {
+    const auto state = ToWire(Core::VisibleState(app));
+    if (std::find(request.application_states.begin(), request.application_states.end(), state) ==
+        request.application_states.end()) {
+      return false;
+    }
+  }
+  if (!Lists(request.users, app.submission.user)) return false;
+  if (!request.queues.empty()) {
+    const bool any = std::any_of(request.queues.begin(), request.queues.end(), [&](const std::string& queue) {
+      return queue == app.submission.queue || FullQueueName(queue) == FullQueueName(app.submission.queue) ||
+             app.submission.queue.ends_with("." + queue);
+    });
+    if (!any) return false;
+  }
+  if (!request.application_tags.empty()) {
+    const bool any = std::any_of(app.submission.tags.begin(), app.submission.tags.end(), [&](const std::string& tag) {
+      return std::any_of(request.application_tags.begin(), request.application_tags.end(),
+                         [&](const std::string& wanted) { return EqualIgnoringCase(wanted, tag); });
+    });
+    if (!any) return false;
+  }
+  if (request.name && *request.name != app.submission.name) return false;
+  const auto outside = [](int64_t value, const std::optional<int64_t>& from, const std::optional<int64_t>& to) {
+    return (from && value < *from) || (to && value > *to);
+  };
+  if (outside(app.started.ms, request.start_begin, request.start_end)) return false;
+  return !outside(app.finished.ms, request.finish_begin, request.finish_end);
+}
+
+namespace {
+struct Civil {
+  int64_t year;
+  int month;
+  int day;
+};
+/// Days since 1970-01-01 <-> civil date (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+Civil CivilFromDays(int64_t days) {
+  days += 719468;
+  const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+  const int64_t doe = days - era * 146097;
+  const int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+  const int64_t mp = (5 * doy + 2) / 153;
+  const int month = static_cast<int>(mp < 10 ? mp + 3 : mp - 9);
+  return {yoe + era * 400 + (month <= 2 ? 1 : 0), month, static_cast<int>(doy - (153 * mp + 2) / 5 + 1)};
+}
+int64_t DaysFromCivil(Civil date) {
+  const int64_t year = date.year - (date.month <= 2 ? 1 : 0);
+  const int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const int64_t yoe = year - era * 400;
+  const int64_t doy = (153 * (date.month > 2 ? date.month - 3 : date.month + 9) + 2) / 5 + date.day - 1;
+  const int64_t doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+  return era * 146097 + doe - 719468;
+}
+}  // namespace
+
+std::string Iso8601(base::WallTime time) {
+  int64_t days = time.ms / 86'400'000;
+  int64_t rest = time.ms % 86'400'000;
+  if (rest < 0) {
+    rest += 86'400'000;
+    --days;
+  }
+  const Civil date = CivilFromDays(days);
+  char text[48];
+  std::snprintf(text, sizeof(text), "%04d-%02d-%02dT%02d:%02d:%02d.%03d+0000", static_cast<int>(date.year), date.month,
+                date.day, static_cast<int>(rest / 3'600'000), static_cast<int>(rest / 60'000 % 60),
+                static_cast<int>(rest / 1000 % 60), static_cast<int>(rest % 1000));
+  return text;
+}
+
+base::Result<base::WallTime> ParseIso8601(std::string_view text) {
+  const std::string copy(text.substr(0, 40));
+  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, millis = 0, used = 0;
+  const base::Error error{"Expected a time as yyyy-MM-dd'T'HH:mm:ss.SSSZ, got \"" + copy + "\""};
+  if (std::sscanf(copy.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3d%n", &year, &month, &day, &hour, &minute, &second, &millis,
+                  &used) != 7) {
+    return error;
+  }
+  if (month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 24 || minute < 0 || minute > 59 ||
+      second < 0 || second > 60 || millis < 0) {
+    return error;
+  }
+  int64_t offset_minutes = 0;
+  std::string zone = copy.substr(static_cast<size_t>(used));
+  std::erase(zone, ':');
+  if (zone.size() == 5 && (zone[0] == '+' || zone[0] == '-')) {
+    const int value = std::atoi(zone.c_str() + 1);
+    offset_minutes = (value / 100 * 60 + value % 100) * (zone[0] == '-' ? -1 : 1);
+  } else if (!zone.empty() && zone != "Z") {
+    return error;
+  }
+  const int64_t days = DaysFromCivil({year, month, day});
+  return base::WallTime{((days * 24 + hour) * 60 + minute - offset_minutes) * 60'000 + second * 1000LL + millis};
+}
+
+}  // namespace fairlead::process::rm

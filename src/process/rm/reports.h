@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "rm/core.h"
+#include "scheduler/scheduler.h"
+#include "wire/yarn/client.h"
+
+// What clients read of the resource manager's state, as YARN's records (RMAppImpl.createAndGetApplicationReport and
+// its like).
+
+namespace fairlead::process::rm {
+
+using fairlead::rm::App;
+using fairlead::rm::Attempt;
+using fairlead::rm::Container;
+using fairlead::rm::Core;
+using fairlead::rm::Node;
+
+/// What an application holds and has used so far.
+struct AppUsage {
+  model::Resources used;
+  int32_t containers = 0;
+  model::Resources reserved;
+  int32_t reservations = 0;
+  int64_t memory_seconds = 0;
+  int64_t vcore_seconds = 0;
+  int64_t preempted_memory_seconds = 0;
+  int64_t preempted_vcore_seconds = 0;
+};
+/// Cost: the application's live containers.
+AppUsage UsageOf(const App& app, base::WallTime now);
+
+/// What runs on a node; cost: all live containers, so call it once for all nodes.
+struct NodeUsage {
+  model::Resources used;
+  int32_t containers = 0;
+};
+std::vector<NodeUsage> UsageByNode(const Core& core);
+
+/// `full` false: the caller may not see more than that the application exists.
+wire::yarn::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, base::WallTime now);
+wire::yarn::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt);
+wire::yarn::ContainerReportProto ReportOf(const Core& core, const App& app, const Container& container);
+wire::yarn::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage);
+wire::yarn::YarnClusterMetricsProto MetricsOf(const Core& core);
+
+/// The AM's own URL as the proxy must fetch it, and the one clients are shown.
+std::string TrackingUrl(const Core& core, const App& app, const Attempt& attempt);
+
+/// True when the application passes the filters of getApplications.
+bool Matches(const App& app, const wire::yarn::GetApplicationsRequestProto& request);
+
+/// "root.a" for "a", "root" for "root": the name a queue has in the scheduler's view.
+std::string FullQueueName(std::string_view name);
+
+/// yyyy-MM-dd'T'HH:mm:ss.SSSZ in UTC (Times.formatISO8601).
+std::string Iso8601(base::WallTime time);
+/// Reads what Iso8601 and Java's SimpleDateFormat write; Error when malformed.
+base::Result<base::WallTime> ParseIso8601(std::string_view text);
+
+}  // namespace fairlead::process::rm

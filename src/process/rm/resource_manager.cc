@@ -1,0 +1,339 @@
+#include "process/rm/resource_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/codec.h"
+#include "process/rm/reports.h"
+#include "process/rm/service_support.h"
+#include "wire/hadoop_rpc/ha_service.h"
+#include "wire/yarn/admin.h"
+#include "wire/yarn/client.h"
+#include "wire/yarn/master.h"
+#include "wire/yarn/protocols.h"
+#include "wire/yarn/tracker.h"
+
+namespace fairlead::process::rm {
+
+namespace m = model::rm;
+namespace w = wire::yarn;
+
+namespace {
+constexpr char kMetaTable[] = "rm/meta";
+constexpr char kEpochKey[] = "epoch";
+}  // namespace
+
+ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options)
+    : loop_(loop), net_(net), store_(store), options_(std::move(options)), started_(loop.Wall()) {}
+
+ResourceManager::~ResourceManager() {
+  *alive_ = false;
+  loop_.Cancel(timer_);
+}
+
+base::Result<std::unique_ptr<ResourceManager>> ResourceManager::Start(env::Loop& loop, env::Net& net, env::Store* store,
+                                                                      ResourceManagerOptions options) {
+  std::unique_ptr<ResourceManager> manager(new ResourceManager(loop, net, store, std::move(options)));
+  if (base::Status opened = manager->Open(); !opened.ok()) return opened.error();
+  return manager;
+}
+
+base::Result<m::Started> ResourceManager::ReadStore(std::vector<env::Row>* keys) {
+  m::Started started;
+  started.cluster_timestamp = started_.ms;
+  if (!store_) return started;
+  base::Result<std::vector<env::Row>> meta = store_->Load(kMetaTable);
+  if (!meta.ok()) return meta.error();
+  base::Result<std::vector<env::Row>> stored_keys = store_->Load("rm/key");
+  if (!stored_keys.ok()) return stored_keys.error();
+  *keys = std::move(*stored_keys);
+  if (!options_.recovery) return started;
+  for (const env::Row& row : *meta) {
+    if (row.key == kEpochKey && row.value) started.epoch = std::atoi(row.value->c_str()) + 1;
+  }
+  const auto load = [&](const char* table, auto& records) -> base::Status {
+    base::Result<std::vector<env::Row>> rows = store_->Load(table);
+    if (!rows.ok()) return rows.error();
+    for (const env::Row& row : *rows) {
+      base::ByteReader in(row.value.value_or(""));
+      base::Decode(in, records.emplace_back());
+      if (in.failed()) {
+        return base::Error{"The state store's row " + row.key + " of table " + table +
+                           " cannot be read. Restore the state from a backup, or remove the state directory to start "
+                           "empty."};
+      }
+    }
+    return {};
+  };
+  if (base::Status apps = load("rm/app", started.apps); !apps.ok()) return apps.error();
+  if (base::Status attempts = load("rm/attempt", started.attempts); !attempts.ok()) return attempts.error();
+  return started;
+}
+
+base::Status ResourceManager::Open() {
+  std::vector<env::Row> stored_keys;
+  base::Result<m::Started> started = ReadStore(&stored_keys);
+  if (!started.ok()) return started.error();
+  base::Result<std::unique_ptr<scheduler::Scheduler>> scheduler = options_.make_scheduler(started->epoch);
+  if (!scheduler.ok()) return scheduler.error();
+  machine_ = std::make_unique<ResourceMachine>(options_.core, std::move(*scheduler));
+  keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
+  const auto save = [this](std::vector<env::Row> rows) {
+    if (!store_) return;
+    store_->Commit(std::move(rows), [this, alive = alive_](base::Status status) {
+      if (*alive && !status.ok()) Warn("Keys could not be stored: " + status.error().message);
+    });
+  };
+  keys_->Start(stored_keys, save);
+  save({{kMetaTable, kEpochKey, std::to_string(started->epoch)}});
+  launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
+                                               [this](m::MasterLaunched event) { Post(std::move(event)); });
+  Post(std::move(*started));
+  Drain();
+  return Listen();
+}
+
+base::Status ResourceManager::Listen() {
+  server_ = std::make_unique<rpc::RpcServer>(loop_, net_);
+  const auto listen = [&](const env::Endpoint& at, bool tokens, std::vector<rpc::Service> services,
+                          env::Endpoint* bound) -> base::Status {
+    rpc::ListenOptions options;
+    options.session.allow_simple = !tokens;
+    options.session.tokens = tokens ? keys_.get() : nullptr;
+    options.services = std::move(services);
+    base::Result<env::Endpoint> endpoint = server_->Listen(at, std::move(options));
+    if (!endpoint.ok()) return base::Error{"Cannot listen on " + at.ToString() + ": " + endpoint.error().message};
+    *bound = *endpoint;
+    return {};
+  };
+  using rpc::IncomingCall;
+  base::Status status = listen(options_.client, false,
+                               {{w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods,
+                                 [this](const IncomingCall& call) { OnClientCall(call); }}},
+                               &client_);
+  if (!status.ok()) return status;
+  status = listen(options_.scheduler, true,
+                  {{w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods,
+                    [this](const IncomingCall& call) { OnMasterCall(call); }}},
+                  &scheduler_endpoint_);
+  if (!status.ok()) return status;
+  status = listen(
+      options_.tracker, false,
+      {{w::kResourceTracker, w::kResourceTrackerMethods, [this](const IncomingCall& call) { OnTrackerCall(call); }}},
+      &tracker_);
+  if (!status.ok()) return status;
+  return listen(options_.admin, false,
+                {{w::kResourceManagerAdministrationProtocol, w::kResourceManagerAdministrationProtocolMethods,
+                  [this](const IncomingCall& call) { OnAdminCall(call); }},
+                 {w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods,
+                  [this](const IncomingCall& call) { OnHaCall(call); }}},
+                &admin_);
+}
+
+void ResourceManager::Warn(const std::string& text) const {
+  if (options_.on_warning) options_.on_warning(text);
+}
+
+void ResourceManager::Post(m::OuterEvent event) {
+  inbox_.push_back(std::move(event));
+  if (drain_posted_ || draining_) return;
+  drain_posted_ = true;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Drain();
+  });
+}
+
+// Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
+void ResourceManager::Drain() {
+  drain_posted_ = false;
+  if (draining_) return;
+  draining_ = true;
+  bool first = true;
+  while (first || !inbox_.empty()) {
+    first = false;
+    batch_.clear();
+    std::swap(batch_, inbox_);
+    effects_.clear();
+    const base::Instant now = loop_.Now();
+    const base::WallTime wall = loop_.Wall();
+    machine_->Step(now, wall, batch_, effects_);
+    counters_.events += batch_.size();
+    ++counters_.batches;
+    if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_});
+    std::vector<m::OuterEffect> effects = std::move(effects_);
+    for (m::OuterEffect& effect : effects) Dispatch(effect);
+    effects_ = std::move(effects);
+  }
+  draining_ = false;
+  ArmTimer();
+}
+
+void ResourceManager::ArmTimer() {
+  const base::Instant deadline = machine_->NextDeadline();
+  if (deadline == timer_at_) return;
+  if (timer_at_ != base::Instant::Max()) loop_.Cancel(timer_);
+  timer_at_ = deadline;
+  if (deadline == base::Instant::Max()) return;
+  timer_ = loop_.At(deadline, [this] {
+    timer_at_ = base::Instant::Max();
+    if (inbox_.empty()) inbox_.emplace_back(m::Tick{});
+    Drain();
+  });
+}
+
+void ResourceManager::Answered(m::CallToken call, const m::OuterEffect& effect) {
+  const auto it = answers_.find(call);
+  if (it == answers_.end()) return;
+  const Answer answer = std::move(it->second);
+  answers_.erase(it);
+  answer(effect);
+}
+
+void ResourceManager::Dispatch(m::OuterEffect& effect) {
+  std::visit(
+      [&](const auto& e) {
+        using E = std::decay_t<decltype(e)>;
+        if constexpr (std::is_same_v<E, m::Persist>) {
+          Commit(e);
+        } else if constexpr (std::is_same_v<E, m::LaunchMaster>) {
+          launcher_->Launch(e);
+        } else if constexpr (std::is_same_v<E, m::StopContainers>) {
+          launcher_->Stop(e);
+        } else if constexpr (std::is_same_v<E, m::StateChanged>) {
+          if (options_.on_state_change) options_.on_state_change(e);
+        } else {
+          if constexpr (std::is_same_v<E, m::AllocateAnswer>) counters_.granted += e.granted.size();
+          Answered(e.call, effect);
+        }
+      },
+      effect);
+}
+
+void ResourceManager::Commit(const m::Persist& persist) {
+  if (!store_) {
+    Post(m::Persisted{persist.txn, true, ""});
+    return;
+  }
+  std::vector<env::Row> rows;
+  for (const m::StoreRow& row : persist.rows) {
+    rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
+  }
+  store_->Commit(std::move(rows), [this, alive = alive_, txn = persist.txn](base::Status status) {
+    if (!*alive) return;
+    if (!status.ok()) {
+      ++counters_.store_errors;
+      Warn("The state store refused a change: " + status.error().message);
+    }
+    Post(m::Persisted{txn, status.ok(), status.ok() ? "" : status.error().message});
+  });
+}
+
+// ---- Who may do what ----
+
+namespace {
+bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups) {
+  if (list.everybody) return true;
+  if (std::find(list.users.begin(), list.users.end(), user) != list.users.end()) return true;
+  return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
+    return std::find(list.groups.begin(), list.groups.end(), group) != list.groups.end();
+  });
+}
+
+std::vector<std::string> SplitComma(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
+    if (!part.empty()) parts.emplace_back(part);
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return parts;
+}
+}  // namespace
+
+model::AccessList ParseAccessList(std::string_view text) {
+  model::AccessList list;
+  const size_t from = text.find_first_not_of(' ');
+  list.everybody = text.find('*') != std::string_view::npos;
+  if (from == std::string_view::npos) return list;
+  const size_t space = text.find(' ');
+  if (from == 0) list.users = SplitComma(text.substr(0, space));
+  if (space != std::string_view::npos) {
+    std::string groups(text.substr(space + 1));
+    std::erase(groups, ' ');
+    list.groups = SplitComma(groups);
+  }
+  return list;
+}
+
+bool ResourceManager::IsAdministrator(const std::string& user) const {
+  return Listed(options_.admin_acl, user, options_.groups_of(user));
+}
+
+bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
+  const std::vector<std::string> groups = options_.groups_of(user);
+  std::string name = FullQueueName(queue);
+  for (;;) {
+    const model::QueueConfig* config = nullptr;
+    for (const model::QueueConfig& candidate : options_.queues.queues) {
+      if (FullQueueName(candidate.name) == name) config = &candidate;
+    }
+    const std::optional<model::AccessList>* acl =
+        config ? (administer ? &config->administer_acl : &config->submit_acl) : nullptr;
+    if (acl && *acl) {
+      if (Listed(**acl, user, groups)) return true;
+    } else if (name == "root") {
+      return true;  // the default of the root is everybody
+    }
+    const size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return false;
+    name.resize(dot);
+  }
+}
+
+bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
+  if (!options_.acls || user == app.submission.user || IsAdministrator(user)) return true;
+  const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
+  if (Listed(ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
+  return QueueAccess(user, app.submission.queue, true);
+}
+
+endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {
+  return {user, options_.groups_of(user), address};
+}
+
+void ResourceManager::ReloadQueues(model::QueueTree queues) {
+  options_.queues = queues;
+  Post(m::ReloadQueues{std::move(queues)});
+}
+
+void ResourceManager::Refuse(rpc::CallToken call, std::string_view exception, const std::string& message) {
+  server_->Fail(call, exception, message);
+}
+
+bool ResourceManager::Refused(rpc::CallToken call, const m::OuterEffect& effect) {
+  const auto* refused = std::get_if<m::CallRefused>(&effect);
+  if (!refused) return false;
+  Refuse(call, endpoints::yarn::JavaClass(refused->exception), refused->message);
+  return true;
+}
+
+const fairlead::rm::App* ResourceManager::RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id,
+                                                     bool modify) {
+  const fairlead::rm::App* app = core().FindApp(id);
+  if (!app) {
+    Refuse(call.token, "ApplicationNotFoundException",
+           "Application with id '" + ToString(id) +
+               "' doesn't exist in RM. Please check that the job submission was successful.");
+    return nullptr;
+  }
+  if (modify && !MayAccess(call.caller.user, *app, true)) {
+    Refuse(call.token, endpoints::yarn::exceptions::kAccessControl,
+           "User " + call.caller.user + " cannot perform operation MODIFY_APP on " + ToString(id));
+    return nullptr;
+  }
+  return app;
+}
+
+}  // namespace fairlead::process::rm

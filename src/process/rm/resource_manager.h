@@ -1,0 +1,194 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/yarn/rm_decode.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/store.h"
+#include "model/queues.h"
+#include "model/rm.h"
+#include "process/rm/key_ring.h"
+#include "process/rm/launcher.h"
+#include "process/rm/machine.h"
+#include "process/rpc/rpc_server.h"
+
+namespace fairlead::process::rm {
+
+/// One batch as it was stepped, for the journal.
+struct Batch {
+  base::Instant now;
+  base::WallTime wall;
+  const std::vector<model::rm::OuterEvent>& events;
+  const std::vector<model::rm::OuterEffect>& effects;
+};
+
+struct ResourceManagerOptions {
+  fairlead::rm::Config core;
+  /// Makes the scheduler for this run; its containers carry the epoch.
+  std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
+  model::QueueTree queues;  // what the scheduler was made with, for ACLs
+
+  env::Endpoint client;     // yarn.resourcemanager.address
+  env::Endpoint scheduler;  // yarn.resourcemanager.scheduler.address
+  env::Endpoint tracker;    // yarn.resourcemanager.resource-tracker.address
+  env::Endpoint admin;      // yarn.resourcemanager.admin.address
+
+  bool recovery = true;                                   // read back what the store holds
+  base::Duration heartbeat = base::Duration::Seconds(1);  // yarn.resourcemanager.nodemanagers.heartbeat-interval-ms
+  KeyTimes keys;
+  LauncherTimes launcher;
+  bool acls = false;              // yarn.acl.enable
+  model::AccessList admin_acl;    // yarn.admin.acl
+  std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
+  std::function<std::vector<std::string>(const std::string&)> groups_of;
+  std::function<std::string(const std::string&)> rack_of;
+  /// The include and exclude lists as their files have them now.
+  std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
+  /// The allocation file as it is now.
+  std::function<base::Result<model::QueueTree>()> read_queues;
+  std::function<void(const model::rm::StateChanged&)> on_state_change;
+  std::function<void(const std::string&)> on_warning;
+  std::function<void(const Batch&)> on_batch;
+};
+
+/// The resource manager of one machine: both cores, the four RPC protocols of YARN, timers, keys, the store and the
+/// launcher of masters, single-threaded over the env ports. REST is beside it (web.h).
+class ResourceManager {
+ public:
+  /// Reads the store, starts the cores and listens. The store may be null (nothing outlives this process then).
+  static base::Result<std::unique_ptr<ResourceManager>> Start(env::Loop& loop, env::Net& net, env::Store* store,
+                                                              ResourceManagerOptions options);
+  ~ResourceManager();
+  ResourceManager(const ResourceManager&) = delete;
+  ResourceManager& operator=(const ResourceManager&) = delete;
+
+  /// Gets the effect that answers a call.
+  using Answer = std::function<void(const model::rm::OuterEffect&)>;
+  /// Puts an event into the next batch. `make` gets the token that the event must carry.
+  template <class Event>
+  void Ask(Event event, Answer answer) {
+    event.call = ++last_call_;
+    answers_[event.call] = std::move(answer);
+    Post(std::move(event));
+  }
+  void Post(model::rm::OuterEvent event);
+
+  const ResourceMachine& machine() const { return *machine_; }
+  const fairlead::rm::Core& core() const { return machine_->core(); }
+  const scheduler::Scheduler& scheduler() const { return machine_->scheduler(); }
+  const ResourceManagerOptions& options() const { return options_; }
+  const model::QueueTree& queues() const { return options_.queues; }
+  base::WallTime started() const { return started_; }
+  base::WallTime now_wall() const { return loop_.Wall(); }
+  base::Instant now() const { return loop_.Now(); }
+
+  /// The bound addresses.
+  env::Endpoint client_endpoint() const { return client_; }
+  env::Endpoint scheduler_endpoint() const { return scheduler_endpoint_; }
+  env::Endpoint tracker_endpoint() const { return tracker_; }
+  env::Endpoint admin_endpoint() const { return admin_; }
+
+  /// May `user` see (or change) the application?
+  bool MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const;
+  bool IsAdministrator(const std::string& user) const;
+  /// Is `user` on the list of the queue or of one above it?
+  bool QueueAccess(const std::string& user, const std::string& queue, bool administer) const;
+  endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
+  /// Takes a queue configuration into use.
+  void ReloadQueues(model::QueueTree queues);
+
+  /// Counters for /metrics.
+  struct Counters {
+    uint64_t events = 0;
+    uint64_t batches = 0;
+    uint64_t granted = 0;
+    uint64_t allocate_calls = 0;
+    uint64_t heartbeats = 0;
+    uint64_t store_errors = 0;
+  };
+  const Counters& counters() const { return counters_; }
+  const rpc::RpcServer& rpc_server() const { return *server_; }
+
+ private:
+  ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
+  base::Status Open();
+  base::Result<model::rm::Started> ReadStore(std::vector<env::Row>* keys);
+  base::Status Listen();
+
+  void Drain();
+  void Dispatch(model::rm::OuterEffect& effect);
+  void Commit(const model::rm::Persist& persist);
+  void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
+  void ArmTimer();
+  void Warn(const std::string& text) const;
+
+  /// Parses `Request`, or answers the call with an exception and gives nothing.
+  template <class Request>
+  std::optional<Request> Parse(const rpc::IncomingCall& call);
+  void Refuse(rpc::CallToken call, std::string_view exception, const std::string& message);
+  /// Answers `call` with CallRefused's exception; true when `effect` was one.
+  bool Refused(rpc::CallToken call, const model::rm::OuterEffect& effect);
+  const fairlead::rm::App* RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id, bool modify);
+
+  // client_service.cc
+  void OnClientCall(const rpc::IncomingCall& call);
+  void Submit(const rpc::IncomingCall& call);
+  void Kill(const rpc::IncomingCall& call);
+  void GetReport(const rpc::IncomingCall& call);
+  void GetApplications(const rpc::IncomingCall& call);
+  void GetNodes(const rpc::IncomingCall& call);
+  void GetQueueInfo(const rpc::IncomingCall& call);
+  void GetQueueAcls(const rpc::IncomingCall& call);
+  void GetAttempts(const rpc::IncomingCall& call);
+  void GetAttempt(const rpc::IncomingCall& call);
+  void GetContainers(const rpc::IncomingCall& call);
+  void GetContainer(const rpc::IncomingCall& call);
+  void Move(const rpc::IncomingCall& call);
+  void SetPriority(const rpc::IncomingCall& call);
+  void SetTimeouts(const rpc::IncomingCall& call);
+  void FailAttempt(const rpc::IncomingCall& call);
+  void Signal(const rpc::IncomingCall& call);
+  // master_service.cc
+  void OnMasterCall(const rpc::IncomingCall& call);
+  // tracker_service.cc
+  void OnTrackerCall(const rpc::IncomingCall& call);
+  void RegisterNode(const rpc::IncomingCall& call);
+  void Heartbeat(const rpc::IncomingCall& call);
+  // admin_service.cc
+  void OnAdminCall(const rpc::IncomingCall& call);
+  void OnHaCall(const rpc::IncomingCall& call);
+  void RefreshNodes(const rpc::IncomingCall& call);
+  void UpdateNodeResource(const rpc::IncomingCall& call);
+
+  env::Loop& loop_;
+  env::Net& net_;
+  env::Store* store_;
+  ResourceManagerOptions options_;
+  base::WallTime started_;
+  std::unique_ptr<ResourceMachine> machine_;
+  std::unique_ptr<KeyRing> keys_;
+  std::unique_ptr<MasterLauncher> launcher_;
+  std::unique_ptr<rpc::RpcServer> server_;
+  env::Endpoint client_, scheduler_endpoint_, tracker_, admin_;
+
+  std::vector<model::rm::OuterEvent> inbox_;
+  std::vector<model::rm::OuterEvent> batch_;
+  std::vector<model::rm::OuterEffect> effects_;
+  bool drain_posted_ = false;
+  bool draining_ = false;
+  env::Loop::TimerId timer_ = 0;
+  base::Instant timer_at_ = base::Instant::Max();
+  model::rm::CallToken last_call_ = 0;
+  std::map<model::rm::CallToken, Answer> answers_;
+  Counters counters_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "process/rm/resource_manager.h"
+
+namespace fairlead::process::rm {
+
+/// "alice,bob staff,dev", "*" or " " -> a list (org.apache.hadoop.security.authorize.AccessControlList).
+model::AccessList ParseAccessList(std::string_view text);
+
+template <class Request>
+std::optional<Request> ResourceManager::Parse(const rpc::IncomingCall& call) {
+  Request request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed.ok()) {
+    Refuse(call.token, endpoints::yarn::exceptions::kRpcServer, parsed.error().message);
+    return std::nullopt;
+  }
+  return request;
+}
+
+}  // namespace fairlead::process::rm
