@@ -62,7 +62,7 @@ class Disk {
   virtual base::Result<std::shared_ptr<File>> OpenBeneath(const std::string& root, const std::string& relative) = 0;
   /// Creates the file when missing; writes go to its end.
   virtual base::Result<std::shared_ptr<File>> OpenForAppending(const std::string& path, uint32_t mode = 0644) = 0;
-  /// Removes one file below `root`, confined as OpenBeneath; true when it was there.
+  /// Removes one file or empty directory below `root`, confined as OpenBeneath; true when it was there.
   virtual base::Result<bool> RemoveBeneath(const std::string& root, const std::string& relative) = 0;
 };
 

@@ -48,6 +48,8 @@ class Stream {
   virtual void SendFile(std::shared_ptr<File> file, uint64_t offset, uint64_t length) = 0;
   /// Bytes queued and not yet taken by the kernel.
   virtual size_t unsent() const = 0;
+  /// unsent() above this is a full queue, and OnDrained comes at half of it (at first 1 MiB).
+  virtual void SetHighWater(size_t) {}
   /// While paused no OnData comes and the peer is slowed down by TCP.
   virtual void PauseReading() = 0;
   virtual void ResumeReading() = 0;
@@ -75,6 +77,10 @@ class Net {
 
   /// Binds and listens; host "0.0.0.0" or "::" for every address.
   virtual base::Result<std::unique_ptr<Listener>> Listen(const Endpoint& endpoint, AcceptHandler on_accept) = 0;
+  /// As Listen, but loops of other threads may listen on the same endpoint; the kernel spreads the connections.
+  virtual base::Result<std::unique_ptr<Listener>> ListenShared(const Endpoint& endpoint, AcceptHandler on_accept) {
+    return Listen(endpoint, std::move(on_accept));
+  }
   /// Resolves and connects; `done` gets a stream that is not yet started, or why not.
   virtual void Connect(const Endpoint& endpoint, base::Duration timeout, ConnectHandler done) = 0;
 };

@@ -225,6 +225,7 @@ class PosixDisk final : public env::Disk {
       return Errno("remove", root + "/" + relative);
     }
     if (::unlinkat(directory.get(), name.c_str(), 0) == 0) return true;
+    if (errno == EISDIR && ::unlinkat(directory.get(), name.c_str(), AT_REMOVEDIR) == 0) return true;
     if (errno == ENOENT) return false;
     return Errno("remove", root + "/" + relative);
   }

@@ -84,6 +84,11 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     return ListenOn(*this, endpoint, std::move(on_accept));
   }
 
+  base::Result<std::unique_ptr<env::Listener>> ListenShared(const env::Endpoint& endpoint,
+                                                            AcceptHandler on_accept) override {
+    return ListenOn(*this, endpoint, std::move(on_accept), true);
+  }
+
   void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override {
     ConnectTo(*this, endpoint, timeout, std::move(done));
   }

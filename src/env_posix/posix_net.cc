@@ -21,7 +21,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 /// unsent() above this is a full queue; OnDrained comes at half of it.
-constexpr size_t kHighWater = 1 << 20;
+constexpr size_t kDefaultHighWater = 1 << 20;
 constexpr size_t kSendFilePiece = 1 << 20;
 constexpr size_t kBuffersPerWrite = 64;
 
@@ -57,10 +57,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Enqueue(Piece piece) {
     if (closed_) return;
     unsent_ += piece.left;
-    if (unsent_ > kHighWater) above_high_water_ = true;
+    if (unsent_ > high_water_) above_high_water_ = true;
     queue_.push_back(std::move(piece));
     ScheduleFlush();
   }
+
+  void SetHighWater(size_t bytes) { high_water_ = bytes; }
 
   void SetPaused(bool paused) {
     paused_ = paused;
@@ -183,7 +185,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       sent -= part;
       if (piece.left == 0) queue_.pop_front();
     }
-    if (above_high_water_ && unsent_ <= kHighWater / 2 && handler_ != nullptr) {
+    if (above_high_water_ && unsent_ <= high_water_ / 2 && handler_ != nullptr) {
       above_high_water_ = false;
       handler_->OnDrained();
     }
@@ -212,6 +214,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   env::StreamHandler* handler_ = nullptr;
   std::deque<Piece> queue_;
   uint64_t unsent_ = 0;
+  uint64_t high_water_ = kDefaultHighWater;
   bool above_high_water_ = false;
   bool reading_ = false;
   bool paused_ = false;
@@ -236,6 +239,7 @@ class PosixStream : public env::Stream {
     if (length > 0) connection_->Enqueue({{}, std::move(file), offset, length});
   }
   size_t unsent() const override { return connection_->unsent(); }
+  void SetHighWater(size_t bytes) override { connection_->SetHighWater(bytes); }
   void PauseReading() override { connection_->SetPaused(true); }
   void ResumeReading() override { connection_->SetPaused(false); }
   void CloseAfterFlush() override { connection_->CloseAfterFlush(); }
@@ -253,7 +257,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
   Acceptor(SocketHost& host, env::Net::AcceptHandler on_accept)
       : host_(host), acceptor_(host.context), retry_(host.context), on_accept_(std::move(on_accept)) {}
 
-  base::Status Open(const env::Endpoint& endpoint) {
+  base::Status Open(const env::Endpoint& endpoint, bool shared) {
+    using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
     error_code error;
     tcp::resolver resolver(host_.context);
     const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port),
@@ -264,6 +269,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor> {
     const tcp::endpoint address = found.begin()->endpoint();
     acceptor_.open(address.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error && shared) acceptor_.set_option(ReusePort(true), error);
     if (!error) acceptor_.bind(address, error);
     if (!error) acceptor_.listen(1024, error);
     if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
@@ -380,9 +386,9 @@ class Connector : public std::enable_shared_from_this<Connector> {
 }  // namespace
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
-                                                      env::Net::AcceptHandler on_accept) {
+                                                      env::Net::AcceptHandler on_accept, bool shared) {
   auto acceptor = std::make_shared<Acceptor>(host, std::move(on_accept));
-  if (const base::Status opened = acceptor->Open(endpoint); !opened.ok()) return opened.error();
+  if (const base::Status opened = acceptor->Open(endpoint, shared); !opened.ok()) return opened.error();
   return std::unique_ptr<env::Listener>(std::make_unique<PosixListener>(std::move(acceptor)));
 }
 

@@ -20,7 +20,7 @@ struct SocketHost {
 };
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
-                                                      env::Net::AcceptHandler on_accept);
+                                                      env::Net::AcceptHandler on_accept, bool shared = false);
 void ConnectTo(SocketHost& host, const env::Endpoint& endpoint, base::Duration timeout, env::Net::ConnectHandler done);
 
 }  // namespace fairlead::env_posix
