@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/nm.h"
+
+// What the node agent needs of its machine and cannot have through src/env: supervised containers, localization,
+// directories with their health, auxiliary services. src/shell implements them for the real machine.
+
+namespace fairlead::process::nm {
+
+/// All that is needed to start one container.
+struct LaunchPlan {
+  model::ContainerId id;
+  std::string user;
+  model::Resources resources;
+  std::string script;     // text of launch_container.sh
+  std::string tokens;     // container_tokens, HDTS
+  std::string local_dir;  // the local directory that holds work_dir
+  std::string work_dir;
+  std::vector<std::string> app_dirs;  // appcache/APP in every good local directory
+  std::vector<std::string> log_dirs;  // container's log directory in every good log directory; [0] is <LOG_DIR>
+  bool relaunch = false;
+};
+
+/// Told on the loop's thread.
+class ContainerEvents {
+ public:
+  virtual ~ContainerEvents() = default;
+  virtual void OnContainerEvent(model::nm::Event event) = 0;
+};
+
+/// Containers as supervised process trees. Calls return at once; what came of them is told by the events
+/// ContainerRunning, LaunchFailed, ContainerExited, ContainerAbsent and (from time to time) Usage.
+class Containers {
+ public:
+  virtual ~Containers() = default;
+  virtual void Start(ContainerEvents* events) = 0;
+  virtual void Launch(LaunchPlan plan) = 0;
+  /// Finds a container of an earlier run: running, ended meanwhile, or without a trace.
+  virtual void Attach(const model::nm::ContainerSpec& spec) = 0;
+  /// To the whole tree; for a container being launched or attached it takes effect when that is done.
+  virtual void Signal(const model::ContainerId& id, model::nm::SignalKind kind) = 0;
+  virtual void Resize(const model::ContainerId& id, const model::Resources& resources) = 0;
+  /// Removes what this port keeps of an ended container.
+  virtual void Forget(const model::ContainerId& id) = 0;
+};
+
+struct FetchPlan {
+  model::nm::ResourceNumber number = 0;
+  model::nm::LocalResource resource;
+  std::string user;
+  std::string directory;  // to make; the resource comes into it under its own name
+};
+struct Fetched {
+  std::string path;
+  int64_t bytes = 0;
+  std::string error;
+};
+class Localizer {
+ public:
+  virtual ~Localizer() = default;
+  /// Copies, checks and unpacks off the loop; `done` runs on it. Nothing is left in the directory after an error.
+  virtual void Fetch(FetchPlan plan, std::function<void(Fetched)> done) = 0;
+};
+
+/// Local and log directories, without those that failed their checks.
+class NodeDirs {
+ public:
+  virtual ~NodeDirs() = default;
+  virtual std::vector<std::string> all_local() const = 0;
+  virtual std::vector<std::string> good_local() const = 0;
+  virtual std::vector<std::string> all_logs() const = 0;
+  virtual std::vector<std::string> good_logs() const = 0;
+  /// The good local directory with the most free space; "" when there is none.
+  virtual std::string PickLocal() = 0;
+  /// Makes an application's directories as `user`.
+  virtual base::Status MakeAppDirs(const std::string& user, const model::ApplicationId& app) = 0;
+};
+
+/// An auxiliary service (org.apache.hadoop.yarn.server.api.AuxiliaryService) that lives inside the node agent.
+class AuxService {
+ public:
+  virtual ~AuxService() = default;
+  /// The name in yarn.nodemanager.aux-services.
+  virtual std::string name() const = 0;
+  /// Meta data for StartContainersResponse and the environment NM_AUX_SERVICE_<name>.
+  virtual std::string MetaData() const = 0;
+  /// An application's first container brought `data` for this service (again after a restart of the agent).
+  virtual void InitializeApplication(const std::string& user, const model::ApplicationId& app,
+                                     const std::string& data) = 0;
+  virtual void StopApplication(const model::ApplicationId& app) = 0;
+  virtual void InitializeContainer(const model::ContainerId&, const std::string& /*user*/) {}
+  virtual void StopContainer(const model::ContainerId&) {}
+};
+
+}  // namespace fairlead::process::nm

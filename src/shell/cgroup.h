@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fairlead::shell {
+
+/// Limits of one container; 0: none.
+struct CgroupLimits {
+  int64_t memory_bytes = 0;
+  int64_t cpu_shares_vcores = 0;  // share of the machine when it is busy, in virtual cores
+  double cpu_cores_max = 0;       // hard limit
+  int64_t processes_max = 0;
+};
+
+/// One container's control groups: a directory per hierarchy (v1) or one (v2).
+struct CgroupPlace {
+  std::vector<std::string> directories;  // to join by writing a pid to cgroup.procs
+  std::string memory_directory;          // holds memory limit and counters; empty: no such controller
+  bool is_v2 = false;
+};
+
+/// Control groups, version 1 or 2, as far as this machine lets us write them: memory, CPU and number of processes of
+/// one container each below `<mount>/<hierarchy>/`. What is missing is told once by Description().
+class Cgroups {
+ public:
+  /// Looks at /proc/self/mountinfo and tries out what can be written. `hierarchy` is a relative path, as
+  /// yarn.nodemanager.linux-container-executor.cgroups.hierarchy.
+  static Cgroups Detect(const std::string& hierarchy);
+
+  bool has_memory() const { return !memory_root_.empty(); }
+  bool has_cpu() const { return !cpu_root_.empty(); }
+  /// For the log: what is used, what not and why.
+  const std::string& Description() const { return description_; }
+
+  base::Result<CgroupPlace> Create(const std::string& name, const CgroupLimits& limits) const;
+  /// The groups of `name` from an earlier run, as far as they exist.
+  CgroupPlace Find(const std::string& name) const;
+  base::Status SetLimits(const CgroupPlace& place, const CgroupLimits& limits) const;
+  /// Removes the hierarchy's own directories when they are empty.
+  void RemoveHierarchy() const;
+
+ private:
+  std::vector<std::string> RootsOf() const;
+  std::string memory_root_;  // <mount>/<hierarchy>
+  std::string cpu_root_;
+  std::string pids_root_;
+  bool is_v2_ = false;
+  std::string description_;
+};
+
+/// Processes of the group and, in v2, below it.
+std::vector<int64_t> CgroupProcesses(const CgroupPlace& place);
+/// How often the kernel killed in this group because of its memory limit; -1 when unknown.
+int64_t CgroupOomKills(const CgroupPlace& place);
+/// Most memory used at once, in bytes; 0 when unknown.
+int64_t CgroupPeakBytes(const CgroupPlace& place);
+/// Kills all at once where the kernel can (cgroup.kill); else sends SIGKILL to each process.
+void CgroupKill(const CgroupPlace& place);
+/// Removes the directories; false while a process is still in one.
+bool CgroupRemove(const CgroupPlace& place);
+
+}  // namespace fairlead::shell

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "model/nm.h"
+
+// One small process per container, so that containers outlive the agent that started them (idea: Mesos' and
+// containerd's per-container shims).
+//
+// The agent makes a control directory, writes `spec` into it and starts `fairlead supervise DIR`. The supervisor is a
+// child subreaper, so every descendant of the container stays below it; it starts the container in a session of its
+// own, writes `pid`, listens on the socket `control`, and when the container's first process ends it ends what is left
+// of the tree, writes `exit` and goes. Commands are packets of one byte: 'T' terminate, 'K' kill, 'Q' thread dump;
+// answers are "R <pid>" and "X" (look into `exit`). The lock on `lock` is held as long as the supervisor lives. When no
+// agent is connected for longer than agent_away_ms the container is ended.
+
+namespace fairlead::shell {
+
+inline constexpr char kSupervisorSpec[] = "spec";
+inline constexpr char kSupervisorPid[] = "pid";
+inline constexpr char kSupervisorExit[] = "exit";
+inline constexpr char kSupervisorLock[] = "lock";
+inline constexpr char kSupervisorSocket[] = "control";
+inline constexpr int kSupervisorChannelFd = 3;  // connected to the agent that started it
+inline constexpr int kSupervisorLockFd = 4;
+
+struct SupervisorSpec {
+  std::string container;
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  // NAME=value
+  std::string work_dir;
+  bool switch_user = false;
+  uint32_t user = 0;
+  uint32_t group = 0;
+  std::vector<uint32_t> groups;
+  std::vector<std::string> cgroups;  // directories to join and to remove
+  std::string memory_cgroup;
+  bool cgroup_v2 = false;
+  int64_t agent_away_ms = 0;  // 0: for ever
+  int64_t leftover_grace_ms = 250;
+  int32_t umask = 027;
+  FL_FIELDS(container, argv, environment, work_dir, switch_user, user, group, groups, cgroups, memory_cgroup, cgroup_v2,
+            agent_away_ms, leftover_grace_ms, umask)
+};
+
+struct SupervisorExit {
+  int32_t code = 0;  // 128 + signal where a signal ended it
+  model::nm::EndCause cause = model::nm::EndCause::kExit;
+  int64_t peak_bytes = 0;
+  std::string launch_error;  // not empty: it never ran
+  FL_FIELDS(code, cause, peak_bytes, launch_error)
+};
+
+struct SupervisorPid {
+  int64_t pid = 0;
+  uint64_t start_ticks = 0;
+  FL_FIELDS(pid, start_ticks)
+};
+
+/// `fairlead supervise DIR`; returns the process' exit status (0 when the container's end is on disk).
+int RunSupervisor(const std::string& control_dir);
+
+/// Reads what a supervisor wrote; an error when it is not there or damaged.
+base::Result<SupervisorExit> ReadSupervisorExit(const std::string& control_dir);
+base::Result<SupervisorPid> ReadSupervisorPid(const std::string& control_dir);
+
+}  // namespace fairlead::shell

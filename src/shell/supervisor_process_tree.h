@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fairlead::shell {
+
+/// One line of /proc: what is needed to walk trees and to add up memory.
+struct ProcessInfo {
+  int64_t pid = 0;
+  int64_t parent = 0;
+  int64_t group = 0;
+  int64_t session = 0;
+  char state = '?';
+  uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat: tells a reused pid
+  int64_t resident_bytes = 0;
+  int64_t virtual_bytes = 0;
+  uint64_t cpu_ticks = 0;  // user and system
+};
+
+/// Reads /proc/PID/stat; false when the process is gone.
+bool ReadProcess(int64_t pid, ProcessInfo& info);
+/// All processes, by pid.
+std::vector<ProcessInfo> ListProcesses();
+/// `root`'s descendants (without itself) among `all`, parents first.
+std::vector<ProcessInfo> DescendantsOf(int64_t root, const std::vector<ProcessInfo>& all);
+/// Processes whose environment at start holds `NAME=value` (only readable ones).
+std::vector<int64_t> ProcessesWithVariable(const std::string& assignment);
+
+}  // namespace fairlead::shell
