@@ -1,0 +1,196 @@
+#include "endpoints/yarn/tokens.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <utility>
+
+namespace fairlead::endpoints::yarn {
+
+using wire::yarn::AMRMTokenIdentifierProto;
+using wire::yarn::ContainerTokenIdentifierProto;
+using wire::yarn::NMTokenIdentifierProto;
+
+namespace {
+
+constexpr std::string_view kUnreadable = "Can't de-serialize tokenIdentifier";
+
+RpcToken Sign(std::string identifier, std::string_view key, std::string_view kind, std::string service) {
+  RpcToken token;
+  token.password = TokenPassword(key, identifier);
+  token.identifier = std::move(identifier);
+  token.kind = kind;
+  token.service = std::move(service);
+  return token;
+}
+
+/// Takes a new current key; the old one stays good as the previous.
+void Advance(std::optional<MasterKey>& current, std::optional<MasterKey>& previous, const MasterKey& key) {
+  if (current && current->id == key.id) return;
+  if (current) previous = std::move(current);
+  current = key;
+}
+
+}  // namespace
+
+wire::yarn::MasterKeyProto ToWire(const MasterKey& key) { return {.key_id = key.id, .bytes = key.bytes}; }
+
+MasterKey FromWire(const wire::yarn::MasterKeyProto& proto) { return {proto.KeyId(), std::string(proto.Bytes())}; }
+
+const MasterKey* MasterKeys::Find(int32_t id) const {
+  if (current.id == id) return &current;
+  return next && next->id == id ? &*next : nullptr;
+}
+
+void MasterKeys::Roll(std::string random) {
+  // Ids are a counter that begins anywhere and may wrap (Hadoop begins at a random int).
+  next = MasterKey{static_cast<int32_t>(static_cast<uint32_t>(newest().id) + 1), std::move(random)};
+}
+
+void MasterKeys::Activate() {
+  if (!next) return;
+  current = std::move(*next);
+  next.reset();
+}
+
+std::string TokenPassword(std::string_view key, std::string_view identifier) {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  HMAC(EVP_sha1(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(identifier.data()),
+       identifier.size(), digest, &length);
+  return std::string(reinterpret_cast<const char*>(digest), length);
+}
+
+bool SameSecret(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+RpcToken MintAmRmToken(AMRMTokenIdentifierProto identifier, const MasterKey& key) {
+  identifier.key_id = key.id;
+  return Sign(identifier.Encode(), key.bytes, kAmRmTokenKind, "");
+}
+
+RpcToken MintNmToken(NMTokenIdentifierProto identifier, const MasterKey& key, std::string service) {
+  identifier.key_id = key.id;
+  return Sign(identifier.Encode(), key.bytes, kNmTokenKind, std::move(service));
+}
+
+RpcToken MintContainerToken(ContainerTokenIdentifierProto identifier, const MasterKey& key, std::string service) {
+  identifier.master_key_id = key.id;
+  return Sign(identifier.Encode(), key.bytes, kContainerTokenKind, std::move(service));
+}
+
+RpcToken MintClientToAmToken(const wire::yarn::ClientToAMTokenIdentifierProto& identifier, std::string_view key) {
+  return Sign(identifier.Encode(), key, kClientToAmTokenKind, "");
+}
+
+wire::hadoop_rpc::TokenProto ToWire(const RpcToken& token) {
+  return {.identifier = token.identifier, .password = token.password, .kind = token.kind, .service = token.service};
+}
+
+RpcToken FromWire(const wire::hadoop_rpc::TokenProto& proto) {
+  return {proto.identifier, proto.password, proto.kind, proto.service};
+}
+
+model::ApplicationAttemptId AttemptOf(const wire::yarn::ApplicationAttemptIdProto& proto) {
+  return {{proto.ApplicationId().ClusterTimestamp(), proto.ApplicationId().Id()}, proto.AttemptId()};
+}
+
+model::ContainerId ContainerOf(const wire::yarn::ContainerIdProto& proto) {
+  return {AttemptOf(proto.AppAttemptId()), proto.Id()};
+}
+
+RpcToken AmRmTokens::Mint(const model::ApplicationAttemptId& attempt) {
+  attempts_.insert(attempt);
+  AMRMTokenIdentifierProto identifier;
+  wire::yarn::ApplicationAttemptIdProto& id = identifier.app_attempt_id.emplace();
+  id.application_id = {.id = attempt.app.number, .cluster_timestamp = attempt.app.cluster_timestamp};
+  id.attempt_id = attempt.attempt;
+  return MintAmRmToken(std::move(identifier), keys_.newest());
+}
+
+base::Result<TokenSecret> AmRmTokens::Secret(std::string_view identifier) const {
+  AMRMTokenIdentifierProto proto;
+  if (!proto.ParseFrom(identifier)) return base::Error{std::string(kUnreadable)};
+  const model::ApplicationAttemptId attempt = AttemptOf(proto.AppAttemptId());
+  const std::string name = ToString(attempt);
+  if (!attempts_.contains(attempt)) return base::Error{name + " not found in AMRMTokenSecretManager."};
+  const MasterKey* key = keys_.Find(proto.KeyId());
+  if (!key) return base::Error{"Invalid AMRMToken from " + name};
+  return TokenSecret{TokenPassword(key->bytes, identifier), name};
+}
+
+void NodeTokens::SetNode(std::string host, int32_t port) {
+  host_ = std::move(host);
+  port_ = port;
+}
+
+void NodeTokens::SetNmTokenKey(const MasterKey& key) { Advance(state_.nm_current, state_.nm_previous, key); }
+
+void NodeTokens::SetContainerTokenKey(const MasterKey& key) {
+  Advance(state_.container_current, state_.container_previous, key);
+}
+
+base::Status NodeTokens::AttemptStarted(const NMTokenIdentifierProto& identifier) {
+  const model::ApplicationAttemptId attempt = AttemptOf(identifier.AppAttemptId());
+  const auto known = state_.attempts.find(attempt);
+  if (known != state_.attempts.end() && known->second.id == identifier.KeyId()) return {};
+  for (const auto* key : {&state_.nm_current, &state_.nm_previous}) {
+    if (!*key || (*key)->id != identifier.KeyId()) continue;
+    state_.attempts[attempt] = **key;
+    return {};
+  }
+  return base::Error{"Older NMToken should not be used while starting the container."};
+}
+
+void NodeTokens::AppFinished(const model::ApplicationId& app) {
+  auto at = state_.attempts.lower_bound({app, INT32_MIN});
+  while (at != state_.attempts.end() && at->first.app == app) at = state_.attempts.erase(at);
+}
+
+const MasterKey* NodeTokens::NmKey(int32_t id, const model::ApplicationAttemptId& attempt) const {
+  if (state_.nm_previous && state_.nm_previous->id == id) return &*state_.nm_previous;
+  if (state_.nm_current && state_.nm_current->id == id) return &*state_.nm_current;
+  const auto used = state_.attempts.find(attempt);
+  return used == state_.attempts.end() ? nullptr : &used->second;
+}
+
+base::Result<TokenSecret> NodeTokens::Secret(std::string_view identifier) const {
+  NMTokenIdentifierProto proto;
+  if (!proto.ParseFrom(identifier)) return base::Error{std::string(kUnreadable)};
+  const model::ApplicationAttemptId attempt = AttemptOf(proto.AppAttemptId());
+  const std::string name = ToString(attempt);
+  const std::string_view host = proto.NodeId().Host();
+  const int32_t port = proto.NodeId().Port();
+  if (!host_.empty() && (host != host_ || port != port_)) {
+    return base::Error{"Given NMToken for application : " + name +
+                       " is not valid for current node manager.expected : " + host_ + ":" + std::to_string(port_) +
+                       " found : " + std::string(host.substr(0, 300)) + ":" + std::to_string(port)};
+  }
+  const MasterKey* key = NmKey(proto.KeyId(), attempt);
+  if (!key) {
+    return base::Error{"Given NMToken for application : " + name + " seems to have been generated illegally."};
+  }
+  return TokenSecret{TokenPassword(key->bytes, identifier), name};
+}
+
+base::Result<ContainerTokenIdentifierProto> NodeTokens::VerifyContainerToken(
+    const wire::hadoop_rpc::TokenProto& token) const {
+  ContainerTokenIdentifierProto proto;
+  if (!proto.ParseFrom(token.identifier)) return base::Error{std::string(kUnreadable)};
+  const std::string name = ToString(ContainerOf(proto.ContainerId()));
+  const std::string address = host_ + ":" + std::to_string(port_);
+  if (!host_.empty() && proto.NmHostAddr() != address) {
+    return base::Error{"Given Container " + name + " identifier is not valid for current Node manager. Expected : " +
+                       address + " Found : " + std::string(proto.NmHostAddr().substr(0, 300))};
+  }
+  for (const auto* key : {&state_.container_previous, &state_.container_current}) {
+    if (!*key || (*key)->id != proto.MasterKeyId()) continue;
+    if (SameSecret(TokenPassword((*key)->bytes, token.identifier), token.password)) return proto;
+    return base::Error{"Invalid container token used for starting container on : " + address};
+  }
+  return base::Error{"Given Container " + name + " seems to have an illegally generated token."};
+}
+
+}  // namespace fairlead::endpoints::yarn
