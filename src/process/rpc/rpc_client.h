@@ -78,6 +78,7 @@ class RpcClient {
   size_t connections() const;
 
  private:
+  friend class ClientConnection;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -75,6 +75,7 @@ class RpcServer {
   size_t connections() const;
 
  private:
+  friend class Connection;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
