@@ -1,0 +1,337 @@
+#include "scheduler/spark_standalone/master.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+// The master's reactions to messages; passes are in passes.cc.
+
+namespace fairlead::scheduler::standalone {
+
+std::optional<WorkerPolicy> WorkerPolicyByName(std::string_view name) {
+  if (name == "CORES_FREE_DESC_UNTIED") return WorkerPolicy::kCoresFreeDescUntied;
+  if (name == "CORES_FREE_ASC") return WorkerPolicy::kCoresFreeAsc;
+  if (name == "CORES_FREE_DESC") return WorkerPolicy::kCoresFreeDesc;
+  if (name == "MEMORY_FREE_ASC") return WorkerPolicy::kMemoryFreeAsc;
+  if (name == "MEMORY_FREE_DESC") return WorkerPolicy::kMemoryFreeDesc;
+  if (name == "WORKER_ID") return WorkerPolicy::kWorkerId;
+  return std::nullopt;
+}
+
+void Master::Step(std::span<const sa::Event> events, std::vector<sa::Effect>& out) {
+  out_ = &out;
+  for (const sa::Event& event : events) {
+    std::visit([this](const auto& alternative) { On(alternative); }, event);
+    if (!std::holds_alternative<sa::Orders>(event)) orders_.reset();
+  }
+  out_ = nullptr;
+}
+
+void Master::On(const sa::Orders& event) {
+  orders_ = event;
+  next_permutation_ = 0;
+}
+
+void Master::On(const sa::WorkerRegistered& event) {
+  FL_CHECK(event.worker.value == workers_.size(), "workers are numbered in order");
+  for (const Worker& old : workers_) {
+    const bool same_id = old.id == event.id;
+    if (old.state == sa::WorkerState::kDead || (!same_id && (old.host != event.host || old.port != event.port)))
+      continue;
+    workers_.emplace_back().state = sa::WorkerState::kDead;
+    if (same_id) {
+      Emit(sa::RegisteredWorker{event.worker, true});
+    } else {
+      Emit(sa::RegisterWorkerFailed{event.worker, "Attempted to re-register worker at same address: " + event.host +
+                                                      ":" + std::to_string(event.port)});
+    }
+    return;
+  }
+  Worker& worker = workers_.emplace_back();
+  worker.id = event.id;
+  worker.host = event.host;
+  worker.port = event.port;
+  worker.cores = event.cores;
+  worker.memory = event.memory;
+  worker.resources_free = event.resources;
+  for (sa::Resource& resource : worker.resources_free) std::sort(resource.addresses.begin(), resource.addresses.end());
+  Emit(sa::RegisteredWorker{event.worker, false});
+  Schedule();
+}
+
+void Master::On(const sa::WorkerLost& event) {
+  if (event.worker.value >= workers_.size()) return;
+  Worker& worker = workers_[event.worker.value];
+  if (worker.state == sa::WorkerState::kDead) return;
+  worker.state = sa::WorkerState::kDead;
+  for (const auto& [key, executor] : worker.executors) {
+    const auto& [app, id] = key;
+    Emit(sa::ExecutorUpdated{{app}, id, sa::ExecutorState::kLost, "worker lost", std::nullopt, worker.host});
+    RemoveExecutorFromApp(app, id);
+  }
+  const auto drivers = worker.drivers;
+  for (const auto& [id, index] : drivers) {
+    if (!drivers_[id].description.supervise) {
+      RemoveDriver(id, sa::DriverState::kError);
+      continue;
+    }
+    // A new id, so that late messages of a partitioned worker cannot end the new driver (SPARK-19900).
+    const auto next = sa::DriverIndex{static_cast<uint32_t>(drivers_.size())};
+    RemoveDriver(id, sa::DriverState::kRelaunching, next);
+    waiting_drivers_.push_back(CreateDriver(drivers_[id].description));
+    Schedule();
+  }
+  for (const uint32_t app : waiting_apps_) Emit(sa::WorkerRemoved{{app}, event.worker, event.message});
+  Schedule();
+}
+
+void Master::On(const sa::WorkerDecommissioned& event) {
+  if (event.worker.value >= workers_.size()) return;
+  Worker& worker = workers_[event.worker.value];
+  if (worker.state != sa::WorkerState::kAlive) return;
+  // What runs there keeps its cores until it reports its end; its applications no longer count on it.
+  for (auto& [key, executor] : worker.executors) {
+    const auto& [app, id] = key;
+    Emit(sa::ExecutorUpdated{
+        {app}, id, sa::ExecutorState::kDecommissioned, "worker decommissioned", std::nullopt, worker.host});
+    executor.state = sa::ExecutorState::kDecommissioned;
+    RemoveExecutorFromApp(app, id);
+  }
+  worker.state = sa::WorkerState::kDecommissioned;
+}
+
+void Master::AddProfile(App& app, const sa::Profile& profile) {
+  if (app.profiles.contains(profile.id)) return;
+  ExecutorNeeds needs;
+  if (const auto base = app.profiles.find(0); base != app.profiles.end()) {
+    needs.cores = base->second.cores;
+    needs.memory = base->second.memory;
+  }
+  if (profile.cores) needs.cores = profile.cores;
+  if (needs.cores && *needs.cores <= 0) needs.cores.reset();
+  needs.memory = std::max(profile.memory.value_or(needs.memory), 0);
+  needs.resources = profile.resources;
+  app.profiles.emplace(profile.id, std::move(needs));
+}
+
+void Master::On(const sa::AppRegistered& event) {
+  FL_CHECK(event.app.value == apps_.size(), "applications are numbered in order");
+  App& app = apps_.emplace_back();
+  app.known = true;
+  app.requested_cores = event.max_cores.value_or(config_.default_cores);
+  sa::Profile profile = event.profile;
+  profile.id = 0;
+  AddProfile(app, profile);
+  app.targets[0] = event.initial_executor_limit.value_or(INT32_MAX);
+  waiting_apps_.push_back(event.app.value);
+  Emit(sa::RegisteredApplication{event.app});
+  Schedule();
+}
+
+void Master::On(const sa::AppFinished& event) {
+  if (event.app.value < apps_.size() && apps_[event.app.value].known)
+    RemoveApp(event.app.value, sa::AppState::kFinished);
+}
+
+void Master::RemoveApp(uint32_t index, sa::AppState state) {
+  App& app = apps_[index];
+  app.known = false;
+  std::erase(waiting_apps_, index);
+  for (const auto& [id, executor] : app.executors) KillExecutorOf(index, id, executor.worker);
+  app.state = state;
+  if (state != sa::AppState::kFinished) Emit(sa::ApplicationRemoved{{index}, std::string(EnumName(state))});
+  Schedule();
+  // Also the lost ones: they clean up when they come back.
+  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    if (!workers_[worker].id.empty()) Emit(sa::ApplicationFinished{{worker}, {index}});
+  }
+}
+
+void Master::On(const sa::ExecutorStateChanged& event) {
+  ChangeExecutorState(event);
+  Emit(sa::Answer{event.token, true});
+}
+
+void Master::ChangeExecutorState(const sa::ExecutorStateChanged& event) {
+  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) return;
+  App& app = apps_[event.app.value];
+  const auto it = app.executors.find(event.executor);
+  if (it == app.executors.end()) return;
+  Executor& executor = it->second;
+  executor.state = event.state;
+  if (event.state == sa::ExecutorState::kRunning) app.retries = 0;
+  Emit(sa::ExecutorUpdated{event.app, event.executor, event.state, event.message, event.exit_status, std::nullopt});
+  const bool finished = event.state != sa::ExecutorState::kLaunching && event.state != sa::ExecutorState::kRunning &&
+                        event.state != sa::ExecutorState::kDecommissioned;
+  if (finished) {
+    const uint32_t worker = executor.worker;
+    RemoveExecutorFromApp(event.app.value, event.executor);
+    RemoveExecutorFromWorker(worker, event.app.value, event.executor);
+    const bool normal = event.exit_status == 0;
+    if (!normal && ++app.retries >= config_.max_executor_retries && config_.max_executor_retries >= 0) {
+      const bool running = std::any_of(app.executors.begin(), app.executors.end(),
+                                       [](const auto& one) { return one.second.state == sa::ExecutorState::kRunning; });
+      if (!running) RemoveApp(event.app.value, sa::AppState::kFailed);
+    }
+  }
+  Schedule();
+}
+
+void Master::On(const sa::ExecutorsRequested& event) {
+  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) {
+    Emit(sa::Answer{event.token, false});
+    return;
+  }
+  App& app = apps_[event.app.value];
+  for (const sa::ProfileTarget& target : event.targets) {
+    AddProfile(app, target.profile);
+    app.targets[target.profile.id] = target.total;
+  }
+  Schedule();
+  Emit(sa::Answer{event.token, true});
+}
+
+void Master::On(const sa::ExecutorsKilled& event) {
+  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) {
+    Emit(sa::Answer{event.token, false});
+    return;
+  }
+  App& app = apps_[event.app.value];
+  for (const int32_t id : event.executors) {
+    const auto it = app.executors.find(id);
+    if (it == app.executors.end()) continue;
+    const uint32_t worker = it->second.worker;
+    RemoveExecutorFromApp(event.app.value, id);
+    KillExecutorOf(event.app.value, id, worker);
+  }
+  Schedule();
+  Emit(sa::Answer{event.token, true});
+}
+
+void Master::RemoveExecutorFromApp(uint32_t index, int32_t id) {
+  App& app = apps_[index];
+  const auto it = app.executors.find(id);
+  if (it == app.executors.end()) return;
+  app.cores_granted -= it->second.cores;
+  app.executors.erase(it);
+}
+
+void Master::RemoveExecutorFromWorker(uint32_t index, uint32_t app, int32_t id) {
+  Worker& worker = workers_[index];
+  const auto it = worker.executors.find({app, id});
+  if (it == worker.executors.end()) return;
+  worker.cores_used -= it->second.cores;
+  worker.memory_used -= it->second.memory;
+  for (const sa::Resource& taken : it->second.resources) ReturnResource(worker.resources_free, taken);
+  worker.executors.erase(it);
+}
+
+void Master::KillExecutorOf(uint32_t app, int32_t id, uint32_t worker) {
+  RemoveExecutorFromWorker(worker, app, id);
+  Emit(sa::KillExecutor{{worker}, {app}, id});
+}
+
+uint32_t Master::CreateDriver(const sa::DriverSubmitted& description) {
+  const sa::DriverSubmitted copy = description;  // `description` may live in drivers_
+  drivers_.emplace_back().description = copy;
+  return static_cast<uint32_t>(drivers_.size()) - 1;
+}
+
+void Master::On(const sa::DriverSubmitted& event) {
+  const uint32_t driver = CreateDriver(event);
+  waiting_drivers_.push_back(driver);
+  Schedule();
+  Emit(sa::DriverAccepted{event.token, {driver}});
+}
+
+void Master::On(const sa::DriverStateChanged& event) {
+  if (event.driver.value >= drivers_.size() || !drivers_[event.driver.value].known) return;
+  if (event.state == sa::DriverState::kSubmitted || event.state == sa::DriverState::kRunning) return;
+  RemoveDriver(event.driver.value, event.state);
+}
+
+void Master::On(const sa::DriverKilled& event) {
+  if (event.driver.value >= drivers_.size() || !drivers_[event.driver.value].known) {
+    Emit(sa::Answer{event.token, false});
+    return;
+  }
+  const uint32_t index = event.driver.value;
+  if (std::erase(waiting_drivers_, index) > 0) {
+    RemoveDriver(index, sa::DriverState::kKilled);
+  } else if (drivers_[index].worker != UINT32_MAX) {
+    Emit(sa::KillDriver{{drivers_[index].worker}, event.driver});
+  }
+  Emit(sa::Answer{event.token, true});
+}
+
+void Master::RemoveDriver(uint32_t index, sa::DriverState state, sa::DriverIndex successor) {
+  Driver& driver = drivers_[index];
+  driver.known = false;
+  driver.state = state;
+  if (driver.worker != UINT32_MAX) {
+    Worker& worker = workers_[driver.worker];
+    worker.drivers.erase(index);
+    worker.cores_used -= driver.description.cores;
+    worker.memory_used -= driver.description.memory;
+    for (const sa::Resource& taken : driver.resources) ReturnResource(worker.resources_free, taken);
+    --running_drivers_;
+  }
+  std::erase(waiting_drivers_, index);
+  Emit(sa::DriverEnded{{index}, state, successor});
+  Schedule();
+}
+
+uint64_t Master::StateHash() const {
+  base::StateHasher hash;
+  for (const Worker& worker : workers_) {
+    hash.Mix(worker.id);
+    hash.Mix(static_cast<uint64_t>(worker.state));
+    hash.Mix(static_cast<uint64_t>(worker.cores_used));
+    hash.Mix(static_cast<uint64_t>(worker.memory_used));
+  }
+  for (const App& app : apps_) {
+    hash.Mix(static_cast<uint64_t>(app.state));
+    hash.Mix(static_cast<uint64_t>(app.cores_granted));
+    hash.Mix(static_cast<uint64_t>(app.retries));
+    for (const auto& [profile, target] : app.targets) hash.Mix(static_cast<uint64_t>(target));
+    for (const auto& [id, executor] : app.executors) {
+      hash.Mix(static_cast<uint64_t>(id));
+      hash.Mix(executor.worker);
+      hash.Mix(static_cast<uint64_t>(executor.state));
+    }
+  }
+  for (const Driver& driver : drivers_) {
+    hash.Mix(static_cast<uint64_t>(driver.state));
+    hash.Mix(driver.worker);
+  }
+  for (const uint32_t app : waiting_apps_) hash.Mix(app);
+  for (const uint32_t driver : waiting_drivers_) hash.Mix(driver);
+  return hash.value();
+}
+
+std::string Master::CheckInvariants() const {
+  for (const Worker& worker : workers_) {
+    int64_t cores = 0;
+    int64_t memory = 0;
+    for (const auto& [key, executor] : worker.executors) {
+      cores += executor.cores;
+      memory += executor.memory;
+    }
+    for (const auto& [id, index] : worker.drivers) {
+      cores += drivers_[id].description.cores;
+      memory += drivers_[id].description.memory;
+    }
+    if (cores != worker.cores_used || memory != worker.memory_used) return "worker " + worker.id + ": usage";
+    if (cores > worker.cores || memory > worker.memory) return "worker " + worker.id + ": over-committed";
+  }
+  for (size_t i = 0; i < apps_.size(); ++i) {
+    int64_t cores = 0;
+    for (const auto& [id, executor] : apps_[i].executors) cores += executor.cores;
+    if (cores != apps_[i].cores_granted) return "application " + std::to_string(i) + ": cores";
+    if (apps_[i].known && apps_[i].cores_left() < 0) return "application " + std::to_string(i) + ": above its maximum";
+  }
+  return "";
+}
+
+}  // namespace fairlead::scheduler::standalone

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace fairlead::oracle {
+
+/// Replays one recorded scenario of Spark's Standalone master against the spark-standalone profile; gives the first
+/// step that differs with both sides, empty when none does. Throws json::exception for a member of the wrong type.
+std::string ReplaySparkMaster(const nlohmann::json& scenario);
+
+}  // namespace fairlead::oracle
