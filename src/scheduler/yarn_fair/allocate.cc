@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "scheduler/yarn_fair/core.h"
+
+// One call of an application's master: FairScheduler.allocate, FSAppAttempt.getHeadroom.
+
+namespace fairlead::scheduler::yarn_fair {
+
+namespace ms = model::scheduler;
+
+namespace {
+
+/// Keeps count times size, and sums of such, far from the end of int64.
+constexpr int64_t kLargest = INT64_MAX >> 20;
+
+/// Set.add for a sorted vector.
+bool Insert(std::vector<NameId>& set, NameId name) {
+  const auto it = std::lower_bound(set.begin(), set.end(), name);
+  if (it != set.end() && *it == name) return false;
+  set.insert(it, name);
+  return true;
+}
+
+bool Contains(const std::vector<NameId>& set, NameId name) {
+  return !set.empty() && std::binary_search(set.begin(), set.end(), name);
+}
+
+}  // namespace
+
+/// FairScheduler.validateResourceRequests: the name of a type that is asked for although the queue's maximum is 0.
+std::string Core::ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const {
+  const Resources& max = queues_[queue].max_share;
+  for (size_t type = 0; type < types_; ++type) {
+    if (max[type] != 0) continue;
+    for (const model::Ask& ask : asks) {
+      if (ask.capability[type] > 0) return std::string(model::ResourceTypes::Name(type));
+    }
+  }
+  return "";
+}
+
+/// FairScheduler.getMaximumResourceCapability(queue), ClusterNodeTracker.getMaxAllowedAllocation.
+Resources Core::MaximumFor(QueueId queue) const {
+  Resources maximum = config_.maximum_allocation;
+  if (config_.cap_at_largest_node && node_count_ > 0) {
+    if (!largest_node_valid_) {
+      largest_node_ = Resources{};
+      for (const Node& node : nodes_) {
+        if (node.alive) largest_node_ = ComponentwiseMax(largest_node_, node.total);
+      }
+      largest_node_valid_ = true;
+    }
+    maximum = ComponentwiseMin(maximum, largest_node_);
+  }
+  return ComponentwiseMin(maximum, MaxContainer(queue));
+}
+
+void Core::Apply(const ms::Allocate& event) {
+  Attempt* attempt = CurrentAttempt(event.app.value);
+  if (attempt == nullptr) {
+    Emit(ms::AllocateAnswered{event.app, event.token, {}, static_cast<int32_t>(node_count_)});
+    return;
+  }
+  const std::string zero = ZeroTypeAsked(event.asks, attempt->queue);
+  if (!zero.empty()) {
+    return Fail("SchedulerInvalidResoureRequestException",
+                "Resource request is invalid for application " + model::ToString(apps_[event.app.value].id) +
+                    " because queue " + queues_[attempt->queue].name + " has 0 amount of " + zero);
+  }
+  const AttemptId id = apps_[event.app.value].current;
+  ReleaseAsked(id, event.releases);
+  if (!attempts_[id].stopped) {
+    if (!event.asks.empty()) RecordAsks(attempts_[id], event.asks);
+    UpdateBlacklist(attempts_[id], event);
+  }
+  Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(node_count_)});
+}
+
+void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
+  const Resources maximum = MaximumFor(attempt.queue);
+  std::vector<Asks::Line> lines;
+  lines.reserve(asks.size());
+  for (const model::Ask& ask : asks) {
+    Resources size = ask.capability;
+    for (int64_t& amount : size.amount) amount = std::clamp<int64_t>(amount, 0, kLargest);
+    const Resources fitted = Normalize(size, config_.minimum_allocation, maximum, config_.increment);
+    const NameId name = ask.name == "*" ? Names::kAny : names_.Acquire(ask.name);
+    if (name == Names::kAny) names_.AddUse(name);
+    lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
+  }
+  attempt.asks.Update(lines, false, names_);
+  for (const Asks::Line& line : lines) names_.Release(line.name);
+  attempt.demand_dirty = true;
+  queues_[attempt.queue].demand_dirty = true;
+}
+
+/// AppSchedulingInfo: until its master has a container the list is the system's (for the master), then its own.
+void Core::UpdateBlacklist(Attempt& attempt, const ms::Allocate& event) {
+  const bool waiting = !attempt.unmanaged && !attempt.master_known;
+  std::vector<NameId>& list = waiting ? attempt.system_blacklist : attempt.app_blacklist;
+  bool changed = false;
+  for (const std::string& place : event.blacklist_add) {
+    const NameId name = names_.Acquire(place);
+    if (Insert(list, name)) {
+      changed = true;
+    } else {
+      names_.Release(name);
+    }
+  }
+  for (const std::string& place : event.blacklist_remove) {
+    const NameId name = names_.Find(place);
+    if (name == Names::kUnknown || !Contains(list, name)) continue;
+    list.erase(std::lower_bound(list.begin(), list.end(), name));
+    names_.Release(name);
+    changed = true;
+  }
+  if (changed && !waiting) attempt.blacklist_changed = true;
+}
+
+/// SchedulerAppUtils.isPlaceBlacklisted.
+bool Core::IsBlacklisted(const Attempt& attempt, const Node& node) const {
+  const bool waiting = !attempt.unmanaged && !attempt.master_known;
+  const std::vector<NameId>& list = waiting ? attempt.system_blacklist : attempt.app_blacklist;
+  return !list.empty() && (Contains(list, node.host) || Contains(list, node.rack));
+}
+
+/// Free space of blacklisted nodes is subtracted as of the last change of the list, lost nodes included.
+Resources Core::Headroom(Attempt& attempt) {
+  const Queue& queue = queues_[attempt.queue];
+  Resources free = cluster_ - allocated_;
+  if (attempt.blacklist_changed) {
+    attempt.blacklist_changed = false;
+    attempt.blacklisted_nodes.clear();
+    for (uint32_t id = 0; id < nodes_.size(); ++id) {
+      if (nodes_[id].alive && IsBlacklisted(attempt, nodes_[id])) attempt.blacklisted_nodes.push_back(id);
+    }
+  }
+  for (const uint32_t id : attempt.blacklisted_nodes) SubtractNonNegative(free, nodes_[id].unallocated);
+  const Resources most = ComponentwiseMin(free, queue.max_share - queue.used);
+  Resources headroom;
+  headroom[0] = std::min(most[0], std::max<int64_t>(queue.fair_share[0] - queue.used[0], 0));
+  headroom[1] = std::min<int64_t>(most[1], INT32_MAX);
+  if (queue.policy == Policy::kDrf) {
+    headroom[1] = std::min(headroom[1], std::max<int64_t>(queue.fair_share[1] - queue.used[1], 0));
+  }
+  return headroom;
+}
+
+void Core::Apply(const ms::Acquired& event) {
+  if (!AppAlive(event.app.value)) return;
+  for (const model::ContainerId& id : event.containers) {
+    const ContainerSlot slot = FindLive(id);
+    if (slot == kNone || containers_[slot].state != ContainerState::kAllocated) continue;
+    containers_[slot].state = ContainerState::kAcquired;
+    for (const TakenRequest& taken : containers_[slot].taken) names_.Release(taken.name);
+    containers_[slot].taken.clear();
+  }
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

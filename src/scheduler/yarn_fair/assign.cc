@@ -1,0 +1,275 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "scheduler/yarn_fair/core.h"
+
+// One node pass: FairScheduler.attemptScheduling and continuousSchedulingAttempt, FSParentQueue, FSLeafQueue and
+// FSAppAttempt.assignContainer.
+
+namespace fairlead::scheduler::yarn_fair {
+
+namespace ms = model::scheduler;
+using model::Locality;
+
+void Core::Apply(const ms::NodeUpdated& event) {
+  const uint32_t id = event.node.value;
+  if (id >= nodes_.size() || !nodes_[id].alive) return;
+  NodeReport(id, event);
+  AttemptScheduling(id);
+}
+
+void Core::AttemptScheduling(uint32_t id) {
+  if (!nodes_[id].alive || !nodes_[id].schedulable) return;
+  if (!nodes_[id].promises.empty()) AssignPromised(id);
+  if (nodes_[id].reserved == kNone || !SettleReservation(id)) {
+    int32_t count = 0;
+    Resources assigned;
+    const Resources half = MultiplyDown(nodes_[id].unallocated, 0.5);
+    while (nodes_[id].reserved == kNone) {
+      const Offer offer = OfferToQueue(0, id);
+      if (offer.Nothing()) break;
+      ++count;
+      assigned += offer.assigned;
+      if (!config_.assign_multiple) break;
+      if (config_.dynamic_max_assign ? !assigned.FitsIn(half) : config_.max_assign > 0 && count >= config_.max_assign) {
+        break;
+      }
+    }
+  }
+  UpdateAvailable();
+}
+
+/// Nodes by free memory, most first; with the quirk, nodes of equal free memory count as one (a TreeSet).
+void Core::ContinuousPass() {
+  std::vector<uint32_t> order = NodesInHashOrder();
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return nodes_[a].unallocated[0] > nodes_[b].unallocated[0]; });
+  if (config_.quirks.continuous_drops_equal_nodes) {
+    order.erase(
+        std::unique(order.begin(), order.end(),
+                    [&](uint32_t a, uint32_t b) { return nodes_[a].unallocated[0] == nodes_[b].unallocated[0]; }),
+        order.end());
+  }
+  for (const uint32_t id : order) {
+    if (config_.minimum_allocation.FitsIn(nodes_[id].unallocated)) AttemptScheduling(id);
+  }
+}
+
+/// FSSchedulerNode.cleanupPreemptionList.
+void Core::DropStalePromises(uint32_t id) {
+  Node& node = nodes_[id];
+  std::erase_if(node.promises, [&](const Node::Promise& promise) {
+    Attempt& attempt = attempts_[promise.attempt];
+    if (!attempt.stopped && IsStarved(attempt) &&
+        !(attempt.fair_starvation.IsZero() && attempt.min_starvation.IsZero())) {
+      return false;
+    }
+    node.total_promised -= promise.left;
+    --attempt.pins;
+    FreeIfUnpinned(promise.attempt);
+    return true;
+  });
+}
+
+/// FairScheduler.assignPreemptedContainers: promised space first, in order of promise.
+void Core::AssignPromised(uint32_t id) {
+  DropStalePromises(id);
+  const std::vector<Node::Promise> promises = nodes_[id].promises;
+  for (const Node::Promise& promise : promises) {
+    Resources pending = promise.left;
+    while (!attempts_[promise.attempt].stopped && !pending.IsZero()) {
+      const Offer offer = OfferToAttempt(promise.attempt, id);
+      if (offer.reserved || offer.Nothing()) break;
+      SubtractNonNegative(pending, offer.assigned);
+    }
+  }
+}
+
+/// FSQueue.assignContainerPreCheck.
+bool Core::AcceptsNode(const Queue& queue, const Node& node) const {
+  return node.reserved == kNone && queue.used.FitsIn(queue.max_share);
+}
+
+Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
+  if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node])) return {};
+  Refresh(id);
+  const Queue& queue = queues_[id];
+  if (queue.order.inexact == 0) return OfferToMembers(queue, queue.order.members, node);
+  const std::vector<uint32_t> exact = ExactOrder(id);
+  return OfferToMembers(queue, exact, node);
+}
+
+Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node) {
+  for (const uint32_t member : members) {
+    if (queue.leaf && IsBlacklisted(attempts_[member], nodes_[node])) continue;
+    const Offer offer = queue.leaf ? OfferToAttempt(member, node) : OfferToQueue(member, node);
+    if (!offer.Nothing()) return offer;
+  }
+  return {};
+}
+
+/// FSAppAttempt.assignContainer(node).
+Core::Offer Core::OfferToAttempt(AttemptId id, uint32_t node) {
+  if (OverMasterShare(attempts_[id])) return {};
+  return AssignKeys(id, node, false);
+}
+
+Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
+  Attempt& attempt = attempts_[id];
+  if (reserved) {
+    const RequestKey key = containers_[nodes_[node].reserved].key;
+    return AssignKey(id, node, key, attempt.asks.Find(key), true).value_or(Offer{});
+  }
+  const std::vector<Asks::ActiveKey>& keys = attempt.asks.active();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const RequestKey key = keys[i].key;
+    const Placement* placement = &attempt.asks.placement(keys[i].slot);
+    if (!HasContainerFor(attempt, placement, nodes_[node])) continue;
+    const std::optional<Offer> offer = AssignKey(id, node, key, placement, false);
+    if (offer) return *offer;
+  }
+  return {};
+}
+
+/// One request key on one node; nullopt: the next key is to be tried.
+std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node_id, const RequestKey& key,
+                                           const Placement* placement, bool reserved) {
+  Attempt& attempt = attempts_[id];
+  const Node& node = nodes_[node_id];
+  const Locality allowed = locality_matters_ ? AllowedLocality(attempt, StateOf(attempt, key)) : Locality::kOffSwitch;
+  if (placement == nullptr) return std::nullopt;
+  const bool only_any = placement->requests.size() == 1 && placement->any_slot >= 0;
+  const Request* at_node = only_any ? nullptr : placement->Of(node.host, names_);
+  const Request* at_rack = only_any ? nullptr : placement->Of(node.rack, names_);
+  const Request* any = placement->Any();
+  const bool rack_wanted = at_rack != nullptr && at_rack->count > 0;
+  if (rack_wanted && at_node != nullptr && at_node->count > 0) {
+    return Try(id, node_id, *at_node, Locality::kNodeLocal, reserved, key);
+  }
+  if (at_rack != nullptr && !at_rack->relax) return std::nullopt;
+  if (rack_wanted && allowed != Locality::kNodeLocal) {
+    return Try(id, node_id, *at_rack, Locality::kRackLocal, reserved, key);
+  }
+  if (any != nullptr && !any->relax) return std::nullopt;
+  if (any != nullptr && any->count > 0 && (placement->requests.size() <= 1 || allowed == Locality::kOffSwitch)) {
+    return Try(id, node_id, *any, Locality::kOffSwitch, reserved, key);
+  }
+  return std::nullopt;
+}
+
+/// FSAppAttempt.hasContainerForNode.
+bool Core::HasContainerFor(const Attempt& attempt, const Placement* placement, const Node& node) const {
+  const Request* any = placement == nullptr ? nullptr : placement->Any();
+  if (any == nullptr || any->count <= 0) return false;
+  if (placement->requests.size() > 1) {
+    const Request* at_rack = placement->Of(node.rack, names_);
+    const bool rack_wanted = at_rack != nullptr && at_rack->count > 0;
+    if (!any->relax && !rack_wanted) return false;
+    if (rack_wanted && !at_rack->relax) {
+      const Request* at_node = placement->Of(node.host, names_);
+      if (at_node == nullptr || at_node->count <= 0) return false;
+    }
+  } else if (!any->relax) {
+    return false;
+  }
+  return any->capability.FitsIn(node.total) && FitsInMaxShare(attempt.queue, any->capability);
+}
+
+bool Core::FitsInMaxShare(QueueId id, const Resources& extra) const {
+  for (; id != kNone; id = queues_[id].parent) {
+    if (!(queues_[id].used + extra).FitsIn(queues_[id].max_share)) return false;
+  }
+  return true;
+}
+
+/// The private FSAppAttempt.assignContainer: grants when it fits, else perhaps reserves.
+Core::Offer Core::Try(AttemptId id, uint32_t node, const Request& ask, Locality type, bool reserved,
+                      const RequestKey& key) {
+  const Resources capability = ask.capability;
+  if (capability.FitsIn(nodes_[node].unallocated)) return Grant(id, node, capability, type, reserved, key);
+  if (IsReservable(attempts_[id], capability) && !IsPromisedTo(nodes_[node], id) &&
+      Reserve(id, node, capability, type, reserved, key)) {
+    return {true, {}};
+  }
+  return {};
+}
+
+bool Core::IsPromisedTo(const Node& node, AttemptId id) const {
+  return std::any_of(node.promises.begin(), node.promises.end(),
+                     [&](const Node::Promise& promise) { return promise.attempt == id; });
+}
+
+/// A reserved container keeps its number and its size, also when the ask has grown since.
+Core::Offer Core::Grant(AttemptId id, uint32_t node_id, const Resources& capability, Locality type, bool reserved,
+                        const RequestKey& key) {
+  Attempt& attempt = attempts_[id];
+  TightenLocality(attempt, key, type);
+  const Placement* placement = attempt.asks.Find(key);
+  if (placement == nullptr || placement->AnyCount() <= 0) {
+    if (reserved) Unreserve(id, node_id, false);
+    return {};
+  }
+  const ContainerSlot held = nodes_[node_id].reserved;
+  const ContainerSlot slot = reserved ? held : CreateContainer(id, node_id, capability, key);
+  Container& container = containers_[slot];
+  container.taken = attempt.asks.Take(key, type, nodes_[node_id].host, nodes_[node_id].rack, names_);
+  for (const TakenRequest& taken : container.taken) names_.AddUse(taken.name);
+  if (reserved) Unreserve(id, node_id, true);
+  container.state = ContainerState::kAllocated;
+  LinkLive(slot);
+  allocated_ += container.resources;
+  Charge(id, container.resources, 1);
+  PutOnNode(slot, false);
+  FulfilPromise(nodes_[node_id], id, container.resources);
+  const bool first = !attempt.am_running && !attempt.unmanaged;
+  if (first) {
+    attempt.am_resource = capability;
+    queues_[attempt.queue].am_used += capability;
+    attempt.am_running = true;
+    new_masters_.emplace_back(id, slot);
+  }
+  Emit(ms::Granted{model::AppIndex{attempt.app}, IdOf(container), model::NodeIndex{node_id}, key.priority, key.id,
+                   container.resources, type, reserved, first});
+  return {false, capability};
+}
+
+/// FSSchedulerNode.allocateContainer: what a promise was for.
+void Core::FulfilPromise(Node& node, AttemptId id, const Resources& size) {
+  for (auto it = node.promises.begin(); it != node.promises.end(); ++it) {
+    if (it->attempt != id) continue;
+    const Resources fulfilled = ComponentwiseMin(it->left, size);
+    it->left -= fulfilled;
+    node.total_promised -= fulfilled;
+    if (it->left.IsZero()) {
+      --attempts_[id].pins;
+      node.promises.erase(it);
+    }
+    return;
+  }
+}
+
+/// FSAppAttempt.isOverAMShareLimit.
+bool Core::OverMasterShare(const Attempt& attempt) const {
+  if (attempt.am_running || attempt.unmanaged || attempt.asks.active().empty()) return false;
+  const Request* any = attempt.asks.placement(attempt.asks.active().front().slot).Any();
+  if (any == nullptr || any->count == 0) return true;
+  return !CanRunMaster(queues_[attempt.queue], any->capability);
+}
+
+/// FSLeafQueue.canRunAppAM.
+bool Core::CanRunMaster(const Queue& leaf, const Resources& size) const {
+  if (std::fabs(leaf.max_am_share - -1.0F) < 0.0001) return true;
+  return (leaf.am_used + size).FitsIn(MasterLimit(leaf));
+}
+
+/// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.
+Resources Core::MasterLimit(const Queue& leaf) const {
+  Resources base = leaf.fair_share;
+  for (size_t type = 0; type < types_; ++type) {
+    if (base[type] == 0) base[type] = std::min(available_[type], leaf.max_share[type]);
+  }
+  return MultiplyUp(base, leaf.max_am_share);
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

@@ -1,0 +1,379 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "scheduler/yarn_fair/shares.h"
+#include "scheduler/yarn_fair/state.h"
+#include "scheduler/yarn_fair/yarn_fair.h"
+
+namespace fairlead::scheduler::yarn_fair {
+
+/// The state machine behind MakeYarnFair. One file per subject: core.cc (events, time), queues.cc, reload.cc,
+/// placement.cc, runnability.cc, applications.cc, allocate.cc, nodes.cc, containers.cc, ordering.cc, assign.cc,
+/// locality.cc, reserve.cc, update.cc, starvation.cc, preempt.cc, view.cc, check.cc, why.cc.
+class Core final : public YarnFairScheduler {
+ public:
+  Core(const YarnFairConfig& config, const model::QueueTree& tree, base::Instant start);
+
+  void Step(base::Instant now, std::span<const model::scheduler::Event> events, EffectSink& out) override;
+  base::Instant NextDeadline() const override;
+  std::string CheckInvariants() const override;
+  uint64_t StateHash() const override;
+  std::unique_ptr<Scheduler> Fork() const override;
+  View GetView() const override;
+  std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override;
+  Resources FreeOf(model::NodeIndex node) const override;
+  std::vector<std::string> LeafOrder() const override;
+
+ private:
+  friend class Explainer;
+  enum class QueueKind : uint8_t { kLeaf, kParent };
+  /// What ended a container (RMContainerEventType).
+  enum class End : uint8_t { kFinished, kReleased, kKilled, kExpired };
+  /// What offering a node gave: nothing, a reservation, or a container of this size.
+  struct Offer {
+    bool reserved = false;
+    Resources assigned;
+    bool Nothing() const { return !reserved && assigned.IsZero(); }
+  };
+  struct Ending {
+    End how;
+    int32_t exit_status;
+    const char* diagnostics;
+  };
+  struct QueueLookup {
+    QueueId id = kNone;
+    std::string invalid_name;  // InvalidQueueNameException's message
+  };
+  struct Placed {
+    std::optional<std::string> queue;  // nullopt: no rule took it
+    std::string error;                 // YarnException's message
+  };
+  struct KillTask {
+    int64_t at_ms;
+    std::vector<model::ContainerId> victims;
+  };
+  struct PendingConversion {
+    std::string queue;
+    QueueKind kind;
+  };
+  struct AccessLists {
+    model::AccessList submit;
+    model::AccessList administer;
+  };
+
+  // core.cc
+  void Apply(const model::scheduler::NodeAdded& event);
+  void Apply(const model::scheduler::NodeRemoved& event);
+  void Apply(const model::scheduler::NodeResized& event);
+  void Apply(const model::scheduler::NodeUpdated& event);
+  void Apply(const model::scheduler::NodeSchedulable& event);
+  void Apply(const model::scheduler::AppAdded& event);
+  void Apply(const model::scheduler::AttemptAdded& event);
+  void Apply(const model::scheduler::AttemptRemoved& event);
+  void Apply(const model::scheduler::AppRemoved& event);
+  void Apply(const model::scheduler::Allocate& event);
+  void Apply(const model::scheduler::Acquired& event);
+  void Apply(const model::scheduler::ContainerEnded& event);
+  void Apply(const model::scheduler::ContainerRecovered& event);
+  void Apply(const model::scheduler::AppMoved& event);
+  void Apply(const model::scheduler::AppPriority& event);
+  void Apply(const model::scheduler::ContainerResized& event);
+  void Apply(const model::scheduler::QueuesReloaded& event);
+  void Apply(const model::scheduler::Pass& event);
+  void RunPass(model::scheduler::PassKind kind);
+  void RunDuePasses();
+  void FinishEvent();
+  template <class T>
+  void Emit(T effect) {
+    out_->emplace_back(std::move(effect));
+  }
+  void Fail(const char* exception, std::string message);
+
+  // queues.cc
+  QueueLookup GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady, uint32_t app);
+  QueueId FindQueue(const std::string& name) const;
+  QueueLookup GetLeaf(const std::string& name, bool create, uint32_t app);
+  QueueLookup CreateQueue(const std::string& name, QueueKind kind);
+  QueueId CreateAlong(QueueId parent, const std::vector<std::string>& names, QueueKind kind);
+  QueueId AddQueue(const std::string& name, QueueId parent, bool leaf);
+  void InitQueue(QueueId id);
+  void InitQueueTree(QueueId id);
+  void ResolveShares(QueueId id);
+  void ResolveAllShares();
+  bool IsEmpty(const Queue& queue) const;
+  void RemoveQueue(QueueId id);
+  bool RemoveIfEmpty(QueueId id);
+  std::optional<bool> RemoveIncompatible(const std::string& name, QueueKind kind);
+  void RemoveEmptyDynamicQueues();
+  void RunPendingConversions();
+  Policy PolicyOf(const std::string& queue) const;
+  static bool ChildPolicyAllowed(Policy parent, Policy child);
+  void RankChildren(QueueId parent);
+  Resources MaxContainer(QueueId id) const;
+  void MarkSteady() { steady_dirty_ = true; }
+  void FlushSteady() const;
+  void ComputeSteady(QueueId id) const;
+  template <class Visit>
+  void ForEachUp(QueueId id, Visit visit) {
+    for (; id != kNone; id = queues_[id].parent) visit(queues_[id]);
+  }
+
+  // reload.cc
+  Settings Read(const model::QueueTree& tree) const;
+  Limit ReadLimit(const model::ConfiguredResources& resources) const;
+  void Load(Settings settings, const std::vector<std::pair<std::string, AccessLists>>& acls);
+  bool VerifyPolicies(QueueId id);
+  void EnsureConfigured(const std::vector<std::string>& names, QueueKind kind);
+  void ApplyChildDefaults();
+  std::vector<std::pair<std::string, AccessLists>> ReadAcls(const model::QueueTree& tree) const;
+
+  // placement.cc
+  Placed Place(const std::string& queue, const std::string& user, const std::vector<std::string>& groups) const;
+  Placed PlaceBy(const model::PlacementRule& rule, const std::string& queue, const std::string& user,
+                 const std::vector<std::string>& groups) const;
+  Placed PlaceUnderParent(const model::PlacementRule& rule, const std::string& name, const std::string& queue,
+                          const std::string& user, const std::vector<std::string>& groups) const;
+  Placed PlaceBySecondaryGroup(const model::PlacementRule& rule, const std::string& queue, const std::string& user,
+                               const std::vector<std::string>& groups) const;
+  Placed IfUsable(const model::PlacementRule& rule, std::string queue) const;
+  bool IsConfigured(const std::string& queue) const;
+  bool MaySubmit(const std::string& queue, const std::string& user, const std::vector<std::string>& groups) const;
+
+  // runnability.cc
+  bool CanRun(QueueId queue, const std::string& user) const;
+  int32_t UserMaxApps(const std::string& user) const;
+  void TrackRunnable(AttemptId id);
+  void UntrackRunnable(AttemptId id);
+  void UntrackWaiting(AttemptId id);
+  void StartWaitingAfterRemoval(AttemptId gone, QueueId queue);
+  void StartWaitingAfterReload();
+  void GatherWaiting(QueueId queue, std::vector<std::vector<AttemptId>>& lists) const;
+  void StartFrom(const std::vector<std::vector<AttemptId>>& lists, size_t most);
+
+  // applications.cc
+  bool RejectApp(const model::scheduler::AppAdded& event, std::string reason);
+  void AddToLeaf(AttemptId id, bool runnable, bool charge = true);
+  bool RemoveFromLeaf(AttemptId id);
+  AttemptId NewAttempt(uint32_t app, int32_t number, QueueId queue);
+  void TakeOver(AttemptId from, AttemptId to);
+  void FreeIfUnpinned(AttemptId id);
+  std::string MoveApp(uint32_t app, const std::string& queue, std::string& moved_to);
+  std::string MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const;
+  std::string ExecuteMove(App& app, QueueId to);
+  QueueId CommonAncestor(QueueId a, QueueId b) const;
+  Attempt* CurrentAttempt(uint32_t app);
+  const Attempt* CurrentAttempt(uint32_t app) const;
+  bool AppAlive(uint32_t app) const { return app < apps_.size() && apps_[app].alive; }
+  NameKey NameOf(const model::ApplicationId& id) const;
+
+  // allocate.cc
+  std::string ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const;
+  void RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks);
+  void UpdateBlacklist(Attempt& attempt, const model::scheduler::Allocate& event);
+  Resources Headroom(Attempt& attempt);
+  Resources MaximumFor(QueueId queue) const;
+  bool IsBlacklisted(const Attempt& attempt, const Node& node) const;
+
+  // nodes.cc
+  void ClusterChanged();
+  void TrackNode(uint32_t id);
+  void UntrackNode(uint32_t id);
+  const std::vector<uint32_t>& NodesInHashOrder() const;
+  std::vector<ContainerSlot> ContainersInHashOrder(const Node& node) const;
+  std::vector<uint32_t> NodesNamed(NameId name) const;
+  uint32_t NodesInRack(NameId rack) const;
+  void UpdateAvailable() { available_ = cluster_ - allocated_; }
+
+  // containers.cc
+  ContainerSlot NewSlot();
+  ContainerSlot CreateContainer(AttemptId attempt, uint32_t node, const Resources& size, const RequestKey& key);
+  ContainerSlot FindLive(const model::ContainerId& id) const;
+  ContainerSlot FindOnNode(const Node& node, const model::ContainerId& id) const;
+  model::ContainerId IdOf(const Container& container) const;
+  void LinkLive(ContainerSlot slot);
+  void UnlinkLive(ContainerSlot slot);
+  void PutOnNode(ContainerSlot slot, bool launched);
+  void ReleaseFromNode(ContainerSlot slot, bool by_node);
+  void Complete(ContainerSlot slot, const Ending& ending);
+  void CompleteLive(ContainerSlot slot, const Ending& ending);
+  bool Announce(const Container& container, const Ending& ending);
+  void GiveBack(Attempt& attempt, const Container& container);
+  void FreeIfGone(ContainerSlot slot);
+  void Forget(ContainerSlot slot);
+  void ReleaseAsked(AttemptId id, const std::vector<model::ContainerId>& releases);
+  void NodeReport(uint32_t node, const model::scheduler::NodeUpdated& event);
+  int32_t HashOf(const Container& container) const;
+  static int32_t HashOfApplication(const model::ApplicationId& id);
+
+  // ordering.cc
+  CompareContext ContextOf(const Queue& parent) const;
+  Subject SubjectOf(const Queue& queue) const;
+  Subject SubjectOf(const Attempt& attempt) const;
+  void Charge(AttemptId id, const Resources& size, int sign);
+  void ChargeQueues(QueueId queue, const Resources& size, int sign);
+  void Touch(AttemptId id);
+  void TouchQueue(QueueId id);
+  void Refresh(QueueId id);
+  void Rebuild(QueueId id);
+  void Detach(AttemptId id);
+  template <class Member>
+  void PlaceMember(Order& order, std::vector<Member>& table, uint32_t id, const OrderKey& key, bool eligible,
+                   bool counts_when_absent);
+  std::vector<uint32_t> ExactOrder(QueueId id) const;
+  void SetOfferable(AttemptId id, bool offerable);
+  void InvalidateOrders();
+
+  // assign.cc
+  void AttemptScheduling(uint32_t node);
+  void ContinuousPass();
+  void AssignPromised(uint32_t node);
+  void DropStalePromises(uint32_t node);
+  Offer OfferToQueue(QueueId queue, uint32_t node);
+  Offer OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node);
+  bool AcceptsNode(const Queue& queue, const Node& node) const;
+  Offer OfferToAttempt(AttemptId id, uint32_t node);
+  Offer AssignKeys(AttemptId id, uint32_t node, bool reserved);
+  std::optional<Offer> AssignKey(AttemptId id, uint32_t node, const RequestKey& key, const Placement* placement,
+                                 bool reserved);
+  Offer Try(AttemptId id, uint32_t node, const Request& ask, model::Locality type, bool reserved,
+            const RequestKey& key);
+  Offer Grant(AttemptId id, uint32_t node, const Resources& capability, model::Locality type, bool reserved,
+              const RequestKey& key);
+  void FulfilPromise(Node& node, AttemptId id, const Resources& size);
+  bool IsPromisedTo(const Node& node, AttemptId id) const;
+  bool HasContainerFor(const Attempt& attempt, const Placement* placement, const Node& node) const;
+  bool FitsInMaxShare(QueueId queue, const Resources& extra) const;
+  bool OverMasterShare(const Attempt& attempt) const;
+  bool CanRunMaster(const Queue& leaf, const Resources& size) const;
+  Resources MasterLimit(const Queue& leaf) const;
+
+  // locality.cc
+  model::Locality AllowedLocality(Attempt& attempt, KeyState& state);
+  model::Locality AllowedByOpportunities(KeyState& state) const;
+  model::Locality AllowedByTime(const Attempt& attempt, KeyState& state) const;
+  void TightenLocality(Attempt& attempt, const RequestKey& key, model::Locality type);
+  static KeyState& StateOf(Attempt& attempt, const RequestKey& key);
+
+  // reserve.cc
+  bool IsReservable(const Attempt& attempt, const Resources& size) const;
+  bool Reserve(AttemptId id, uint32_t node, const Resources& size, model::Locality type, bool reserved,
+               const RequestKey& key);
+  bool TooManyReservations(const Attempt& attempt, const Node& node, model::Locality type) const;
+  void Unreserve(AttemptId id, uint32_t node, bool fulfilled);
+  bool SettleReservation(uint32_t node);
+
+  // update.cc
+  void UpdatePass();
+  void UpdateDemand(QueueId id);
+  void UpdateLeafDemand(QueueId id);
+  void UpdateAttemptDemand(AttemptId id);
+  void UpdateShares(QueueId id);
+  void ShareAmongQueues(const Queue& parent, size_t type);
+  void ShareAmongAttempts(const Queue& leaf, size_t type);
+  void ShareToFirst(const Queue& leaf);
+
+  // starvation.cc
+  bool ShouldPreempt() const;
+  void UpdateStarved(QueueId leaf);
+  std::vector<AttemptId> StarvationCandidates(QueueId leaf) const;
+  Resources FairShareStarvation(Attempt& attempt);
+  Resources MinShareStarvation(Queue& leaf);
+  void SpreadMinShareStarvation(const Queue& leaf, const std::vector<AttemptId>& attempts, Resources pending);
+  void AddStarved(AttemptId id);
+  int CompareStarvation(AttemptId a, AttemptId b) const;
+  Resources Starvation(const Attempt& attempt) const { return attempt.fair_starvation + attempt.min_starvation; }
+  bool IsUsageBelowShare(const Attempt& attempt, const Resources& usage, const Resources& share) const;
+  bool IsStarved(const Attempt& attempt) const;
+
+  // preempt.cc
+  struct StarvedRequest {
+    NameId name;
+    bool relax;
+    Resources capability;
+    int32_t count;
+  };
+  struct Victims {
+    std::vector<ContainerSlot> taken;  // in the order met
+    int32_t masters = 0;
+  };
+  void PreemptPass();
+  void KillPass();
+  std::vector<StarvedRequest> StarvedRequests(const Attempt& attempt) const;
+  template <class Seen>
+  bool Visit(Seen& seen, NameId name) const;
+  std::vector<ContainerSlot> ChooseVictims(AttemptId starved);
+  std::optional<Victims> BestVictims(const StarvedRequest& request, const std::vector<uint32_t>& nodes) const;
+  std::optional<Victims> VictimsAmong(const StarvedRequest& request, const std::vector<uint32_t>& nodes) const;
+  std::optional<Victims> VictimsOn(const Resources& size, const Node& node, int32_t most_masters) const;
+  void DropUnneeded(Victims& victims, const Resources& size, Resources potential) const;
+  bool MayPreempt(const Container& container, const Resources& also_taken) const;
+  std::vector<ContainerSlot> InApplicationOrder(const Victims& victims) const;
+  void Promise(uint32_t node, AttemptId starved, const std::vector<ContainerSlot>& victims);
+
+  // check.cc
+  std::string CheckNodes() const;
+  std::string CheckAttempts() const;
+  std::string CheckQueues() const;
+  std::string CheckOrders() const;
+
+  // view.cc
+  QueueView ViewOf(const Queue& queue) const;
+
+  YarnFairConfig config_;
+  size_t types_;
+  bool locality_matters_;  // otherwise any level is allowed at once, and nothing is counted
+  EffectSink* out_ = nullptr;
+  int64_t now_ms_ = 0;
+
+  Names names_;
+  Settings settings_;
+  std::vector<Queue> queues_;
+  std::map<std::string, QueueId> queue_ids_;
+  std::vector<QueueId> leaf_order_;
+  std::vector<PendingConversion> conversions_;
+  std::map<std::string, AccessLists> acls_;
+  std::vector<App> apps_;
+  std::unordered_map<model::ApplicationId, uint32_t> app_ids_;
+  std::vector<Attempt> attempts_;
+  std::vector<AttemptId> free_attempts_;
+  std::vector<Container> containers_;
+  std::vector<ContainerSlot> free_containers_;
+  std::vector<Node> nodes_;
+  std::unordered_map<NameId, uint32_t> node_of_name_;
+  std::unordered_map<NameId, std::vector<uint32_t>> nodes_of_rack_;
+  std::map<std::string, int32_t> user_runnable_;
+  std::map<std::string, std::vector<AttemptId>> user_waiting_;
+
+  Resources cluster_;
+  Resources allocated_;  // root metrics
+  Resources available_;  // root metrics, as old as their last update
+  uint32_t node_count_ = 0;
+  uint32_t most_nodes_ = 0;
+  uint64_t node_sequence_ = 0;
+  mutable std::vector<uint32_t> node_order_;  // hash order, empty: to be made
+  mutable bool node_order_valid_ = false;
+  mutable Resources largest_node_;
+  mutable bool largest_node_valid_ = false;
+  mutable bool steady_dirty_ = false;
+  Resources reservation_threshold_;
+
+  std::vector<Sharer> sharers_;  // scratch of the share computations
+  java::PriorityQueue<AttemptId> starved_;
+  std::vector<KillTask> kills_;  // in order of time
+  std::vector<std::pair<AttemptId, ContainerSlot>> new_masters_;
+
+  int64_t next_update_ms_ = kNever;
+  int64_t next_continuous_ms_ = kNever;
+  int64_t next_queue_check_ms_ = kNever;
+};
+
+}  // namespace fairlead::scheduler::yarn_fair

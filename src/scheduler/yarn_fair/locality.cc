@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "scheduler/yarn_fair/core.h"
+
+// How long a request waits for a closer node: FSAppAttempt.getAllowedLocalityLevel and ...ByTime.
+
+namespace fairlead::scheduler::yarn_fair {
+
+using model::Locality;
+
+KeyState& Core::StateOf(Attempt& attempt, const RequestKey& key) {
+  const auto it = std::lower_bound(attempt.key_states.begin(), attempt.key_states.end(), key,
+                                   [](const KeyState& a, const RequestKey& b) { return a.key < b; });
+  if (it != attempt.key_states.end() && it->key == key) return *it;
+  KeyState state;
+  state.key = key;
+  return *attempt.key_states.insert(it, state);
+}
+
+/// Counts the opportunity, then says how far away a container of this key may be now.
+Locality Core::AllowedLocality(Attempt& attempt, KeyState& state) {
+  state.opportunities = std::min<int64_t>(state.opportunities + 1, INT32_MAX);
+  return config_.continuous ? AllowedByTime(attempt, state) : AllowedByOpportunities(state);
+}
+
+Locality Core::AllowedByOpportunities(KeyState& state) const {
+  if (!state.has_allowed) {
+    state.has_allowed = true;
+    state.allowed = Locality::kNodeLocal;
+    return state.allowed;
+  }
+  if (state.allowed == Locality::kOffSwitch) return state.allowed;
+  const double threshold = std::min<double>(
+      state.allowed == Locality::kNodeLocal ? config_.locality_threshold_node : config_.locality_threshold_rack, 1.0);
+  if (static_cast<double>(state.opportunities) > static_cast<double>(node_count_) * threshold) {
+    state.allowed = state.allowed == Locality::kNodeLocal ? Locality::kRackLocal : Locality::kOffSwitch;
+    state.opportunities = 0;
+  }
+  return state.allowed;
+}
+
+Locality Core::AllowedByTime(const Attempt& attempt, KeyState& state) const {
+  if (!state.has_allowed) {
+    state.has_allowed = true;
+    state.has_last = true;
+    state.last_ms = now_ms_;
+    state.allowed = Locality::kNodeLocal;
+    return state.allowed;
+  }
+  if (state.allowed == Locality::kOffSwitch) return state.allowed;
+  const int64_t waited = now_ms_ - (state.has_last ? state.last_ms : attempt.start_ms);
+  const int64_t delay =
+      state.allowed == Locality::kNodeLocal ? config_.locality_delay_node_ms : config_.locality_delay_rack_ms;
+  if (waited > delay) {
+    state.allowed = state.allowed == Locality::kNodeLocal ? Locality::kRackLocal : Locality::kOffSwitch;
+    state.opportunities = 0;
+    state.last_ms = now_ms_;
+    state.has_last = true;
+  }
+  return state.allowed;
+}
+
+/// A grant closer than allowed brings the allowed level back to its own.
+void Core::TightenLocality(Attempt& attempt, const RequestKey& key, Locality type) {
+  if (!locality_matters_) return;
+  KeyState& state = StateOf(attempt, key);
+  if (state.has_allowed && type < state.allowed) state.allowed = type;
+  if (config_.quirks.locality_count_survives_allocation) return;
+  state.opportunities = 0;
+  state.last_ms = now_ms_;
+  state.has_last = true;
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

@@ -1,0 +1,205 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/java.h"
+
+// Who is offered a node first. Hadoop puts the members of a queue into a TreeSet at every offer; here they stay in
+// order and only those whose usage, demand or weight changed are put to another place. Where the comparator is no order
+// (order.h), the TreeSet is built as Hadoop builds it.
+
+namespace fairlead::scheduler::yarn_fair {
+namespace {
+
+const Resources kNothing;
+
+}  // namespace
+
+CompareContext Core::ContextOf(const Queue& parent) const {
+  return {parent.policy, cluster_, types_, config_.quirks.drf_needy_test_uses_first_usage};
+}
+
+Subject Core::SubjectOf(const Queue& queue) const {
+  return {queue.used, queue.demand, queue.min_share, queue.weight, 0, {0, queue.name_rank}};
+}
+
+Subject Core::SubjectOf(const Attempt& attempt) const {
+  return {attempt.used, attempt.demand, kNothing, attempt.weight, attempt.start_ms, attempt.name};
+}
+
+/// Adds a container's size to (or takes it off) its application and all queues above.
+void Core::Charge(AttemptId id, const Resources& size, int sign) {
+  Attempt& attempt = attempts_[id];
+  if (sign > 0) {
+    attempt.used += size;
+  } else {
+    attempt.used -= size;
+  }
+  attempt.demand_dirty = true;
+  if (!attempt.stopped || config_.quirks.kept_container_leaves_twice) ChargeQueues(attempt.queue, size, sign);
+  Touch(id);
+}
+
+void Core::ChargeQueues(QueueId id, const Resources& size, int sign) {
+  queues_[id].demand_dirty = true;
+  for (; id != kNone; id = queues_[id].parent) {
+    if (sign > 0) {
+      queues_[id].used += size;
+    } else {
+      queues_[id].used -= size;
+    }
+    TouchQueue(id);
+  }
+}
+
+/// The attempt's place among the applications of its leaf, or whether it has one, may have changed.
+void Core::Touch(AttemptId id) {
+  Attempt& attempt = attempts_[id];
+  Order& order = queues_[attempt.queue].order;
+  if (order.built && !attempt.key_dirty) {
+    attempt.key_dirty = true;
+    order.dirty.push_back(id);
+  }
+  SetOfferable(id, attempt.runnable && attempt.demand != attempt.used);
+}
+
+void Core::SetOfferable(AttemptId id, bool offerable) {
+  Attempt& attempt = attempts_[id];
+  if (attempt.offerable == offerable) return;
+  attempt.offerable = offerable;
+  for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+    queues_[at].offerable += offerable ? 1 : UINT32_MAX;
+    TouchQueue(at);
+  }
+}
+
+void Core::TouchQueue(QueueId id) {
+  Queue& queue = queues_[id];
+  if (queue.parent == kNone || queue.key_dirty) return;
+  Order& order = queues_[queue.parent].order;
+  if (!order.built) return;
+  queue.key_dirty = true;
+  order.dirty.push_back(id);
+}
+
+/// Takes a leaving attempt out of its leaf's order at once.
+void Core::Detach(AttemptId id) {
+  Attempt& attempt = attempts_[id];
+  Order& order = queues_[attempt.queue].order;
+  if (!order.built) return;
+  if (attempt.key_dirty) std::erase(order.dirty, id);
+  attempt.key_dirty = false;
+  if (!attempt.in_order) return;
+  const auto it = std::lower_bound(order.members.begin(), order.members.end(), attempt.key,
+                                   [&](uint32_t a, const OrderKey& key) { return attempts_[a].key < key; });
+  FL_CHECK(it != order.members.end() && *it == id, "an attempt stands where its key says");
+  order.members.erase(it);
+  attempt.in_order = false;
+  if (!attempt.key.exact) --order.inexact;
+}
+
+/// Brings one changed member to its place; `counts_when_absent`: its inexact key counts although it is not eligible.
+template <class Member>
+void Core::PlaceMember(Order& order, std::vector<Member>& table, uint32_t id, const OrderKey& key, bool eligible,
+                       bool counts_when_absent) {
+  Member& member = table[id];
+  const auto less = [&](uint32_t a, const OrderKey& k) { return table[a].key < k; };
+  std::vector<uint32_t>& members = order.members;
+  auto from = members.end();
+  if (member.in_order) {
+    from = std::lower_bound(members.begin(), members.end(), member.key, less);
+    FL_CHECK(from != members.end() && *from == id, "a member stands where its key says");
+  }
+  if (!member.key.exact && (counts_when_absent || member.in_order)) --order.inexact;
+  if (!key.exact && (counts_when_absent || eligible)) ++order.inexact;
+  if (!eligible) {
+    if (member.in_order) members.erase(from);
+  } else if (!member.in_order) {
+    members.insert(std::lower_bound(members.begin(), members.end(), key, less), id);
+  } else if (key < member.key) {
+    std::rotate(std::lower_bound(members.begin(), from, key, less), from, from + 1);
+  } else {
+    const auto to = std::lower_bound(from + 1, members.end(), key, less);
+    std::rotate(from, from + 1, to);
+  }
+  member.key = key;
+  member.in_order = eligible;
+}
+
+void Core::Refresh(QueueId id) {
+  Queue& queue = queues_[id];
+  Order& order = queue.order;
+  if (!order.built) return Rebuild(id);
+  if (order.dirty.empty()) return;
+  const CompareContext context = ContextOf(queue);
+  for (const uint32_t member : order.dirty) {
+    if (queue.leaf) {
+      attempts_[member].key_dirty = false;
+      PlaceMember(order, attempts_, member, KeyOf(context, SubjectOf(attempts_[member])), attempts_[member].offerable,
+                  false);
+    } else {
+      queues_[member].key_dirty = false;
+      PlaceMember(order, queues_, member, KeyOf(context, SubjectOf(queues_[member])), queues_[member].offerable > 0,
+                  true);
+    }
+  }
+  order.dirty.clear();
+}
+
+void Core::Rebuild(QueueId id) {
+  Queue& queue = queues_[id];
+  Order& order = queue.order;
+  const CompareContext context = ContextOf(queue);
+  order = Order{};
+  order.built = true;
+  for (const AttemptId member : queue.runnable) {
+    Attempt& attempt = attempts_[member];
+    attempt.key_dirty = false;
+    attempt.key = KeyOf(context, SubjectOf(attempt));
+    attempt.in_order = attempt.offerable;
+    if (!attempt.in_order) continue;
+    order.members.push_back(member);
+    if (!attempt.key.exact) ++order.inexact;
+  }
+  for (const QueueId member : queue.children) {
+    Queue& child = queues_[member];
+    child.key_dirty = false;
+    child.key = KeyOf(context, SubjectOf(child));
+    child.in_order = child.offerable > 0;
+    if (!child.key.exact) ++order.inexact;
+    if (child.in_order) order.members.push_back(member);
+  }
+  const bool leaf = queue.leaf;
+  std::sort(order.members.begin(), order.members.end(), [&](uint32_t a, uint32_t b) {
+    return leaf ? attempts_[a].key < attempts_[b].key : queues_[a].key < queues_[b].key;
+  });
+  order.members.erase(std::unique(order.members.begin(), order.members.end()), order.members.end());
+}
+
+/// The TreeSet of Hadoop, filled in list order.
+std::vector<uint32_t> Core::ExactOrder(QueueId id) const {
+  const Queue& queue = queues_[id];
+  std::vector<uint32_t> list = queue.children;
+  for (const AttemptId member : queue.runnable) {
+    if (attempts_[member].offerable) list.push_back(member);
+  }
+  const CompareContext context = ContextOf(queue);
+  std::vector<uint32_t> order;
+  for (const uint32_t i : java::TreeOrder(static_cast<uint32_t>(list.size()), [&](uint32_t a, uint32_t b) {
+         if (queue.leaf) return Compare(context, SubjectOf(attempts_[list[a]]), SubjectOf(attempts_[list[b]]));
+         return Compare(context, SubjectOf(queues_[list[a]]), SubjectOf(queues_[list[b]]));
+       })) {
+    order.push_back(list[i]);
+  }
+  return order;
+}
+
+void Core::InvalidateOrders() {
+  for (Queue& queue : queues_) {
+    queue.order.built = false;
+    queue.shares_dirty = true;
+    queue.demand_dirty = true;
+  }
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

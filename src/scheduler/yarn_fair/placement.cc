@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "scheduler/yarn_fair/core.h"
+
+// Which queue an application goes to (org.apache.hadoop.yarn.server.resourcemanager.placement: the FS rules) and who
+// may use it (ConfiguredYarnAuthorizer).
+
+namespace fairlead::scheduler::yarn_fair {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
+
+/// FairQueuePlacementUtils.cleanName: trimmed, dots written out.
+std::string CleanName(std::string_view name) {
+  const size_t begin = name.find_first_not_of(kSpaces);
+  if (begin == std::string_view::npos) return "";
+  name = name.substr(begin, name.find_last_not_of(kSpaces) - begin + 1);
+  std::string clean;
+  for (const char c : name) {
+    if (c == '.') {
+      clean += "_dot_";
+    } else {
+      clean += c;
+    }
+  }
+  return clean;
+}
+
+std::string AssureRoot(const std::string& name) {
+  return name.empty() || name == "root" || name.starts_with("root.") ? name : "root." + name;
+}
+
+bool ValidQueueName(const std::string& name) {
+  if (name.empty()) return true;  // as Hadoop has it; the queue itself is refused later
+  if (kSpaces.find(name.front()) != kSpaces.npos || kSpaces.find(name.back()) != kSpaces.npos) return false;
+  return name.front() != '.' && name.back() != '.';
+}
+
+bool Admits(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  if (list.everybody || has(list.users, user)) return true;
+  return std::any_of(groups.begin(), groups.end(), [&](const std::string& g) { return has(list.groups, g); });
+}
+
+}  // namespace
+
+/// PlacementManager.placeApplication.
+Core::Placed Core::Place(const std::string& queue, const std::string& user,
+                         const std::vector<std::string>& groups) const {
+  for (const model::PlacementRule& rule : settings_.rules) {
+    Placed placed = PlaceBy(rule, queue, user, groups);
+    if (placed.queue || !placed.error.empty()) return placed;
+  }
+  return {};
+}
+
+bool Core::IsConfigured(const std::string& queue) const {
+  const QueueId id = FindQueue(queue);
+  return id != kNone && !queues_[id].dynamic;
+}
+
+Core::Placed Core::IfUsable(const model::PlacementRule& rule, std::string queue) const {
+  if (!rule.create && !IsConfigured(queue)) return {};
+  return {std::move(queue), {}};
+}
+
+Core::Placed Core::PlaceBy(const model::PlacementRule& rule, const std::string& queue, const std::string& user,
+                           const std::vector<std::string>& groups) const {
+  if (rule.name == "specified") {
+    if (!ValidQueueName(queue)) {
+      return {std::nullopt, "Application submitted by user " + user + "with illegal queue name '" + queue + "'."};
+    }
+    if (queue == "default") return {};
+    return IfUsable(rule, AssureRoot(queue));
+  }
+  if (rule.name == "default") {
+    const std::string named = ValidQueueName(rule.queue) ? rule.queue : "";
+    return IfUsable(rule, AssureRoot(named.empty() ? "default" : named));
+  }
+  if (rule.name == "user" || rule.name == "nestedUserQueue") {
+    return PlaceUnderParent(rule, CleanName(user), queue, user, groups);
+  }
+  if (rule.name == "reject") return {};
+  if (groups.empty()) return {std::nullopt, "No groups returned for user " + user};
+  if (rule.name == "primaryGroup") return PlaceUnderParent(rule, CleanName(groups.front()), queue, user, groups);
+  return PlaceBySecondaryGroup(rule, queue, user, groups);
+}
+
+/// The queue `name` at the root, or below what the parent rule gives (not below a leaf).
+Core::Placed Core::PlaceUnderParent(const model::PlacementRule& rule, const std::string& name, const std::string& queue,
+                                    const std::string& user, const std::vector<std::string>& groups) const {
+  if (rule.parent.empty()) return IfUsable(rule, AssureRoot(name));
+  Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
+  if (!parent.queue) return parent;
+  const QueueId id = FindQueue(*parent.queue);
+  if (id != kNone && queues_[id].leaf) return {};
+  return IfUsable(rule, *parent.queue + "." + name);
+}
+
+Core::Placed Core::PlaceBySecondaryGroup(const model::PlacementRule& rule, const std::string& queue,
+                                         const std::string& user, const std::vector<std::string>& groups) const {
+  std::string above = "root";
+  if (!rule.parent.empty()) {
+    Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
+    if (!parent.queue) return parent;
+    const QueueId id = FindQueue(*parent.queue);
+    if (id != kNone && queues_[id].leaf) return {};
+    above = *parent.queue;
+  }
+  for (const std::string& group : groups) {
+    const std::string clean = CleanName(group);
+    const std::string name = rule.parent.empty() ? AssureRoot(clean) : above + "." + clean;
+    if (IsConfigured(name)) return {name, {}};
+  }
+  return {};
+}
+
+/// ConfiguredYarnAuthorizer.checkPermission for SUBMIT_APPLICATIONS or ADMINISTER_QUEUE, on the queue or above.
+bool Core::MaySubmit(const std::string& queue, const std::string& user, const std::vector<std::string>& groups) const {
+  for (std::string at = queue;;) {
+    const auto it = acls_.find(at);
+    if (it != acls_.end()) {
+      if (Admits(it->second.submit, user, groups) || Admits(it->second.administer, user, groups)) return true;
+    }
+    const size_t dot = at.rfind('.');
+    if (dot == std::string::npos) return false;
+    at.resize(dot);
+  }
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

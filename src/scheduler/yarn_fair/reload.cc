@@ -1,0 +1,176 @@
+#include <algorithm>
+
+#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/java.h"
+
+// The allocation file: AllocationConfiguration, FairScheduler.AllocationReloadListener and
+// QueueManager.updateAllocationConfiguration.
+
+namespace fairlead::scheduler::yarn_fair {
+namespace {
+
+/// Names in the order in which a HashSet<String>, filled in this order, is walked.
+std::vector<std::string> InHashSetOrder(const std::vector<std::string>& names) {
+  std::vector<std::string> distinct;
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (seen.insert(name).second) distinct.push_back(name);
+  }
+  std::vector<int32_t> hashes;
+  for (const std::string& name : distinct) hashes.push_back(java::HashOfString(name));
+  std::vector<std::string> ordered;
+  for (const uint32_t i : java::HashOrder(hashes, java::HashCapacity(distinct.size()))) ordered.push_back(distinct[i]);
+  return ordered;
+}
+
+/// The parser adds a parent after all below it; the file order has it before.
+std::vector<std::string> ParentsAfterChildren(const std::vector<model::QueueConfig>& queues) {
+  std::vector<std::string> order;
+  std::vector<std::string> open;
+  const auto close_until = [&](const std::string& name) {
+    while (!open.empty() && !name.starts_with(open.back() + ".")) {
+      order.push_back(open.back());
+      open.pop_back();
+    }
+  };
+  for (const model::QueueConfig& queue : queues) {
+    close_until(queue.name);
+    if (queue.parent_type || queue.reservable) open.push_back(queue.name);
+  }
+  close_until("");
+  return order;
+}
+
+Policy PolicyFrom(const std::optional<std::string>& name) {
+  if (name == "drf") return Policy::kDrf;
+  return name == "fifo" ? Policy::kFifo : Policy::kFair;
+}
+
+/// QueuePlacementPolicy.fromConfiguration.
+std::vector<model::PlacementRule> RulesFromKeys(const YarnFairConfig& config) {
+  const bool create = config.allow_undeclared_pools;
+  std::vector<model::PlacementRule> rules = {{"specified", create, "", {}}};
+  if (config.user_as_default_queue) rules.push_back({"user", create, "", {}});
+  if (!config.user_as_default_queue || !create) rules.push_back({"default", true, "", {}});
+  return rules;
+}
+
+}  // namespace
+
+Limit Core::ReadLimit(const model::ConfiguredResources& resources) const {
+  Limit limit;
+  limit.percent = !resources.percent.empty();
+  const auto all = resources.percent.find("*");
+  for (size_t i = 0; i < Resources::kMaxTypes; ++i) {
+    limit.amount[i] = resources.unnamed;
+    limit.share[i] = all == resources.percent.end() ? 0.0 : all->second / 100.0;
+    if (i >= types_) continue;
+    const std::string name(model::ResourceTypes::Name(i));
+    if (const auto it = resources.absolute.find(name); it != resources.absolute.end()) limit.amount[i] = it->second;
+    if (const auto it = resources.percent.find(name); it != resources.percent.end())
+      limit.share[i] = it->second / 100.0;
+  }
+  return limit;
+}
+
+Settings Core::Read(const model::QueueTree& tree) const {
+  Settings s;
+  std::vector<std::string> leaves;
+  for (const model::QueueConfig& queue : tree.queues) {
+    s.queues[queue.name] = queue;
+    s.configured.insert(queue.name);
+    if (!queue.parent_type && !queue.reservable) leaves.push_back(queue.name);
+  }
+  s.leaf_order = InHashSetOrder(leaves);
+  s.parent_order = InHashSetOrder(ParentsAfterChildren(tree.queues));
+  s.user_max_apps = tree.user_max_apps;
+  s.user_max_apps_default = tree.user_max_apps_default.value_or(INT32_MAX);
+  s.queue_max_apps_default = tree.queue_max_apps_default.value_or(INT32_MAX);
+  if (tree.queue_max_resources_default) s.queue_max_default = ReadLimit(*tree.queue_max_resources_default);
+  s.queue_max_am_share_default = static_cast<float>(tree.queue_max_am_share_default.value_or(0.5));
+  if (tree.default_min_share_preemption_timeout) {
+    s.root_min_share_timeout = tree.default_min_share_preemption_timeout->millis();
+  }
+  if (tree.default_fair_share_preemption_timeout) {
+    s.root_fair_share_timeout = tree.default_fair_share_preemption_timeout->millis();
+  }
+  s.root_fair_share_threshold = static_cast<float>(tree.default_fair_share_preemption_threshold.value_or(0.5));
+  s.default_policy = PolicyFrom(tree.default_policy);
+  s.rules = tree.placement ? *tree.placement : RulesFromKeys(config_);
+  return s;
+}
+
+/// AllocationFileQueueParser: a listed queue without an access list admits nobody, the root everybody.
+std::vector<std::pair<std::string, Core::AccessLists>> Core::ReadAcls(const model::QueueTree& tree) const {
+  std::vector<std::pair<std::string, AccessLists>> acls;
+  for (const model::QueueConfig& queue : tree.queues) {
+    model::AccessList standard;
+    standard.everybody = queue.name == "root";
+    acls.emplace_back(queue.name,
+                      AccessLists{queue.submit_acl.value_or(standard), queue.administer_acl.value_or(standard)});
+  }
+  return acls;
+}
+
+void Core::Load(Settings settings, const std::vector<std::pair<std::string, AccessLists>>& acls) {
+  std::vector<std::string> removed;
+  for (const std::string& name : settings_.configured) {
+    if (!settings.configured.contains(name)) removed.push_back(name);
+  }
+  settings_ = std::move(settings);
+  model::AccessList everybody;
+  everybody.everybody = true;
+  acls_["root"] = {everybody, everybody};
+  for (const auto& [name, lists] : acls) acls_[name] = lists;
+  VerifyPolicies(0);
+  EnsureConfigured(settings_.leaf_order, QueueKind::kLeaf);
+  EnsureConfigured(settings_.parent_order, QueueKind::kParent);
+  InitQueueTree(0);
+  InvalidateOrders();
+  MarkSteady();
+  for (const std::string& name : removed) {
+    const QueueId id = FindQueue(name);
+    if (id == kNone) return Fail("NullPointerException", "queue " + name + " was configured but never made");
+    queues_[id].dynamic = true;
+  }
+  ApplyChildDefaults();
+  StartWaitingAfterReload();
+}
+
+/// FSQueue.verifyAndSetPolicyFromConf: sets policies from below; a forbidden pair ends it where it is met.
+bool Core::VerifyPolicies(QueueId id) {
+  const Policy policy = PolicyOf(queues_[id].name);
+  for (const QueueId child : queues_[id].children) {
+    if (!ChildPolicyAllowed(policy, PolicyOf(queues_[child].name))) return false;
+    if (!VerifyPolicies(child)) return false;
+  }
+  queues_[id].policy = policy;
+  return true;
+}
+
+void Core::EnsureConfigured(const std::vector<std::string>& names, QueueKind kind) {
+  for (const std::string& name : names) {
+    if (RemoveIncompatible(name, kind) == false) {
+      conversions_.push_back({name, kind});
+      continue;
+    }
+    const QueueId id = GetQueue(name, true, kind, false, kNone).id;
+    if (id != kNone) queues_[id].dynamic = false;
+  }
+}
+
+/// FairScheduler.applyChildDefaults: queues that the file does not list take the limit their parent has for children.
+void Core::ApplyChildDefaults() {
+  for (QueueId id = 1; id < queues_.size(); ++id) {
+    Queue& queue = queues_[id];
+    if (!queue.alive || settings_.configured.contains(queue.name)) continue;
+    const std::optional<Limit>& max_child = queues_[queue.parent].max_child_limit;
+    if (!max_child) continue;
+    queue.max_limit = *max_child;
+    ResolveShares(id);
+  }
+}
+
+void Core::Apply(const model::scheduler::QueuesReloaded& event) { Load(Read(event.tree), ReadAcls(event.tree)); }
+
+}  // namespace fairlead::scheduler::yarn_fair

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+
+#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/java.h"
+#include "scheduler/yarn_fair/shares.h"
+
+// The update pass: FairScheduler.update, updateDemand and computeShares of queues and applications. Only what changed
+// is computed again.
+
+namespace fairlead::scheduler::yarn_fair {
+namespace {
+
+void AddSaturating(Resources& a, const Resources& b) {
+  for (size_t i = 0; i < Resources::kMaxTypes; ++i) {
+    if (__builtin_add_overflow(a[i], b[i], &a[i])) a[i] = INT64_MAX;
+  }
+}
+
+/// Resource.setResourceValue: vcores are an int.
+void SetShare(Resources& target, size_t type, int64_t value) {
+  target[type] = type == 1 ? std::min<int64_t>(value, INT32_MAX) : value;
+}
+
+}  // namespace
+
+void Core::UpdatePass() {
+  UpdateDemand(0);
+  if (queues_[0].fair_share != cluster_) {
+    queues_[0].fair_share = cluster_;
+    queues_[0].shares_dirty = true;
+  }
+  UpdateShares(0);
+  UpdateAvailable();
+  if (!config_.preemption || !ShouldPreempt()) return;
+  for (const QueueId leaf : leaf_order_) UpdateStarved(leaf);
+}
+
+void Core::UpdateDemand(QueueId id) {
+  if (queues_[id].leaf) {
+    if (queues_[id].demand_dirty) UpdateLeafDemand(id);
+    return;
+  }
+  Resources demand;
+  for (const QueueId child : queues_[id].children) {
+    UpdateDemand(child);
+    Resources part = queues_[child].demand;
+    if (!queues_[child].leaf && config_.quirks.parent_demand_drops_types) {
+      part = Resources::Of(part[0], std::min<int64_t>(part[1], INT32_MAX));
+    }
+    AddSaturating(demand, part);
+  }
+  demand = ComponentwiseMin(demand, queues_[id].max_share);
+  if (demand == queues_[id].demand) return;
+  queues_[id].demand = demand;
+  TouchQueue(id);
+}
+
+void Core::UpdateLeafDemand(QueueId id) {
+  queues_[id].demand_dirty = false;
+  Resources demand;
+  for (const std::vector<AttemptId>* list : {&queues_[id].runnable, &queues_[id].waiting}) {
+    for (const AttemptId attempt : *list) {
+      if (attempts_[attempt].demand_dirty) UpdateAttemptDemand(attempt);
+      AddSaturating(demand, attempts_[attempt].demand);
+    }
+  }
+  demand = ComponentwiseMin(demand, queues_[id].max_share);
+  if (demand == queues_[id].demand) return;
+  queues_[id].demand = demand;
+  TouchQueue(id);
+}
+
+void Core::UpdateAttemptDemand(AttemptId id) {
+  Attempt& attempt = attempts_[id];
+  attempt.demand_dirty = false;
+  Resources demand = attempt.used;
+  for (const Asks::ActiveKey& key : attempt.asks.active()) {
+    const Request* any = attempt.asks.placement(key.slot).Any();
+    if (any != nullptr && any->count > 0) AddSaturating(demand, MultiplyDown(any->capability, any->count));
+  }
+  if (demand == attempt.demand) return;
+  attempt.demand = demand;
+  if (config_.size_based_weight) {
+    attempt.weight = static_cast<float>(std::log1p(static_cast<double>(demand[0])) / std::log(2.0));
+    queues_[attempt.queue].shares_dirty = true;
+  }
+  Touch(id);
+}
+
+/// FSParentQueue.updateInternal, FSLeafQueue.updateInternal.
+void Core::UpdateShares(QueueId id) {
+  Queue& queue = queues_[id];
+  if (queue.shares_dirty) {
+    queue.shares_dirty = false;
+    const size_t types = queue.policy == Policy::kDrf ? types_ : queue.policy == Policy::kFair ? 1 : 0;
+    for (size_t type = 0; type < types; ++type) {
+      if (queue.leaf) {
+        ShareAmongAttempts(queue, type);
+      } else {
+        ShareAmongQueues(queue, type);
+      }
+    }
+    if (queue.policy == Policy::kFifo) ShareToFirst(queue);
+  }
+  for (const QueueId child : queue.children) UpdateShares(child);
+}
+
+void Core::ShareAmongQueues(const Queue& parent, size_t type) {
+  sharers_.clear();
+  for (const QueueId id : parent.children) {
+    const Queue& child = queues_[id];
+    sharers_.push_back({child.weight, child.min_share[type], child.max_share[type], child.NumRunnable() > 0, 0});
+  }
+  ComputeShares(sharers_, parent.fair_share[type], config_.quirks.shares_round_up);
+  for (size_t i = 0; i < parent.children.size(); ++i) {
+    Queue& child = queues_[parent.children[i]];
+    const int64_t before = child.fair_share[type];
+    SetShare(child.fair_share, type, sharers_[i].share);
+    if (child.fair_share[type] != before) child.shares_dirty = true;
+  }
+}
+
+void Core::ShareAmongAttempts(const Queue& leaf, size_t type) {
+  sharers_.clear();
+  for (const AttemptId id : leaf.runnable) sharers_.push_back({attempts_[id].weight, 0, INT64_MAX, true, 0});
+  ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up);
+  for (size_t i = 0; i < leaf.runnable.size(); ++i) {
+    SetShare(attempts_[leaf.runnable[i]].fair_share, type, sharers_[i].share);
+  }
+}
+
+/// FifoPolicy.computeShares: all to the one that started first, the others keep what they had.
+void Core::ShareToFirst(const Queue& leaf) {
+  AttemptId first = kNone;
+  for (const AttemptId id : leaf.runnable) {
+    if (!config_.quirks.fifo_keeps_stale_shares) attempts_[id].fair_share = {};
+    if (first == kNone || attempts_[id].start_ms < attempts_[first].start_ms) first = id;
+  }
+  if (first != kNone) attempts_[first].fair_share = leaf.fair_share;
+}
+
+void Core::ComputeSteady(QueueId id) const {
+  const Queue& parent = queues_[id];
+  const size_t types = parent.policy == Policy::kDrf ? types_ : parent.policy == Policy::kFair ? 1 : 0;
+  for (size_t type = 0; type < types; ++type) {
+    std::vector<Sharer> sharers;
+    for (const QueueId child : parent.children) {
+      const Queue& queue = queues_[child];
+      sharers.push_back({queue.weight, queue.min_share[type], queue.max_share[type], true, 0});
+    }
+    ComputeShares(sharers, parent.steady_share[type], config_.quirks.shares_round_up);
+    for (size_t i = 0; i < sharers.size(); ++i) {
+      SetShare(queues_[parent.children[i]].steady_share, type, sharers[i].share);
+    }
+  }
+  for (const QueueId child : parent.children) {
+    if (!queues_[child].leaf) ComputeSteady(child);
+  }
+}
+
+}  // namespace fairlead::scheduler::yarn_fair

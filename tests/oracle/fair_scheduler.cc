@@ -1,0 +1,36 @@
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "oracle/fair_scheduler_replay.h"
+
+// oracle_fair_scheduler DIR [--version 3.4.3|3.3.6|3.3.5] [--check]
+
+int main(int argc, char** argv) {
+  using namespace fairlead::oracle;
+  std::string directory;
+  std::string version = "3.4.3";
+  bool check = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--version") == 0 && i + 1 < argc) {
+      version = argv[++i];
+    } else if (std::strcmp(argv[i], "--check") == 0) {
+      check = true;
+    } else if (directory.empty()) {
+      directory = argv[i];
+    } else {
+      directory.clear();
+      break;
+    }
+  }
+  if (directory.empty() || FairSchedulerVersions(version).empty()) {
+    std::fprintf(stderr, "usage: oracle_fair_scheduler DIR [--version 3.4.3|3.3.6|3.3.5] [--check]\n");
+    return 2;
+  }
+  return RunAll(
+      directory, version, FairSchedulerVersions(version),
+      [check](const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected, const std::string& v) {
+        return ReplayFairScheduler(scenario, expected, v, check);
+      },
+      "queue orders computed, none taken from the recordings");
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "oracle/oracle.h"
+
+namespace fairlead::oracle {
+
+/// Drives the production yarn-fair core through a recorded scenario and compares every step with the trace of the real
+/// FairScheduler. `check_invariants`: also recomputes all sums after each step.
+Difference ReplayFairScheduler(const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected,
+                               const std::string& version, bool check_invariants);
+
+/// Where traces of a version are looked for, in order.
+std::vector<std::string> FairSchedulerVersions(const std::string& version);
+
+}  // namespace fairlead::oracle
