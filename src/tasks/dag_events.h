@@ -88,7 +88,8 @@ struct DagKill {
   static constexpr std::string_view kName = "dag_kill";
   model::tasks::StageId stage = -1;
   std::string reason;
-  FL_FIELDS(stage, reason)
+  bool stop = false;  // launch nothing more of it either
+  FL_FIELDS(stage, reason, stop)
 };
 struct DagPartitionDone {
   static constexpr std::string_view kName = "dag_partition_done";

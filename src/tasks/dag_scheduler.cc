@@ -445,7 +445,7 @@ void DagScheduler::ResultSucceeded(Stage& stage, const DagTaskEnded& event) {
   MarkFinished(stage, {});
   CancelIndependentStages(job, "Job " + std::to_string(job.id) + " is finished.");
   CleanUp(job.id);
-  out_->push_back(DagKill{.stage = id, .reason = "Stage finished"});
+  out_->push_back(DagKill{.stage = id, .reason = "Stage finished", .stop = false});
   out_->push_back(std::move(end));
 }
 
@@ -548,7 +548,7 @@ void DagScheduler::RollBack(const Stage& map) {
     if (stage->is_map()) UnregisterAll(stage->shuffle);
     if (running_.Contains(id)) {
       MarkFinished(*stage, "input of it is computed again: " + cause);
-      out_->push_back(DagKill{.stage = id, .reason = "its input is computed again"});
+      out_->push_back(DagKill{.stage = id, .reason = "its input is computed again", .stop = true});
       failed_.Insert(id);
     }
   }

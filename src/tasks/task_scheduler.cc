@@ -57,6 +57,7 @@ TaskScheduler::TaskScheduler(const Config& config)
                .out = nullptr,
                .remote_read_ns = 0,
                .remote_reads = 0,
+               .level_moved = false,
                .owner = this},
       pools_(config) {}
 
@@ -130,12 +131,6 @@ std::vector<SetId> TaskScheduler::SchedulingOrder() const {
   std::vector<SetId> ids;
   for (const TaskSet* set : pools_.Sorted()) ids.push_back(set->id());
   return ids;
-}
-
-std::vector<const TaskSet*> TaskScheduler::Sets() const {
-  std::vector<const TaskSet*> sets;
-  for (const auto& [id, set] : sets_) sets.push_back(set.get());
-  return sets;
 }
 
 void TaskScheduler::SetFinished(TaskSet& set) {
@@ -227,6 +222,14 @@ void TaskScheduler::Cancel(StageId stage, const std::string& reason) {
   for (TaskSet* set : AttemptsOf(stage)) {
     set->Abort(SetFailureKind::kCancelled, -1, "Stage " + std::to_string(stage) + " cancelled");
   }
+}
+
+void TaskScheduler::Stop(StageId stage) {
+  for (TaskSet* set : AttemptsOf(stage)) set->Stop();
+}
+
+void TaskScheduler::NoteRemoteRead(TaskId task, int64_t ns) {
+  if (TaskInfo* info = Tracked(task)) info->set->NoteRemoteRead(ns);
 }
 
 void TaskScheduler::PartitionDone(StageId stage, int32_t partition) {

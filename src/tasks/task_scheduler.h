@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -42,7 +43,11 @@ class TaskScheduler : private SetContext::Owner {
   void Decommission(ExecutorNumber executor);
   void Cancel(model::tasks::StageId stage, const std::string& reason);
   void Kill(model::tasks::StageId stage, const std::string& reason);
+  /// Launches nothing more of the stage's live attempts.
+  void Stop(model::tasks::StageId stage);
   void PartitionDone(model::tasks::StageId stage, int32_t partition);
+  /// A task spent this long in reading remote input.
+  void NoteRemoteRead(model::tasks::TaskId task, int64_t ns);
   void CheckSpeculation();
   void CheckUnschedulable();
 
@@ -56,7 +61,9 @@ class TaskScheduler : private SetContext::Owner {
   TaskSet* Find(SetId id);
   const TaskSet* Find(SetId id) const { return const_cast<TaskScheduler*>(this)->Find(id); }
   /// All live sets, by id.
-  std::vector<const TaskSet*> Sets() const;
+  const std::map<SetId, std::unique_ptr<TaskSet>>& sets() const { return sets_; }
+  /// Whether a set has gone to a weaker level since this was last asked.
+  bool TakeLevelMoved() { return std::exchange(context_.level_moved, false); }
   /// The attempt, or null when its set is gone.
   const TaskInfo* Info(model::tasks::TaskId task) const;
   const TaskTable& tasks() const { return context_.tasks; }

@@ -200,6 +200,7 @@ Level TaskSet::AllowedLevel() {
       break;
     }
     ++level_index_;
+    context_.level_moved = true;
   }
   return level();
 }
@@ -495,6 +496,11 @@ void TaskSet::PartitionDone(int32_t partition) {
   MaybeFinish();
 }
 
+void TaskSet::Stop() {
+  zombie = true;
+  MaybeFinish();
+}
+
 void TaskSet::Abort(SetFailureKind kind, int32_t index, const std::string& reason) {
   SetFailed failed;
   failed.set = id_;
@@ -532,13 +538,16 @@ void TaskSet::ExecutorLost(ExecutorNumber executor, const SetExecutorLost& loss)
       shuffle_map_ && (loss.kind == LossKind::kDecommissioned || !context_.config.external_shuffle_service);
   const auto here = [&](TaskId id) { return context_.tasks.Get(id).executor == executor; };
   if (outputs_lost && !zombie && std::any_of(attempts_.begin(), attempts_.end(), here)) RequeueOutputs(executor);
-  HashMapOrder order;
   std::vector<TaskId> running;
-  for (size_t i = 0; i < attempts_.size(); ++i) order.Insert(static_cast<uint32_t>(i), LongHash(attempts_[i]));
-  order.Any([&](uint32_t i) {
-    if (here(attempts_[i]) && context_.tasks.Get(attempts_[i]).running()) running.push_back(attempts_[i]);
-    return false;
-  });
+  const auto runs_here = [&](TaskId id) { return here(id) && context_.tasks.Get(id).running(); };
+  if (std::any_of(attempts_.begin(), attempts_.end(), runs_here)) {
+    HashMapOrder order;
+    for (size_t i = 0; i < attempts_.size(); ++i) order.Insert(static_cast<uint32_t>(i), LongHash(attempts_[i]));
+    order.Any([&](uint32_t i) {
+      if (runs_here(attempts_[i])) running.push_back(attempts_[i]);
+      return false;
+    });
+  }
   const bool guilty = loss.kind == LossKind::kExitedByApp || loss.kind == LossKind::kProcessLost;
   for (const TaskId id : running) {
     const bool counts = guilty && !context_.tasks.Get(id).launching;

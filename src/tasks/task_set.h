@@ -34,6 +34,7 @@ struct SetContext {
   /// Remote reads of all sets, for the adaptive delay of a set that has none yet.
   int64_t remote_read_ns = 0;
   int64_t remote_reads = 0;
+  bool level_moved = false;  // a set has gone to a weaker level
   /// Called when a set has nothing running and nothing to run; it may not be destroyed inside.
   class Owner {
    public:
@@ -66,6 +67,8 @@ class TaskSet {
   void Succeeded(model::tasks::TaskId task);
   void Failed(model::tasks::TaskId task, model::tasks::EndKind kind, const std::string& message);
   void PartitionDone(int32_t partition);
+  /// Launches nothing more.
+  void Stop();
   void ExecutorLost(ExecutorNumber executor, const SetExecutorLost& loss);
   bool CheckSpeculation();
   void Abort(SetFailureKind kind, int32_t index, const std::string& reason);
