@@ -1,0 +1,133 @@
+#include "cluster_files.h"
+
+#include <map>
+
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::apps {
+namespace {
+
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+std::string XmlEscape(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string SiteXml(const Properties& properties) {
+  std::string out = "<?xml version=\"1.0\"?>\n<configuration>\n";
+  for (const auto& [name, value] : properties) {
+    out += "  <property><name>" + name + "</name><value>" + XmlEscape(value) + "</value></property>\n";
+  }
+  return out + "</configuration>\n";
+}
+
+std::string NodeHost(int number) { return "127.0.0." + std::to_string(number); }
+
+std::string Allocations(const ClusterShape& shape) {
+  std::string out = "<?xml version=\"1.0\"?>\n<allocations>\n";
+  for (const std::string& queue : shape.queues) {
+    const size_t equals = queue.find('=');
+    out += "  <queue name=\"" + XmlEscape(queue.substr(0, equals)) + "\">";
+    if (equals != std::string::npos) out += "<weight>" + XmlEscape(queue.substr(equals + 1)) + "</weight>";
+    out += "</queue>\n";
+  }
+  return out + "</allocations>\n";
+}
+
+std::string Topology(const ClusterShape& shape) {
+  std::string out;
+  for (int node = 1; node <= shape.nodes; ++node) {
+    out += NodeHost(node) + " /rack" + std::to_string((node - 1) % shape.racks + 1) + "\n";
+  }
+  return out;
+}
+
+Properties YarnSite(const ClusterShape& shape) {
+  const auto address = [&](uint16_t offset) { return "127.0.0.1:" + std::to_string(shape.Port(offset)); };
+  const std::string conf = shape.directory + "/conf";
+  return {
+      {"yarn.resourcemanager.hostname", "127.0.0.1"},
+      {"yarn.resourcemanager.scheduler.address", address(kSchedulerOffset)},
+      {"yarn.resourcemanager.resource-tracker.address", address(kTrackerOffset)},
+      {"yarn.resourcemanager.address", address(kClientOffset)},
+      {"yarn.resourcemanager.admin.address", address(kAdminOffset)},
+      {"yarn.resourcemanager.webapp.address", address(kWebOffset)},
+      {"yarn.resourcemanager.scheduler.class",
+       "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"},
+      {"yarn.scheduler.fair.allocation.file", conf + "/fair-scheduler.xml"},
+      {"fairlead.scheduler.profile", shape.profile},
+      {"fairlead.rm.state-dir", shape.directory + "/rm"},
+      {"yarn.scheduler.minimum-allocation-mb", "64"},
+      {"yarn.scheduler.increment-allocation-mb", "64"},
+      {"yarn.scheduler.maximum-allocation-mb", std::to_string(shape.node_memory_mib)},
+      {"yarn.scheduler.maximum-allocation-vcores", std::to_string(shape.node_vcores)},
+      {"yarn.nodemanager.aux-services", "spark_shuffle,mapreduce_shuffle"},
+      {"spark.shuffle.service.port", std::to_string(shape.Port(kShuffleOffset))},
+      {"yarn.nodemanager.resource.memory-mb", std::to_string(shape.node_memory_mib)},
+      {"yarn.nodemanager.resource.cpu-vcores", std::to_string(shape.node_vcores)},
+      {"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99.5"},
+      // The cluster ends with its command, so containers of a killed node agent end soon, too.
+      {"fairlead.nm.agent-absence-limit-ms", "20000"},
+      {"yarn.nm.liveness-monitor.expiry-interval-ms", "10000"},
+  };
+}
+
+}  // namespace
+
+base::Status WriteClusterFiles(const ClusterShape& shape) {
+  const auto disk = env_posix::MakePosixDisk();
+  for (const char* folder : {"/conf", "/logs", "/rm", "/tmp"}) {
+    if (const base::Status made = disk->MakeDirectories(shape.directory + folder); !made.ok()) return made;
+  }
+  const std::map<std::string, std::string> files = {
+      {"core-site.xml", SiteXml({{"fs.defaultFS", "file:///"},
+                                 {"hadoop.tmp.dir", shape.directory + "/tmp"},
+                                 {"net.topology.node.switch.mapping.impl", "org.apache.hadoop.net.TableMapping"},
+                                 {"net.topology.table.file.name", shape.directory + "/conf/topology"}})},
+      {"yarn-site.xml", SiteXml(YarnSite(shape))},
+      {"mapred-site.xml", SiteXml({{"mapreduce.framework.name", "yarn"},
+                                   {"mapreduce.shuffle.port", std::to_string(shape.Port(kMapReduceOffset))}})},
+      {"fair-scheduler.xml", Allocations(shape)},
+      {"topology", Topology(shape)},
+  };
+  for (const auto& [name, text] : files) {
+    const base::Status written = disk->WriteFileAtomically(shape.directory + "/conf/" + name, text);
+    if (!written.ok()) return written;
+  }
+  return {};
+}
+
+std::vector<std::string> RmArguments(const ClusterShape& shape) {
+  return {"rm", "--hadoop-conf", shape.directory + "/conf"};
+}
+
+std::vector<std::string> NmArguments(const ClusterShape& shape, int number) {
+  const std::string host = NodeHost(number);
+  const std::string own = shape.directory + "/nm" + std::to_string(number);
+  std::vector<std::string> arguments = {"nm", "--hadoop-conf", shape.directory + "/conf"};
+  const Properties settings = {
+      {"yarn.nodemanager.hostname", host},
+      {"yarn.nodemanager.address", host + ":0"},
+      {"yarn.nodemanager.webapp.address", host + ":" + std::to_string(shape.Port(kNodeWebOffset))},
+      {"yarn.nodemanager.local-dirs", own + "/local"},
+      {"yarn.nodemanager.log-dirs", own + "/logs"},
+      {"yarn.nodemanager.recovery.dir", own + "/state"},
+  };
+  for (const auto& [key, value] : settings) {
+    arguments.push_back("--set");
+    arguments.push_back(key + "=" + value);
+  }
+  return arguments;
+}
+
+}  // namespace fairlead::apps

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fairlead::apps {
+
+inline constexpr uint16_t kSchedulerOffset = 30;
+inline constexpr uint16_t kTrackerOffset = 31;
+inline constexpr uint16_t kClientOffset = 32;
+inline constexpr uint16_t kAdminOffset = 33;
+inline constexpr uint16_t kNodeWebOffset = 42;
+inline constexpr uint16_t kWebOffset = 88;
+inline constexpr uint16_t kShuffleOffset = 137;
+inline constexpr uint16_t kMapReduceOffset = 162;
+inline constexpr std::array kPortOffsets = {kSchedulerOffset, kTrackerOffset, kClientOffset,  kAdminOffset,
+                                            kNodeWebOffset,   kWebOffset,     kShuffleOffset, kMapReduceOffset};
+
+/// A cluster on this machine: node N is 127.0.0.N, racks are dealt out in turn.
+struct ClusterShape {
+  std::string directory;
+  int nodes = 3;
+  int racks = 2;
+  int64_t node_memory_mib = 2048;
+  int node_vcores = 2;
+  std::vector<std::string> queues;  // "name=weight"
+  std::string profile = "fairlead";
+  uint16_t port_base = 0;
+  uint16_t Port(uint16_t offset) const { return static_cast<uint16_t>(port_base + offset); }
+};
+
+/// Writes DIRECTORY/conf (Hadoop's files, good for any YARN client) and makes the other folders.
+base::Status WriteClusterFiles(const ClusterShape& shape);
+
+/// Words after `fairlead` that start the resource manager and node `number` (from 1).
+std::vector<std::string> RmArguments(const ClusterShape& shape);
+std::vector<std::string> NmArguments(const ClusterShape& shape, int number);
+
+}  // namespace fairlead::apps

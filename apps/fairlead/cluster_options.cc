@@ -1,0 +1,43 @@
+#include "cluster_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+namespace fairlead::apps {
+
+void AddClusterOptions(CLI::App& command, ClusterOptions& options) {
+  command.add_option("--hadoop-conf", options.source.hadoop_conf,
+                     "directory of Hadoop's files (default: HADOOP_CONF_DIR, YARN_CONF_DIR)");
+  command.add_option("--config", options.source.yaml, "Fairlead's own YAML file");
+  command.add_option("--set", options.source.overrides, "KEY=VALUE of one Hadoop or fairlead.* key; may be repeated");
+  command.add_option("--user", options.user, "act as this user (default: HADOOP_USER_NAME, else yours)");
+  command.add_flag("--json", options.json, "print JSON");
+}
+
+base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
+  shell::SettingsSource source = options.source;
+  for (const char* variable : {"HADOOP_CONF_DIR", "YARN_CONF_DIR"}) {
+    const char* value = std::getenv(variable);
+    if (source.hadoop_conf.empty() && source.yaml.empty() && value != nullptr) source.hadoop_conf = value;
+  }
+  auto settings = shell::LoadSettings(source);
+  if (!settings) return settings.error();
+  auto client = shell::YarnClient::Create(settings->conf, options.user.empty() ? shell::CurrentUser() : options.user);
+  if (!client) return client.error();
+  return Cluster{std::move(settings).value(), std::move(client).value()};
+}
+
+ExitCode CodeOf(const base::Error& error) {
+  switch (error.code) {
+    case shell::kRmUnreachable:
+      return kUnreachable;
+    case shell::kRmNotFound:
+      return kNotFound;
+    case shell::kRmRefused:
+      return kFailed;
+    default:
+      return kUsage;
+  }
+}
+
+}  // namespace fairlead::apps

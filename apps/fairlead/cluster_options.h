@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "shell/settings.h"
+#include "shell/yarn_client.h"
+
+namespace fairlead::apps {
+
+/// Options of every command that talks to a cluster.
+struct ClusterOptions {
+  shell::SettingsSource source;
+  std::string user;
+  bool json = false;
+};
+
+/// Adds --hadoop-conf, --config, --set, --user and --json.
+void AddClusterOptions(CLI::App& command, ClusterOptions& options);
+
+struct Cluster {
+  config::Settings settings;
+  std::unique_ptr<shell::YarnClient> client;
+};
+
+/// Loads the configuration and makes the client; on failure complains and gives the exit code.
+base::Result<Cluster> OpenCluster(const ClusterOptions& options);
+
+/// The exit code of a failed call.
+ExitCode CodeOf(const base::Error& error);
+
+}  // namespace fairlead::apps

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+// One function per subcommand: adds it with its options and examples to `app`; its callback sets `exit_code`.
+
+namespace fairlead::apps {
+
+/// Exit codes of every command.
+enum ExitCode : int {
+  kOk = 0,
+  kFailed = 1,       // the thing asked for failed; the reason is on stderr
+  kUsage = 2,        // wrong words or values on the command line, or a configuration that was refused
+  kUnreachable = 3,  // no resource manager (or node) answered
+  kNotFound = 4,     // no such application, node, queue or file
+  kJobFailed = 5,    // the application ended as FAILED or KILLED
+};
+
+void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, shuffle, supervise
+void AddUp(CLI::App& app, int& exit_code);          // up
+void AddSubmit(CLI::App& app, int& exit_code);      // submit
+void AddInspect(CLI::App& app, int& exit_code);     // apps, app, nodes, queues, logs, kill
+void AddReplay(CLI::App& app, int& exit_code);      // replay
+void AddSim(CLI::App& app, int& exit_code);         // sim
+void AddConfig(CLI::App& app, int& exit_code);      // config check
+void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
+
+/// Prints "fairlead NAME: MESSAGE" on stderr and gives `code`.
+int Complain(const std::string& command, const std::string& message, ExitCode code);
+
+}  // namespace fairlead::apps

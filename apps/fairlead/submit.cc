@@ -1,0 +1,247 @@
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cluster_options.h"
+#include "engine/job_environment.h"
+#include "model/ids.h"
+#include "table.h"
+#include "wire/yarn/client.h"
+
+// `fairlead submit`: a job binary becomes an application. Its file is localized on the master's node, where it is
+// started as driver; executors are the same file.
+
+namespace fairlead::apps {
+namespace {
+
+namespace yarn = wire::yarn;
+
+struct SubmitOptions {
+  ClusterOptions cluster;
+  std::string queue = "default";
+  std::string name;
+  int64_t driver_memory_mib = 256;
+  int32_t executors_max = 2;
+  int32_t executors_min = -1;
+  int64_t executor_memory_mib = 512;
+  int32_t executor_cores = 1;
+  int32_t priority = 0;
+  int32_t max_attempts = 0;
+  bool detach = false;
+  std::vector<std::string> command;
+};
+
+volatile sig_atomic_t interrupted = 0;
+
+/// A word as bash takes it back unchanged.
+std::string ShellQuoted(const std::string& word) {
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+struct JobFile {
+  std::string path;
+  int64_t size = 0;
+  int64_t modified_ms = 0;
+};
+
+base::Result<JobFile> InspectJob(const std::string& given) {
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(given, error).string();
+  struct stat info {};
+  if (error || ::stat(path.c_str(), &info) != 0) return base::Error{given + ": no such file", kUsage};
+  if (!S_ISREG(info.st_mode)) return base::Error{given + " is not a file", kUsage};
+  if (::access(path.c_str(), X_OK) != 0) return base::Error{given + " is not executable; build the job first", kUsage};
+  return JobFile{path, info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
+}
+
+yarn::LocalResourceProto ToResource(const JobFile& job) {
+  yarn::LocalResourceProto resource;
+  auto& url = resource.resource.emplace();
+  url.scheme = "file";
+  url.file = job.path;
+  resource.size = job.size;
+  resource.timestamp = job.modified_ms;
+  resource.type = yarn::LocalResourceTypeProto::kFile;
+  resource.visibility = yarn::LocalResourceVisibilityProto::kApplication;
+  return resource;
+}
+
+yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, const Cluster& cluster,
+                                                const JobFile& job, const std::string& application) {
+  yarn::ContainerLaunchContextProto launch;
+  auto& local = launch.local_resources.emplace_back();
+  local.key = "job";
+  local.value = ToResource(job);
+  const config::HadoopConf& conf = cluster.settings.conf;
+  const int32_t least = options.executors_min < 0 ? options.executors_max : options.executors_min;
+  const std::pair<const char*, std::string> variables[] = {
+      {engine::kEnvSchedulerAddress, conf.String("yarn.resourcemanager.scheduler.address")},
+      {engine::kEnvApplicationId, application},
+      {engine::kEnvJobUrl, "file://" + job.path},
+      {engine::kEnvJobSize, std::to_string(job.size)},
+      {engine::kEnvJobTimestamp, std::to_string(job.modified_ms)},
+      {engine::kEnvExecutorsMax, std::to_string(options.executors_max)},
+      {engine::kEnvExecutorsMin, std::to_string(least)},
+      {engine::kEnvExecutorMemoryMib, std::to_string(options.executor_memory_mib)},
+      {engine::kEnvExecutorCores, std::to_string(options.executor_cores)},
+      {engine::kEnvShufflePort, std::to_string(conf.Int("spark.shuffle.service.port", 7337))},
+  };
+  for (const auto& [name, value] : variables) {
+    auto& variable = launch.environment.emplace_back();
+    variable.key = name;
+    variable.value = value;
+  }
+  std::string command = "./job";
+  for (size_t i = 1; i < options.command.size(); ++i) command += " " + ShellQuoted(options.command[i]);
+  launch.command.push_back(command + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr");
+  return launch;
+}
+
+base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& cluster, const JobFile& job) {
+  const auto fresh = cluster.client->Call<yarn::GetNewApplicationResponseProto>("getNewApplication",
+                                                                                yarn::GetNewApplicationRequestProto{});
+  if (!fresh) return fresh.error();
+  const auto& id = fresh->ApplicationId();
+  const std::string text = model::ToString(model::ApplicationId{id.cluster_timestamp.value_or(0), id.id.value_or(0)});
+  yarn::SubmitApplicationRequestProto request;
+  auto& context = request.application_submission_context.emplace();
+  context.application_id = id;
+  context.application_name =
+      options.name.empty() ? std::filesystem::path(options.command[0]).filename().string() : options.name;
+  context.queue = options.queue;
+  context.priority.emplace().priority = options.priority;
+  context.application_type = "FAIRLEAD";
+  context.resource.emplace().memory = options.driver_memory_mib;
+  context.resource->virtual_cores = 1;
+  if (options.max_attempts > 0) context.max_app_attempts = options.max_attempts;
+  context.am_container_spec = LaunchContext(options, cluster, job, text);
+  const auto submitted = cluster.client->Call<yarn::SubmitApplicationResponseProto>("submitApplication", request);
+  if (!submitted) return submitted.error();
+  return text;
+}
+
+/// One line that says where the application is; repeated only when it changes.
+class ProgressLine {
+ public:
+  void Show(const yarn::ApplicationReportProto& report) {
+    const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
+    std::string line = std::string(Name(report.YarnApplicationState())) + "  " +
+                       std::to_string(static_cast<int>(report.progress.value_or(0) * 100)) + " %  " +
+                       std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + " containers";
+    if (line == last_) return;
+    last_ = line;
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+
+ private:
+  std::string last_;
+};
+
+int Finish(const SubmitOptions& options, const std::string& id, const yarn::ApplicationReportProto& report) {
+  const auto final_status = report.FinalApplicationStatus();
+  const bool good = final_status == yarn::FinalApplicationStatusProto::kSucceeded;
+  const std::string_view status = Name(final_status);
+  if (options.cluster.json) {
+    const nlohmann::ordered_json json = {{"id", id},
+                                         {"state", Name(report.YarnApplicationState())},
+                                         {"finalStatus", status},
+                                         {"diagnostics", report.Diagnostics()},
+                                         {"elapsedMs", report.finish_time.value_or(0) - report.start_time.value_or(0)}};
+    std::puts(json.dump(2).c_str());
+  } else {
+    std::printf("%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
+                DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
+  }
+  if (good) return kOk;
+  return Complain("submit", std::string(report.Diagnostics()) + "\nits logs: fairlead logs " + id, kJobFailed);
+}
+
+void KillQuietly(Cluster& cluster, const yarn::ApplicationIdProto& id) {
+  yarn::KillApplicationRequestProto request;
+  request.application_id = id;
+  (void)cluster.client->Call<yarn::KillApplicationResponseProto>("forceKillApplication", request).ok();
+}
+
+/// Follows the application to its end; Ctrl-C kills it.
+int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  const model::ApplicationId parsed = *model::ParseApplicationId(id);
+  yarn::GetApplicationReportRequestProto request;
+  auto& proto = request.application_id.emplace();
+  proto.cluster_timestamp = parsed.cluster_timestamp;
+  proto.id = parsed.number;
+  cluster.client->SetPatience(base::Duration::Seconds(120));
+  ProgressLine line;
+  while (true) {
+    const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
+    if (!answer) return Complain("submit", answer.error().message, CodeOf(answer.error()));
+    const auto& report = answer->ApplicationReport();
+    if (!options.cluster.json) line.Show(report);
+    if (report.YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) return Finish(options, id, report);
+    if (interrupted) {
+      std::fprintf(stderr, "interrupted: killing %s\n", id.c_str());
+      KillQuietly(cluster, proto);
+      interrupted = 0;
+    }
+    cluster.client->Pause(200);
+  }
+}
+
+int Submit(const SubmitOptions& options) {
+  auto cluster = OpenCluster(options.cluster);
+  if (!cluster) return Complain("submit", cluster.error().message, CodeOf(cluster.error()));
+  const auto job = InspectJob(options.command[0]);
+  if (!job) return Complain("submit", job.error().message, kUsage);
+  const auto id = SubmitJob(options, *cluster, *job);
+  if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));
+  if (options.detach) {
+    std::puts(id->c_str());
+    return kOk;
+  }
+  if (!options.cluster.json) std::fprintf(stderr, "submitted %s\n", id->c_str());
+  return Follow(options, *cluster, *id);
+}
+
+}  // namespace
+
+void AddSubmit(CLI::App& app, int& exit_code) {
+  CLI::App* submit = app.add_subcommand("submit", "Run a job binary (a program linked with the engine) on the cluster");
+  submit->footer(
+      "Examples:\n  fairlead submit build/examples/word_count book.txt out\n"
+      "  fairlead submit --queue prod --executors 4 --executor-memory 1024 build/examples/terasort in out\n"
+      "Ctrl-C kills the application; --detach prints its id and returns.");
+  auto options = std::make_shared<SubmitOptions>();
+  AddClusterOptions(*submit, options->cluster);
+  submit->add_option("--queue", options->queue, "queue")->capture_default_str();
+  submit->add_option("--name", options->name, "name (default: the file's)");
+  submit->add_option("--priority", options->priority, "priority within the queue")->capture_default_str();
+  submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver")->capture_default_str();
+  submit->add_option("--executors", options->executors_max, "executors at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  submit->add_option("--executors-min", options->executors_min,
+                     "executors at least (default: the same: a fixed number)");
+  submit->add_option("--executor-memory", options->executor_memory_mib, "MiB of an executor")->capture_default_str();
+  submit->add_option("--executor-cores", options->executor_cores, "tasks at once in an executor")
+      ->capture_default_str();
+  submit->add_option("--max-attempts", options->max_attempts,
+                     "attempts of the driver at most (default: the cluster's)");
+  submit->add_flag("--detach", options->detach, "do not wait for the end");
+  submit->add_option("command", options->command, "the job binary and its arguments")->required();
+  submit->positionals_at_end();
+  submit->prefix_command(false);
+  submit->callback([options, &exit_code] { exit_code = Submit(*options); });
+}
+
+}  // namespace fairlead::apps

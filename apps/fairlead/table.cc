@@ -1,0 +1,59 @@
+#include "table.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+namespace fairlead::apps {
+
+void Table::Print() const {
+  std::vector<size_t> widths(rows_.front().size());
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows_) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    std::puts(line.c_str());
+  }
+}
+
+std::string MemoryText(int64_t mib) {
+  char buffer[32];
+  if (mib >= 1024 && mib % 1024 != 0) {
+    std::snprintf(buffer, sizeof buffer, "%.1f GiB", static_cast<double>(mib) / 1024);
+  } else if (mib >= 1024) {
+    std::snprintf(buffer, sizeof buffer, "%lld GiB", static_cast<long long>(mib / 1024));
+  } else {
+    std::snprintf(buffer, sizeof buffer, "%lld MiB", static_cast<long long>(mib));
+  }
+  return buffer;
+}
+
+std::string DurationText(int64_t ms) {
+  const auto seconds = static_cast<long long>(std::max<int64_t>(ms, 0) / 1000);
+  char buffer[48];
+  if (seconds >= 3600) {
+    std::snprintf(buffer, sizeof buffer, "%lldh %lldm", seconds / 3600, seconds / 60 % 60);
+  } else if (seconds >= 60) {
+    std::snprintf(buffer, sizeof buffer, "%lldm %llds", seconds / 60, seconds % 60);
+  } else {
+    std::snprintf(buffer, sizeof buffer, "%llds", seconds);
+  }
+  return buffer;
+}
+
+std::string TimeText(int64_t ms_since_epoch) {
+  if (ms_since_epoch <= 0) return "-";
+  const std::time_t seconds = ms_since_epoch / 1000;
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  char buffer[32];
+  std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M:%S", &parts);
+  return buffer;
+}
+
+}  // namespace fairlead::apps

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fairlead::apps {
+
+/// Rows of text in columns as wide as their widest cell, as `kubectl get` prints them.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  size_t size() const { return rows_.size() - 1; }
+  /// Prints to stdout.
+  void Print() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// "1.5 GiB", "512 MiB".
+std::string MemoryText(int64_t mib);
+/// "2m 5s" of milliseconds.
+std::string DurationText(int64_t ms);
+/// "2026-01-31 12:00:05" in local time.
+std::string TimeText(int64_t ms_since_epoch);
+
+}  // namespace fairlead::apps
