@@ -30,7 +30,7 @@ DriverSession::DriverSession(std::string application_id, int32_t parallelism, ta
     : application_id_(std::move(application_id)),
       parallelism_(parallelism),
       loop_(env_posix::MakePosixLoop()),
-      driver_(std::make_unique<driver::JobDriver>(*loop_, std::move(config), *this)) {
+      driver_(std::make_unique<process::driver::JobDriver>(*loop_, std::move(config), *this)) {
   thread_ = std::thread([this] { loop_->Run(); });
 }
 
@@ -163,7 +163,7 @@ void DriverSession::RunJob(const std::shared_ptr<DatasetNode>& target, const std
     job.partitions = partitions;
     job.description = action.description;
     jobs_[job.job] = {target, action, wait};
-    driver::JobDriver::JobCallbacks callbacks;
+    process::driver::JobDriver::JobCallbacks callbacks;
     callbacks.on_result = [wait, &on_result](int32_t output, std::string result) {
       if (wait->thrown) return;
       try {

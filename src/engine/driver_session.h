@@ -19,7 +19,7 @@ namespace fairlead::engine {
 
 /// The Session of a driver process: owns the loop thread on which the JobDriver runs and turns lineages into jobs and
 /// stage plans. How executors come to be is the business of whoever made it (Local, ApplicationMaster).
-class DriverSession : public Session, public driver::PlanSource {
+class DriverSession : public Session, public process::driver::PlanSource {
  public:
   DriverSession(std::string application_id, int32_t parallelism, tasks::Config config);
   ~DriverSession() override;
@@ -35,7 +35,7 @@ class DriverSession : public Session, public driver::PlanSource {
 
   env_posix::PosixLoop& loop() { return *loop_; }
   /// Only on the loop's thread.
-  driver::JobDriver& driver() { return *driver_; }
+  process::driver::JobDriver& driver() { return *driver_; }
   /// Runs `work` on the loop's thread and waits for it.
   void OnLoop(const std::function<void()>& work);
   /// All jobs end with this error, now and later (the executors cannot be had).
@@ -58,7 +58,7 @@ class DriverSession : public Session, public driver::PlanSource {
   std::atomic<int32_t> next_dataset_{0};
   std::atomic<int32_t> next_shuffle_{0};
   std::unique_ptr<env_posix::PosixLoop> loop_;
-  std::unique_ptr<driver::JobDriver> driver_;
+  std::unique_ptr<process::driver::JobDriver> driver_;
   std::thread thread_;
 
   // On the loop's thread only.

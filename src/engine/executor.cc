@@ -15,7 +15,7 @@
 
 namespace fairlead::engine {
 
-namespace we = wire_engine;
+namespace we = wire::engine;
 using model::tasks::FailureKind;
 
 /// The operators of a stage attempt, made by the first task that runs.

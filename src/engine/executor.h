@@ -34,7 +34,7 @@ class RemoteBlocks {
   /// Starts to fetch `blocks` of `place`; they arrive in any order, within bounded bytes in flight. The input ends
   /// after the last one and throws FetchFailed for the first that cannot be had.
   virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
-                                              const std::map<uint32_t, wire_engine::Place>& places,
+                                              const std::map<uint32_t, wire::engine::Place>& places,
                                               const TaskContext& task) = 0;
 };
 
@@ -50,20 +50,20 @@ struct ExecutorOptions {
 /// executors.
 class Executor {
  public:
-  using SendFunction = std::function<void(wire_engine::Message)>;
+  using SendFunction = std::function<void(wire::engine::Message)>;
   Executor(ExecutorOptions options, SendFunction send, RemoteBlocks* remote);
   /// Kills what runs, joins the threads, removes the scratch directory.
   ~Executor();
 
   /// A message of the driver.
-  void OnMessage(wire_engine::Message message);
+  void OnMessage(wire::engine::Message message);
   /// The index by which the driver and map outputs call this executor.
   void set_index(uint32_t index) { index_ = index; }
 
  private:
   class Context;
   struct Work {
-    wire_engine::TaskLaunch launch;
+    wire::engine::TaskLaunch launch;
     int32_t stage = 0;
     std::shared_ptr<struct SharedProgram> program;
   };
@@ -72,7 +72,7 @@ class Executor {
     bool asked = false;
     bool ready = false;
     std::shared_ptr<const tasks::MapOutputTable> table;
-    std::map<uint32_t, wire_engine::Place> places;
+    std::map<uint32_t, wire::engine::Place> places;
   };
   struct CommitWait {
     bool answered = false;
@@ -85,9 +85,9 @@ class Executor {
 
   void WorkerLoop();
   void Execute(const Work& work, Context& context);
-  void OnLaunch(wire_engine::Launch& launch);
-  void OnMapOutputs(wire_engine::MapOutputs& outputs);
-  void OnForget(const wire_engine::Forget& forget);
+  void OnLaunch(wire::engine::Launch& launch);
+  void OnMapOutputs(wire::engine::MapOutputs& outputs);
+  void OnForget(const wire::engine::Forget& forget);
 
   /// Waits for the table of a shuffle; throws TaskKilled.
   Outputs WaitForOutputs(int32_t shuffle, const TaskContext& task);

@@ -22,9 +22,9 @@ std::string LocalName() {
 
 }  // namespace
 
-struct Local::Link : driver::ExecutorLink {
+struct Local::Link : process::driver::ExecutorLink {
   explicit Link(Executor& to) : executor(to) {}
-  void Send(const wire_engine::Message& message) override { executor.OnMessage(message); }
+  void Send(const wire::engine::Message& message) override { executor.OnMessage(message); }
   Executor& executor;
 };
 
@@ -39,7 +39,7 @@ Local::Local(const LocalOptions& options) {
   executor.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : HalfOfMemory();
   executor.local_directories = {directory_ + "/blockmgr"};
   executor.scratch_directory = directory_ + "/scratch";
-  const auto send = [this, alive = alive_](wire_engine::Message message) {
+  const auto send = [this, alive = alive_](wire::engine::Message message) {
     session_->loop().Post([this, alive, message = std::move(message)]() mutable {
       if (*alive) session_->driver().OnMessage(model::tasks::ExecutorIndex{0}, std::move(message));
     });
@@ -47,7 +47,7 @@ Local::Local(const LocalOptions& options) {
   executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
   link_ = std::make_unique<Link>(*executor_);
   session_->OnLoop([&] {
-    driver::ExecutorInfo info;
+    process::driver::ExecutorInfo info;
     info.id = "0";
     info.host = "localhost";
     info.slots = options.slots;

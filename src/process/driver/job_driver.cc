@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-namespace fairlead::driver {
+namespace fairlead::process::driver {
 
 namespace mt = model::tasks;
-namespace we = wire_engine;
+namespace we = wire::engine;
 
 JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
     : loop_(loop), core_(std::move(config)), plans_(plans) {}
@@ -96,6 +96,12 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
 }
 
 void JobDriver::Decommission(mt::ExecutorIndex executor) { Add(mt::ExecutorDecommissioning{executor}); }
+
+void JobDriver::Detach(mt::ExecutorIndex executor) {
+  if (executors_[executor.value].link == nullptr) return;
+  executors_[executor.value].link = &nowhere_;
+  Decommission(executor);
+}
 
 bool JobDriver::OwnsTask(uint32_t executor, int64_t task) const {
   const auto found = running_.find(task);
@@ -253,4 +259,4 @@ void JobDriver::Apply(const mt::Effect& effect) {
   }
 }
 
-}  // namespace fairlead::driver
+}  // namespace fairlead::process::driver

@@ -14,13 +14,13 @@
 #include "tasks/tasks.h"
 #include "wire/engine/messages.h"
 
-namespace fairlead::driver {
+namespace fairlead::process::driver {
 
 /// One executor as the driver reaches it: a connection, or threads of the same process.
 class ExecutorLink {
  public:
   virtual ~ExecutorLink() = default;
-  virtual void Send(const wire_engine::Message& message) = 0;
+  virtual void Send(const wire::engine::Message& message) = 0;
 };
 
 /// Gives the recipes that tasks run.
@@ -45,8 +45,8 @@ class DriverListener {
  public:
   virtual ~DriverListener() = default;
   virtual void OnEffect(const model::tasks::Effect&) {}
-  virtual void OnTaskDone(const wire_engine::TaskDone&) {}
-  virtual void OnTaskBroke(const wire_engine::TaskBroke&) {}
+  virtual void OnTaskDone(const wire::engine::TaskDone&) {}
+  virtual void OnTaskBroke(const wire::engine::TaskBroke&) {}
 };
 
 /// The hands of the tasks core on the driver: feeds it jobs, executors and statuses as events, carries its launches and
@@ -72,9 +72,11 @@ class JobDriver {
   void RemoveExecutor(model::tasks::ExecutorIndex executor, model::tasks::LossKind kind, bool host_lost,
                       const std::string& message);
   void Decommission(model::tasks::ExecutorIndex executor);
+  /// The executor cannot be reached any more, but why will be told by RemoveExecutor later; it gets nothing new.
+  void Detach(model::tasks::ExecutorIndex executor);
 
   /// A message of an executor.
-  void OnMessage(model::tasks::ExecutorIndex executor, wire_engine::Message message);
+  void OnMessage(model::tasks::ExecutorIndex executor, wire::engine::Message message);
 
   void PutBroadcast(int64_t id, std::string value) { broadcasts_[id] = std::move(value); }
   void DropBroadcast(int64_t id) { broadcasts_.erase(id); }
@@ -101,6 +103,9 @@ class JobDriver {
     JobCallbacks callbacks;
   };
 
+  struct Nowhere : ExecutorLink {
+    void Send(const wire::engine::Message&) override {}
+  };
   void Add(model::tasks::Event event);
   void ScheduleStep();
   void Step();
@@ -110,11 +115,12 @@ class JobDriver {
   void FlushLaunches();
   void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
   void SendMapOutputs(Executor& executor, int32_t shuffle);
-  void OnTaskDone(uint32_t executor, wire_engine::TaskDone& done);
-  void OnTaskBroke(uint32_t executor, const wire_engine::TaskBroke& broke);
+  void OnTaskDone(uint32_t executor, wire::engine::TaskDone& done);
+  void OnTaskBroke(uint32_t executor, const wire::engine::TaskBroke& broke);
   bool OwnsTask(uint32_t executor, int64_t task) const;
 
   env::Loop& loop_;
+  Nowhere nowhere_;
   tasks::Tasks core_;
   PlanSource& plans_;
   std::vector<DriverListener*> listeners_;
@@ -127,11 +133,11 @@ class JobDriver {
   std::map<int64_t, std::string> broadcasts_;
   std::vector<model::tasks::Event> events_;
   /// Launches of this step, per (executor, stage, attempt), in order of their first.
-  std::vector<std::pair<uint32_t, wire_engine::Launch>> launches_;
+  std::vector<std::pair<uint32_t, wire::engine::Launch>> launches_;
   bool step_posted_ = false;
   env::Loop::TimerId deadline_timer_ = 0;
   base::Instant deadline_ = base::Instant::Max();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace fairlead::driver
+}  // namespace fairlead::process::driver

@@ -2,7 +2,7 @@
 
 #include "base/codec.h"
 
-namespace fairlead::wire_engine {
+namespace fairlead::wire::engine {
 
 void AppendFrame(std::string& out, const Message& message) {
   const size_t at = out.size();
@@ -36,4 +36,4 @@ base::Result<bool> FrameParser::Next(Message& message) {
   return true;
 }
 
-}  // namespace fairlead::wire_engine
+}  // namespace fairlead::wire::engine

@@ -12,7 +12,7 @@
 // The private protocol between a driver and its own executors (docs/engine.md): same binary, same build id, no promise
 // of compatibility. A frame is a big-endian u32 length and the binary form (base/codec.h) of one Message.
 
-namespace fairlead::wire_engine {
+namespace fairlead::wire::engine {
 
 /// Frames above this are refused before they are buffered.
 inline constexpr uint32_t kFrameMax = 512u << 20;
@@ -179,4 +179,4 @@ class FrameParser {
   size_t at_ = 0;
 };
 
-}  // namespace fairlead::wire_engine
+}  // namespace fairlead::wire::engine

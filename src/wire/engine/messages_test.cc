@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace fairlead::wire_engine {
+namespace fairlead::wire::engine {
 namespace {
 
 TEST(EngineMessages, RoundTripInAnyPieces) {
@@ -56,4 +56,4 @@ TEST(EngineMessages, RefusesTrailingBytesAndUnknownKinds) {
 }
 
 }  // namespace
-}  // namespace fairlead::wire_engine
+}  // namespace fairlead::wire::engine

@@ -1,0 +1,173 @@
+#include "process/driver/executor_server.h"
+
+#include "wire/engine/proof.h"
+
+namespace fairlead::process::driver {
+
+namespace we = wire::engine;
+
+/// One connection.
+class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
+ public:
+  Peer(ExecutorServer& server, std::unique_ptr<env::Stream> stream) : server_(server), stream_(std::move(stream)) {
+    uint8_t nonce[32];
+    server_.loop_.RandomBytes(nonce);
+    nonce_.assign(reinterpret_cast<const char*>(nonce), sizeof nonce);
+    // A peer that says nothing does not hold its connection for ever.
+    timer_ = server_.loop_.After(base::Duration::Seconds(20), [this] {
+      timer_ = 0;
+      Refuse("no hello in time");
+    });
+    stream_->Start(this);
+    Send(we::Challenge{nonce_});
+  }
+  ~Peer() override {
+    *alive_ = false;
+    StopTimer();
+  }
+
+  void Send(const we::Message& message) override {
+    if (!stream_) return;
+    AppendFrame(out_, message);
+    if (out_.size() >= (256 << 10)) return Flush();
+    if (flush_posted_) return;
+    flush_posted_ = true;
+    server_.loop_.Post([this, alive = alive_] {
+      if (*alive) Flush();
+    });
+  }
+
+  void OnData(std::string_view bytes) override {
+    parser_.Feed(bytes);
+    const std::shared_ptr<bool> alive = alive_;
+    we::Message message;
+    for (;;) {
+      const base::Result<bool> next = parser_.Next(message);
+      if (!next) return Lose("malformed message: " + next.error().message);
+      if (!*next) return;
+      if (admitted_) {
+        server_.driver_.OnMessage(index_, std::move(message));
+      } else if (const auto* hello = std::get_if<we::Hello>(&message)) {
+        Admit(*hello);
+      } else {
+        return Lose("first message is no hello");
+      }
+      if (!*alive || !stream_) return;
+    }
+  }
+  void OnClosed(const std::string& reason) override {
+    Lose(reason.empty() ? "the executor closed its connection" : "the connection broke: " + reason);
+  }
+
+  void Goodbye(const std::string& reason) {
+    Send(we::Shutdown{reason});
+    Flush();
+  }
+  bool admitted() const { return admitted_; }
+  model::tasks::ExecutorIndex index() const { return index_; }
+
+ private:
+  void Admit(const we::Hello& hello) {
+    StopTimer();
+    if (!we::SameProof(hello.proof, we::ProofOf(server_.secret_, nonce_))) return Refuse("wrong secret");
+    if (hello.build_id != server_.build_id_) {
+      return Refuse("build " + hello.build_id + " is not the driver's build " + server_.build_id_);
+    }
+    base::Result<ExecutorInfo> info = server_.callbacks_.admit(hello);
+    if (!info) return Refuse(info.error().message);
+    admitted_ = true;
+    id_ = info->id;
+    parser_.set_frame_max(we::kFrameMax);
+    index_ = server_.driver_.AddExecutor(*info, this);
+    Send(we::Welcome{index_.value});
+    server_.callbacks_.on_ready(id_, index_);
+  }
+  void Refuse(const std::string& why) {
+    Send(we::Refused{why});
+    Flush();
+    if (stream_) stream_->CloseAfterFlush();
+    server_.Remove(this);
+  }
+  void Lose(const std::string& why) {
+    stream_.reset();
+    if (admitted_) {
+      admitted_ = false;
+      server_.driver_.Detach(index_);
+      if (!server_.callbacks_.on_lost(id_, index_, why)) {
+        server_.driver_.RemoveExecutor(index_, model::tasks::LossKind::kProcessLost, false, why);
+      }
+    }
+    server_.Remove(this);
+  }
+  void Flush() {
+    flush_posted_ = false;
+    if (!stream_ || out_.empty()) return;
+    stream_->Write(std::move(out_));
+    out_.clear();
+  }
+  void StopTimer() {
+    if (timer_ != 0) server_.loop_.Cancel(timer_);
+    timer_ = 0;
+  }
+
+  ExecutorServer& server_;
+  std::unique_ptr<env::Stream> stream_;
+  we::FrameParser parser_{we::kFrameMaxUnknownPeer};
+  std::string nonce_;
+  std::string id_;
+  model::tasks::ExecutorIndex index_;
+  bool admitted_ = false;
+  bool flush_posted_ = false;
+  std::string out_;
+  env::Loop::TimerId timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+ExecutorServer::ExecutorServer(env::Loop& loop, env::Net& net, JobDriver& driver, std::string secret,
+                               std::string build_id, Callbacks callbacks)
+    : loop_(loop),
+      net_(net),
+      driver_(driver),
+      secret_(std::move(secret)),
+      build_id_(std::move(build_id)),
+      callbacks_(std::move(callbacks)) {}
+
+ExecutorServer::~ExecutorServer() { *alive_ = false; }
+
+base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint) {
+  auto listener = net_.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) {
+    if (closing_) return;
+    auto peer = std::make_unique<Peer>(*this, std::move(stream));
+    Peer* const key = peer.get();
+    peers_[key] = std::move(peer);
+  });
+  if (!listener) return listener.error();
+  listener_ = std::move(*listener);
+  return listener_->local();
+}
+
+/// The peer may be in the middle of a call: it goes in a later turn.
+void ExecutorServer::Remove(Peer* peer) {
+  loop_.Post([this, peer, alive = alive_] {
+    if (*alive) peers_.erase(peer);
+  });
+}
+
+void ExecutorServer::ShutDown(const std::string& reason) {
+  closing_ = true;
+  for (auto& [key, peer] : peers_) peer->Goodbye(reason);
+}
+
+void ExecutorServer::Dismiss(model::tasks::ExecutorIndex executor, const std::string& reason) {
+  for (auto& [key, peer] : peers_) {
+    if (peer->admitted() && peer->index() == executor) peer->Goodbye(reason);
+  }
+}
+
+size_t ExecutorServer::connected() const {
+  size_t count = 0;
+  for (const auto& [key, peer] : peers_) count += peer->admitted() ? 1 : 0;
+  return count;
+}
+
+}  // namespace fairlead::process::driver

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/driver/job_driver.h"
+
+namespace fairlead::process::driver {
+
+/// Listens for the application's executors, lets in those that know its secret and run the same build, and makes each
+/// connection an ExecutorLink of the JobDriver. On the loop's thread.
+class ExecutorServer {
+ public:
+  struct Callbacks {
+    /// A new executor; gives where its shuffle files are served (port 0: nowhere), or an error to refuse it.
+    std::function<base::Result<ExecutorInfo>(const wire::engine::Hello& hello)> admit;
+    /// Its connection broke; `index` is gone for the JobDriver already. Called before the loss is told when the reason
+    /// can be known better elsewhere (the container's exit): return true to tell it yourself.
+    std::function<bool(const std::string& executor_id, model::tasks::ExecutorIndex index, const std::string& reason)>
+        on_lost;
+    std::function<void(const std::string& executor_id, model::tasks::ExecutorIndex index)> on_ready;
+  };
+  ExecutorServer(env::Loop& loop, env::Net& net, JobDriver& driver, std::string secret, std::string build_id,
+                 Callbacks callbacks);
+  ~ExecutorServer();
+
+  base::Result<env::Endpoint> Listen(const env::Endpoint& endpoint);
+  /// Tells every executor to end; connections close once that is sent.
+  void ShutDown(const std::string& reason);
+  /// Tells one executor to end.
+  void Dismiss(model::tasks::ExecutorIndex executor, const std::string& reason);
+  /// Executors connected now.
+  size_t connected() const;
+
+ private:
+  class Peer;
+  void Remove(Peer* peer);
+
+  env::Loop& loop_;
+  env::Net& net_;
+  JobDriver& driver_;
+  const std::string secret_;
+  const std::string build_id_;
+  Callbacks callbacks_;
+  std::unique_ptr<env::Listener> listener_;
+  std::map<Peer*, std::unique_ptr<Peer>> peers_;
+  bool closing_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::driver

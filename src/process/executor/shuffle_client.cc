@@ -1,0 +1,227 @@
+#include "process/executor/shuffle_client.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "wire/spark_shuffle/messages.h"
+#include "wire/spark_transport/frames.h"
+
+namespace fairlead::process::executor {
+
+namespace st = wire::spark_transport;
+namespace ss = wire::spark_shuffle;
+
+namespace {
+base::Error Broken(const std::string& why) { return {why, static_cast<int>(FetchError::kConnection)}; }
+base::Error Refused(std::string_view why) {
+  return {std::string(why.substr(0, why.find('\n'))), static_cast<int>(FetchError::kRefused)};
+}
+}  // namespace
+
+/// A connection and the requests on it. After it broke its requests end with kConnection; the next one connects anew.
+class ShuffleClient::Connection : public env::StreamHandler {
+ public:
+  Connection(ShuffleClient& client, env::Endpoint service) : client_(client), service_(std::move(service)) {}
+  ~Connection() override {
+    *alive_ = false;
+    StopTimer();
+  }
+
+  using RpcDone = std::function<void(base::Result<std::string>)>;
+  void Rpc(const ss::Message& message, RpcDone done) {
+    const int64_t id = client_.next_request_++;
+    rpcs_[id] = std::move(done);
+    std::string frame;
+    st::AppendRpcRequest(frame, id, ss::EncodeMessage(message));
+    Send(std::move(frame));
+  }
+
+  void Fetch(ss::FetchShuffleBlocks request, std::vector<size_t> order, FetchCallbacks callbacks) {
+    auto shared = std::make_shared<FetchCallbacks>(std::move(callbacks));
+    auto places = std::make_shared<std::vector<size_t>>(std::move(order));
+    Rpc(ss::Message(std::move(request)), [this, shared, places](base::Result<std::string> answer) {
+      if (!answer) return shared->on_end(answer.error());
+      const base::Result<ss::Message> message = ss::DecodeMessage(*answer);
+      const ss::StreamHandle* const handle = message.ok() ? std::get_if<ss::StreamHandle>(&*message) : nullptr;
+      if (handle == nullptr || handle->num_chunks != static_cast<int32_t>(places->size())) {
+        return shared->on_end(Refused("the shuffle service answered a fetch with something else"));
+      }
+      if (places->empty()) return shared->on_end({});
+      if (streams_.count(handle->stream_id) != 0) return shared->on_end(Refused("stream id is used twice"));
+      streams_[handle->stream_id] = Incoming{shared, places, 0};
+      std::string frames;
+      for (int32_t chunk = 0; chunk < handle->num_chunks; ++chunk) {
+        st::AppendChunkFetchRequest(frames, handle->stream_id, chunk);
+      }
+      Send(std::move(frames));
+    });
+  }
+
+  void OnData(std::string_view bytes) override {
+    last_progress_ = client_.loop_.Now();
+    reader_->Feed(bytes);
+    const std::shared_ptr<bool> alive = alive_;
+    for (;;) {
+      const st::FrameReader::Outcome outcome = reader_->Next();
+      if (outcome == st::FrameReader::Outcome::kNeedMore) return;
+      if (outcome == st::FrameReader::Outcome::kError) return Break("not Spark's transport: " + reader_->error());
+      if (outcome == st::FrameReader::Outcome::kFrame) OnFrame(reader_->frame());
+      if (!*alive || !stream_) return;
+    }
+  }
+  void OnClosed(const std::string& reason) override {
+    Break(reason.empty() ? "the shuffle service closed the connection" : reason);
+  }
+
+ private:
+  struct Incoming {
+    std::shared_ptr<FetchCallbacks> callbacks;
+    std::shared_ptr<std::vector<size_t>> order;  // chunk -> block of the request
+    size_t next = 0;
+  };
+
+  void Send(std::string frame) {
+    last_progress_ = client_.loop_.Now();
+    StartTimer();
+    if (stream_) return stream_->Write(std::move(frame));
+    waiting_ += frame;
+    if (connecting_) return;
+    connecting_ = true;
+    client_.net_.Connect(service_, client_.limits_.connect,
+                         [this, alive = alive_](base::Result<std::unique_ptr<env::Stream>> connected) {
+                           if (!*alive) return;
+                           connecting_ = false;
+                           if (!connected) return Break(connected.error().message);
+                           stream_ = std::move(*connected);
+                           reader_ = std::make_unique<st::FrameReader>(client_.limits_.frame_max);
+                           stream_->Start(this);
+                           stream_->Write(std::move(waiting_));
+                           waiting_.clear();
+                         });
+  }
+
+  void OnFrame(const st::Frame& frame) {
+    if (frame.type == st::FrameType::kRpcResponse || frame.type == st::FrameType::kRpcFailure) {
+      const auto found = rpcs_.find(frame.id);
+      if (found == rpcs_.end()) return;
+      const RpcDone done = std::move(found->second);
+      rpcs_.erase(found);
+      if (frame.type == st::FrameType::kRpcResponse) {
+        done(std::string(frame.body));
+      } else {
+        done(Refused(frame.text));
+      }
+    } else if (frame.type == st::FrameType::kChunkFetchSuccess) {
+      const auto found = streams_.find(frame.id);
+      if (found == streams_.end()) return;
+      Incoming& incoming = found->second;
+      if (frame.chunk_index != static_cast<int32_t>(incoming.next)) return Break("chunks came out of order");
+      const size_t block = (*incoming.order)[incoming.next++];
+      const std::shared_ptr<FetchCallbacks> callbacks = incoming.callbacks;
+      const bool last = incoming.next == incoming.order->size();
+      if (last) streams_.erase(found);
+      callbacks->on_block(block, frame.body);
+      if (last) callbacks->on_end({});
+    } else if (frame.type == st::FrameType::kChunkFetchFailure) {
+      const auto found = streams_.find(frame.id);
+      if (found == streams_.end()) return;
+      const std::shared_ptr<FetchCallbacks> callbacks = found->second.callbacks;
+      streams_.erase(found);
+      callbacks->on_end(Refused(frame.text));
+    }
+  }
+
+  void Break(const std::string& why) {
+    stream_.reset();
+    waiting_.clear();
+    StopTimer();
+    std::map<int64_t, RpcDone> rpcs;
+    std::map<int64_t, Incoming> streams;
+    rpcs.swap(rpcs_);
+    streams.swap(streams_);
+    const base::Error error = Broken(service_.ToString() + ": " + why);
+    for (auto& [id, done] : rpcs) done(error);
+    for (auto& [id, incoming] : streams) incoming.callbacks->on_end(error);
+  }
+
+  void StartTimer() {
+    if (timer_ != 0) return;
+    timer_ = client_.loop_.After(base::Duration::Seconds(5), [this] {
+      timer_ = 0;
+      const base::Duration quiet = client_.loop_.Now() - last_progress_;
+      const bool busy = !rpcs_.empty() || !streams_.empty() || connecting_;
+      if (busy && quiet > client_.limits_.silence) return Break("no answer");
+      if (!busy && quiet > client_.limits_.idle) {
+        stream_.reset();
+        return;
+      }
+      StartTimer();
+    });
+  }
+  void StopTimer() {
+    if (timer_ != 0) client_.loop_.Cancel(timer_);
+    timer_ = 0;
+  }
+
+  ShuffleClient& client_;
+  const env::Endpoint service_;
+  std::unique_ptr<env::Stream> stream_;
+  std::unique_ptr<st::FrameReader> reader_;
+  bool connecting_ = false;
+  std::string waiting_;  // to be sent once connected
+  std::map<int64_t, RpcDone> rpcs_;
+  std::map<int64_t, Incoming> streams_;
+  base::Instant last_progress_;
+  env::Loop::TimerId timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+ShuffleClient::ShuffleClient(env::Loop& loop, env::Net& net, std::string app_id, Limits limits)
+    : loop_(loop), net_(net), app_id_(std::move(app_id)), limits_(limits) {}
+
+ShuffleClient::~ShuffleClient() = default;
+
+ShuffleClient::Connection& ShuffleClient::To(const env::Endpoint& service) {
+  std::unique_ptr<Connection>& connection = connections_[service];
+  if (!connection) connection = std::make_unique<Connection>(*this, service);
+  return *connection;
+}
+
+void ShuffleClient::Register(const env::Endpoint& service, const std::string& executor_id,
+                             const std::vector<std::string>& local_directories,
+                             std::function<void(base::Status)> done) {
+  ss::RegisterExecutor message;
+  message.app_id = app_id_;
+  message.exec_id = executor_id;
+  message.local_dirs = local_directories;
+  message.shuffle_manager = "org.apache.spark.shuffle.sort.SortShuffleManager";  // the layout of our files
+  To(service).Rpc(ss::Message(std::move(message)), [done = std::move(done)](base::Result<std::string> answer) {
+    if (answer) return done({});
+    done(answer.error());
+  });
+}
+
+void ShuffleClient::Fetch(const env::Endpoint& service, const std::string& executor_id, int32_t shuffle,
+                          std::vector<Block> blocks, FetchCallbacks callbacks) {
+  // The service answers map by map: group the request so, and remember where each chunk belongs.
+  std::vector<size_t> order(blocks.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return blocks[a].map_task < blocks[b].map_task; });
+  ss::FetchShuffleBlocks request;
+  request.app_id = app_id_;
+  request.exec_id = executor_id;
+  request.shuffle_id = shuffle;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Block& block = blocks[order[i]];
+    if (i == 0 || blocks[order[i - 1]].map_task != block.map_task) {
+      if (i != 0) request.reduce_ids.CloseList();
+      request.map_ids.push_back(block.map_task);
+    }
+    request.reduce_ids.AddValue(block.reduce);
+  }
+  if (!order.empty()) request.reduce_ids.CloseList();
+  To(service).Fetch(std::move(request), std::move(order), std::move(callbacks));
+}
+
+}  // namespace fairlead::process::executor

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "env/loop.h"
+#include "env/net.h"
+
+namespace fairlead::process::executor {
+
+/// Error::code of a failed fetch.
+enum class FetchError : int {
+  kConnection = 1,  // no connection, or it broke: worth another try
+  kRefused = 2,     // the service answered that it has no such block
+};
+
+/// A client of Spark shuffle services (org.apache.spark.network.shuffle.ExternalBlockStoreClient): one connection per
+/// service, shared by all requests, closed when idle. All on the loop's thread; callbacks never come from inside a call.
+class ShuffleClient {
+ public:
+  struct Limits {
+    base::Duration connect = base::Duration::Seconds(5);
+    /// A request without any progress for this long fails (spark.network.timeout).
+    base::Duration silence = base::Duration::Seconds(120);
+    base::Duration idle = base::Duration::Seconds(60);
+    size_t frame_max = size_t{1} << 30;
+  };
+  ShuffleClient(env::Loop& loop, env::Net& net, std::string app_id, Limits limits);
+  ~ShuffleClient();
+  ShuffleClient(const ShuffleClient&) = delete;
+  ShuffleClient& operator=(const ShuffleClient&) = delete;
+
+  /// Tells the service where the executor's files are; done once.
+  void Register(const env::Endpoint& service, const std::string& executor_id,
+                const std::vector<std::string>& local_directories, std::function<void(base::Status)> done);
+
+  struct Block {
+    int64_t map_task = 0;
+    int32_t reduce = 0;
+  };
+  struct FetchCallbacks {
+    /// Block `i` of the request; the bytes live during the call.
+    std::function<void(size_t i, std::string_view bytes)> on_block;
+    /// Once, after which nothing comes: success, or why the blocks not yet given are not coming.
+    std::function<void(base::Status)> on_end;
+  };
+  /// Fetches blocks that `executor_id` wrote. Blocks arrive in the order of the request, grouped by map task.
+  void Fetch(const env::Endpoint& service, const std::string& executor_id, int32_t shuffle, std::vector<Block> blocks,
+             FetchCallbacks callbacks);
+
+ private:
+  class Connection;
+  Connection& To(const env::Endpoint& service);
+
+  env::Loop& loop_;
+  env::Net& net_;
+  const std::string app_id_;
+  const Limits limits_;
+  std::map<env::Endpoint, std::unique_ptr<Connection>> connections_;
+  int64_t next_request_ = 1;
+};
+
+}  // namespace fairlead::process::executor
