@@ -15,7 +15,8 @@ namespace {
 
 constexpr base::Duration kCallTimeout = base::Duration::Seconds(30);
 constexpr base::Duration kRetry = base::Duration::Millis(500);
-/// While executors are wanted the resource manager is asked often, otherwise once a second (yarn.am.liveness is 10 min).
+/// While executors are wanted the resource manager is asked often, otherwise once a second (yarn.am.liveness is 10
+/// min).
 constexpr base::Duration kEager = base::Duration::Millis(100);
 constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
@@ -164,7 +165,8 @@ void YarnMaster::Allocate() {
   allocating_ = true;
   rpc_.Call<wy::AllocateResponseProto>(
       ResourceManager(), "allocate", request, kCallTimeout,
-      [this, alive = alive_, released = releases_.size()](base::Result<wy::AllocateResponseProto, rpc::RpcError> answer) {
+      [this, alive = alive_,
+       released = releases_.size()](base::Result<wy::AllocateResponseProto, rpc::RpcError> answer) {
         if (!*alive) return;
         allocating_ = false;
         if (!answer) return OnAllocateFailed(answer.error());

@@ -87,7 +87,8 @@ class YarnMaster {
   void OnAllocateFailed(const rpc::RpcError& error);
   void OnContainer(wire::yarn::ContainerProto container);
   void Start(const std::string& container_id);
-  void OnStarted(const std::string& container_id, base::Result<wire::yarn::StartContainersResponseProto, rpc::RpcError> answer);
+  void OnStarted(const std::string& container_id,
+                 base::Result<wire::yarn::StartContainersResponseProto, rpc::RpcError> answer);
   void StartAgainOrGiveUp(const std::string& container_id, const std::string& why);
   void Ended(const std::string& container_id, int32_t exit_status, const std::string& diagnostics);
   void TakeToken(const wire::yarn::NMTokenProto& token);
@@ -116,8 +117,8 @@ class YarnMaster {
   bool allocating_ = false;
   bool allocate_again_ = false;
   env::Loop::TimerId allocate_timer_ = 0;
-  std::map<std::string, Container> containers_;  // by container id
-  std::map<std::string, std::string> by_executor_;  // executor id -> container id
+  std::map<std::string, Container> containers_;                   // by container id
+  std::map<std::string, std::string> by_executor_;                // executor id -> container id
   std::map<std::string, endpoints::yarn::RpcToken> node_tokens_;  // by "host:port"
   std::vector<wire::yarn::ContainerIdProto> releases_;
   int32_t next_executor_ = 1;

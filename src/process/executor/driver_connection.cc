@@ -8,11 +8,7 @@ namespace we = wire::engine;
 
 DriverConnection::DriverConnection(env::Loop& loop, env::Net& net, std::string secret, we::Hello hello,
                                    Callbacks callbacks)
-    : loop_(loop),
-      net_(net),
-      secret_(std::move(secret)),
-      hello_(std::move(hello)),
-      callbacks_(std::move(callbacks)) {}
+    : loop_(loop), net_(net), secret_(std::move(secret)), hello_(std::move(hello)), callbacks_(std::move(callbacks)) {}
 
 DriverConnection::~DriverConnection() { *alive_ = false; }
 

@@ -22,7 +22,8 @@ enum class FetchError : int {
 };
 
 /// A client of Spark shuffle services (org.apache.spark.network.shuffle.ExternalBlockStoreClient): one connection per
-/// service, shared by all requests, closed when idle. All on the loop's thread; callbacks never come from inside a call.
+/// service, shared by all requests, closed when idle. All on the loop's thread; callbacks never come from inside a
+/// call.
 class ShuffleClient {
  public:
   struct Limits {

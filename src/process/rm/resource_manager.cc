@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/codec.h"
+#include "config/allocation_file.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "wire/hadoop_rpc/ha_service.h"
@@ -238,34 +239,7 @@ bool Listed(const model::AccessList& list, const std::string& user, const std::v
     return std::find(list.groups.begin(), list.groups.end(), group) != list.groups.end();
   });
 }
-
-std::vector<std::string> SplitComma(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    const std::string_view part = text.substr(0, comma);
-    if (!part.empty()) parts.emplace_back(part);
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
-  }
-  return parts;
-}
 }  // namespace
-
-model::AccessList ParseAccessList(std::string_view text) {
-  model::AccessList list;
-  const size_t from = text.find_first_not_of(' ');
-  list.everybody = text.find('*') != std::string_view::npos;
-  if (from == std::string_view::npos) return list;
-  const size_t space = text.find(' ');
-  if (from == 0) list.users = SplitComma(text.substr(0, space));
-  if (space != std::string_view::npos) {
-    std::string groups(text.substr(space + 1));
-    std::erase(groups, ' ');
-    list.groups = SplitComma(groups);
-  }
-  return list;
-}
 
 bool ResourceManager::IsAdministrator(const std::string& user) const {
   return Listed(options_.admin_acl, user, options_.groups_of(user));
@@ -295,7 +269,7 @@ bool ResourceManager::QueueAccess(const std::string& user, const std::string& qu
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
   if (!options_.acls || user == app.submission.user || IsAdministrator(user)) return true;
   const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
-  if (Listed(ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
+  if (Listed(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
   return QueueAccess(user, app.submission.queue, true);
 }
 

@@ -7,9 +7,6 @@
 
 namespace fairlead::process::rm {
 
-/// "alice,bob staff,dev", "*" or " " -> a list (org.apache.hadoop.security.authorize.AccessControlList).
-model::AccessList ParseAccessList(std::string_view text);
-
 template <class Request>
 std::optional<Request> ResourceManager::Parse(const rpc::IncomingCall& call) {
   Request request;
