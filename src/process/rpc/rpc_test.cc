@@ -1,0 +1,183 @@
+// Server and client over real sockets of this machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "env_posix/posix_loop.h"
+#include "process/rpc/rpc_client.h"
+#include "process/rpc/rpc_server.h"
+#include "wire/yarn/client.h"
+#include "wire/yarn/protocols.h"
+
+namespace fairlead::process::rpc {
+namespace {
+
+using endpoints::yarn::RpcToken;
+using endpoints::yarn::TokenAuthority;
+using endpoints::yarn::TokenSecret;
+using wire::yarn::GetNewApplicationRequestProto;
+using wire::yarn::GetNewApplicationResponseProto;
+using Outcome = base::Result<GetNewApplicationResponseProto, RpcError>;
+
+constexpr base::Duration kLong = base::Duration::Seconds(20);
+
+struct OneToken : TokenAuthority {
+  base::Result<TokenSecret> Secret(std::string_view identifier) const override {
+    if (identifier != "identifier") return base::Error{"no such token"};
+    return TokenSecret{"password", "appattempt_1_0001_000001"};
+  }
+};
+
+class Rpc : public ::testing::Test {
+ protected:
+  Rpc() : loop_(env_posix::MakePosixLoop()), server_(*loop_, *loop_), client_(*loop_, *loop_) {}
+
+  env::Endpoint Listen(endpoints::yarn::RpcServerOptions session = {}, int connections_max = 100) {
+    ListenOptions options;
+    options.session = session;
+    options.connections_max = connections_max;
+    options.setup = base::Duration::Millis(100);
+    options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
+                                [this](const IncomingCall& call) { OnCall(call); }});
+    const auto bound = server_.Listen({"127.0.0.1", 0}, std::move(options));
+    EXPECT_TRUE(bound.ok());
+    return *bound;
+  }
+  void OnCall(const IncomingCall& call) {
+    users_.push_back(call.caller.user);
+    if (call.method == "forceKillApplication") return;  // never answered
+    if (call.method == "getClusterMetrics") return server_.Fail(call.token, "ApplicationNotFoundException", "none");
+    GetNewApplicationResponseProto response;
+    response.application_id.emplace().id = static_cast<int32_t>(users_.size());
+    loop_->Post([this, token = call.token, response] { server_.ReplyMessage(token, response); });
+  }
+  RpcTarget Target(const env::Endpoint& address, std::optional<RpcToken> token = {}) {
+    return {address, std::string(wire::yarn::kApplicationClientProtocol), {"alice", "", std::move(token)}};
+  }
+  /// One call, waited for.
+  Outcome Call(const RpcTarget& target, std::string_view method = "getNewApplication", base::Duration timeout = kLong) {
+    std::optional<Outcome> outcome;
+    client_.Call<GetNewApplicationResponseProto>(target, method, GetNewApplicationRequestProto{}, timeout,
+                                                 [&](Outcome result) {
+                                                   outcome.emplace(std::move(result));
+                                                   loop_->Stop();
+                                                 });
+    loop_->Run();
+    return *outcome;
+  }
+
+  std::unique_ptr<env_posix::PosixLoop> loop_;
+  RpcServer server_;
+  RpcClient client_;
+  std::vector<std::string> users_;
+};
+
+TEST_F(Rpc, CallsShareAConnectionAndAreAnsweredByMessageOrException) {
+  const RpcTarget target = Target(Listen());
+  const Outcome first = Call(target);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->ApplicationId().Id(), 1);
+  const Outcome refused = Call(target, "getClusterMetrics");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, RpcErrorKind::kRemote);
+  EXPECT_EQ(refused.error().remote.class_name, "org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException");
+  EXPECT_EQ(server_.connections(), 1U);
+  EXPECT_EQ(client_.connections(), 1U);
+}
+
+TEST_F(Rpc, TokenCallerIsKnownByTheToken) {
+  const OneToken authority;
+  const env::Endpoint address = Listen({.allow_simple = false, .tokens = &authority});
+  ASSERT_TRUE(Call(Target(address, RpcToken{"identifier", "password", "k", "s"})).ok());
+  EXPECT_THAT(users_, ::testing::ElementsAre("appattempt_1_0001_000001"));
+  const Outcome wrong = Call(Target(address, RpcToken{"identifier", "wrong", "k", "s"}));
+  EXPECT_EQ(wrong.error().kind, RpcErrorKind::kLogin);
+  EXPECT_EQ(wrong.error().remote.class_name, "javax.security.sasl.SaslException");
+  const Outcome simple = Call(Target(address));
+  EXPECT_EQ(simple.error().kind, RpcErrorKind::kLogin);
+  EXPECT_EQ(simple.error().remote.class_name, "org.apache.hadoop.security.AccessControlException");
+}
+
+TEST_F(Rpc, UnknownProtocolMethodAndVersion) {
+  const env::Endpoint address = Listen();
+  EXPECT_EQ(Call(Target(address), "noSuchMethod").error().remote.class_name,
+            "org.apache.hadoop.ipc.RpcNoSuchMethodException");
+  RpcTarget other = Target(address);
+  other.protocol = "org.example.Other";
+  EXPECT_EQ(Call(other).error().remote.class_name, "org.apache.hadoop.ipc.RpcNoSuchProtocolException");
+}
+
+TEST_F(Rpc, ErrorsBeforeAndWithoutAnAnswer) {
+  const env::Endpoint address = Listen();
+  EXPECT_EQ(Call(Target(address), "forceKillApplication", base::Duration::Millis(50)).error().kind,
+            RpcErrorKind::kTimeout);
+  // A listener that takes the connection and closes it: the call was never sent, or never answered.
+  auto closing = loop_->Listen({"127.0.0.1", 0}, [](std::unique_ptr<env::Stream> stream) { stream->Close(); });
+  ASSERT_TRUE(closing.ok());
+  const Outcome cut = Call(Target((*closing)->local()));
+  EXPECT_EQ(cut.error().kind, RpcErrorKind::kCut);
+  const env::Endpoint nobody = (*closing)->local();
+  closing->reset();
+  client_.Disconnect(nobody);
+  EXPECT_EQ(Call(Target(nobody)).error().kind, RpcErrorKind::kConnect);
+}
+
+TEST_F(Rpc, LostConnectionIsMadeAnew) {
+  const env::Endpoint address = Listen();
+  ASSERT_TRUE(Call(Target(address)).ok());
+  client_.Disconnect(address);
+  EXPECT_EQ(client_.connections(), 0U);
+  ASSERT_TRUE(Call(Target(address)).ok());
+}
+
+/// A raw client that only counts what it gets.
+struct Silent : env::StreamHandler {
+  void OnData(std::string_view bytes) override { received.append(bytes); }
+  void OnClosed(const std::string&) override {
+    closed = true;
+    if (on_closed) on_closed();
+  }
+  std::string received;
+  bool closed = false;
+  std::function<void()> on_closed;
+  std::unique_ptr<env::Stream> stream;
+};
+
+TEST_F(Rpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
+  const env::Endpoint address = Listen({}, 20);
+  std::vector<std::unique_ptr<Silent>> silent;
+  int closed = 0;
+  for (int i = 0; i < 60; ++i) {
+    silent.push_back(std::make_unique<Silent>());
+    Silent* one = silent.back().get();
+    one->on_closed = [&] {
+      if (++closed == 60) loop_->Stop();
+    };
+    loop_->Connect(address, kLong, [one](base::Result<std::unique_ptr<env::Stream>> stream) {
+      ASSERT_TRUE(stream.ok());
+      one->stream = std::move(stream).value();
+      one->stream->Start(one);
+    });
+  }
+  loop_->Run();
+  EXPECT_EQ(server_.connections(), 0U);
+  EXPECT_TRUE(Call(Target(address)).ok());
+}
+
+TEST_F(Rpc, BadBytesEndOneConnectionOnly) {
+  const env::Endpoint address = Listen();
+  ASSERT_TRUE(Call(Target(address)).ok());
+  Silent bad;
+  bad.on_closed = [&] { loop_->Stop(); };
+  loop_->Connect(address, kLong, [&](base::Result<std::unique_ptr<env::Stream>> stream) {
+    bad.stream = std::move(stream).value();
+    bad.stream->Start(&bad);
+    bad.stream->Write(std::string("hrpc\x09\0\0\x7f\xff\xff\xff", 11));
+  });
+  loop_->Run();
+  EXPECT_THAT(bad.received, ::testing::HasSubstr("longer than maximum configured RPC length"));
+  EXPECT_TRUE(Call(Target(address)).ok());
+  EXPECT_EQ(server_.connections(), 1U);
+}
+
+}  // namespace
+}  // namespace fairlead::process::rpc
