@@ -590,7 +590,18 @@ void DagScheduler::RemoveOutputs(ExecutorIndex index, bool files_lost, bool host
 // ---- ends of jobs --------------------------------------------------------------------------------------------------
 
 void DagScheduler::Handle(const DagSetFailed& event) {
-  if (Stage* stage = Find(event.failure.set.stage)) AbortStage(*stage, event.failure.reason, &event.failure);
+  const SetId set = event.failure.set;
+  Stage* stage = Find(set.stage);
+  if (stage == nullptr) return;
+  AbortStage(*stage, event.failure.reason, &event.failure);
+  // No job depends on it when an older attempt has made all its outputs meanwhile, or when what it feeds is cached.
+  stage = Find(set.stage);
+  if (stage == nullptr || stage->latest_attempt != set.attempt || !running_.Contains(set.stage)) return;
+  if (stage->is_map() && IsAvailable(*stage)) {
+    MapStageDone(*stage);
+  } else {
+    MarkFinished(*stage, event.failure.reason);
+  }
 }
 
 /// Whether `target` must be computed for `stage`: walks lineage through outputs that are missing.

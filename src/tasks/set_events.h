@@ -78,8 +78,9 @@ struct SetExecutorLost {
   static constexpr std::string_view kName = "set_executor_lost";
   std::string executor;
   model::tasks::LossKind kind = model::tasks::LossKind::kProcessLost;
+  bool host_lost = false;  // also what a shuffle service keeps is gone
   std::string message;
-  FL_FIELDS(executor, kind, message)
+  FL_FIELDS(executor, kind, host_lost, message)
 };
 struct SetExecutorDecommissioning {
   static constexpr std::string_view kName = "set_executor_decommissioning";

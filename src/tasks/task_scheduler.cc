@@ -336,7 +336,7 @@ void TaskScheduler::CheckUnschedulable() {
 base::Instant TaskScheduler::NextWaitEnd() const {
   base::Instant next = context_.health ? context_.health->next_expiry() : base::Instant::Max();
   for (const auto& [id, set] : sets_) {
-    if (set->schedulable()) next = std::min(next, set->WaitEnds());
+    if (set->waiting()) next = std::min(next, set->WaitEnds());
   }
   return next;
 }

@@ -100,6 +100,8 @@ class TaskSet {
   const std::vector<model::tasks::TaskId>& attempts() const { return attempts_; }
   const SetExclusion* exclusion() const { return exclusion_ ? &*exclusion_ : nullptr; }
   const PendingLists& pending() const { return pending_; }
+  /// Something could be launched if there were room (stale entries do not count).
+  bool waiting() const { return !zombie && (pending_count() > 0 || !speculatable_.empty()); }
   int64_t pending_count() const { return size() - successful_ - waiting_for_; }
   int32_t failed_attempts() const { return failed_attempts_; }
   const int64_t* launched_at() const { return launched_at_; }

@@ -137,7 +137,8 @@ class Tasks::Impl {
     if (!Known(event.executor) || !executors_[event.executor.value].alive) return;
     Executor& executor = executors_[event.executor.value];
     executor.alive = false;
-    sets_.ExecutorLost({.executor = executor.id, .kind = event.kind, .message = event.message});
+    sets_.ExecutorLost(
+        {.executor = executor.id, .kind = event.kind, .host_lost = event.host_lost, .message = event.message});
   }
 
   void Apply(const model::tasks::ExecutorDecommissioning& event) {
@@ -384,9 +385,8 @@ class Tasks::Impl {
                        [](const auto& entry) { return !entry.second->zombie && entry.second->running() > 0; });
   }
   bool HasPending() const {
-    return std::any_of(sets_.sets().begin(), sets_.sets().end(), [](const auto& entry) {
-      return !entry.second->zombie && (entry.second->pending_count() > 0 || !entry.second->speculatable().empty());
-    });
+    return std::any_of(sets_.sets().begin(), sets_.sets().end(),
+                       [](const auto& entry) { return entry.second->waiting(); });
   }
 
   /// With templates, launches of one set on one executor travel together, in the order of the first of them.

@@ -688,8 +688,12 @@ TEST(TasksTest, StaleAndUnknownIdsChangeNothing) {
   BlockCached block;
   block.dataset = 4;
   block.executor = {77};
-  h.Step({started, success, failed, lost, cancel, block, ExecutorDecommissioning{{42}}, ExecutorLoad{{42}, 5}});
-  EXPECT_EQ(h.core().StateHash(), before);
+  const std::vector<Event> events{
+      started, success, failed, lost, cancel, block, ExecutorDecommissioning{{42}}, ExecutorLoad{{42}, 5}};
+  for (const Event& event : events) {
+    h.Step({event});
+    EXPECT_EQ(h.core().StateHash(), before) << event.index();
+  }
 }
 
 /// Random jobs on executors that come, go and fail: every job ends, results come once, slots are never over-used

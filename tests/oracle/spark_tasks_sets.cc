@@ -180,8 +180,8 @@ class Replay {
       events.push_back(ParseStatus(step));
     } else if (type == "executor_lost") {
       use({"executor", "reason"});
-      events.push_back(
-          SetExecutorLost{.executor = step.at("executor"), .kind = ParseLoss(step.at("reason")), .message = {}});
+      events.push_back(SetExecutorLost{
+          .executor = step.at("executor"), .kind = ParseLoss(step.at("reason")), .host_lost = false, .message = {}});
     } else if (type == "executor_decommissioning") {
       use({"executor"});
       events.push_back(SetExecutorDecommissioning{.executor = step.at("executor")});
