@@ -27,10 +27,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: oracle_fair_scheduler DIR [--version 3.4.3|3.3.6|3.3.5] [--check]\n");
     return 2;
   }
-  return RunAll(
-      directory, version, FairSchedulerVersions(version),
-      [check](const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected, const std::string& v) {
-        return ReplayFairScheduler(scenario, expected, v, check);
-      },
-      "queue orders computed, none taken from the recordings");
+  const auto replay = [check](const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected,
+                              const std::string& v, const std::string& trace_version) {
+    return ReplayFairScheduler(scenario, expected, v, trace_version, check);
+  };
+  return RunAll(directory, version, FairSchedulerVersions(version), replay,
+                "queue orders are computed and compared, none is taken from the recordings");
 }

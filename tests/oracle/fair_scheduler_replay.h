@@ -7,7 +7,7 @@ namespace fairlead::oracle {
 /// Drives the production yarn-fair core through a recorded scenario and compares every step with the trace of the real
 /// FairScheduler. `check_invariants`: also recomputes all sums after each step.
 Difference ReplayFairScheduler(const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected,
-                               const std::string& version, bool check_invariants);
+                               const std::string& version, const std::string& trace_version, bool check_invariants);
 
 /// Where traces of a version are looked for, in order.
 std::vector<std::string> FairSchedulerVersions(const std::string& version);

@@ -70,12 +70,11 @@ base::Result<std::vector<nlohmann::json>> ReadJsonLines(const fs::path& path) {
   return lines;
 }
 
-const fs::path* Recordings::TraceOf(const std::string& name, const std::vector<std::string>& versions) const {
+const std::string* Recordings::VersionWithTrace(const std::string& name,
+                                                const std::vector<std::string>& versions) const {
   for (const std::string& version : versions) {
     const auto of_version = traces.find(version);
-    if (of_version == traces.end()) continue;
-    const auto it = of_version->second.find(name);
-    if (it != of_version->second.end()) return &it->second;
+    if (of_version != traces.end() && of_version->second.contains(name)) return &version;
   }
   return nullptr;
 }
@@ -121,20 +120,21 @@ int RunAll(const fs::path& directory, const std::string& version, const std::vec
   };
   for (const std::string& file : recordings->unread) fail(file, "  belongs to no recording, or is of an unknown kind");
   for (const auto& [name, path] : recordings->scenarios) {
-    const fs::path* trace = recordings->TraceOf(name, versions);
-    if (trace == nullptr) {
+    const std::string* trace_version = recordings->VersionWithTrace(name, versions);
+    if (trace_version == nullptr) {
       fail(name, "  has no trace");
       continue;
     }
     const base::Result<nlohmann::json> scenario = ReadJson(path);
-    const base::Result<std::vector<nlohmann::json>> expected = ReadJsonLines(*trace);
+    const base::Result<std::vector<nlohmann::json>> expected =
+        ReadJsonLines(recordings->traces.at(*trace_version).at(name));
     if (!scenario || !expected) {
       fail(name, "  " + (scenario ? expected.error().message : scenario.error().message));
       continue;
     }
     Difference difference;
     try {
-      difference = replay(*scenario, *expected, version);
+      difference = replay(*scenario, *expected, version, *trace_version);
     } catch (const nlohmann::json::exception& e) {
       difference = std::string("  the recording is not of this kind: ") + e.what();
     }

@@ -23,9 +23,10 @@ base::Result<std::vector<nlohmann::json>> ReadJsonLines(const std::filesystem::p
 /// What a replay found: empty when all steps agree, otherwise the first differing step, both sides explained.
 using Difference = std::string;
 
-/// Replays one scenario against its expected trace.
+/// Replays one scenario as `version` against its expected trace, which may be of another version (`trace_version`,
+/// empty: the default one) when that is known to decide alike.
 using Replay = std::function<Difference(const nlohmann::json& scenario, const std::vector<nlohmann::json>& expected,
-                                        const std::string& version)>;
+                                        const std::string& version, const std::string& trace_version)>;
 
 /// Scenarios and traces of a folder. Scenarios are *.json and *.json.gz below DIR/scenarios, or anywhere in DIR when
 /// there is no such folder; traces are NAME.trace(.gz) anywhere in DIR, of a version when a folder above is named
@@ -35,8 +36,8 @@ struct Recordings {
   std::map<std::string, std::map<std::string, std::filesystem::path>> traces;  // by version ("" default), by name
   std::vector<std::string> unread;                                             // files that belong to nothing
 
-  /// The trace of the first of `versions` that has one.
-  const std::filesystem::path* TraceOf(const std::string& name, const std::vector<std::string>& versions) const;
+  /// The first of `versions` that has a trace of `name`, or nullptr.
+  const std::string* VersionWithTrace(const std::string& name, const std::vector<std::string>& versions) const;
 };
 base::Result<Recordings> FindRecordings(const std::filesystem::path& directory);
 

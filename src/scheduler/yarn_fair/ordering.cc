@@ -86,15 +86,15 @@ void Core::TouchQueue(QueueId id) {
 void Core::Detach(AttemptId id) {
   Attempt& attempt = attempts_[id];
   Order& order = queues_[attempt.queue].order;
-  if (!order.built) return;
   if (attempt.key_dirty) std::erase(order.dirty, id);
   attempt.key_dirty = false;
-  if (!attempt.in_order) return;
+  const bool placed = attempt.in_order;
+  attempt.in_order = false;
+  if (!order.built || !placed) return;
   const auto it = std::lower_bound(order.members.begin(), order.members.end(), attempt.key,
                                    [&](uint32_t a, const OrderKey& key) { return attempts_[a].key < key; });
   FL_CHECK(it != order.members.end() && *it == id, "an attempt stands where its key says");
   order.members.erase(it);
-  attempt.in_order = false;
   if (!attempt.key.exact) --order.inexact;
 }
 
@@ -150,11 +150,14 @@ void Core::Rebuild(QueueId id) {
   Queue& queue = queues_[id];
   Order& order = queue.order;
   const CompareContext context = ContextOf(queue);
+  for (const uint32_t member : order.dirty) {
+    if (queue.leaf) attempts_[member].key_dirty = false;
+    if (!queue.leaf) queues_[member].key_dirty = false;
+  }
   order = Order{};
   order.built = true;
   for (const AttemptId member : queue.runnable) {
     Attempt& attempt = attempts_[member];
-    attempt.key_dirty = false;
     attempt.key = KeyOf(context, SubjectOf(attempt));
     attempt.in_order = attempt.offerable;
     if (!attempt.in_order) continue;
@@ -163,7 +166,6 @@ void Core::Rebuild(QueueId id) {
   }
   for (const QueueId member : queue.children) {
     Queue& child = queues_[member];
-    child.key_dirty = false;
     child.key = KeyOf(context, SubjectOf(child));
     child.in_order = child.offerable > 0;
     if (!child.key.exact) ++order.inexact;

@@ -49,7 +49,8 @@ int32_t HowOften(const Resources& size, const Resources& in) {
 
 /// FSPreemptionThread.run until nobody starved is left.
 void Core::PreemptPass() {
-  const int64_t allocation_delay = config_.continuous ? 10 * config_.continuous_sleep_ms : 4 * config_.nm_heartbeat_ms;
+  const int64_t heartbeats = config_.quirks.starvation_delay_without_heartbeats ? 0 : 4 * config_.nm_heartbeat_ms;
+  const int64_t allocation_delay = config_.continuous ? 10 * config_.continuous_sleep_ms : heartbeats;
   const int64_t next_check =
       config_.wait_before_kill_ms + allocation_delay + config_.wait_before_next_starvation_check_ms;
   while (!starved_.empty()) {
