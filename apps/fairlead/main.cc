@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   AddUp(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddSim(app, exit_code);
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
   try {

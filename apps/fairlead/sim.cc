@@ -1,0 +1,98 @@
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+
+#include "commands.h"
+#include "sim/fault_run.h"
+#include "table.h"
+
+namespace fairlead::apps {
+namespace {
+
+struct FaultOptions {
+  uint64_t first = 1;
+  int seeds = 200;
+  std::string plant;
+};
+
+sim::PlantedBug BugOf(const std::string& name) {
+  if (name == "double-grant") return sim::PlantedBug::kDoubleGrant;
+  if (name == "lost-acknowledgement") return sim::PlantedBug::kLostAcknowledgement;
+  if (name == "forgotten-container") return sim::PlantedBug::kForgottenContainer;
+  return sim::PlantedBug::kNone;
+}
+
+void PrintFailure(const sim::FaultRunResult& run, const FaultOptions& options) {
+  std::printf("seed %llu FAILED\n", static_cast<unsigned long long>(run.seed));
+  for (size_t i = 0; i < run.violations.size() && i < 5; ++i) std::printf("  %s\n", run.violations[i].c_str());
+  std::printf("  repeat it: fairlead sim faults --first %llu --seeds 1%s%s\n",
+              static_cast<unsigned long long>(run.seed), options.plant.empty() ? "" : " --plant ",
+              options.plant.c_str());
+}
+
+/// Zero of an expected fault over all seeds means that the runs no longer test it.
+bool PrintCounts(const env_sim::FaultCounts& counts, bool require_all) {
+  Table table({"FAULT OR RARE BRANCH", "FIRED"});
+  bool complete = true;
+  for (const auto& [name, count] : counts) table.Add({name, std::to_string(count)});
+  for (const std::string& name : sim::ExpectedFaults()) {
+    if (counts.contains(name)) continue;
+    table.Add({name, require_all ? "0  NEVER" : "0"});
+    complete = false;
+  }
+  table.Print();
+  return complete || !require_all;
+}
+
+int Faults(const FaultOptions& options) {
+  const sim::PlantedBug bug = BugOf(options.plant);
+  env_sim::FaultCounts counts;
+  double virtual_seconds = 0;
+  int failed = 0;
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < options.seeds; ++i) {
+    const uint64_t seed = options.first + static_cast<uint64_t>(i);
+    const sim::FaultRunResult run = sim::RunFaults(seed, bug);
+    virtual_seconds += run.virtual_seconds;
+    for (const auto& [name, count] : run.counts) counts[name] += count;
+    if (options.seeds <= 10) {
+      std::printf("seed %llu hash %016llx, %lld steps, %.0f s\n", static_cast<unsigned long long>(seed),
+                  static_cast<unsigned long long>(run.hash), static_cast<long long>(run.steps), run.virtual_seconds);
+    }
+    if (run.ok()) continue;
+    ++failed;
+    PrintFailure(run, options);
+    if (bug != sim::PlantedBug::kNone) break;  // found
+  }
+  const std::chrono::duration<double> real = std::chrono::steady_clock::now() - began;
+  const bool many = options.seeds >= 100;
+  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, many);
+  std::printf("%.0f simulated seconds in %.1f s (%.0f per second)\n", virtual_seconds, real.count(),
+              virtual_seconds / std::max(real.count(), 1e-9));
+  if (bug != sim::PlantedBug::kNone) {
+    std::printf(failed ? "the planted bug was found\n" : "the planted bug was NOT found\n");
+    return failed ? kOk : kFailed;
+  }
+  if (!complete) std::printf("a fault never fired\n");
+  std::printf("%d passed, %d failed\n", options.seeds - failed, failed);
+  return failed == 0 && complete ? kOk : kFailed;
+}
+
+}  // namespace
+
+void AddSim(CLI::App& app, int& exit_code) {
+  CLI::App* sim = app.add_subcommand("sim", "Run the production code in a simulated cluster");
+  sim->require_subcommand(1);
+  CLI::App* faults = sim->add_subcommand(
+      "faults",
+      "Jobs on a small cluster while connections break and machines crash, by seed; invariants after every step");
+  faults->footer("Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --first 17 --seeds 1");
+  auto options = std::make_shared<FaultOptions>();
+  faults->add_option("--first", options->first, "first seed")->capture_default_str();
+  faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
+  faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
+      ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container"}));
+  faults->callback([options, &exit_code] { exit_code = Faults(*options); });
+}
+
+}  // namespace fairlead::apps
