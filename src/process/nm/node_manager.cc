@@ -1,0 +1,466 @@
+#include "process/nm/node_manager.h"
+
+#include <algorithm>
+
+#include "base/codec.h"
+#include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/rm_convert.h"
+#include "process/nm/layout.h"
+#include "wire/yarn/protocols.h"
+
+namespace fairlead::process::nm {
+
+namespace ep = endpoints::yarn;
+namespace w = wire::yarn;
+using model::ToString;
+using model::nm::Effect;
+using model::nm::Event;
+
+namespace {
+constexpr char kMeta[] = "nm_meta";
+constexpr char kLogs[] = "nm_logs";
+constexpr size_t kRowsMax = 1'000'000;
+
+template <class T>
+base::Result<std::vector<T>> LoadTable(env::Store& store, const std::string& table) {
+  base::Result<std::vector<env::Row>> rows = store.Load(table);
+  if (!rows) return rows.error();
+  if (rows->size() > kRowsMax) return base::Error{"table " + table + " of the state store has too many rows"};
+  std::vector<T> out;
+  for (const env::Row& row : *rows) {
+    const std::string bytes = row.value.value_or("");
+    base::ByteReader in(bytes);
+    base::Decode(in, out.emplace_back());
+    if (!in.done()) return base::Error{"row " + row.key + " of table " + table + " of the state store is damaged"};
+  }
+  return out;
+}
+
+fairlead::nm::Config CoreConfig(const Environment& environment, const Settings& settings) {
+  fairlead::nm::Config config = settings.core;
+  for (const AuxService* service : environment.services) config.services.insert(service->name());
+  return config;
+}
+}  // namespace
+
+NodeManager::NodeManager(Environment environment, Settings settings)
+    : env_(std::move(environment)),
+      settings_(std::move(settings)),
+      core_(CoreConfig(env_, settings_)),
+      server_(env_.loop, env_.net),
+      client_(env_.loop, env_.net) {
+  identity_.host = settings_.host;
+  identity_.http_port = settings_.http_port;
+  identity_.version = settings_.hadoop_version;
+  identity_.label = settings_.node_label;
+  identity_.physical = settings_.physical;
+}
+
+NodeManager::~NodeManager() {
+  *alive_ = false;
+  if (timer_) env_.loop.Cancel(*timer_);
+}
+
+// ---- Start --------------------------------------------------------------------------------------------------------
+
+base::Status NodeManager::Start(std::function<void(int, const std::string&)> on_exit) {
+  on_exit_ = std::move(on_exit);
+  started_ = env_.loop.Wall();
+  base::Result<model::nm::Started> state = LoadState();
+  if (!state) return state.error();
+  if (base::Status listening = Listen(); !listening) return listening;
+  env_.containers.Start(this);
+  env_.log.Info("node agent starts", {{"node", identity_.host + ":" + std::to_string(identity_.port)},
+                                      {"containers", std::to_string(state->containers.size())},
+                                      {"resources", std::to_string(state->resources.size())}});
+  Feed(std::move(*state));
+  return {};
+}
+
+base::Result<model::nm::Started> NodeManager::LoadState() {
+  model::nm::Started started;
+  auto apps = LoadTable<model::nm::AppRecord>(env_.store, "nm_apps");
+  if (!apps) return apps.error();
+  auto containers = LoadTable<model::nm::ContainerRecord>(env_.store, "nm_containers");
+  if (!containers) return containers.error();
+  auto resources = LoadTable<model::nm::ResourceRecord>(env_.store, "nm_resources");
+  if (!resources) return resources.error();
+  started.apps = std::move(*apps);
+  started.containers = std::move(*containers);
+  for (model::nm::ResourceRecord& record : *resources) {
+    started.next_resource = std::max(started.next_resource, record.number + 1);
+    if (env_.disk.Stat(record.path)) started.resources.push_back(std::move(record));
+  }
+  auto meta = env_.store.Load(kMeta);
+  if (!meta) return meta.error();
+  for (const env::Row& row : *meta) {
+    const std::string bytes = row.value.value_or("");
+    base::ByteReader in(bytes);
+    if (row.key == "port") {
+      int64_t port = 0;
+      base::Decode(in, port);
+      if (in.done() && settings_.listen.port == 0 && port > 0 && port < 65536) {
+        settings_.listen.port = static_cast<uint16_t>(port);
+        port_remembered_ = true;
+      }
+    } else if (row.key == "tokens") {
+      ep::NodeTokens::State state;
+      base::Decode(in, state);
+      if (in.done()) tokens_.Recover(std::move(state));
+    }
+  }
+  auto logs = env_.store.Load(kLogs);
+  if (!logs) return logs.error();
+  for (const env::Row& row : *logs) {
+    const base::Result<model::ApplicationId> app = model::ParseApplicationId(row.key);
+    const std::string bytes = row.value.value_or("");
+    base::ByteReader in(bytes);
+    base::WallTime when;
+    base::Decode(in, when);
+    if (app && in.done()) ScheduleLogRemoval(*app, when);
+  }
+  return started;
+}
+
+base::Status NodeManager::Listen() {
+  const auto options = [this] {
+    rpc::ListenOptions listen;
+    listen.session.allow_simple = false;
+    listen.session.tokens = &tokens_;
+    listen.services.push_back({w::kContainerManagementProtocol, w::kContainerManagementProtocolMethods,
+                               [this](const rpc::IncomingCall& call) { OnCall(call); }});
+    return listen;
+  };
+  base::Result<env::Endpoint> bound = server_.Listen(settings_.listen, options());
+  if (!bound && port_remembered_) {
+    env_.log.Warn("the port of the last run is taken, another one is used",
+                  {{"port", std::to_string(settings_.listen.port)}, {"why", bound.error().message}});
+    settings_.listen.port = 0;
+    bound = server_.Listen(settings_.listen, options());
+  }
+  if (!bound) return bound.error();
+  identity_.port = bound->port;
+  tokens_.SetNode(identity_.host, identity_.port);
+  std::string port;
+  base::Encode(port, static_cast<int64_t>(bound->port));
+  Commit({{kMeta, "port", port}});
+  return {};
+}
+
+void NodeManager::Shutdown(bool keep_containers) { Feed(model::nm::Shutdown{keep_containers}); }
+
+void NodeManager::SetHealth(bool healthy, const std::string& report) {
+  Feed(model::nm::Health{healthy, report, env_.loop.Wall()});
+}
+
+// ---- The core -----------------------------------------------------------------------------------------------------
+
+void NodeManager::Feed(Event event) {
+  events_.push_back(std::move(event));
+  if (!pumping_) Pump();
+}
+
+void NodeManager::Pump() {
+  pumping_ = true;
+  const std::shared_ptr<bool> alive = alive_;
+  while (!events_.empty()) {
+    const std::vector<Event> batch(std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
+    events_.clear();
+    std::vector<Effect> effects;
+    core_.Step(env_.loop.Now(), env_.loop.Wall(), batch, effects);
+    if (recorder_) recorder_(env_.loop.Now(), env_.loop.Wall(), batch, effects);
+    Execute(std::move(effects));
+    if (!*alive) return;
+  }
+  pumping_ = false;
+  SetTimer();
+}
+
+void NodeManager::SetTimer() {
+  const base::Instant next = core_.NextDeadline();
+  if (timer_ && timer_at_ == next) return;
+  if (timer_) env_.loop.Cancel(*timer_);
+  timer_.reset();
+  if (next == base::Instant::Max()) return;
+  timer_at_ = next;
+  timer_ = env_.loop.At(next, [this] {
+    timer_.reset();
+    Feed(model::nm::Tick{});
+  });
+}
+
+void NodeManager::Execute(std::vector<Effect> effects) {
+  // Files go only after the rows that say so are stored: a restart in between must not find the one without the other.
+  const auto waits_for_rows = [](const Effect& effect) {
+    return std::holds_alternative<model::nm::CleanContainer>(effect) ||
+           std::holds_alternative<model::nm::RemoveResource>(effect);
+  };
+  std::vector<Effect> after;
+  size_t last_rows = effects.size();
+  for (size_t i = 0; i < effects.size(); ++i) {
+    if (std::holds_alternative<model::nm::Persist>(effects[i])) last_rows = i;
+  }
+  if (last_rows != effects.size()) {
+    for (Effect& effect : effects) {
+      if (waits_for_rows(effect)) after.push_back(std::move(effect));
+    }
+  }
+  for (size_t i = 0; i < effects.size(); ++i) {
+    if (last_rows != effects.size() && waits_for_rows(effects[i])) continue;
+    std::visit(
+        [&]<class E>(E& effect) {
+          if constexpr (std::is_same_v<E, model::nm::Persist>) {
+            Do(effect, i == last_rows ? std::exchange(after, {}) : std::vector<Effect>{});
+          } else {
+            Do(effect);
+          }
+        },
+        effects[i]);
+  }
+}
+
+void NodeManager::Do(model::nm::Persist& effect, std::vector<Effect> after) {
+  std::vector<env::Row> rows;
+  for (model::nm::StoreRow& row : effect.rows) {
+    env::Row& out = rows.emplace_back();
+    out.table = std::move(row.table);
+    out.key = std::move(row.key);
+    if (!row.remove) out.value = std::move(row.value);
+  }
+  env_.store.Commit(std::move(rows), [this, alive = alive_, txn = effect.txn,
+                                      after = std::move(after)](const base::Status& status) mutable {
+    if (!*alive) return;
+    if (!status) env_.log.Error("state is not stored", {{"why", status.error().message}});
+    if (txn != 0) Feed(model::nm::Persisted{txn, status.ok(), status ? "" : status.error().message});
+    if (!after.empty()) Execute(std::move(after));
+  });
+}
+
+void NodeManager::Do(model::nm::StateChanged& effect) {
+  env::Log::Fields fields{{"id", effect.subject}, {"from", effect.from}, {"to", effect.to}};
+  if (!effect.detail.empty()) fields.emplace_back("why", effect.detail);
+  env_.log.Info("state changed", fields);
+}
+
+void NodeManager::Do(model::nm::Exit& effect) {
+  env_.log.Info("node agent ends", {{"why", effect.reason}});
+  // Later: the answers and rows of this step leave first.
+  env_.loop.Post([this, alive = alive_, code = effect.code, reason = effect.reason] {
+    if (*alive && on_exit_) std::exchange(on_exit_, nullptr)(code, reason);
+  });
+}
+
+// ---- Applications, containers, files ------------------------------------------------------------------------------
+
+void NodeManager::Do(model::nm::InitApp& effect) {
+  if (base::Status made = env_.dirs.MakeAppDirs(effect.user, effect.app); !made)
+    env_.log.Warn("application directories cannot be made",
+                  {{"app", ToString(effect.app)}, {"why", made.error().message}});
+}
+
+void NodeManager::Do(model::nm::InitService& effect) {
+  for (AuxService* service : env_.services) {
+    if (service->name() == effect.service.service)
+      service->InitializeApplication(effect.user, effect.app, effect.service.data);
+  }
+}
+
+void NodeManager::Do(model::nm::ServiceContainer& effect) {
+  for (AuxService* service : env_.services) {
+    if (effect.ended) {
+      service->StopContainer(effect.container);
+    } else {
+      service->InitializeContainer(effect.container, effect.user);
+    }
+  }
+}
+
+void NodeManager::Do(model::nm::Fetch& effect) {
+  const std::string local = env_.dirs.PickLocal();
+  if (local.empty()) {
+    Feed(model::nm::ResourceFetched{effect.number, {}, 0, "no local directory of this node is usable"});
+    return;
+  }
+  FetchPlan plan;
+  plan.number = effect.number;
+  plan.directory = ResourceDir(local, effect.resource.visibility, effect.user, effect.app, effect.number);
+  plan.resource = std::move(effect.resource);
+  plan.user = effect.user;
+  env_.localizer.Fetch(std::move(plan), [this, alive = alive_, number = effect.number](const Fetched& fetched) {
+    if (!*alive) return;
+    if (!fetched.error.empty())
+      env_.log.Warn("resource cannot be localized", {{"resource", std::to_string(number)}, {"why", fetched.error}});
+    Feed(model::nm::ResourceFetched{number, fetched.path, fetched.bytes, fetched.error});
+  });
+}
+
+void NodeManager::Do(model::nm::RemoveResource& effect) {
+  const size_t slash = effect.path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return;
+  RemoveTrees({effect.path.substr(0, slash)});
+}
+
+void NodeManager::Do(model::nm::Launch& effect) {
+  base::Result<LaunchPlan> plan = PlanLaunch(effect);
+  if (!plan) {
+    Feed(model::nm::LaunchFailed{effect.spec.id, -1, plan.error().message});
+    return;
+  }
+  work_dirs_[effect.spec.id] = plan->work_dir;
+  env_.containers.Launch(std::move(*plan));
+}
+
+void NodeManager::Do(model::nm::Attach& effect) { env_.containers.Attach(effect.spec); }
+
+void NodeManager::Do(model::nm::Signal& effect) { env_.containers.Signal(effect.container, effect.kind); }
+
+void NodeManager::Do(model::nm::Resize& effect) { env_.containers.Resize(effect.container, effect.resources); }
+
+void NodeManager::Do(model::nm::CleanContainer& effect) {
+  work_dirs_.erase(effect.container);
+  env_.containers.Forget(effect.container);
+  if (!IsPlainName(effect.user)) return;
+  std::vector<std::string> trees;
+  for (const std::string& local : env_.dirs.all_local()) trees.push_back(WorkDir(local, effect.user, effect.container));
+  RemoveTrees(std::move(trees));
+}
+
+void NodeManager::Do(model::nm::CleanApp& effect) {
+  for (AuxService* service : env_.services) service->StopApplication(effect.app);
+  tokens_.AppFinished(effect.app);
+  SaveTokens();
+  const auto done = [this, app = effect.app] { Feed(model::nm::AppCleaned{app}); };
+  std::vector<std::string> trees;
+  for (const std::string& local : env_.dirs.all_local()) {
+    trees.push_back(AppDir(local, effect.user, effect.app));
+    trees.push_back(PrivateAppDir(local, effect.app));
+  }
+  RemoveTrees(std::move(trees), done);
+}
+
+void NodeManager::Do(model::nm::HandleLogs& effect) {
+  const base::WallTime when{env_.loop.Wall().ms + settings_.log_retain.millis()};
+  std::string bytes;
+  base::Encode(bytes, when);
+  Commit({{kLogs, ToString(effect.app), bytes}});
+  ScheduleLogRemoval(effect.app, when);
+  Feed(model::nm::LogsHandled{effect.app});
+}
+
+void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when) {
+  const int64_t wait = std::max<int64_t>(0, when.ms - env_.loop.Wall().ms);
+  env_.loop.After(base::Duration::Millis(wait), [this, alive = alive_, app] {
+    if (!*alive) return;
+    std::vector<std::string> trees;
+    for (const std::string& logs : env_.dirs.all_logs()) trees.push_back(AppLogDir(logs, app));
+    RemoveTrees(std::move(trees), [this, app] { Commit({{kLogs, ToString(app), std::nullopt}}); });
+  });
+}
+
+void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void()> done) {
+  const bool later = settings_.delete_delay.ns > 0;
+  const auto start = [this, alive = alive_, paths = std::move(paths), done = later ? nullptr : done] {
+    if (!*alive) return;
+    auto errors = std::make_shared<std::vector<std::string>>();
+    env_.loop.Offload(
+        [&disk = env_.disk, paths, errors] {
+          for (const std::string& path : paths) {
+            if (base::Status removed = disk.RemoveTree(path); !removed) errors->push_back(removed.error().message);
+          }
+        },
+        [this, alive, errors, done] {
+          if (!*alive) return;
+          for (const std::string& error : *errors) env_.log.Warn("files cannot be removed", {{"why", error}});
+          if (done) done();
+        });
+  };
+  if (!later) return start();
+  env_.loop.After(settings_.delete_delay, start);
+  if (!done) return;
+  env_.loop.Post([alive = alive_, done] {
+    if (*alive) done();
+  });
+}
+
+void NodeManager::Commit(std::vector<env::Row> rows) {
+  env_.store.Commit(std::move(rows), [this, alive = alive_](const base::Status& status) {
+    if (*alive && !status) env_.log.Error("state is not stored", {{"why", status.error().message}});
+  });
+}
+
+// ---- The resource manager -----------------------------------------------------------------------------------------
+
+rpc::RpcTarget NodeManager::Tracker() const {
+  rpc::RpcTarget target;
+  target.address = settings_.trackers[tracker_ % settings_.trackers.size()];
+  target.protocol = std::string(w::kResourceTracker);
+  target.user.user = settings_.user;
+  return target;
+}
+
+void NodeManager::RmFailed(const char* call, const rpc::RpcError& error) {
+  const std::string text =
+      error.kind == rpc::RpcErrorKind::kRemote ? error.remote.class_name + ": " + error.remote.message : error.message;
+  if (text != last_rm_error_) {
+    env_.log.Warn("the resource manager does not answer",
+                  {{"call", call}, {"address", Tracker().address.ToString()}, {"why", text}});
+    last_rm_error_ = text;
+  }
+  if (error.kind == rpc::RpcErrorKind::kConnect || error.remote.class_name == ep::exceptions::kStandby) ++tracker_;
+  Feed(model::nm::RmCallFailed{text});
+}
+
+void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
+                           const std::optional<w::MasterKeyProto>& nm) {
+  if (container) tokens_.SetContainerTokenKey(ep::FromWire(*container));
+  if (nm) tokens_.SetNmTokenKey(ep::FromWire(*nm));
+  if (container || nm) SaveTokens();
+}
+
+void NodeManager::SaveTokens() {
+  std::string bytes;
+  base::Encode(bytes, tokens_.state());
+  Commit({{kMeta, "tokens", bytes}});
+}
+
+void NodeManager::Do(model::nm::Register& effect) {
+  client_.Call<w::RegisterNodeManagerResponseProto>(
+      Tracker(), "registerNodeManager", ep::RegisterRequest(identity_, effect), settings_.call_timeout,
+      [this, alive = alive_](base::Result<w::RegisterNodeManagerResponseProto, rpc::RpcError> response) {
+        if (!*alive) return;
+        if (!response) return RmFailed("registerNodeManager", response.error());
+        last_rm_error_.clear();
+        TakeKeys(response->container_token_master_key, response->nm_token_master_key);
+        env_.log.Info("registered", {{"rm", Tracker().address.ToString()},
+                                     {"rm_identifier", std::to_string(response->RmIdentifier())},
+                                     {"rm_version", std::string(response->RmVersion())}});
+        Feed(ep::RegisteredOf(*response));
+      });
+}
+
+void NodeManager::Do(model::nm::Heartbeat& effect) {
+  w::NodeHeartbeatRequestProto request = ep::HeartbeatRequest(identity_, effect);
+  // A Java resource manager reads both while it rolls keys, and does not check that they are there.
+  if (tokens_.state().container_current)
+    request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
+  if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
+  client_.Call<w::NodeHeartbeatResponseProto>(
+      Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
+      [this, alive = alive_](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
+        if (!*alive) return;
+        if (!response) return RmFailed("nodeHeartbeat", response.error());
+        last_rm_error_.clear();
+        TakeKeys(response->container_token_master_key, response->nm_token_master_key);
+        Feed(ep::HeartbeatAnsweredOf(*response));
+      });
+}
+
+void NodeManager::Do(model::nm::Unregister&) {
+  w::UnRegisterNodeManagerRequestProto request;
+  request.node_id = ep::ToWire(model::rm::NodeAddress{identity_.host, identity_.port});
+  client_.Call<w::UnRegisterNodeManagerResponseProto>(
+      Tracker(), "unRegisterNodeManager", request, base::Duration::Seconds(2),
+      [](const base::Result<w::UnRegisterNodeManagerResponseProto, rpc::RpcError>&) {});
+}
+
+}  // namespace fairlead::process::nm
