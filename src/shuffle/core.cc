@@ -60,11 +60,15 @@ const Registry::App* Registry::FindApp(std::string_view app) const {
   return found == apps_.end() ? nullptr : found->second.get();
 }
 
-const Executor* Registry::Find(std::string_view app, std::string_view executor) const {
+Registry::ExecutorRef Registry::FindShared(std::string_view app, std::string_view executor) const {
   const App* entry = FindApp(app);
   if (entry == nullptr) return nullptr;
   const auto found = std::lower_bound(entry->executors.begin(), entry->executors.end(), executor, ById);
-  return found != entry->executors.end() && found->first == executor ? found->second.get() : nullptr;
+  return found != entry->executors.end() && found->first == executor ? found->second : nullptr;
+}
+
+const Executor* Registry::Find(std::string_view app, std::string_view executor) const {
+  return FindShared(app, executor).get();
 }
 
 LocalDir PlaceDir(std::string path, std::span<const std::string> roots) {

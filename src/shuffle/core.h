@@ -46,6 +46,7 @@ class Registry {
   const App* FindApp(std::string_view app) const;
   /// nullptr: not registered.
   const model::shuffle::Executor* Find(std::string_view app, std::string_view executor) const;
+  ExecutorRef FindShared(std::string_view app, std::string_view executor) const;
   const std::map<std::string, std::shared_ptr<const App>, std::less<>>& apps() const { return apps_; }
   size_t executors() const { return executors_; }
 

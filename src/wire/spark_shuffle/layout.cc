@@ -57,7 +57,7 @@ size_t Split(std::string_view text, std::string_view (&parts)[N]) {
 
 }  // namespace
 
-int32_t NonNegativeHash(std::string_view utf8) {
+int32_t JavaHash(std::string_view utf8) {
   uint32_t hash = 0;
   while (!utf8.empty()) {
     const uint32_t code = NextCodePoint(utf8);
@@ -68,7 +68,11 @@ int32_t NonNegativeHash(std::string_view utf8) {
       hash = hash * 31 + (0xDC00 + ((code - 0x10000) & 0x3FF));
     }
   }
-  const auto value = static_cast<int32_t>(hash);
+  return static_cast<int32_t>(hash);
+}
+
+int32_t NonNegativeHash(std::string_view utf8) {
+  const int32_t value = JavaHash(utf8);
   if (value == INT_MIN) return 0;
   return value < 0 ? -value : value;
 }

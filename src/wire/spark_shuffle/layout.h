@@ -14,8 +14,9 @@
 
 namespace fairlead::wire::spark_shuffle {
 
-/// String.hashCode of the UTF-16 form of `utf8` (invalid sequences count as U+FFFD), made non-negative as
-/// JavaUtils.nonNegativeHash does.
+/// String.hashCode of the UTF-16 form of `utf8` (invalid sequences count as U+FFFD).
+int32_t JavaHash(std::string_view utf8);
+/// JavaUtils.nonNegativeHash.
 int32_t NonNegativeHash(std::string_view utf8);
 
 /// A file of an executor: below the directory with this index, `relative` is "<two hex digits or more>/<file name>".

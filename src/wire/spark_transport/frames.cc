@@ -247,6 +247,13 @@ FrameReader::Outcome FrameReader::NeedMore() {
   return Outcome::kNeedMore;
 }
 
+void FrameReader::Hold() {
+  if (from_pending_ || view_.empty()) return;
+  pending_.assign(view_);
+  view_ = pending_;
+  from_pending_ = true;
+}
+
 FrameReader::Outcome FrameReader::Fail(std::string reason) {
   error_ = std::move(reason);
   view_ = {};

@@ -98,6 +98,11 @@ class FrameReader {
   };
   Outcome Next();
 
+  /// Keeps what Feed() was given and Next() has not read, so that the bytes may go; Next() goes on where it was.
+  void Hold();
+  /// The bytes that the last frame announced are not coming: what follows is read as frames.
+  void IgnoreFollowing() { raw_left_ = 0; }
+
   const Frame& frame() const { return frame_; }
   std::string_view raw() const { return raw_; }
   /// Raw bytes still to come after the last kRaw (or kFrame).

@@ -131,5 +131,24 @@ TEST(Frames, AnnouncedBytesAreNotReservedAndHeldBytesAreBounded) {
   EXPECT_THAT(reader.error(), testing::HasSubstr("limit"));
 }
 
+TEST(Frames, HeldBytesAreReadOn) {
+  std::string bytes;
+  for (int i = 0; i < 3; ++i) AppendRpcRequest(bytes, i, "body" + std::to_string(i));
+  bytes += "tail of the next";
+  FrameReader reader(1000);
+  {
+    const std::string gone = bytes;
+    reader.Feed(gone);
+    ASSERT_EQ(reader.Next(), FrameReader::Outcome::kFrame);
+    reader.Hold();
+  }
+  ASSERT_EQ(reader.Next(), FrameReader::Outcome::kFrame);
+  EXPECT_EQ(reader.frame().body, "body1");
+  reader.Hold();
+  ASSERT_EQ(reader.Next(), FrameReader::Outcome::kFrame);
+  EXPECT_EQ(reader.frame().body, "body2");
+  EXPECT_EQ(reader.Next(), FrameReader::Outcome::kError);
+}
+
 }  // namespace
 }  // namespace fairlead::wire::spark_transport

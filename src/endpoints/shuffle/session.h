@@ -1,0 +1,204 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "endpoints/shuffle/streams.h"
+#include "model/shuffle.h"
+#include "wire/spark_shuffle/messages.h"
+#include "wire/spark_transport/auth.h"
+#include "wire/spark_transport/frames.h"
+#include "wire/spark_transport/sasl.h"
+
+// One connection of a client of the shuffle service: bytes in; answers, file ranges and questions to the host out.
+
+namespace fairlead::endpoints::shuffle {
+
+/// Which release's answers to give where they differ. Never widens what may be read or removed.
+enum class AnswerAs : uint8_t { kSpark35, kSpark43 };
+
+struct SecurityConfig {
+  bool authenticate = false;  // spark.authenticate
+  bool crypto = false;        // spark.network.crypto.enabled
+  wire::spark_transport::AuthVersion version = wire::spark_transport::AuthVersion::kV1;
+  wire::spark_transport::AuthCipher cipher = wire::spark_transport::AuthCipher::kCtr;
+  bool sasl_fallback = true;          // spark.network.crypto.saslFallback
+  bool always_encrypt = false;        // spark.network.sasl.serverAlwaysEncrypt
+  size_t sasl_block_max = 64 * 1024;  // spark.network.sasl.maxEncryptedBlockSize
+};
+
+struct SessionConfig {
+  AnswerAs answer_as = AnswerAs::kSpark43;
+  SecurityConfig security;
+  /// A request longer than this ends its connection.
+  size_t request_bytes_max = 64 << 20;
+};
+
+/// What happened, for metrics. One per I/O thread.
+struct SessionCounters {
+  uint64_t open_block_requests = 0;
+  uint64_t register_requests = 0;
+  uint64_t remove_requests = 0;
+  uint64_t local_dirs_requests = 0;
+  uint64_t diagnose_requests = 0;
+  uint64_t blocks = 0;
+  uint64_t block_bytes = 0;
+  uint64_t block_failures = 0;
+  uint64_t rpc_failures = 0;
+  uint64_t refused_frames = 0;
+  uint64_t auth_successes = 0;
+  uint64_t auth_failures = 0;
+};
+
+/// An open file, whatever it is to the host.
+class BlockFile {
+ public:
+  virtual ~BlockFile() = default;
+};
+
+/// Where a block's bytes are, or why there are none.
+struct BlockResult {
+  enum class Kind : uint8_t {
+    kBytes,    // `length` bytes of `file` from `offset`
+    kMissing,  // Spark's null buffer
+    kFailed,   // `error`: first line of Spark's exception, more lines for people
+    kLater,    // Session::FinishBlock will be called
+  };
+  Kind kind = Kind::kFailed;
+  std::shared_ptr<BlockFile> file;
+  int64_t offset = 0;
+  int64_t length = 0;
+  /// What the file really holds of it; with less than `length` the connection ends after them, as Spark's does.
+  int64_t available = 0;
+  std::string error;
+};
+
+/// What a session needs of the process that holds it. Questions without an answer in the call are answered by
+/// Session::FinishRpc or FinishBlock, in a later turn.
+class SessionHost {
+ public:
+  virtual ~SessionHost() = default;
+
+  // ---- towards the client, in this order on the wire
+  /// Bytes to be sent are appended here.
+  virtual std::string& Output() = 0;
+  virtual void SendFile(std::shared_ptr<BlockFile> file, int64_t offset, int64_t length) = 0;
+  /// What is sent after this call goes through the cipher, which lives as long as the session.
+  virtual void EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) = 0;
+  virtual void CloseAfterFlush() = 0;
+  /// Enough is queued: the session stops reading requests until Session::Resume().
+  virtual bool Full() const = 0;
+
+  // ---- questions
+  virtual BlockResult OpenBlock(BlockStream& stream, const BlockRef& block) = 0;
+  virtual const model::shuffle::Executor* FindExecutor(std::string_view app, std::string_view executor) = 0;
+  /// Answered by FinishRpc with an empty body once stored.
+  virtual void RegisterExecutor(wire::spark_shuffle::RegisterExecutor request) = 0;
+  /// Answered by FinishRpc with BlocksRemoved.
+  virtual void RemoveBlocks(const model::shuffle::Executor& executor, std::vector<std::string> files) = 0;
+  /// Answered by FinishRpc with CorruptionCause.
+  virtual void Diagnose(const model::shuffle::Executor& executor,
+                        const wire::spark_shuffle::DiagnoseCorruption& request) = 0;
+  /// The application's secret; nullopt: it has none.
+  virtual std::optional<std::string> SecretOf(std::string_view app) = 0;
+  virtual void RandomBytes(std::span<uint8_t> bytes) = 0;
+  /// The session now knows whose it is: the application of its first request.
+  virtual void BelongsTo(const std::string& app) = 0;
+};
+
+/// State machine of one connection; requests are handled one after another. Memory: an incomplete request, and what it
+/// opened in the StreamTable. Close() or the destructor drops its streams.
+class Session {
+ public:
+  Session(uint64_t id, const SessionConfig& config, StreamTable& streams, SessionCounters& counters, SessionHost& host);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { Close(); }
+
+  /// The next bytes from the client. Must not be called while WantsMore() is false.
+  void OnBytes(std::string_view bytes);
+  /// Goes on with held requests, after Full() became false.
+  void Resume();
+  /// False: requests are held; reading from the client should pause.
+  bool WantsMore() const { return !held_; }
+  /// Answers the waiting RPC: the response's body, or the first line of the failure.
+  void FinishRpc(base::Result<std::string> body);
+  void FinishBlock(BlockResult result);
+  /// The connection is gone.
+  void Close();
+  bool closed() const { return closed_; }
+  bool authenticated() const { return authenticated_; }
+  const std::string& app() const { return app_; }
+
+ private:
+  using Frame = wire::spark_transport::Frame;
+  enum class Waiting : uint8_t { kNothing, kRpc, kBlock };
+
+  void Pump();
+  void OnFrame(const Frame& frame);
+  void Refuse();
+
+  // ---- requests
+  void OnRpc(int64_t request_id, std::string_view body);
+  void OnUpload(const Frame& frame);
+  void OnMergedMeta(const Frame& frame);
+  void Dispatch(wire::spark_shuffle::Message message);
+  void Handle(wire::spark_shuffle::OpenBlocks& m);
+  void Handle(wire::spark_shuffle::FetchShuffleBlocks& m);
+  void Handle(wire::spark_shuffle::FetchShuffleBlockChunks& m);
+  void Handle(wire::spark_shuffle::RegisterExecutor& m);
+  void Handle(wire::spark_shuffle::RemoveBlocks& m);
+  void Handle(wire::spark_shuffle::GetLocalDirsForExecutors& m);
+  void Handle(wire::spark_shuffle::DiagnoseCorruption& m);
+  void Handle(wire::spark_shuffle::FinalizeShuffleMerge& m);
+  void Handle(wire::spark_shuffle::RemoveShuffleMerge& m);
+  void AddStream(BlockStream stream);
+  bool MayUse(const std::string& app);
+  void Succeed(std::string_view body);
+  void Fail(std::string_view error);
+
+  // ---- blocks
+  void OnChunk(int64_t stream_id, int32_t chunk_index);
+  void OnStream(std::string_view text);
+  void ServeBlock(int64_t stream_id, int32_t chunk_index);
+  base::Result<BlockStream*> CheckStream(int64_t stream_id, int32_t chunk_index);
+  void SendBlock(BlockResult result);
+  void FailBlock(std::string_view error);
+
+  // ---- handshakes
+  void OnHandshake(std::string_view body);
+  void OnSasl(std::string_view body);
+  void Authenticated(std::string app);
+
+  const uint64_t id_;
+  const SessionConfig& config_;
+  StreamTable& streams_;
+  SessionCounters& counters_;
+  SessionHost& host_;
+  wire::spark_transport::FrameReader reader_;
+  bool held_ = false;
+  bool closed_ = false;
+  bool pumping_ = false;
+  Waiting waiting_ = Waiting::kNothing;
+  int64_t request_id_ = 0;   // of the RPC being answered
+  int64_t stream_id_ = 0;    // of the block being served
+  int32_t chunk_index_ = 0;  // of the block being served
+  std::string stream_text_;  // set: asked for by StreamRequest
+  std::vector<int64_t> own_streams_;
+
+  bool authenticated_;
+  std::string app_;  // of the first request
+  bool app_known_ = false;
+  std::optional<std::string> client_id_;  // authenticated as
+  std::unique_ptr<wire::spark_transport::SaslServer> sasl_;
+  std::string sasl_app_;
+  std::unique_ptr<wire::spark_transport::ChannelCipher> cipher_;
+  std::string decrypted_;
+};
+
+}  // namespace fairlead::endpoints::shuffle

@@ -1,0 +1,338 @@
+#include "endpoints/shuffle/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "wire/spark_shuffle/layout.h"
+
+// What the recordings of the real service cannot show: answers that come late, a host that is full, rights, bounds.
+
+namespace fairlead::endpoints::shuffle {
+namespace {
+
+namespace transport = wire::spark_transport;
+namespace messages = wire::spark_shuffle;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class TestHost final : public SessionHost {
+ public:
+  std::string& Output() override { return out; }
+  void SendFile(std::shared_ptr<BlockFile>, int64_t offset, int64_t length) override {
+    out += "<" + std::to_string(offset) + "+" + std::to_string(length) + ">";
+    out.append(static_cast<size_t>(length) - (2 + std::to_string(offset).size() + 1 + std::to_string(length).size()),
+               '.');
+  }
+  void EncryptFromHere(transport::ChannelCipher* to) override { cipher = to; }
+  void CloseAfterFlush() override { closing = true; }
+  bool Full() const override { return full; }
+  BlockResult OpenBlock(BlockStream&, const BlockRef& block) override {
+    opened.push_back(block);
+    if (later) return Later();
+    BlockResult result;
+    result.kind = BlockResult::Kind::kBytes;
+    result.offset = block.start;
+    result.length = result.available = 40;
+    return result;
+  }
+  static BlockResult Later() {
+    BlockResult result;
+    result.kind = BlockResult::Kind::kLater;
+    return result;
+  }
+  const model::shuffle::Executor* FindExecutor(std::string_view, std::string_view executor) override {
+    return executor == "1" || executor == "2" ? &executor_ : nullptr;
+  }
+  void RegisterExecutor(messages::RegisterExecutor request) override { registered.push_back(request.exec_id); }
+  void RemoveBlocks(const model::shuffle::Executor&, std::vector<std::string> files) override { removed = files; }
+  void Diagnose(const model::shuffle::Executor&, const messages::DiagnoseCorruption&) override {}
+  std::optional<std::string> SecretOf(std::string_view app) override {
+    return app == "nobody" ? std::nullopt : std::optional<std::string>("secret of " + std::string(app));
+  }
+  void RandomBytes(std::span<uint8_t> bytes) override { std::fill(bytes.begin(), bytes.end(), uint8_t{9}); }
+  void BelongsTo(const std::string& app) override { belongs_to = app; }
+
+  std::string out;
+  bool full = false;
+  bool later = false;
+  bool closing = false;
+  transport::ChannelCipher* cipher = nullptr;
+  std::vector<BlockRef> opened;
+  std::vector<std::string> registered;
+  std::vector<std::string> removed;
+  std::string belongs_to;
+
+ private:
+  model::shuffle::Executor executor_{{{"/r/a", 0, "a"}, {"/r/b", 0, "b"}}, 64, "m", 1};
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  void Rpc(int64_t id, const messages::Message& message) {
+    std::string bytes;
+    transport::AppendRpcRequest(bytes, id, messages::EncodeMessage(message));
+    session().OnBytes(bytes);
+  }
+  void Chunk(int64_t stream, int32_t index) {
+    std::string bytes;
+    transport::AppendChunkFetchRequest(bytes, stream, index);
+    session().OnBytes(bytes);
+  }
+  /// Type and text of every frame answered since the last call.
+  std::vector<std::string> Answers() {
+    transport::FrameReader reader(1 << 20);
+    std::vector<std::string> out;
+    const std::string bytes = std::exchange(host_.out, {});
+    reader.Feed(bytes);
+    while (reader.Next() == transport::FrameReader::Outcome::kFrame) {
+      const auto& frame = reader.frame();
+      out.push_back(std::string(transport::EnumName(frame.type)) + " " + std::to_string(frame.id) +
+                    (frame.text.empty() ? "" : " " + std::string(frame.text)));
+      last_body_ = frame.body;
+    }
+    return out;
+  }
+  static messages::FetchShuffleBlocks Fetch(std::vector<int64_t> maps, std::vector<int32_t> reduces) {
+    messages::FetchShuffleBlocks fetch;
+    fetch.app_id = "app";
+    fetch.exec_id = "1";
+    fetch.map_ids = std::move(maps);
+    for (size_t i = 0; i < fetch.map_ids.size(); ++i) fetch.reduce_ids.Add(reduces);
+    return fetch;
+  }
+  Session& session() {
+    if (!session_) session_ = std::make_unique<Session>(5, config_, streams_, counters_, host_);
+    return *session_;
+  }
+
+  SessionConfig config_;
+  StreamTable streams_{1000, 10'000};
+  SessionCounters counters_;
+  TestHost host_;
+  std::unique_ptr<Session> session_;
+  std::string last_body_;
+};
+
+TEST_F(SessionTest, RegistrationIsAnsweredWhenTheHostSaysSo) {
+  Rpc(1, messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"});
+  Rpc(2, messages::GetLocalDirsForExecutors{"app", {"1"}});
+  EXPECT_THAT(host_.registered, ElementsAre("1"));
+  EXPECT_TRUE(host_.out.empty());
+  EXPECT_FALSE(session().WantsMore());
+  session().FinishRpc(std::string());
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 1", "RpcResponse 2"));
+  EXPECT_TRUE(session().WantsMore());
+  EXPECT_EQ(host_.belongs_to, "app");
+}
+
+TEST_F(SessionTest, BlocksComeInOrderOfMapsAndReduces) {
+  Rpc(1, Fetch({7, 9}, {2, 3}));
+  Answers();
+  for (int i = 0; i < 4; ++i) Chunk(1000, i);
+  EXPECT_EQ(Answers().size(), 4u);
+  ASSERT_EQ(host_.opened.size(), 4u);
+  EXPECT_EQ(host_.opened[1].map_id, 7);
+  EXPECT_EQ(host_.opened[1].start, 3);
+  EXPECT_EQ(host_.opened[2].map_id, 9);
+  EXPECT_EQ(streams_.size(), 0u) << "read to its end";
+}
+
+TEST_F(SessionTest, RequestsWaitWhileTheHostIsFull) {
+  Rpc(1, Fetch({7}, {0, 1, 2}));
+  Answers();
+  host_.full = true;
+  Chunk(1000, 0);
+  EXPECT_TRUE(host_.opened.empty());
+  EXPECT_FALSE(session().WantsMore());
+  host_.full = false;
+  session().Resume();
+  EXPECT_TRUE(session().WantsMore());
+  EXPECT_EQ(host_.opened.size(), 1u);
+}
+
+TEST_F(SessionTest, ALateBlockKeepsTheOrder) {
+  Rpc(1, Fetch({7}, {0, 1}));
+  Answers();
+  host_.later = true;
+  std::string both;
+  transport::AppendChunkFetchRequest(both, 1000, 0);
+  transport::AppendChunkFetchRequest(both, 1000, 1);
+  session().OnBytes(both);
+  EXPECT_EQ(host_.opened.size(), 1u);
+  host_.later = false;
+  BlockResult result;
+  result.error = "java.io.IOException: gone";
+  session().FinishBlock(std::move(result));
+  EXPECT_THAT(Answers(), ElementsAre("ChunkFetchFailure 1000 java.io.IOException: gone", "ChunkFetchSuccess 1000"));
+  // Spark's iterator does not move on when a block cannot be opened.
+  EXPECT_EQ(host_.opened[1].start, 0);
+}
+
+TEST_F(SessionTest, CloseDropsItsStreams) {
+  Rpc(1, Fetch({7}, {0, 1}));
+  EXPECT_EQ(streams_.size(), 1u);
+  session_.reset();
+  EXPECT_EQ(streams_.size(), 0u);
+}
+
+TEST_F(SessionTest, OpenStreamsAreBounded) {
+  std::vector<int32_t> many(1000);
+  for (int i = 0; i < 10; ++i) Rpc(i, Fetch({1}, many));
+  const auto answers = Answers();
+  EXPECT_THAT(answers.back(), HasSubstr("too many open streams"));
+  EXPECT_LE(streams_.memory_bytes(), 10'000u);
+  EXPECT_GT(streams_.size(), 0u);
+}
+
+TEST_F(SessionTest, ListsOfDifferentLengthsFailAsInJava) {
+  auto fetch = Fetch({7}, {0});
+  fetch.map_ids.push_back(8);
+  Rpc(1, fetch);
+  Answers();
+  Chunk(1000, 0);
+  EXPECT_THAT(Answers()[0], HasSubstr("java.lang.ArrayIndexOutOfBoundsException: Index 1 out of bounds for length 1"));
+}
+
+TEST_F(SessionTest, LocalDirsComeInJavasHashOrder) {
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"2", "1", "2"}});
+  Answers();
+  const auto decoded = messages::DecodeMessage(last_body_);
+  ASSERT_TRUE(decoded.ok());
+  const auto& dirs = std::get<messages::LocalDirsForExecutors>(*decoded);
+  EXPECT_THAT(dirs.exec_ids, ElementsAre("1", "2"));
+  EXPECT_THAT(dirs.num_dirs_by_exec, ElementsAre(2, 2));
+  // jshell: new HashMap<String, Integer>() filled with these keys.
+  EXPECT_THAT(JavaHashOrder({"driver", "10", "1", "2", "shuffle"}, 16),
+              ElementsAre("shuffle", "1", "2", "driver", "10"));
+}
+
+TEST_F(SessionTest, AuthenticatedAppsSeeOnlyTheirOwn) {
+  config_.security.authenticate = true;
+  const auto sasl = [&](int64_t id, const std::string& app, const std::string& token) {
+    std::string bytes;
+    transport::AppendRpcRequest(bytes, id, transport::EncodeSaslMessage({app, token}));
+    session().OnBytes(bytes);
+    Answers();
+    return last_body_;
+  };
+  transport::SaslClient client("Y25vbmNl", "secret of app", false);
+  const std::string challenge = sasl(1, "app", "");
+  EXPECT_TRUE(client.Finish(sasl(2, "app", *client.Respond(challenge))).ok());
+  ASSERT_TRUE(session().authenticated());
+  const messages::Message requests[] = {
+      messages::RegisterExecutor{"other", "1", {"/r/a"}, 64, "m"},
+      messages::OpenBlocks{"other", "1", {"rdd_1_1"}},
+      messages::FetchShuffleBlocks{"other", "1", 0, {1}, {}, false},
+      messages::GetLocalDirsForExecutors{"other", {"1"}},
+      messages::RemoveBlocks{"other", "1", {"x"}},
+      messages::DiagnoseCorruption{"other", "1", 0, 1, 0, 0, "CRC32"},
+      messages::FinalizeShuffleMerge{"other", 1, 2, 3},
+      messages::RemoveShuffleMerge{"other", 1, 2, 3},
+      messages::FetchShuffleBlockChunks{"other", "1", 0, 0, {}, {}},
+  };
+  for (const auto& request : requests) {
+    Rpc(3, request);
+    EXPECT_THAT(Answers(), ElementsAre("RpcFailure 3 java.lang.SecurityException: Client for app not authorized for "
+                                       "application other."))
+        << request.index();
+  }
+  EXPECT_TRUE(host_.registered.empty());
+  EXPECT_TRUE(host_.removed.empty());
+}
+
+TEST_F(SessionTest, NothingIsServedBeforeTheHandshake) {
+  config_.security.authenticate = true;
+  Rpc(1, messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"});
+  EXPECT_THAT(Answers()[0], HasSubstr("Expected SaslMessage"));
+  std::string bytes;
+  transport::AppendMergedBlockMetaRequest(bytes, 2, "app", 1, 2, 3);
+  session().OnBytes(bytes);
+  EXPECT_THAT(Answers()[0], HasSubstr("Unauthenticated call to receiveMergeBlockMetaReq()"));
+  bytes.clear();
+  transport::AppendUploadStream(bytes, 3, "meta", 0);
+  session().OnBytes(bytes);
+  EXPECT_THAT(Answers()[0], HasSubstr("Unauthenticated call to receiveStream()"));
+  EXPECT_TRUE(host_.closing);
+  EXPECT_TRUE(host_.registered.empty());
+}
+
+TEST_F(SessionTest, AnAppWithoutASecretCannotAuthenticate) {
+  config_.security.authenticate = true;
+  config_.security.crypto = true;
+  transport::AuthRandom random{};
+  random.private_key.fill(3);
+  const transport::AuthClient client("nobody", "", transport::AuthVersion::kV1, random);
+  std::string bytes;
+  transport::AppendRpcRequest(bytes, 1, client.challenge());
+  session().OnBytes(bytes);
+  EXPECT_THAT(Answers(), ElementsAre("RpcFailure 1 java.lang.IllegalArgumentException: Authentication failed."));
+  EXPECT_TRUE(host_.closing);
+}
+
+TEST_F(SessionTest, AnEmptyAppIdIsAnIdentityToo) {
+  config_.security.authenticate = true;
+  config_.security.crypto = true;
+  transport::AuthRandom random{};
+  random.private_key.fill(3);
+  const transport::AuthClient client("", "secret of ", transport::AuthVersion::kV2, random);
+  config_.security.version = transport::AuthVersion::kV2;
+  std::string bytes;
+  transport::AppendRpcRequest(bytes, 1, client.challenge());
+  session().OnBytes(bytes);
+  Answers();
+  const auto keys = client.Finish(last_body_);
+  ASSERT_TRUE(keys.ok());
+  const auto cipher = transport::MakeClientCipher(*keys, transport::AuthCipher::kCtr, nullptr);
+  bytes.clear();
+  transport::AppendRpcRequest(bytes, 2, messages::EncodeMessage(messages::OpenBlocks{"app", "1", {"rdd_1_1"}}));
+  std::string sealed;
+  cipher->Encrypt(bytes, sealed);
+  session().OnBytes(sealed);
+  EXPECT_THAT(Answers()[0], HasSubstr("Client for  not authorized for application app."));
+}
+
+TEST_F(SessionTest, AShortFileEndsTheConnectionAfterWhatItHas) {
+  Rpc(1, Fetch({7}, {0, 1}));
+  Answers();
+  host_.later = true;
+  Chunk(1000, 0);
+  BlockResult result;
+  result.kind = BlockResult::Kind::kBytes;
+  result.length = 100;
+  result.available = 30;
+  session().FinishBlock(std::move(result));
+  EXPECT_EQ(host_.out.size(), transport::kChunkFetchSuccessHeaderBytes + 30);
+  EXPECT_TRUE(host_.closing);
+  EXPECT_TRUE(session().closed());
+}
+
+TEST_F(SessionTest, ABlockTooLongForAChunkIsRefusedWithAdvice) {
+  Rpc(1, Fetch({7}, {0, 1}));
+  Answers();
+  host_.later = true;
+  Chunk(1000, 0);
+  BlockResult result;
+  result.kind = BlockResult::Kind::kBytes;
+  result.length = result.available = int64_t{1} << 31;
+  session().FinishBlock(std::move(result));
+  EXPECT_THAT(Answers()[0], HasSubstr("maxRemoteBlockSizeFetchToMem"));
+  EXPECT_FALSE(host_.closing);
+}
+
+TEST(JavaNumbers, ParseAsJavaDoes) {
+  EXPECT_EQ(*JavaParseInt("+7"), 7);
+  EXPECT_EQ(*JavaParseInt("-7"), -7);
+  EXPECT_EQ(*JavaParseLong("9223372036854775807"), INT64_MAX);
+  for (const char* bad : {"", "+", "-", "+-7", "2147483648", "7x", " 7"}) {
+    ASSERT_FALSE(JavaParseInt(bad).ok()) << bad;
+    EXPECT_EQ(JavaParseInt(bad).error().message,
+              "java.lang.NumberFormatException: For input string: \"" + std::string(bad) + "\"");
+  }
+  EXPECT_EQ(JavaSplit("a_b__").size(), 2u);
+  EXPECT_EQ(JavaSplit("").size(), 1u);
+  EXPECT_EQ(JavaSplit("__").size(), 0u);
+  EXPECT_EQ(JavaSplit("_a").size(), 2u);
+}
+
+}  // namespace
+}  // namespace fairlead::endpoints::shuffle

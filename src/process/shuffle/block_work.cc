@@ -1,0 +1,154 @@
+#include "process/shuffle/block_work.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/bytes.h"
+#include "process/shuffle/block_store.h"
+
+namespace fairlead::process::shuffle {
+namespace {
+
+using model::shuffle::Executor;
+using wire::spark_shuffle::Cause;
+
+/// Castagnoli, reflected (java.util.zip.CRC32C).
+uint32_t Crc32c(uint32_t crc, std::string_view bytes) {
+  static const std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t value = i;
+      for (int bit = 0; bit < 8; ++bit) value = (value & 1) ? (value >> 1) ^ 0x82f63b78 : value >> 1;
+      table[i] = value;
+    }
+    return table;
+  }();
+  crc = ~crc;
+  for (const char c : bytes) crc = kTable[(crc ^ static_cast<uint8_t>(c)) & 255] ^ (crc >> 8);
+  return ~crc;
+}
+
+enum class Algorithm : uint8_t { kAdler32, kCrc32, kCrc32c };
+
+std::optional<Algorithm> AlgorithmOf(std::string_view name, bool knows_crc32c) {
+  if (name == "ADLER32") return Algorithm::kAdler32;
+  if (name == "CRC32") return Algorithm::kCrc32;
+  if (name == "CRC32C" && knows_crc32c) return Algorithm::kCrc32c;
+  return std::nullopt;
+}
+
+/// nullopt: the data cannot be read whole.
+std::optional<int64_t> ChecksumOf(Algorithm algorithm, const endpoints::shuffle::BlockResult& data) {
+  uint64_t sum = algorithm == Algorithm::kAdler32 ? 1 : 0;
+  std::string buffer(256 * 1024, '\0');
+  if (data.length < 0 || data.available < data.length) return std::nullopt;
+  for (int64_t done = 0; done < data.length;) {
+    const auto& file = static_cast<const OpenFile&>(*data.file).file();
+    const auto wanted = static_cast<size_t>(std::min<int64_t>(data.length - done, static_cast<int64_t>(buffer.size())));
+    const auto read = file->ReadAt(static_cast<uint64_t>(data.offset + done), {buffer.data(), wanted});
+    if (!read.ok() || *read != wanted) return std::nullopt;
+    const auto* bytes = reinterpret_cast<const Bytef*>(buffer.data());
+    switch (algorithm) {
+      case Algorithm::kAdler32:
+        sum = adler32(sum, bytes, static_cast<uInt>(wanted));
+        break;
+      case Algorithm::kCrc32:
+        sum = crc32(sum, bytes, static_cast<uInt>(wanted));
+        break;
+      case Algorithm::kCrc32c:
+        sum = Crc32c(static_cast<uint32_t>(sum), {buffer.data(), wanted});
+        break;
+    }
+    done += static_cast<int64_t>(wanted);
+  }
+  return static_cast<int64_t>(sum);
+}
+
+bool IsOneComponent(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+std::string Below(const std::string& directory, const std::string& name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+/// Calls `visit` for every file and, after its content, every directory below; links are files. Walks by path, and
+/// removal is confined by RemoveBeneath, so a link planted on the way leads nowhere.
+template <class Visit>
+void Walk(env::Disk& disk, const std::string& root, const std::string& below_root, int depth, Visit&& visit) {
+  constexpr int kDepthMax = 64;
+  const auto entries = disk.List(root + "/" + below_root);
+  if (!entries.ok() || depth > kDepthMax) return;
+  for (const env::FileInfo& entry : *entries) {
+    const std::string path = Below(below_root, entry.name);
+    const bool directory = entry.kind == env::FileInfo::Kind::kDirectory;
+    if (directory) Walk(disk, root, path, depth + 1, visit);
+    visit(path, entry.name, directory);
+  }
+}
+
+}  // namespace
+
+int32_t RemoveFiles(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
+                    const std::vector<std::string>& names) {
+  if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) return 0;
+  int32_t removed = 0;
+  for (const std::string& name : names) {
+    if (!IsOneComponent(name)) continue;
+    const auto path = Confine(executor, name);
+    if (!path) continue;
+    const auto gone = disk.RemoveBeneath(roots[path->root], path->below_root);
+    if (gone.ok() && *gone) ++removed;
+  }
+  return removed;
+}
+
+Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
+                    const wire::spark_shuffle::DiagnoseCorruption& request, const endpoints::shuffle::BlockResult& data,
+                    bool knows_crc32c) {
+  const auto algorithm = AlgorithmOf(request.algorithm, knows_crc32c);
+  if (!algorithm) return Cause::kUnsupportedChecksumAlgorithm;
+  const auto path = Confine(
+      executor, wire::spark_shuffle::ShuffleChecksumName(request.shuffle_id, request.map_id, request.algorithm));
+  if (!path || request.reduce_id < 0) return Cause::kUnknownIssue;
+  const auto file = disk.OpenBeneath(roots[path->root], path->below_root);
+  if (!file.ok()) return Cause::kUnknownIssue;
+  std::string stored(8, '\0');
+  const auto read = (*file)->ReadAt(static_cast<uint64_t>(request.reduce_id) * 8, {stored.data(), stored.size()});
+  if (!read.ok() || *read != stored.size()) return Cause::kUnknownIssue;
+  const int64_t by_writer = base::ByteReader(stored).I64();
+  const auto again = ChecksumOf(*algorithm, data);
+  if (!again) return Cause::kUnknownIssue;
+  if (by_writer != *again) return Cause::kDiskIssue;
+  return by_writer != request.checksum ? Cause::kNetworkIssue : Cause::kChecksumVerifyPass;
+}
+
+base::Status RemoveDirectory(env::Disk& disk, const std::string& root, const std::string& below_root) {
+  if (below_root.empty()) return base::Error{"a root itself is never removed: " + root};
+  base::Status first;
+  const auto remove = [&](const std::string& path) {
+    const auto gone = disk.RemoveBeneath(root, path);
+    if (!gone.ok() && first.ok()) first = gone.error();
+  };
+  Walk(disk, root, below_root, 0, [&](const std::string& path, const std::string&, bool) { remove(path); });
+  remove(below_root);
+  return first;
+}
+
+int64_t RemoveUnserved(env::Disk& disk, const std::string& root, const std::string& below_root, bool keep_rdd_blocks) {
+  int64_t removed = 0;
+  Walk(disk, root, below_root, 0, [&](const std::string& path, const std::string& name, bool directory) {
+    const bool served =
+        name.ends_with(".index") || name.ends_with(".data") || (keep_rdd_blocks && name.starts_with("rdd_"));
+    if (directory || served) return;
+    const auto gone = disk.RemoveBeneath(root, path);
+    if (gone.ok() && *gone) ++removed;
+  });
+  return removed;
+}
+
+}  // namespace fairlead::process::shuffle

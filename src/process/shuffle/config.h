@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "endpoints/shuffle/session.h"
+#include "env/net.h"
+#include "shuffle/core.h"
+
+namespace fairlead::process::shuffle {
+
+struct Config {
+  env::Endpoint listen{"127.0.0.1", 7337};
+  endpoints::shuffle::SessionConfig session;
+  fairlead::shuffle::Config core;
+  /// Of a separate service: one secret for every application (spark.authenticate.secret). On YARN each brings its own.
+  std::optional<std::string> cluster_secret;
+  /// spark.shuffle.service.index.cache.size.
+  size_t index_cache_bytes = 100 << 20;
+  /// Data files kept open between requests, and for how long at most after the last one.
+  size_t open_files_max = 512;
+  base::Duration open_file_idle_max = base::Duration::Seconds(2);
+  /// Blocks up to this are read into the output with their neighbours; longer ones go by sendfile.
+  size_t copied_block_max = 48 * 1024;
+  /// Bytes queued on one connection before its requests wait.
+  size_t queued_bytes_per_connection = 512 * 1024;
+  /// Bytes in memory, queued on all connections together (per I/O thread); near it a connection gets less.
+  size_t queued_bytes_max = 96 << 20;
+  /// Requests opened and not yet read, all connections together (per I/O thread).
+  size_t stream_bytes_max = 64 << 20;
+  size_t connections_max = 20'000;
+  /// spark.shuffle.io.connectionTimeout: a connection on which nothing moves is closed.
+  base::Duration connection_idle_max = base::Duration::Seconds(120);
+};
+
+}  // namespace fairlead::process::shuffle

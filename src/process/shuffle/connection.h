@@ -1,0 +1,82 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "endpoints/shuffle/session.h"
+#include "env/net.h"
+#include "process/shuffle/io_worker.h"
+
+namespace fairlead::process::shuffle {
+
+/// One client: its stream and its session. Small blocks are copied behind their headers into one buffer, so that many
+/// of them leave in one write; long ones go by sendfile; on an encrypted connection the bytes are read and encrypted
+/// piece by piece as the client takes them.
+class Connection final : public env::StreamHandler, public endpoints::shuffle::SessionHost {
+ public:
+  Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorker& worker);
+  ~Connection() override;
+  void Start();
+
+  bool IdleSince(base::Instant limit) const;
+  const std::string& app() const { return session_.app(); }
+  endpoints::shuffle::Session& session() { return session_; }
+
+  // ---- env::StreamHandler
+  void OnData(std::string_view bytes) override;
+  void OnClosed(const std::string& reason) override;
+  void OnDrained() override;
+
+  // ---- endpoints::shuffle::SessionHost
+  std::string& Output() override { return output_; }
+  void SendFile(std::shared_ptr<endpoints::shuffle::BlockFile> file, int64_t offset, int64_t length) override;
+  void EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) override;
+  void CloseAfterFlush() override;
+  bool Full() const override;
+  endpoints::shuffle::BlockResult OpenBlock(endpoints::shuffle::BlockStream& stream,
+                                            const endpoints::shuffle::BlockRef& block) override;
+  const model::shuffle::Executor* FindExecutor(std::string_view app, std::string_view executor) override;
+  void RegisterExecutor(wire::spark_shuffle::RegisterExecutor request) override;
+  void RemoveBlocks(const model::shuffle::Executor& executor, std::vector<std::string> files) override;
+  void Diagnose(const model::shuffle::Executor& executor,
+                const wire::spark_shuffle::DiagnoseCorruption& request) override;
+  std::optional<std::string> SecretOf(std::string_view app) override { return worker_.SecretOf(app); }
+  void RandomBytes(std::span<uint8_t> bytes) override { worker_.loop().RandomBytes(bytes); }
+  void BelongsTo(const std::string& app) override;
+
+  /// Sends what was gathered and pauses or resumes reading; after every entry from outside.
+  void Settle();
+
+ private:
+  /// To be encrypted, in order.
+  struct Item {
+    std::string bytes;
+    std::shared_ptr<OpenFile> file;
+    int64_t offset = 0;
+    int64_t length = 0;
+  };
+  void FlushOutput();
+  void EncryptQueued();
+  bool CopyBlock(OpenFile& file, int64_t offset, int64_t length);
+  void CountQueued();
+
+  const uint64_t id_;
+  IoWorker& worker_;
+  std::unique_ptr<env::Stream> stream_;
+  std::string output_;
+  wire::spark_transport::ChannelCipher* cipher_ = nullptr;
+  std::deque<Item> to_encrypt_;
+  size_t high_water_ = 0;
+  size_t counted_ = 0;        // of this connection in the worker's sum
+  size_t memory_queued_ = 0;  // bytes written from memory and perhaps not yet taken
+  bool closing_ = false;
+  bool reading_ = true;
+  bool belongs_ = false;  // to session_.app()
+  base::Instant used_;
+  uint64_t noted_bytes_ = 0;
+  std::shared_ptr<const model::shuffle::Executor> pinned_;  // what FindExecutor gave
+  endpoints::shuffle::Session session_;
+};
+
+}  // namespace fairlead::process::shuffle

@@ -1,0 +1,155 @@
+#include "process/shuffle/io_worker.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "process/shuffle/connection.h"
+
+namespace fairlead::process::shuffle {
+namespace {
+
+constexpr base::Duration kTick = base::Duration::Seconds(1);
+constexpr size_t kQueueFloor = 16 * 1024;
+
+/// Spark 4.3 begins at a random number of 63 bits, 3.5 at one of 31 bits times 1000.
+int64_t FirstStreamId(env::Loop& loop, endpoints::shuffle::AnswerAs answer_as) {
+  std::array<uint8_t, 8> bytes;
+  loop.RandomBytes(bytes);
+  const uint64_t random = base::ByteReader({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).U64();
+  if (answer_as == endpoints::shuffle::AnswerAs::kSpark43) return static_cast<int64_t>(random >> 1);
+  return static_cast<int64_t>(random >> 33) * 1000;
+}
+
+}  // namespace
+
+IoWorker::IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log, const Config& config,
+                   RegistryOwner& owner)
+    : loop_(loop),
+      net_(net),
+      disk_(disk),
+      log_(log),
+      config_(config),
+      owner_(owner),
+      blocks_(disk, log, config),
+      streams_(FirstStreamId(loop, config.session.answer_as), config.stream_bytes_max),
+      registry_(std::make_shared<const fairlead::shuffle::Registry>()) {
+  Tick();
+}
+
+IoWorker::~IoWorker() {
+  loop_.Cancel(tick_);
+  connections_.clear();
+}
+
+base::Status IoWorker::Listen(const env::Endpoint& endpoint, bool shared) {
+  auto on_accept = [this](std::unique_ptr<env::Stream> stream) { Accept(std::move(stream)); };
+  auto listener = shared ? net_.ListenShared(endpoint, on_accept) : net_.Listen(endpoint, on_accept);
+  if (!listener.ok()) return listener.error();
+  listener_ = std::move(*listener);
+  return {};
+}
+
+void IoWorker::Accept(std::unique_ptr<env::Stream> stream) {
+  if (connections_.size() >= config_.connections_max) {
+    ++metrics_.connections_refused;
+    return;
+  }
+  ++metrics_.connections_opened;
+  const uint64_t id = ++last_connection_;
+  auto connection = std::make_unique<Connection>(id, std::move(stream), *this);
+  Connection& started = *connection;
+  connections_.emplace(id, std::move(connection));
+  started.Start();
+}
+
+void IoWorker::Drop(uint64_t id) {
+  loop_.Post([this, alive = std::weak_ptr(alive_), id] {
+    if (alive.expired()) return;
+    connections_.erase(id);
+    if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();
+  });
+}
+
+Connection* IoWorker::Find(uint64_t id) {
+  const auto found = connections_.find(id);
+  return found == connections_.end() ? nullptr : found->second.get();
+}
+
+void IoWorker::Drain(base::Duration limit, std::function<void()> done) {
+  listener_.reset();
+  drain_until_ = loop_.Now() + limit;
+  drained_ = std::move(done);
+  if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();
+}
+
+void IoWorker::SetRegistry(std::shared_ptr<const fairlead::shuffle::Registry> registry) {
+  registry_ = std::move(registry);
+  ++registry_version_;
+}
+
+std::optional<std::string> IoWorker::SecretOf(std::string_view app) const {
+  const auto* entry = registry_->FindApp(app);
+  if (entry != nullptr && entry->secret) return entry->secret;
+  return config_.cluster_secret;
+}
+
+size_t IoWorker::QueueLimit() const {
+  const auto queued = static_cast<size_t>(std::max<int64_t>(queued_bytes_, 0));
+  if (queued < config_.queued_bytes_max / 2) return config_.queued_bytes_per_connection;
+  const size_t left = config_.queued_bytes_max - std::min(queued, config_.queued_bytes_max);
+  return std::clamp(left / std::max<size_t>(connections_.size(), 1), kQueueFloor,
+                    config_.queued_bytes_per_connection / 2);
+}
+
+void IoWorker::NoteApp(const std::string& app, int64_t connections, uint64_t bytes) {
+  metrics_.app_used[app] = loop_.Now();
+  metrics_.app_bytes[app] += bytes;
+  if (connections != 0) metrics_.app_connections[app] += connections;
+}
+
+void IoWorker::Tick() {
+  const base::Instant now = loop_.Now();
+  blocks_.CloseIdle(now);
+  const bool drain_over = now >= drain_until_;
+  std::vector<uint64_t> idle;
+  for (const auto& [id, connection] : connections_) {
+    if (drain_over || connection->IdleSince(now - config_.connection_idle_max)) idle.push_back(id);
+  }
+  std::sort(idle.begin(), idle.end());
+  for (const uint64_t id : idle) {
+    ++metrics_.connections_idle_closed;
+    connections_.erase(id);
+  }
+  if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();
+  // What nobody is connected for and nobody is registered for is forgotten.
+  for (auto entry = metrics_.app_used.begin(); entry != metrics_.app_used.end();) {
+    const bool gone = metrics_.app_connections[entry->first] <= 0 && registry_->FindApp(entry->first) == nullptr;
+    if (gone) {
+      metrics_.app_connections.erase(entry->first);
+      metrics_.app_bytes.erase(entry->first);
+      entry = metrics_.app_used.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+  tick_ = loop_.After(kTick, [this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) Tick();
+  });
+}
+
+WorkerMetrics IoWorker::Metrics() const {
+  WorkerMetrics out = metrics_;
+  out.connections = connections_.size();
+  out.streams = streams_.size();
+  out.stream_bytes = streams_.memory_bytes();
+  out.queued_bytes = static_cast<size_t>(std::max<int64_t>(queued_bytes_, 0));
+  out.index_cache_bytes = blocks_.cached_bytes();
+  out.open_files = blocks_.open_files();
+  out.sessions = counters_;
+  out.blocks = blocks_.counters();
+  out.disks = blocks_.troubles();
+  return out;
+}
+
+}  // namespace fairlead::process::shuffle

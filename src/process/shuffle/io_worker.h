@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "endpoints/shuffle/session.h"
+#include "env/disk.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/shuffle/block_store.h"
+#include "process/shuffle/config.h"
+#include "shuffle/core.h"
+
+namespace fairlead::process::shuffle {
+
+class Connection;
+
+/// What an I/O thread has to say, as a value.
+struct WorkerMetrics {
+  uint64_t connections_opened = 0;
+  uint64_t connections_refused = 0;
+  uint64_t connections_idle_closed = 0;
+  size_t connections = 0;
+  size_t streams = 0;
+  size_t stream_bytes = 0;
+  size_t queued_bytes = 0;
+  size_t index_cache_bytes = 0;
+  size_t open_files = 0;
+  endpoints::shuffle::SessionCounters sessions;
+  BlockStore::Counters blocks;
+  std::vector<DiskTrouble> disks;
+  /// Block bytes by application, of open connections and those before.
+  std::map<std::string, uint64_t> app_bytes;
+  /// Open connections by application.
+  std::map<std::string, int64_t> app_connections;
+  /// Last request by application, of this thread's clock.
+  std::map<std::string, base::Instant> app_used;
+};
+
+/// Requests that only the owner of the registry can answer. Called on the worker's thread; the answer comes back by
+/// IoWorker::Loop().Post.
+class RegistryOwner {
+ public:
+  virtual ~RegistryOwner() = default;
+  /// `done` runs on the worker's loop, after the worker was given the registry that knows of it. Empty: success.
+  virtual void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,
+                        std::function<void(std::string error)> done) = 0;
+  /// Files of this registration were removed: every worker must let go of them.
+  virtual void FilesRemoved(uint64_t generation) = 0;
+};
+
+/// The connections of one loop. Single-threaded; what other threads want of it goes through its loop.
+class IoWorker {
+ public:
+  IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log, const Config& config, RegistryOwner& owner);
+  IoWorker(const IoWorker&) = delete;
+  IoWorker& operator=(const IoWorker&) = delete;
+  ~IoWorker();
+
+  /// `shared`: other workers listen on the same endpoint.
+  base::Status Listen(const env::Endpoint& endpoint, bool shared);
+  env::Endpoint local() const { return listener_ ? listener_->local() : env::Endpoint{}; }
+  /// Stops accepting; `done` runs when the last connection is gone or `limit` has passed (the rest is then closed).
+  void Drain(base::Duration limit, std::function<void()> done);
+
+  void SetRegistry(std::shared_ptr<const fairlead::shuffle::Registry> registry);
+  void Forget(uint64_t generation) { blocks_.Forget(generation); }
+  WorkerMetrics Metrics() const;
+
+  // ---- for connections
+  env::Loop& loop() { return loop_; }
+  env::Disk& disk() { return disk_; }
+  env::Log& log() { return log_; }
+  const Config& config() const { return config_; }
+  RegistryOwner& owner() { return owner_; }
+  BlockStore& blocks() { return blocks_; }
+  endpoints::shuffle::StreamTable& streams() { return streams_; }
+  endpoints::shuffle::SessionCounters& counters() { return counters_; }
+  const std::shared_ptr<const fairlead::shuffle::Registry>& registry() const { return registry_; }
+  uint64_t registry_version() const { return registry_version_; }
+  std::optional<std::string> SecretOf(std::string_view app) const;
+  /// Bytes that one connection may queue now.
+  size_t QueueLimit() const;
+  void CountQueued(int64_t change) { queued_bytes_ += change; }
+  void NoteApp(const std::string& app, int64_t connections, uint64_t bytes);
+  /// Ends a connection in a later turn.
+  void Drop(uint64_t id);
+  Connection* Find(uint64_t id);
+
+ private:
+  void Accept(std::unique_ptr<env::Stream> stream);
+  void Tick();
+
+  env::Loop& loop_;
+  env::Net& net_;
+  env::Disk& disk_;
+  env::Log& log_;
+  const Config& config_;
+  RegistryOwner& owner_;
+  BlockStore blocks_;
+  endpoints::shuffle::StreamTable streams_;
+  endpoints::shuffle::SessionCounters counters_;
+  std::shared_ptr<const fairlead::shuffle::Registry> registry_;
+  uint64_t registry_version_ = 1;
+  std::unique_ptr<env::Listener> listener_;
+  std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
+  uint64_t last_connection_ = 0;
+  int64_t queued_bytes_ = 0;
+  WorkerMetrics metrics_;
+  env::Loop::TimerId tick_ = 0;
+  std::function<void()> drained_;
+  base::Instant drain_until_ = base::Instant::Max();
+  /// Callbacks that outlive the worker look here.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  friend class Connection;
+};
+
+}  // namespace fairlead::process::shuffle

@@ -1,0 +1,251 @@
+#include "process/shuffle/service.h"
+
+#include <cerrno>
+
+#include "process/shuffle/block_work.h"
+
+namespace fairlead::process::shuffle {
+namespace {
+
+namespace events = model::shuffle;
+
+/// Does the directory exist? A disk that does not answer counts as yes: nothing is forgotten because of it.
+bool Exists(env::Disk& disk, const std::vector<std::string>& roots, const events::LocalDir& dir) {
+  if (dir.root == events::LocalDir::kNoRoot) return false;
+  const auto info = disk.Stat(dir.below_root.empty() ? roots[dir.root] : roots[dir.root] + "/" + dir.below_root);
+  return info.ok() || (info.error().code != ENOENT && info.error().code != ENOTDIR);
+}
+
+/// Adds up what the workers know of one application.
+struct AppUse {
+  int64_t connections = 0;
+  base::Duration idle = base::Duration{INT64_MAX};
+};
+
+}  // namespace
+
+Service::Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config)
+    : loop_(loop), disk_(disk), store_(store), log_(log), config_(config), core_(config.core), started_(loop.Now()) {
+  Step({});
+}
+
+Service::~Service() { loop_.Cancel(timer_); }
+
+base::Result<size_t> Service::Recover() {
+  if (store_ == nullptr) return size_t{0};
+  std::vector<events::Event> rows;
+  for (const std::string_view table : {fairlead::shuffle::kAppTable, fairlead::shuffle::kExecutorTable}) {
+    const auto loaded = store_->Load(std::string(table));
+    if (!loaded.ok()) return loaded.error();
+    for (const env::Row& row : *loaded) {
+      rows.push_back(events::Restore{row.table, row.key, row.value.value_or("")});
+    }
+  }
+  Step(std::move(rows));
+  return core_.View()->executors();
+}
+
+void Service::AddWorker(IoWorker& worker) {
+  workers_.push_back(&worker);
+  worker.loop().Post([&worker, registry = core_.View()] { worker.SetRegistry(registry); });
+}
+
+uint64_t Service::Token(Done done) {
+  waiting_.emplace(++last_token_, std::move(done));
+  return last_token_;
+}
+
+void Service::StartApp(const std::string& app, const std::string& payload, Done done) {
+  const uint64_t token = Token(std::move(done));
+  Step({events::StartApp{token, app, SecretInPayload(payload)}});
+}
+
+void Service::StopApp(const std::string& app, bool remove_dirs, Done done) {
+  const uint64_t token = Token(std::move(done));
+  Step({events::StopApp{token, app, remove_dirs}});
+}
+
+void Service::ExecutorGone(const std::string& app, const std::string& executor) {
+  Step({events::ExecutorGone{app, executor}});
+}
+
+void Service::Register(events::RegisterExecutor request, env::Loop& reply_on,
+                       std::function<void(std::string error)> done) {
+  loop_.Post(
+      [this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
+        if (alive.expired()) return;
+        request.token = Token([&reply_on, done = std::move(done)](const std::string& error) {
+          reply_on.Post([done, error] { done(error); });
+        });
+        log_.Info("Executor registers", {{"app", request.app}, {"executor", request.executor}});
+        Step({std::move(request)});
+      });
+}
+
+void Service::FilesRemoved(uint64_t generation) {
+  loop_.Post([this, alive = std::weak_ptr(alive_), generation] {
+    if (alive.expired()) return;
+    for (IoWorker* worker : workers_) {
+      worker->loop().Post([worker, generation] { worker->Forget(generation); });
+    }
+  });
+}
+
+void Service::Step(std::vector<events::Event> batch) {
+  fairlead::shuffle::Core::Effects effects;
+  core_.Step(loop_.Now(), batch, effects);
+  Publish();  // before any answer
+  for (auto& effect : effects) {
+    std::visit([this](auto& alternative) { Run(alternative); }, effect);
+  }
+  ArmTimer();
+}
+
+void Service::Publish() {
+  if (core_.View() == published_) return;
+  published_ = core_.View();
+  for (IoWorker* worker : workers_) {
+    worker->loop().Post([worker, registry = published_] { worker->SetRegistry(registry); });
+  }
+}
+
+void Service::ArmTimer() {
+  const base::Instant deadline = core_.NextDeadline();
+  if (deadline == armed_for_ || deadline == base::Instant::Max()) return;
+  loop_.Cancel(timer_);
+  armed_for_ = deadline;
+  timer_ = loop_.At(deadline, [this] {
+    armed_for_ = base::Instant::Max();
+    Step({});
+  });
+}
+
+void Service::Run(events::Persist& effect) {
+  const auto persisted = [this, alive = std::weak_ptr(alive_), txn = effect.txn](const base::Status& status) {
+    if (alive.expired()) return;
+    if (!status.ok()) log_.Error("Registrations cannot be stored", {{"cause", status.error().message}});
+    Step({events::Persisted{txn, status.ok() ? "" : status.error().message}});
+  };
+  if (store_ == nullptr) return loop_.Post([persisted] { persisted({}); });
+  std::vector<env::Row> rows;
+  for (events::StoreRow& row : effect.rows) {
+    rows.push_back({std::move(row.table), std::move(row.key),
+                    row.remove ? std::nullopt : std::optional<std::string>(std::move(row.value))});
+  }
+  store_->Commit(std::move(rows), persisted);
+}
+
+void Service::Run(events::Answered& effect) {
+  const auto found = waiting_.find(effect.token);
+  if (found == waiting_.end()) return;
+  const Done done = std::move(found->second);
+  waiting_.erase(found);
+  if (done) done(effect.error);
+}
+
+void Service::Run(events::RemoveDirs& effect) {
+  auto failed = std::make_shared<std::vector<std::string>>();
+  loop_.Offload(
+      [&disk = disk_, &roots = config_.core.local_roots, dirs = std::move(effect.dirs), failed] {
+        for (const events::LocalDir& dir : dirs) {
+          if (dir.root == events::LocalDir::kNoRoot) continue;
+          const base::Status removed = RemoveDirectory(disk, roots[dir.root], dir.below_root);
+          if (!removed.ok()) failed->push_back(removed.error().message);
+        }
+      },
+      [this, alive = std::weak_ptr(alive_), app = effect.app, failed] {
+        if (alive.expired() || failed->empty()) return;
+        log_.Warn("Directories of an ended application cannot be removed",
+                  {{"app", app}, {"count", std::to_string(failed->size())}, {"first", failed->front()}});
+      });
+}
+
+void Service::Run(events::RemoveUnserved& effect) {
+  loop_.Offload(
+      [&disk = disk_, &roots = config_.core.local_roots, dirs = std::move(effect.dirs), keep = effect.keep_rdd_blocks] {
+        for (const events::LocalDir& dir : dirs) {
+          if (dir.root == events::LocalDir::kNoRoot || dir.below_root.empty()) continue;
+          RemoveUnserved(disk, roots[dir.root], dir.below_root, keep);
+        }
+      },
+      [] {});
+}
+
+/// Asks the disk and every worker; the core decides.
+void Service::Run(events::Probe& effect) {
+  auto probed = std::make_shared<events::Probed>();
+  probed->app = effect.app;
+  loop_.Offload(
+      [&disk = disk_, &roots = config_.core.local_roots, dirs = std::move(effect.dirs), probed] {
+        probed->dirs_exist = false;
+        for (const events::LocalDir& dir : dirs) {
+          if (Exists(disk, roots, dir)) {
+            probed->dirs_exist = true;
+            return;
+          }
+        }
+      },
+      [this, alive = std::weak_ptr(alive_), probed] {
+        if (alive.expired()) return;
+        const base::Instant asked = loop_.Now();
+        CollectMetrics([this, probed, asked](const std::vector<WorkerMetrics>& all) {
+          AppUse use;
+          for (const WorkerMetrics& metrics : all) {
+            const auto connections = metrics.app_connections.find(probed->app);
+            if (connections != metrics.app_connections.end()) use.connections += connections->second;
+            const auto used = metrics.app_used.find(probed->app);
+            if (used != metrics.app_used.end()) use.idle = std::min(use.idle, asked - used->second);
+          }
+          // Not used since the service began: that long at most.
+          probed->idle = use.idle.ns == INT64_MAX ? base::Duration{asked.ns - started_.ns} : use.idle;
+          probed->connections = use.connections;
+          Step({*probed});
+        });
+      });
+}
+
+void Service::Run(events::Forgotten& effect) {
+  log_.Info("Application forgotten", {{"app", effect.app}, {"because", effect.reason}});
+}
+
+void Service::CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done) {
+  struct Gathering {
+    std::vector<WorkerMetrics> all;
+    size_t missing;
+    std::function<void(std::vector<WorkerMetrics>)> done;
+  };
+  auto gathering = std::make_shared<Gathering>(Gathering{{}, workers_.size(), std::move(done)});
+  if (workers_.empty()) {
+    return loop_.Post([gathering] { gathering->done({}); });
+  }
+  for (IoWorker* worker : workers_) {
+    worker->loop().Post([this, alive = std::weak_ptr(alive_), worker, gathering] {
+      if (alive.expired()) return;
+      loop_.Post([alive, gathering, metrics = worker->Metrics()] {
+        if (alive.expired()) return;
+        gathering->all.push_back(metrics);
+        if (--gathering->missing == 0) gathering->done(std::move(gathering->all));
+      });
+    });
+  }
+}
+
+std::string SecretInPayload(const std::string& payload) {
+  const size_t first = payload.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || payload[first] != '{') return payload;
+  constexpr std::string_view kKey = "\"secret\"";
+  const size_t key = payload.find(kKey);
+  if (key == std::string::npos) return "";
+  size_t at = payload.find_first_not_of(" \t\r\n", key + kKey.size());
+  if (at == std::string::npos || payload[at] != ':') return "";
+  at = payload.find_first_not_of(" \t\r\n", at + 1);
+  if (at == std::string::npos || payload[at] != '"') return "";
+  std::string secret;
+  for (++at; at < payload.size() && payload[at] != '"'; ++at) {
+    if (payload[at] == '\\' && at + 1 < payload.size()) ++at;
+    secret.push_back(payload[at]);
+  }
+  return secret;
+}
+
+}  // namespace fairlead::process::shuffle

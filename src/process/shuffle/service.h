@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "env/disk.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/store.h"
+#include "process/shuffle/config.h"
+#include "process/shuffle/io_worker.h"
+#include "shuffle/core.h"
+
+namespace fairlead::process::shuffle {
+
+/// The shuffle service: the core with its store on one loop, and workers with the connections on loops of their own or
+/// on the same one. Two faces: a separate service, and the auxiliary service `spark_shuffle` of a node manager, which
+/// calls StartApp and StopApp. Constructed and used on the core's loop; workers call Register from theirs.
+class Service final : public RegistryOwner {
+ public:
+  /// All references must outlive the service; `store` may be nullptr: registrations then live in memory only.
+  Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config);
+  ~Service() override;
+
+  /// Reads the store; before the first worker listens. How many executors it knows.
+  base::Result<size_t> Recover();
+  /// A worker on `loop`, which must have been created for this service's config. Call on the core's loop.
+  void AddWorker(IoWorker& worker);
+
+  // ---- the auxiliary service's face
+  using Done = std::function<void(const std::string& error)>;
+  /// `payload` is what the application's container launch carries: the secret, or JSON with "secret" in it
+  /// (YarnShuffleService.initializeApplication); empty: no authentication.
+  void StartApp(const std::string& app, const std::string& payload, Done done);
+  void StopApp(const std::string& app, bool remove_dirs, Done done);
+  void ExecutorGone(const std::string& app, const std::string& executor);
+
+  /// Collects every worker's metrics, then calls `done` on the core's loop.
+  void CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done);
+  std::shared_ptr<const fairlead::shuffle::Registry> registry() const { return core_.View(); }
+
+  // ---- RegistryOwner, from any worker's thread
+  void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,
+                std::function<void(std::string error)> done) override;
+  void FilesRemoved(uint64_t generation) override;
+
+ private:
+  void Step(std::vector<model::shuffle::Event> events);
+  void Run(model::shuffle::Persist& effect);
+  void Run(model::shuffle::Answered& effect);
+  void Run(model::shuffle::RemoveDirs& effect);
+  void Run(model::shuffle::RemoveUnserved& effect);
+  void Run(model::shuffle::Probe& effect);
+  void Run(model::shuffle::Forgotten& effect);
+  void Publish();
+  void ArmTimer();
+  uint64_t Token(Done done);
+
+  env::Loop& loop_;
+  env::Disk& disk_;
+  env::Store* const store_;
+  env::Log& log_;
+  const Config& config_;
+  fairlead::shuffle::Core core_;
+  const base::Instant started_;
+  std::vector<IoWorker*> workers_;
+  std::map<uint64_t, Done> waiting_;
+  uint64_t last_token_ = 0;
+  std::shared_ptr<const fairlead::shuffle::Registry> published_;
+  env::Loop::TimerId timer_ = 0;
+  base::Instant armed_for_ = base::Instant::Max();
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+/// The secret in the payload of a container launch.
+std::string SecretInPayload(const std::string& payload);
+
+}  // namespace fairlead::process::shuffle

@@ -1,0 +1,18 @@
+# Spark's external shuffle service: oracle_shuffle DIR.
+find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
+add_library(oracle_shuffle_replay STATIC shuffle_recording.cc shuffle_replay.cc)
+target_include_directories(oracle_shuffle_replay PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+target_link_libraries(oracle_shuffle_replay
+  PUBLIC fairlead_process_shuffle fairlead_env_sim PRIVATE nlohmann_json::nlohmann_json ZLIB::ZLIB)
+add_executable(oracle_shuffle shuffle_main.cc)
+target_link_libraries(oracle_shuffle PRIVATE oracle_shuffle_replay)
+if(FAIRLEAD_TESTS)
+  add_test(NAME oracle_shuffle COMMAND oracle_shuffle ${CMAKE_SOURCE_DIR}/tests/oracles/shuffle)
+  set_tests_properties(oracle_shuffle PROPERTIES LABELS oracle TIMEOUT 300)
+  add_executable(oracle_shuffle_test shuffle_test.cc)
+  target_link_libraries(oracle_shuffle_test PRIVATE oracle_shuffle_replay GTest::gtest_main)
+  target_compile_definitions(oracle_shuffle_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_test(NAME oracle_shuffle_test COMMAND oracle_shuffle_test)
+  set_tests_properties(oracle_shuffle_test PROPERTIES LABELS fast TIMEOUT 300)
+endif()
