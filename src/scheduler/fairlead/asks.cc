@@ -258,7 +258,7 @@ void Core::WantShape(uint32_t index, int change) {
     if (class_open_[shape.shape_class]++ == 0) servable_ |= uint64_t{1} << shape.shape_class;
   }
   if (change < 0 && --shape.wanted == 0) {
-    if (shape.blocked) UnblockShape(index);
+    LoosenShape(index);
     --class_shapes_[shape.shape_class];
     if (--class_open_[shape.shape_class] == 0) servable_ &= ~(uint64_t{1} << shape.shape_class);
   }
@@ -277,16 +277,38 @@ void Core::ForgetBlocked(uint64_t classes) {
 
 void Core::BlockShape(uint32_t index) {
   Shape& shape = shapes_[index];
+  if (!shape.exact) tight_shapes_.push_back(index);
+  shape.exact = false;
+  shape.candidates.clear();
   shape.blocked = true;
-  blocked_shapes_.push_back(index);
   if (--class_open_[shape.shape_class] == 0) servable_ &= ~(uint64_t{1} << shape.shape_class);
 }
 
 void Core::UnblockShape(uint32_t index) {
   Shape& shape = shapes_[index];
   shape.blocked = false;
-  std::erase(blocked_shapes_, index);
   if (class_open_[shape.shape_class]++ == 0) servable_ |= uint64_t{1} << shape.shape_class;
+}
+
+void Core::OfferNode(uint32_t index, uint32_t node) {
+  constexpr size_t kMostCandidates = 16;
+  Shape& shape = shapes_[index];
+  if (shape.blocked) UnblockShape(index);
+  shape.exact = true;
+  if (std::find(shape.candidates.begin(), shape.candidates.end(), node) != shape.candidates.end()) return;
+  shape.candidates.push_back(node);
+  if (shape.candidates.size() > kMostCandidates) LoosenShape(index);
+}
+
+void Core::LoosenShape(uint32_t index) {
+  Shape& shape = shapes_[index];
+  if (shape.blocked) UnblockShape(index);
+  shape.exact = false;
+  shape.candidates.clear();
+  const auto at = std::find(tight_shapes_.begin(), tight_shapes_.end(), index);
+  if (at == tight_shapes_.end()) return;
+  *at = tight_shapes_.back();
+  tight_shapes_.pop_back();
 }
 
 }  // namespace fairlead::scheduler::native

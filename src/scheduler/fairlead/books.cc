@@ -25,7 +25,7 @@ uint32_t Core::AddContainer(uint32_t slot, uint32_t node_index, const model::Con
   ++node.containers;
   app.used += size;
   node.used += size;
-  PublishFree(node_index);
+  NodeChanged(node_index, false);
   return index;
 }
 
@@ -89,8 +89,7 @@ void Core::LeaveNode(uint32_t index) {
   node.used -= shapes_[container.shape].size;
   containers_.Remove(index);
   DropShape(container.shape);
-  PublishFree(container.node);
-  NodeFreed(container.node);
+  NodeChanged(container.node, true);
 }
 
 void Core::On(const ev::ContainerRecovered& event) {
@@ -159,8 +158,7 @@ void Core::On(const ev::ContainerResized& event) {
   RefreshApp(slot);
   AddDemand(app.leaf, more);
   RemoveUsage(app.leaf, Resources{} - more);
-  PublishFree(container.node);
-  NodeFreed(container.node);
+  NodeChanged(container.node, true);
   Emit(ev::ResizeAnswered{event.container, event.token, event.resources, ""});
 }
 

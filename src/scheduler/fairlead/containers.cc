@@ -2,12 +2,18 @@
 
 namespace fairlead::scheduler::native {
 
-uint64_t ContainerTable::Hash(const model::ContainerId& id) {
+uint32_t ContainerTable::Hash(const model::ContainerId& id) {
   uint64_t hash = static_cast<uint64_t>(id.value) * 0x9e3779b97f4a7c15;
   hash ^= (static_cast<uint64_t>(static_cast<uint32_t>(id.attempt.app.number)) << 20) +
           static_cast<uint32_t>(id.attempt.attempt);
   hash *= 0xbf58476d1ce4e5b9;
-  return hash ^ (hash >> 29);
+  return static_cast<uint32_t>(hash >> 32);
+}
+
+void ContainerTable::Insert(Entry entry) {
+  size_t at = Home(entry);
+  while (table_[at].slot != kNone) at = (at + 1) & (table_.size() - 1);
+  table_[at] = entry;
 }
 
 uint32_t ContainerTable::Add(const model::ContainerId& id) {
@@ -27,45 +33,42 @@ uint32_t ContainerTable::Add(const model::ContainerId& id) {
   container.app_number = id.attempt.app.number;
   container.attempt = id.attempt.attempt;
   container.value = id.value;
-  size_t at = Hash(id) & (table_.size() - 1);
-  while (table_[at] != kNone) at = (at + 1) & (table_.size() - 1);
-  table_[at] = slot;
+  Insert({slot, Hash(id)});
   ++size_;
   return slot;
 }
 
 uint32_t ContainerTable::Find(const model::ContainerId& id) const {
   if (table_.empty()) return kNone;
-  for (size_t at = Hash(id) & (table_.size() - 1); table_[at] != kNone; at = (at + 1) & (table_.size() - 1)) {
-    if (pool_[table_[at]].id() == id) return table_[at];
+  const uint32_t hash = Hash(id);
+  const size_t mask = table_.size() - 1;
+  for (size_t at = hash & mask; table_[at].slot != kNone; at = (at + 1) & mask) {
+    if (table_[at].hash == hash && pool_[table_[at].slot].id() == id) return table_[at].slot;
   }
   return kNone;
 }
 
 void ContainerTable::Remove(uint32_t slot) {
   const size_t mask = table_.size() - 1;
-  size_t hole = Home(slot);
-  while (table_[hole] != slot) hole = (hole + 1) & mask;
+  size_t hole = Hash(pool_[slot].id()) & mask;
+  while (table_[hole].slot != slot) hole = (hole + 1) & mask;
   // Backward shift: an entry after the hole moves into it unless its home lies between them.
-  for (size_t at = (hole + 1) & mask; table_[at] != kNone; at = (at + 1) & mask) {
-    const size_t home = Home(table_[at]);
-    if (((at - home) & mask) < ((at - hole) & mask)) continue;
+  for (size_t at = (hole + 1) & mask; table_[at].slot != kNone; at = (at + 1) & mask) {
+    if (((at - Home(table_[at])) & mask) < ((at - hole) & mask)) continue;
     table_[hole] = table_[at];
     hole = at;
   }
-  table_[hole] = kNone;
+  table_[hole] = Entry{};
   pool_[slot].in_use = false;
   spare_.push_back(slot);
   --size_;
 }
 
 void ContainerTable::Grow() {
-  table_.assign(table_.empty() ? 64 : table_.size() * 2, kNone);
-  for (uint32_t slot = 0; slot < pool_.size(); ++slot) {
-    if (!pool_[slot].in_use) continue;
-    size_t at = Home(slot);
-    while (table_[at] != kNone) at = (at + 1) & (table_.size() - 1);
-    table_[at] = slot;
+  std::vector<Entry> old(table_.empty() ? 64 : table_.size() * 2);
+  old.swap(table_);
+  for (const Entry& entry : old) {
+    if (entry.slot != kNone) Insert(entry);
   }
 }
 

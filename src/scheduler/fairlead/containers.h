@@ -32,7 +32,8 @@ struct Container {
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
 };
 
-/// Containers by id: a pool, and an open-addressing table of pool slots (linear probing, half full at most).
+/// Containers by id: a pool, and an open-addressing table of pool slots (linear probing, half full at most; up to 2^31
+/// containers).
 class ContainerTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -48,13 +49,19 @@ class ContainerTable {
   uint32_t slots() const { return static_cast<uint32_t>(pool_.size()); }
 
  private:
-  static uint64_t Hash(const model::ContainerId& id);
-  size_t Home(uint32_t slot) const { return Hash(pool_[slot].id()) & (table_.size() - 1); }
+  static uint32_t Hash(const model::ContainerId& id);
+  /// Half of the hash stands beside the slot: probing and moving touch the pool only for a likely match.
+  struct Entry {
+    uint32_t slot = kNone;
+    uint32_t hash = 0;
+  };
+  size_t Home(const Entry& entry) const { return entry.hash & (table_.size() - 1); }
+  void Insert(Entry entry);
   void Grow();
 
   std::vector<Container> pool_;
   std::vector<uint32_t> spare_;
-  std::vector<uint32_t> table_;
+  std::vector<Entry> table_;
   size_t size_ = 0;
 };
 

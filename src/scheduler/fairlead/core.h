@@ -50,7 +50,11 @@ struct Shape {
   uint32_t uses = 0;    // requests and containers
   uint32_t wanted = 0;  // requests of them
   uint8_t shape_class = 0;
-  bool blocked = false;  // no node has room; waits in blocked_shapes_
+  bool blocked = false;  // no node has room
+  /// No node outside `candidates` has room: it was blocked once, and these have got room since. Such shapes, and the
+  /// blocked ones, stand in tight_shapes_.
+  bool exact = false;
+  std::vector<uint32_t> candidates;
 };
 
 /// Wanted at one host or rack.
@@ -119,6 +123,8 @@ struct Node {
   Resources used;  // containers that run, and ended ones that the node has not yet reported
   uint32_t first_container = kNone;
   int32_t containers = 0;
+  bool changed = false;                               // in changed_nodes_
+  bool freed = false;                                 // something ended there since it was last published
   uint32_t rack_position = 0;                         // in the rack's index, while there is one
   std::vector<std::pair<uint32_t, uint32_t>> places;  // (partition, position)
 };
@@ -318,6 +324,9 @@ class Core final : public Scheduler {
   void WantShape(uint32_t shape, int change);
   void BlockShape(uint32_t shape);
   void UnblockShape(uint32_t shape);
+  /// The shape goes through the index again.
+  void LoosenShape(uint32_t shape);
+  void OfferNode(uint32_t shape, uint32_t node);
   void ForgetBlocked(uint64_t classes);
   bool Excluded(const App& app, const Node& node) const;
 
@@ -325,6 +334,9 @@ class Core final : public Scheduler {
   void EnterIndexes(uint32_t node);
   void LeaveIndexes(uint32_t node);
   void PublishFree(uint32_t node);
+  /// The node's free amounts changed (freed: grew); takes effect with PublishChanged.
+  void NodeChanged(uint32_t node, bool freed);
+  void PublishChanged();
   /// Room may have appeared on the node: wakes the shapes that fit and the requests that wait for it.
   void NodeFreed(uint32_t node);
   void WakeNeighbours(const Node& node);
@@ -344,6 +356,10 @@ class Core final : public Scheduler {
   Spot FindNear(const App& app, const Want& want, Instant now) const;
   uint32_t FindInRack(const App& app, const Want& want, uint32_t rack) const;
   uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
+  uint32_t FindCandidate(const App& app, const Shape& shape, bool& excluded) const;
+  Spot FindNearCandidate(const App& app, const Want& want, Locality allowed) const;
+  uint32_t FindInIndex(const App& app, const Want& want, bool& excluded) const;
+  Spot FindNearInIndex(const App& app, const Want& want, Locality allowed) const;
   bool Fits(const App& app, uint32_t node, const Shape& shape) const;
   Locality Allowed(const App& app, const Want& want, Instant now, Instant& until) const;
   void Grant(uint32_t slot, Want& want, const Spot& spot);
@@ -370,6 +386,7 @@ class Core final : public Scheduler {
   std::vector<Resources> ChildShares(const Queue& queue, const Resources& share, bool steady) const;
   ev::Pending WhyWant(const App& app, const Want& want, Instant now) const;
   std::string BookErrors() const;
+  std::string ShapeErrors(uint32_t shape) const;
   std::string OrderErrors() const;
 
   FairleadConfig config_;
@@ -395,7 +412,8 @@ class Core final : public Scheduler {
   std::vector<Shape> shapes_;
   std::vector<uint32_t> spare_shapes_;
   std::map<std::pair<std::array<int64_t, Resources::kMaxTypes>, uint32_t>, uint32_t> shape_by_size_;
-  std::vector<uint32_t> blocked_shapes_;
+  std::vector<uint32_t> tight_shapes_;       // blocked or exact
+  std::vector<uint32_t> changed_nodes_;      // their free amounts are to be published before the next placing
   std::array<uint32_t, 64> class_shapes_{};  // wanted shapes of each class
   std::array<uint32_t, 64> class_open_{};    // of them, those that are not blocked
   uint64_t servable_ = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,19 @@ std::string Core::OrderErrors() const {
   return "";
 }
 
+/// A blocked shape fits no open node, an exact one none but its candidates.
+std::string Core::ShapeErrors(uint32_t index) const {
+  const Shape& shape = shapes_[index];
+  if (!shape.blocked && !shape.exact) return "";
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (!Open(nodes_[node]) || !HasLabel(node, shape.label) || !shape.size.FitsIn(Free(nodes_[node]))) continue;
+    if (std::find(shape.candidates.begin(), shape.candidates.end(), node) == shape.candidates.end()) {
+      return "shape " + std::to_string(index) + ": node " + std::to_string(node) + " has room unseen";
+    }
+  }
+  return "";
+}
+
 std::string Core::CheckInvariants() const {
   if (std::string error = BookErrors(); !error.empty()) return error;
   if (std::string error = OrderErrors(); !error.empty()) return error;
@@ -131,6 +145,7 @@ std::string Core::CheckInvariants() const {
     if (shapes_[i].uses != uses[i] || (uses[i] && shapes_[i].wanted != wanted[i]))
       return "shape " + std::to_string(i) + ": uses";
     if (wanted[i] == 0) continue;
+    if (const std::string error = ShapeErrors(static_cast<uint32_t>(i)); !error.empty()) return error;
     ++shapes[shapes_[i].shape_class];
     if (!shapes_[i].blocked) ++open[shapes_[i].shape_class];
   }

@@ -49,7 +49,7 @@ void Core::On(const ev::NodeAdded& event) {
   schedulable_ += node.capacity;
   EnterIndexes(event.node.value);
   TotalChanged();
-  NodeFreed(event.node.value);
+  NodeChanged(event.node.value, true);
 }
 
 void Core::On(const ev::NodeRemoved& event) {
@@ -84,9 +84,8 @@ void Core::On(const ev::NodeResized& event) {
   node.capacity = Bounded(event.capacity, total_);
   total_ += node.capacity;
   if (node.schedulable) schedulable_ += node.capacity;
-  PublishFree(event.node.value);
   TotalChanged();
-  NodeFreed(event.node.value);
+  NodeChanged(event.node.value, true);
   WakeNeighbours(node);
 }
 
@@ -119,12 +118,8 @@ void Core::On(const ev::NodeSchedulable& event) {
   } else {
     schedulable_ -= node.capacity;
   }
-  PublishFree(event.node.value);
-  if (event.schedulable) {
-    NodeFreed(event.node.value);
-  } else {
-    WakeNeighbours(node);
-  }
+  NodeChanged(event.node.value, event.schedulable);
+  if (!event.schedulable) WakeNeighbours(node);
 }
 
 void Core::EnterIndexes(uint32_t index) {
@@ -202,17 +197,33 @@ bool Core::HasLabel(uint32_t node, uint32_t label) const {
   return false;
 }
 
+void Core::NodeChanged(uint32_t index, bool freed) {
+  Node& node = nodes_[index];
+  node.freed = node.freed || freed;
+  if (node.changed) return;
+  node.changed = true;
+  changed_nodes_.push_back(index);
+}
+
+void Core::PublishChanged() {
+  for (const uint32_t index : changed_nodes_) {
+    Node& node = nodes_[index];
+    node.changed = false;
+    if (!node.alive) continue;
+    PublishFree(index);
+    if (node.freed) NodeFreed(index);
+    node.freed = false;
+  }
+  changed_nodes_.clear();
+}
+
 void Core::NodeFreed(uint32_t index) {
   Node& node = nodes_[index];
   if (!Open(node)) return;
   const Resources free = Free(node);
-  for (size_t i = 0; i < blocked_shapes_.size();) {
-    const uint32_t shape = blocked_shapes_[i];
-    if (shapes_[shape].size.FitsIn(free) && HasLabel(index, shapes_[shape].label)) {
-      UnblockShape(shape);  // takes it out of blocked_shapes_
-    } else {
-      ++i;
-    }
+  for (size_t i = tight_shapes_.size(); i-- > 0;) {  // OfferNode may take the shape out of the list
+    const uint32_t shape = tight_shapes_[i];
+    if (shapes_[shape].size.FitsIn(free) && HasLabel(index, shapes_[shape].label)) OfferNode(shape, index);
   }
   WakeNeighbours(node);
   if (!any_waiters_.empty()) {
@@ -237,10 +248,7 @@ void Core::WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park
   });
 }
 
-void Core::TotalChanged() {
-  keys_stale_ = true;
-  ResolveLimits();
-  ReopenMasters();
-}
+/// Every share is another part of the cluster now; done once, before the next placing.
+void Core::TotalChanged() { keys_stale_ = true; }
 
 }  // namespace fairlead::scheduler::native

@@ -13,6 +13,7 @@ constexpr size_t kTries = 64;
 }  // namespace
 
 void Core::PlaceAll() {
+  PublishChanged();
   if (keys_stale_) RebuildKeys();
   for (;;) {
     uint64_t servable = servable_ & OpenClasses(queues_[kRoot]);
@@ -65,8 +66,10 @@ void Core::TryWant(uint32_t slot, Want& want) {
     Refuse(slot, want, limit);
     return;
   }
-  for (const Line& line : want.lines) {
-    if (line.rack && line.count > 0) RackIndex(line.name);
+  if (!shapes_[want.shape].exact) {
+    for (const Line& line : want.lines) {
+      if (line.rack && line.count > 0) RackIndex(line.name);
+    }
   }
   const Spot spot = FindSpot(apps_[slot], want, now_);
   if (spot.verdict == Spot::Verdict::kFound) {
@@ -155,8 +158,52 @@ Spot Core::FindSpot(const App& app, const Want& want, Instant now) const {
 /// The places that the request names: its hosts, then its racks as soon as it may. When neither has room: kFound is not
 /// given; kStrict or kWaiting when no other place will do (yet), else kNoRoom.
 Spot Core::FindNear(const App& app, const Want& want, Instant now) const {
+  const bool exact = shapes_[want.shape].exact;
+  Spot spot =
+      exact ? FindNearCandidate(app, want, Locality::kNodeLocal) : FindNearInIndex(app, want, Locality::kNodeLocal);
+  if (spot.verdict == Spot::Verdict::kFound) return spot;
+  const Locality allowed = Allowed(app, want, now, spot.until);
+  if (allowed >= Locality::kRackLocal) {
+    const Spot rack =
+        exact ? FindNearCandidate(app, want, Locality::kRackLocal) : FindNearInIndex(app, want, Locality::kRackLocal);
+    if (rack.verdict == Spot::Verdict::kFound) return rack;
+  }
+  if (!want.relax_any) {
+    spot.verdict = allowed < Locality::kRackLocal ? Spot::Verdict::kWaiting : Spot::Verdict::kStrict;
+  } else if (allowed < Locality::kOffSwitch) {
+    spot.verdict = Spot::Verdict::kWaiting;
+  }
+  return spot;
+}
+
+/// Of the few nodes that have room for the shape, one that the request names (by host, or by rack).
+Spot Core::FindNearCandidate(const App& app, const Want& want, Locality level) const {
+  const Shape& shape = shapes_[want.shape];
+  for (const uint32_t index : shape.candidates) {
+    const Node& node = nodes_[index];
+    const uint32_t name = level == Locality::kNodeLocal ? node.host : node.rack;
+    const auto line = std::lower_bound(want.lines.begin(), want.lines.end(), name,
+                                       [](const Line& one, uint32_t id) { return one.name < id; });
+    if (line == want.lines.end() || line->name != name || line->count == 0) continue;
+    if (level == Locality::kRackLocal && !line->relax) continue;
+    if (Fits(app, index, shape)) {
+      return {Spot::Verdict::kFound, index, level, static_cast<size_t>(line - want.lines.begin())};
+    }
+  }
+  return {};
+}
+
+Spot Core::FindNearInIndex(const App& app, const Want& want, Locality level) const {
   const Shape& shape = shapes_[want.shape];
   const size_t lines = want.lines.size();
+  if (level == Locality::kRackLocal) {
+    for (const Line& line : want.lines) {
+      if (!line.rack || line.count == 0 || !line.relax) continue;
+      const uint32_t node = FindInRack(app, want, line.name);
+      if (node != kNone) return {Spot::Verdict::kFound, node, Locality::kRackLocal};
+    }
+    return {};
+  }
   // A long list is searched a part at a time: the rest of it comes with the next tries.
   for (size_t i = 0; i < std::min(lines, kTries); ++i) {
     const size_t at = (want.cursor + i) % lines;
@@ -167,21 +214,7 @@ Spot Core::FindNear(const App& app, const Want& want, Instant now) const {
       }
     }
   }
-  Spot spot;
-  const Locality allowed = Allowed(app, want, now, spot.until);
-  if (allowed >= Locality::kRackLocal) {
-    for (const Line& line : want.lines) {
-      if (!line.rack || line.count == 0 || !line.relax) continue;
-      const uint32_t node = FindInRack(app, want, line.name);
-      if (node != kNone) return {Spot::Verdict::kFound, node, Locality::kRackLocal};
-    }
-  }
-  if (!want.relax_any) {
-    spot.verdict = allowed < Locality::kRackLocal ? Spot::Verdict::kWaiting : Spot::Verdict::kStrict;
-  } else if (allowed < Locality::kOffSwitch) {
-    spot.verdict = Spot::Verdict::kWaiting;
-  }
-  return spot;
+  return {};
 }
 
 uint32_t Core::FindInRack(const App& app, const Want& want, uint32_t rack) const {
@@ -200,6 +233,21 @@ uint32_t Core::FindInRack(const App& app, const Want& want, uint32_t rack) const
 }
 
 uint32_t Core::FindAnywhere(const App& app, const Want& want, bool& excluded) const {
+  const Shape& shape = shapes_[want.shape];
+  return shape.exact ? FindCandidate(app, shape, excluded) : FindInIndex(app, want, excluded);
+}
+
+uint32_t Core::FindCandidate(const App& app, const Shape& shape, bool& excluded) const {
+  for (const uint32_t index : shape.candidates) {
+    const Node& node = nodes_[index];
+    if (!Open(node) || !shape.size.FitsIn(Free(node))) continue;
+    if (!Excluded(app, node)) return index;
+    excluded = true;
+  }
+  return kNone;
+}
+
+uint32_t Core::FindInIndex(const App& app, const Want& want, bool& excluded) const {
   const Shape& shape = shapes_[want.shape];
   const Partition& partition = partitions_[shape.label == kNone ? 0 : shape.label + 1];
   const auto size = static_cast<uint32_t>(partition.nodes.size());
@@ -255,7 +303,9 @@ void Core::Grant(uint32_t slot, Want& want, const Spot& spot) {
   Container& container = containers_[index];
   container.priority = want.priority;
   container.request_id = want.request_id;
-  if (spot.locality == Locality::kOffSwitch) MoveCursor(shapes_[want.shape].label, spot.node);
+  PublishFree(spot.node);
+  if (spot.locality == Locality::kOffSwitch && !shapes_[want.shape].exact)
+    MoveCursor(shapes_[want.shape].label, spot.node);
   const bool master = app.needs_master;
   Emit(ev::Granted{app.index, id, NodeIndex{spot.node}, want.priority, want.request_id, size, spot.locality, false,
                    master});

@@ -151,7 +151,6 @@ void Core::ApplyConfig(const model::QueueTree& tree) {
   for (size_t user = 0; user < users_.size(); ++user)
     users_[user].max_running = UserLimit(users_by_name_.Name(static_cast<uint32_t>(user)));
   keys_stale_ = true;
-  ReopenMasters();
 }
 
 uint32_t Core::DeclareQueue(const std::string& name) {
@@ -240,6 +239,8 @@ void Core::RefreshPath(uint32_t index) {
 
 void Core::RebuildKeys() {
   keys_stale_ = false;
+  ResolveLimits();
+  ReopenMasters();
   for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
     if (apps_[slot].used_slot) RefreshApp(slot);
   }

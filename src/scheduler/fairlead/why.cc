@@ -51,6 +51,13 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
                     model::ToString(queue.high) + "; " + size + " more does not fit",
                 "raise maxResources of " + queue.name + ", or wait for its containers to end");
   }
+  if (limit.kind != Limit::Kind::kFree || (app.starting && queues_[app.leaf].masters_full)) {
+    const Queue& queue = queues_[limit.kind != Limit::Kind::kFree ? limit.queue : app.leaf];
+    return give(ev::PendingReason::kMasterShare,
+                "masters in queue " + queue.name + " use " + model::ToString(queue.master_used) + "; " + size +
+                    " more, or that of an earlier application, exceeds the masters' share",
+                "raise maxAMShare, or wait for an application to end");
+  }
   const Spot spot = FindSpot(app, want, now);
   switch (spot.verdict) {
     case Spot::Verdict::kNoNodes:
@@ -73,13 +80,6 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
                   "waits for its places; takes a farther one in " + Millis(spot.until - now),
                   "shorten the locality wait");
     case Spot::Verdict::kFound:
-      if (limit.kind != Limit::Kind::kFree || (app.starting && queues_[app.leaf].masters_full)) {
-        const Queue& queue = queues_[limit.kind != Limit::Kind::kFree ? limit.queue : app.leaf];
-        return give(ev::PendingReason::kMasterShare,
-                    "masters in queue " + queue.name + " use " + model::ToString(queue.master_used) + "; " + size +
-                        " more, or that of an earlier application, exceeds the masters' share",
-                    "raise maxAMShare, or wait for an application to end");
-      }
       return give(ev::PendingReason::kFairShare, "served next", "nothing to do");
     case Spot::Verdict::kNoRoom:
       break;

@@ -16,6 +16,7 @@ struct OrderKey {
 
   friend bool operator<(const OrderKey& a, const OrderKey& b) {
     if (a.tier != b.tier) return a.tier < b.tier;
+    if (a.den == b.den) return a.num != b.num ? a.num < b.num : a.tie < b.tie;
     const unsigned __int128 left = b.den * a.num;
     const unsigned __int128 right = a.den * b.num;
     if (left != right) return left < right;
