@@ -14,6 +14,7 @@ namespace fairlead::base {
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::string&&) = delete;  // its bytes would be gone at once
 
   size_t remaining() const { return bytes_.size() - position_; }
   size_t position() const { return position_; }

@@ -56,7 +56,8 @@ base::Result<m::Started> ResourceManager::ReadStore(std::vector<env::Row>* keys)
     base::Result<std::vector<env::Row>> rows = store_->Load(table);
     if (!rows.ok()) return rows.error();
     for (const env::Row& row : *rows) {
-      base::ByteReader in(row.value.value_or(""));
+      const std::string bytes = row.value.value_or("");
+      base::ByteReader in(bytes);
       base::Decode(in, records.emplace_back());
       if (in.failed()) {
         return base::Error{"The state store's row " + row.key + " of table " + table +
