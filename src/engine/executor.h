@@ -35,7 +35,7 @@ class RemoteBlocks {
   /// after the last one and throws FetchFailed for the first that cannot be had.
   virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
                                               const std::map<uint32_t, wire::engine::Place>& places,
-                                              const TaskContext& task) = 0;
+                                              TaskContext& task) = 0;
 };
 
 struct ExecutorOptions {

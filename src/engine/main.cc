@@ -10,6 +10,8 @@
 #include <string_view>
 #include <thread>
 
+#include "engine/cluster_driver.h"
+#include "engine/cluster_executor.h"
 #include "engine/context.h"
 #include "engine/errors.h"
 #include "engine/local.h"
@@ -26,6 +28,7 @@ constexpr const char* kUsage =
 
 struct Options {
   bool local = false;
+  std::string executor;  // not empty: be this executor
   LocalOptions local_options;
   std::vector<std::string> arguments;
   std::string error;
@@ -44,7 +47,10 @@ Options ParseOptions(int argc, char** argv) {
   for (; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const auto next = [&]() -> std::string_view { return i + 1 < argc ? argv[++i] : ""; };
-    if (argument == "--local") {
+    if (argument == "--executor") {
+      options.executor = next();
+      if (options.executor.empty()) options.error = "--executor needs an id";
+    } else if (argument == "--local") {
       options.local = true;
     } else if (argument.starts_with("--local[") && argument.ends_with("]")) {
       options.local = true;
@@ -104,6 +110,13 @@ int Main(int argc, char** argv, JobFunction job) {
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n%s", options.error.c_str(), kUsage);
     return 2;
+  }
+  if (!options.executor.empty()) return RunClusterExecutor(options.executor);
+  if (!options.local && InMasterContainer()) {
+    return RunClusterDriver([&](Session& session) {
+      Context context(session);
+      job(context, Arguments(options.arguments));
+    });
   }
   if (options.local) {
     try {

@@ -1,0 +1,157 @@
+#include "engine/cluster_executor.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "base/bytes.h"
+#include "endpoints/yarn/credentials.h"
+#include "engine/errors.h"
+#include "engine/executor.h"
+#include "engine/job_environment.h"
+#include "engine/job_files.h"
+#include "engine/remote_blocks.h"
+#include "env_posix/posix_loop.h"
+#include "process/executor/driver_connection.h"
+#include "process/executor/shuffle_client.h"
+#include "wire/hadoop_rpc/base64.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+namespace pe = process::executor;
+namespace we = wire::engine;
+
+constexpr int kRegisterTries = 40;
+constexpr base::Duration kRegisterWait = base::Duration::Millis(500);
+
+/// The parts of one executor process. All on the loop's thread but Executor's own.
+class ExecutorProcess {
+ public:
+  explicit ExecutorProcess(const std::string& executor_id);
+  int Run();
+
+ private:
+  void RegisterAtShuffleService(int tries);
+  void ConnectToDriver();
+  void End(int code, const std::string& reason);
+
+  std::unique_ptr<env_posix::PosixLoop> loop_;
+  we::Hello hello_;
+  std::string secret_;
+  env::Endpoint driver_;
+  env::Endpoint shuffle_service_;
+  ExecutorOptions options_;
+  std::unique_ptr<pe::ShuffleClient> shuffle_client_;
+  std::unique_ptr<RemoteBlocksOverNet> remote_;
+  std::unique_ptr<pe::DriverConnection> connection_;
+  std::unique_ptr<Executor> executor_;
+  int exit_code_ = 1;
+};
+
+/// The port that the node's shuffle service announces to containers (NM_AUX_SERVICE_spark_shuffle: four bytes in
+/// base64, as YARN's services do), else the configured one.
+int32_t ShufflePort() {
+  const std::string announced = Environment("NM_AUX_SERVICE_spark_shuffle");
+  if (!announced.empty()) {
+    const auto bytes = wire::hadoop_rpc::DecodeBase64(announced);
+    if (bytes && bytes->size() == 4) {
+      const int32_t port = base::ByteReader(*bytes).I32();
+      if (port > 0 && port < 65536) return port;
+    }
+  }
+  return static_cast<int32_t>(EnvironmentNumber(kEnvShufflePort, 0));
+}
+
+ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_posix::MakePosixLoop()) {
+  const auto credentials = endpoints::yarn::ParseCredentials(ReadTokenFile());
+  if (!credentials) throw JobError("cannot read the container's tokens: " + credentials.error().message);
+  const auto secret = credentials->secrets.find(kSecretAlias);
+  if (secret == credentials->secrets.end()) throw JobError("the container's tokens hold no secret of the driver");
+  secret_ = secret->second;
+  const auto driver = env::ParseEndpoint(RequiredEnvironment(kEnvDriverAddress));
+  if (!driver) throw JobError(std::string(kEnvDriverAddress) + ": " + driver.error().message);
+  driver_ = *driver;
+
+  const std::string application = RequiredEnvironment(kEnvApplicationId);
+  hello_.build_id = BuildId();
+  hello_.executor_id = executor_id;
+  hello_.host = Environment("NM_HOST", "localhost");
+  hello_.slots = static_cast<int32_t>(EnvironmentNumber(kEnvExecutorCores, 1));
+  hello_.pid = ::getpid();
+  hello_.shuffle_host = hello_.host;
+  hello_.shuffle_port = ShufflePort();
+  shuffle_service_ = {hello_.shuffle_host, static_cast<uint16_t>(hello_.shuffle_port)};
+
+  options_.slots = hello_.slots;
+  // The rest of the container's memory is for records in flight, threads and the program.
+  options_.memory_bytes = (EnvironmentNumber(kEnvExecutorMemoryMib, 1024) << 20) * 6 / 10;
+  // Files of the application's directory outlive this container, so that the shuffle service can serve them.
+  const std::string unique = Environment("CONTAINER_ID", "executor-" + executor_id + "-" + std::to_string(::getpid()));
+  for (const std::string& directory : SplitCommas(Environment("LOCAL_DIRS", "."))) {
+    options_.local_directories.push_back(directory + "/blockmgr-" + unique);
+  }
+  options_.scratch_directory = Environment("PWD", ".") + "/scratch";
+  shuffle_client_ = std::make_unique<pe::ShuffleClient>(*loop_, *loop_, application, pe::ShuffleClient::Limits());
+  remote_ = std::make_unique<RemoteBlocksOverNet>(*loop_, *shuffle_client_);
+}
+
+int ExecutorProcess::Run() {
+  const auto send = [this](we::Message message) {
+    loop_->Post([this, message = std::move(message)] { connection_->Send(message); });
+  };
+  executor_ = std::make_unique<Executor>(options_, send, remote_.get());
+  if (hello_.shuffle_port > 0) {
+    RegisterAtShuffleService(0);
+  } else {
+    ConnectToDriver();
+  }
+  loop_->Run();
+  connection_.reset();
+  // Threads in user code may never end; nothing is lost by leaving them.
+  std::fflush(nullptr);
+  ::_exit(exit_code_);
+}
+
+void ExecutorProcess::RegisterAtShuffleService(int tries) {
+  shuffle_client_->Register(shuffle_service_, hello_.executor_id, options_.local_directories,
+                            [this, tries](base::Status status) {
+                              if (status.ok()) return ConnectToDriver();
+                              if (tries >= kRegisterTries) {
+                                return End(1, "cannot register at the shuffle service " + shuffle_service_.ToString() +
+                                                  ": " + status.error().message);
+                              }
+                              loop_->After(kRegisterWait, [this, tries] { RegisterAtShuffleService(tries + 1); });
+                            });
+}
+
+void ExecutorProcess::ConnectToDriver() {
+  pe::DriverConnection::Callbacks callbacks;
+  callbacks.on_welcome = [this](const we::Welcome& welcome) { executor_->set_index(welcome.executor); };
+  callbacks.on_message = [this](we::Message message) { executor_->OnMessage(std::move(message)); };
+  callbacks.on_end = [this](const std::string& reason, bool orderly) { End(orderly ? 0 : 1, reason); };
+  connection_ = std::make_unique<pe::DriverConnection>(*loop_, *loop_, secret_, hello_, std::move(callbacks));
+  connection_->Connect(driver_);
+}
+
+void ExecutorProcess::End(int code, const std::string& reason) {
+  std::fprintf(code == 0 ? stdout : stderr, "executor ends: %s\n", reason.c_str());
+  exit_code_ = code;
+  loop_->Stop();
+}
+
+}  // namespace
+
+int RunClusterExecutor(const std::string& executor_id) {
+  try {
+    return ExecutorProcess(executor_id).Run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "executor cannot start: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace fairlead::engine
