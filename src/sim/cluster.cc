@@ -124,6 +124,7 @@ void Cluster::CrashRm(bool silently) {
 void Cluster::RestartRm() {
   if (rm_) return;
   rm_machine_.Restart();
+  ledger_.RmRestarted();
   StartRm();
 }
 

@@ -143,7 +143,14 @@ void ContainerHost::End(const model::ContainerId& id, int exit_code, nm::EndCaus
 }
 
 void ContainerHost::Die() {
-  processes_.clear();
+  // What the host's disk knows of a start outlives it; the processes and their exit codes do not.
+  for (auto& [id, process] : processes_) {
+    if (!process.running) continue;
+    process.running = false;
+    process.exit_code = model::nm::kExitLost;
+    process.cause = nm::EndCause::kLost;
+    process.master.reset();
+  }
   events_ = nullptr;
   ledger_.HostDied(name_);
 }

@@ -33,7 +33,7 @@ void Ledger::HostDied(const std::string& host) {
 }
 
 void Ledger::MasterHeardEnd(const std::string& master_life, const model::ContainerId& id) {
-  if (!heard_[master_life].insert(id).second) {
+  if (!heard_[{master_life, rm_run_}].insert(id).second) {
     Violation(master_life + " was told twice that " + ToString(id) + " ended");
   }
 }

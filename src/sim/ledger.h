@@ -28,7 +28,9 @@ class Ledger {
   /// The host and everything on it is gone.
   void HostDied(const std::string& host);
   void SetCapacity(const std::string& host, const model::Resources& capacity) { capacity_[host] = capacity; }
-  /// One life of a master was told of the end of a container.
+  /// A new run of the resource manager does not know what the one before had told; it may tell it again.
+  void RmRestarted() { ++rm_run_; }
+  /// One life of a master was told of the end of a container: once by each run of the resource manager at most.
   void MasterHeardEnd(const std::string& master_life, const model::ContainerId& id);
 
   // ---- tasks
@@ -52,7 +54,8 @@ class Ledger {
   std::map<model::ContainerId, Running> running_;
   std::set<model::ContainerId> ever_started_;
   std::map<std::string, model::Resources> capacity_;
-  std::map<std::string, std::set<model::ContainerId>> heard_;
+  int rm_run_ = 0;
+  std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
   std::vector<std::string> violations_;
 };
