@@ -262,6 +262,18 @@ base::Result<ContainerReport> Nm::Status(const model::ApplicationAttemptId& atte
   return base::Error{"Container " + ToString(id) + " is not handled by this NodeManager"};
 }
 
+base::Result<std::vector<LinkStatus>> Nm::Localization(const model::ApplicationAttemptId& attempt,
+                                                       const model::ContainerId& id) const {
+  const base::Result<ContainerReport> known = Status(attempt, id);
+  if (!known) return known.error();
+  std::vector<LinkStatus> links;
+  const Container* container = FindContainer(id);
+  for (const auto& [link, number] : container->resources) {
+    links.push_back({link, !container->missing.contains(number)});
+  }
+  return links;
+}
+
 ContainerReport Nm::Report(const Container& container) const {
   const ContainerRecord& record = container.record;
   ContainerReport report;

@@ -40,6 +40,11 @@ struct AppView {
   std::string view_acl;
   std::vector<model::ContainerId> containers;
 };
+/// One link of a container's launch context.
+struct LinkStatus {
+  std::string link;
+  bool ready = false;
+};
 struct Counters {
   int64_t launched = 0;
   int64_t completed = 0;
@@ -91,6 +96,9 @@ class Nm {
   /// getContainerStatuses for one container: the report, or why not.
   base::Result<model::nm::ContainerReport> Status(const model::ApplicationAttemptId& attempt,
                                                   const model::ContainerId& id) const;
+  /// getLocalizationStatuses for one container.
+  base::Result<std::vector<LinkStatus>> Localization(const model::ApplicationAttemptId& attempt,
+                                                     const model::ContainerId& id) const;
   /// Whether the resource manager has taken this node (container requests wait for it).
   bool ready() const { return link_.registered() || ever_registered_; }
   int64_t rm_identifier() const { return rm_identifier_; }

@@ -1,0 +1,214 @@
+// ContainerManagementProtocol as served by the node agent (Hadoop: ContainerManagerImpl).
+
+#include "endpoints/yarn/credentials.h"
+#include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/rm_convert.h"
+#include "process/nm/layout.h"
+#include "process/nm/node_manager.h"
+#include "wire/yarn/container_manager.h"
+
+namespace fairlead::process::nm {
+
+namespace ep = endpoints::yarn;
+namespace ex = endpoints::yarn::exceptions;
+namespace w = wire::yarn;
+using model::ToString;
+using model::nm::ContainerSpec;
+using model::nm::Refusal;
+
+namespace {
+constexpr size_t kContainersPerCallMax = 100'000;
+
+constexpr char kNotSupported[] =
+    "Fairlead's node agent does not re-initialize containers in place; start a new container instead";
+
+/// Names that would become paths must be plain; the rest of a specification is the core's to judge.
+std::string UnsafeName(const ContainerSpec& spec) {
+  if (!IsPlainName(spec.user)) return "the user name cannot be used as a directory name";
+  for (const model::nm::LocalResource& resource : spec.local_resources) {
+    if (!IsPlainLink(resource.link))
+      return "the local resource name " + resource.link + " leaves the working directory";
+  }
+  return {};
+}
+}  // namespace
+
+uint64_t NodeManager::Open(const rpc::IncomingCall& call, CallKind kind) {
+  calls_[next_call_] = {call.token, kind, {}};
+  return next_call_++;
+}
+
+std::vector<std::pair<std::string, std::string>> NodeManager::ServiceMeta() const {
+  std::vector<std::pair<std::string, std::string>> meta;
+  for (const AuxService* service : env_.services) meta.emplace_back(service->name(), service->MetaData());
+  return meta;
+}
+
+void NodeManager::OnCall(const rpc::IncomingCall& call) {
+  w::NMTokenIdentifierProto token;
+  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier)) {
+    server_.Fail(call.token, ex::kYarn, "Invalid NMToken");
+    return;
+  }
+  const model::ApplicationAttemptId attempt = ep::FromWire(token.AppAttemptId());
+  if (call.method == "startContainers") return StartContainers(call, token);
+  if (call.method == "stopContainers") return StopContainers(call, attempt);
+  if (call.method == "getContainerStatuses") return GetStatuses(call, attempt);
+  if (call.method == "signalToContainer") return SignalContainer(call, attempt);
+  if (call.method == "getLocalizationStatuses") return GetLocalizationStatuses(call, attempt);
+  if (call.method == "updateContainer") {
+    w::ContainerUpdateRequestProto request;
+    if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+      return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+    return UpdateContainers(call, token, request.update_container_token, CallKind::kUpdate);
+  }
+  if (call.method == "increaseContainersResource") {
+    w::IncreaseContainersResourceRequestProto request;
+    if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+      return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+    return UpdateContainers(call, token, request.increase_containers, CallKind::kIncrease);
+  }
+  server_.Fail(call.token, ex::kUnsupportedOperation, std::string(call.method) + ": " + kNotSupported);
+}
+
+void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
+  w::StartContainersRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  if (request.start_container_request.size() > kContainersPerCallMax)
+    return server_.Fail(call.token, ex::kYarn, "too many containers in one call");
+  model::nm::StartContainers event;
+  event.attempt = ep::FromWire(token.AppAttemptId());
+  std::vector<Refusal> refused;
+  for (const w::StartContainerRequestProto& one : request.start_container_request) {
+    if (!one.container_token) return server_.Fail(call.token, ex::kYarn, "Invalid ContainerToken");
+    const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(*one.container_token);
+    // As in Hadoop a forged token fails the whole call, not its container alone.
+    if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);
+    const model::ContainerId id = ep::FromWire(verified->ContainerId());
+    base::Result<ContainerSpec> spec = ep::ContainerSpecOf(*verified, one.ContainerLaunchContext());
+    std::string why = spec ? UnsafeName(*spec) : spec.error().message;
+    if (why.empty() && !ep::ParseCredentials(one.ContainerLaunchContext().tokens.value_or("")))
+      why = "the launch context's tokens cannot be read";
+    if (!why.empty()) {
+      refused.push_back({id, std::string(ex::kYarn), why});
+      continue;
+    }
+    event.containers.push_back(std::move(*spec));
+  }
+  if (base::Status known = tokens_.AttemptStarted(token); known) SaveTokens();
+  event.call = Open(call, CallKind::kStart);
+  calls_.at(event.call).refused = std::move(refused);
+  Feed(std::move(event));
+}
+
+void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::StopContainersRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  model::nm::StopContainers event;
+  event.attempt = attempt;
+  for (const w::ContainerIdProto& id : request.container_id) event.containers.push_back(ep::FromWire(id));
+  event.call = Open(call, CallKind::kStop);
+  Feed(std::move(event));
+}
+
+void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::GetContainerStatusesRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  w::GetContainerStatusesResponseProto response;
+  for (const w::ContainerIdProto& proto : request.container_id) {
+    const model::ContainerId id = ep::FromWire(proto);
+    const base::Result<model::nm::ContainerReport> report = core_.Status(attempt, id);
+    if (report) {
+      response.status.push_back(ep::ContainerStatusOf(*report, identity_.host));
+      continue;
+    }
+    w::ContainerExceptionMapProto& failure = response.failed_requests.emplace_back();
+    failure.container_id = ep::ToWire(id);
+    failure.exception = ep::SerializedException(ex::kYarn, report.error().message);
+  }
+  server_.ReplyMessage(call.token, response);
+}
+
+void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::SignalContainerRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  model::nm::SignalContainer event;
+  event.attempt = attempt;
+  event.container = ep::FromWire(request.container_id);
+  event.command = static_cast<model::nm::SignalCommand>(request.command);
+  event.call = Open(call, CallKind::kSignal);
+  Feed(std::move(event));
+}
+
+void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token,
+                                   const std::vector<wire::hadoop_rpc::TokenProto>& update_tokens, CallKind kind) {
+  model::nm::UpdateContainers event;
+  event.attempt = ep::FromWire(token.AppAttemptId());
+  std::vector<Refusal> refused;
+  for (const wire::hadoop_rpc::TokenProto& one : update_tokens) {
+    const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(one);
+    if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);
+    event.containers.push_back(ep::ContainerSpecOf(*verified));
+  }
+  event.call = Open(call, kind);
+  Feed(std::move(event));
+}
+
+void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::GetLocalizationStatusesRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  w::GetLocalizationStatusesResponseProto response;
+  for (const w::ContainerIdProto& proto : request.container_id) {
+    const model::ContainerId id = ep::FromWire(proto);
+    const base::Result<std::vector<fairlead::nm::LinkStatus>> links = core_.Localization(attempt, id);
+    if (!links) {
+      w::ContainerExceptionMapProto& failure = response.failed_requests.emplace_back();
+      failure.container_id = ep::ToWire(id);
+      failure.exception = ep::SerializedException(ex::kYarn, links.error().message);
+      continue;
+    }
+    w::ContainerLocalizationStatusesProto& statuses = response.cntn_localization_statuses.emplace_back();
+    statuses.container_id = ep::ToWire(id);
+    for (const fairlead::nm::LinkStatus& link : *links) {
+      w::LocalizationStatusProto& status = statuses.localization_statuses.emplace_back();
+      status.resource_key = link.link;
+      status.localization_state =
+          link.ready ? w::LocalizationStateProto::kCompleted : w::LocalizationStateProto::kPending;
+    }
+  }
+  server_.ReplyMessage(call.token, response);
+}
+
+void NodeManager::Do(model::nm::CallAnswer& effect) {
+  const auto at = calls_.find(effect.call);
+  if (at == calls_.end()) return;
+  OpenCall open = std::move(at->second);
+  calls_.erase(at);
+  effect.failed.insert(effect.failed.end(), open.refused.begin(), open.refused.end());
+  switch (open.kind) {
+    case CallKind::kStart:
+      return server_.ReplyMessage(open.token, ep::StartResponse(effect, ServiceMeta()));
+    case CallKind::kStop:
+      return server_.ReplyMessage(open.token, ep::StopResponse(effect));
+    case CallKind::kSignal:
+      return server_.ReplyMessage(open.token, w::SignalContainerResponseProto{});
+    case CallKind::kUpdate:
+      return server_.ReplyMessage(open.token, ep::UpdateResponse(effect));
+    case CallKind::kIncrease:
+      return server_.ReplyMessage(open.token, ep::IncreaseResponse(effect));
+  }
+}
+
+void NodeManager::Do(model::nm::CallRefused& effect) {
+  const auto at = calls_.find(effect.call);
+  if (at == calls_.end()) return;
+  server_.Fail(at->second.token, effect.exception, effect.message);
+  calls_.erase(at);
+}
+
+}  // namespace fairlead::process::nm

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/yarn/nm_messages.h"
+#include "endpoints/yarn/tokens.h"
+#include "env/disk.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/store.h"
+#include "nm/nm.h"
+#include "process/nm/ports.h"
+#include "process/rpc/rpc_client.h"
+#include "process/rpc/rpc_server.h"
+
+namespace fairlead::process::nm {
+
+/// Names of Hadoop keys behind the values in comments.
+struct Settings {
+  fairlead::nm::Config core;  // node_address is filled in when the port is known
+  std::string host;           // as which the node registers
+  env::Endpoint listen;       // port 0: the one of the last run, else any free one
+  int32_t http_port = 0;      // told to the resource manager
+  std::string hadoop_version = "3.3.6";
+  std::string node_label;
+  model::Resources physical;
+  std::vector<env::Endpoint> trackers;  // of the resource managers; the first that answers
+  std::string user;                     // as whom the agent speaks to them
+  base::Duration call_timeout = base::Duration::Seconds(30);
+
+  std::map<std::string, std::string> environment;                // the agent's own
+  std::vector<std::string> env_whitelist;                        // yarn.nodemanager.env-whitelist
+  std::string admin_env = "MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX";  // yarn.nodemanager.admin-env
+  std::string user_home = "/home/";                              // yarn.nodemanager.user-home-dir
+  bool debug_info = true;                                        // yarn.nodemanager.log-container-debug-info.enabled
+  base::Duration delete_delay{};                                 // yarn.nodemanager.delete.debug-delay-sec
+  base::Duration log_retain = base::Duration::Seconds(10800);    // yarn.nodemanager.log.retain-seconds
+};
+
+struct Environment {
+  env::Loop& loop;
+  env::Net& net;
+  env::Disk& disk;
+  env::Store& store;
+  env::Log& log;
+  Containers& containers;
+  Localizer& localizer;
+  NodeDirs& dirs;
+  std::vector<AuxService*> services;
+};
+
+/// One node agent over the ports: the nm core, ContainerManagementProtocol served to masters and the resource manager,
+/// ResourceTracker called, tokens, local files, auxiliary services. What it cannot learn again is in the store.
+class NodeManager : private ContainerEvents {
+ public:
+  NodeManager(Environment environment, Settings settings);
+  ~NodeManager() override;
+  NodeManager(const NodeManager&) = delete;
+  NodeManager& operator=(const NodeManager&) = delete;
+
+  /// Loads the store, listens, begins to register. `on_exit` runs once when the agent has nothing more to do.
+  base::Status Start(std::function<void(int code, const std::string& reason)> on_exit);
+  /// Ends all containers first unless they are kept for the next run.
+  void Shutdown(bool keep_containers);
+  void SetHealth(bool healthy, const std::string& report);
+  void SetHttpPort(int32_t port) { identity_.http_port = port; }
+
+  const fairlead::nm::Nm& core() const { return core_; }
+  fairlead::nm::View View() const { return core_.GetView(); }
+  const endpoints::yarn::NodeIdentity& identity() const { return identity_; }
+  const Settings& settings() const { return settings_; }
+  base::WallTime started() const { return started_; }
+  /// For the journal: called after each step.
+  using Recorder = std::function<void(base::Instant now, base::WallTime wall, std::span<const model::nm::Event>,
+                                      std::span<const model::nm::Effect>)>;
+  void SetRecorder(Recorder recorder) { recorder_ = std::move(recorder); }
+
+ private:
+  enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease };
+  struct OpenCall {
+    rpc::CallToken token = 0;
+    CallKind kind = CallKind::kStart;
+    std::vector<model::nm::Refusal> refused;  // by the endpoint itself
+  };
+
+  // The core.
+  void OnContainerEvent(model::nm::Event event) override { Feed(std::move(event)); }
+  void Feed(model::nm::Event event);
+  void Pump();
+  void SetTimer();
+  void Execute(std::vector<model::nm::Effect> effects);
+  void Do(model::nm::Persist& effect, std::vector<model::nm::Effect> after);
+  void Do(model::nm::CallAnswer& effect);
+  void Do(model::nm::CallRefused& effect);
+  void Do(model::nm::InitApp& effect);
+  void Do(model::nm::InitService& effect);
+  void Do(model::nm::ServiceContainer& effect);
+  void Do(model::nm::Fetch& effect);
+  void Do(model::nm::RemoveResource& effect);
+  void Do(model::nm::Launch& effect);
+  void Do(model::nm::Attach& effect);
+  void Do(model::nm::Signal& effect);
+  void Do(model::nm::Resize& effect);
+  void Do(model::nm::CleanContainer& effect);
+  void Do(model::nm::CleanApp& effect);
+  void Do(model::nm::HandleLogs& effect);
+  void Do(model::nm::Register& effect);
+  void Do(model::nm::Heartbeat& effect);
+  void Do(model::nm::Unregister& effect);
+  void Do(model::nm::Exit& effect);
+  void Do(model::nm::StateChanged& effect);
+
+  // Start.
+  base::Result<model::nm::Started> LoadState();
+  base::Status Listen();
+
+  // Calls of masters and of the resource manager (container_service.cc).
+  void OnCall(const rpc::IncomingCall& call);
+  void StartContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
+  void StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void UpdateContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token,
+                        const std::vector<wire::hadoop_rpc::TokenProto>& tokens, CallKind kind);
+  void GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  uint64_t Open(const rpc::IncomingCall& call, CallKind kind);
+  std::vector<std::pair<std::string, std::string>> ServiceMeta() const;
+
+  // Launch (launcher.cc).
+  base::Result<LaunchPlan> PlanLaunch(const model::nm::Launch& launch);
+  std::vector<std::pair<std::string, std::string>> NodeVariables(const LaunchPlan& plan, const std::string& counters);
+  std::vector<std::pair<std::string, std::string>> AdminVariables(const std::map<std::string, std::string>& of_app);
+
+  // The resource manager.
+  rpc::RpcTarget Tracker() const;
+  void RmFailed(const char* call, const rpc::RpcError& error);
+  void TakeKeys(const std::optional<wire::yarn::MasterKeyProto>& container,
+                const std::optional<wire::yarn::MasterKeyProto>& nm);
+  void SaveTokens();
+
+  // Files.
+  void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
+  void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
+  void Commit(std::vector<env::Row> rows);
+
+  Environment env_;
+  Settings settings_;
+  endpoints::yarn::NodeIdentity identity_;
+  fairlead::nm::Nm core_;
+  endpoints::yarn::NodeTokens tokens_;
+  rpc::RpcServer server_;
+  rpc::RpcClient client_;
+  size_t tracker_ = 0;  // index of the one in use
+  std::map<uint64_t, OpenCall> calls_;
+  uint64_t next_call_ = 1;
+  std::deque<model::nm::Event> events_;
+  bool pumping_ = false;
+  std::optional<env::Loop::TimerId> timer_;
+  base::Instant timer_at_;
+  std::map<model::ContainerId, std::string> work_dirs_;  // of launched ones, for a relaunch
+  bool port_remembered_ = false;
+  base::WallTime started_;
+  std::string last_rm_error_;
+  std::function<void(int, const std::string&)> on_exit_;
+  Recorder recorder_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::nm
