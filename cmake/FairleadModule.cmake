@@ -5,7 +5,7 @@
 #   TESTS a_test.cc           GoogleTest sources, one executable NAME_test, one ctest entry
 #   TEST_DEPS x TEST_LIBS y   what only the tests need
 #   BENCHES a_bench.cc        Google Benchmark sources, one executable NAME_bench
-#   FUZZ a_fuzz.cc)           one libFuzzer executable per file
+#   FUZZ a_fuzz.cc)           one libFuzzer executable per file, NAME_a_fuzz
 # The library is fairlead_NAME. A module without sources is an interface library.
 add_custom_target(layers ALL
   COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/layers.py --root ${CMAKE_SOURCE_DIR}
@@ -48,7 +48,8 @@ function(fairlead_module)
   endif()
   if(M_FUZZ AND FAIRLEAD_FUZZ)
     foreach(source IN LISTS M_FUZZ)
-      get_filename_component(fuzz_name ${source} NAME_WE)
+      get_filename_component(fuzz_file ${source} NAME_WE)
+      set(fuzz_name ${M_NAME}_${fuzz_file})  # file names repeat from module to module
       add_executable(${fuzz_name} ${source})
       target_link_libraries(${fuzz_name} PRIVATE ${lib} ${M_LIBS} -fsanitize=fuzzer)
       set_target_properties(${fuzz_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
