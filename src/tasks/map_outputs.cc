@@ -3,14 +3,80 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
+#include "base/bytes.h"
 #include "base/check.h"
+#include "base/codec.h"
 
 namespace fairlead::tasks {
 
 namespace {
 
 constexpr double kLogBase = 1.1;
+constexpr uint8_t kVersion = 1;
+
+// A packed block of 64 maps and R reduce partitions:
+//   R bytes: the largest code of each column
+//   R bytes: how many escapes the column has
+//   R * 32 bytes: a nibble per map, low one first: 0..13 = largest - code, 14 = code 0, 15 = escape
+//   the escaped codes, column by column
+constexpr uint8_t kNibbleRange = 13;
+constexpr uint8_t kNibbleZero = 14;
+constexpr uint8_t kNibbleEscape = 15;
+constexpr size_t kColumn = 64;
+
+enum class BlockForm : uint8_t { kZero, kPlain, kPacked };
+
+struct PackedColumn {
+  uint8_t largest = 0;
+  uint8_t escapes = 0;
+  std::array<uint8_t, kColumn / 2> nibbles;
+  std::array<uint8_t, kColumn> escaped;
+};
+
+/// Loops of a fixed length, written so that the compiler makes vector code of them.
+void Pack(const uint8_t* codes, PackedColumn& out) {
+  uint8_t largest = 0;
+  for (size_t i = 0; i < kColumn; ++i) largest = std::max(largest, codes[i]);
+  std::array<uint8_t, kColumn> nibbles;
+  uint8_t escapes = 0;
+  for (size_t i = 0; i < kColumn; ++i) {
+    const auto below = static_cast<uint8_t>(largest - codes[i]);
+    const uint8_t in_range = below <= kNibbleRange ? below : kNibbleEscape;
+    nibbles[i] = codes[i] == 0 ? kNibbleZero : in_range;
+  }
+  for (size_t i = 0; i < kColumn; ++i) escapes = static_cast<uint8_t>(escapes + (nibbles[i] == kNibbleEscape ? 1 : 0));
+  for (size_t i = 0; i < kColumn / 2; ++i) {
+    out.nibbles[i] = static_cast<uint8_t>(nibbles[2 * i] | nibbles[2 * i + 1] << 4);
+  }
+  out.largest = largest;
+  out.escapes = escapes;
+  if (escapes == 0) return;
+  size_t at = 0;
+  for (size_t i = 0; i < kColumn; ++i) {
+    out.escaped[at] = codes[i];
+    at += nibbles[i] == kNibbleEscape ? 1 : 0;
+  }
+}
+
+void Unpack(uint8_t largest, const uint8_t* nibbles, std::span<const uint8_t> escaped, uint8_t* out) {
+  size_t next = 0;
+  for (size_t i = 0; i < kColumn; ++i) {
+    const auto nibble = static_cast<uint8_t>(i % 2 == 0 ? nibbles[i / 2] & 15 : nibbles[i / 2] >> 4);
+    if (nibble <= kNibbleRange) {
+      out[i] = static_cast<uint8_t>(largest - nibble);
+    } else if (nibble == kNibbleZero) {
+      out[i] = 0;
+    } else {
+      out[i] = next < escaped.size() ? escaped[next] : 0;  // hostile bytes may promise more than they hold
+      ++next;
+    }
+  }
+}
+
+size_t PackedHeader(size_t reduces) { return reduces * (2 + kColumn / 2); }
 
 }  // namespace
 
@@ -35,7 +101,37 @@ MapOutputTable::MapOutputTable(int32_t maps, int32_t reduces)
     : reduces_(reduces),
       place_(static_cast<size_t>(maps), kMissing),
       task_(static_cast<size_t>(maps), -1),
-      codes_(static_cast<size_t>(maps) * static_cast<size_t>(reduces)) {}
+      blocks_((static_cast<size_t>(maps) + kLanes - 1) / kLanes) {}
+
+uint8_t* MapOutputTable::Plain(size_t block) {
+  Codes& codes = blocks_[block];
+  if (codes.plain) return codes.plain.get();
+  const auto reduces = static_cast<size_t>(reduces_);
+  codes.plain = std::make_unique<uint8_t[]>(reduces * lanes());
+  if (codes.packed_at != 0) {
+    const Codes packed{.plain = nullptr, .packed_at = codes.packed_at, .packed_size = codes.packed_size};
+    for (size_t reduce = 0; reduce < reduces; ++reduce) Column(packed, reduce, &codes.plain[reduce * lanes()]);
+    codes.packed_at = 0;
+  }
+  return codes.plain.get();
+}
+
+void MapOutputTable::Column(const Codes& block, size_t reduce, uint8_t* out) const {
+  const auto reduces = static_cast<size_t>(reduces_);
+  if (block.plain) {
+    std::memcpy(out, &block.plain[reduce * lanes()], lanes());
+  } else if (block.packed_at == 0) {
+    std::memset(out, 0, lanes());
+  } else {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(packed_.data()) + block.packed_at;
+    const uint8_t* escapes = bytes + reduces;
+    size_t before = 0;
+    for (size_t r = 0; r < reduce; ++r) before += escapes[r];
+    const size_t begin = std::min(PackedHeader(reduces) + before, block.packed_size);
+    const size_t end = std::min(begin + escapes[reduce], block.packed_size);
+    Unpack(bytes[reduce], bytes + 2 * reduces + reduce * (kColumn / 2), {bytes + begin, end - begin}, out);
+  }
+}
 
 void MapOutputTable::Set(int32_t map, uint32_t place, int64_t task, std::span<const uint8_t> codes) {
   FL_CHECK(static_cast<int32_t>(codes.size()) == reduces_, "an output has a size per reduce partition");
@@ -43,7 +139,11 @@ void MapOutputTable::Set(int32_t map, uint32_t place, int64_t task, std::span<co
   if (place_[m] == kMissing) ++available_;
   place_[m] = place;
   task_[m] = task;
-  std::copy(codes.begin(), codes.end(), codes_.begin() + static_cast<ptrdiff_t>(m * static_cast<size_t>(reduces_)));
+  uint8_t* column = Plain(m / kLanes) + m % kLanes;
+  for (const uint8_t code : codes) {
+    *column = code;
+    column += lanes();
+  }
 }
 
 bool MapOutputTable::Remove(int32_t map) {
@@ -51,27 +151,151 @@ bool MapOutputTable::Remove(int32_t map) {
   if (place_[m] == kMissing) return false;
   place_[m] = kMissing;
   task_[m] = -1;
-  const auto row = codes_.begin() + static_cast<ptrdiff_t>(m * static_cast<size_t>(reduces_));
-  std::fill(row, row + reduces_, uint8_t{0});
+  uint8_t* column = Plain(m / kLanes) + m % kLanes;
+  for (int32_t reduce = 0; reduce < reduces_; ++reduce, column += lanes()) *column = 0;
   --available_;
   return true;
 }
 
-std::span<const uint8_t> MapOutputTable::row(int32_t map) const {
-  const auto width = static_cast<size_t>(reduces_);
-  return std::span(codes_).subspan(static_cast<size_t>(map) * width, width);
+std::vector<uint8_t> MapOutputTable::Row(int32_t map) const {
+  const auto m = static_cast<size_t>(map);
+  std::vector<uint8_t> row(static_cast<size_t>(reduces_));
+  std::array<uint8_t, kLanes> column;
+  for (size_t reduce = 0; reduce < row.size(); ++reduce) {
+    Column(blocks_[m / kLanes], reduce, column.data());
+    row[reduce] = column[m % kLanes];
+  }
+  return row;
 }
 
 std::vector<MapOutputTable::Block> MapOutputTable::BlocksOf(int32_t reduce) const {
-  std::vector<Block> blocks;
-  const auto width = static_cast<size_t>(reduces_);
-  const uint8_t* code = codes_.data() + reduce;
-  for (size_t map = 0; map < place_.size(); ++map, code += width) {
-    if (*code == 0 || place_[map] == kMissing) continue;
-    blocks.push_back(
-        {.map = static_cast<int32_t>(map), .place = place_[map], .task = task_[map], .bytes = DecodeSize(*code)});
+  std::vector<Block> list;
+  list.reserve(static_cast<size_t>(available_));
+  std::array<uint8_t, kLanes> column;
+  for (size_t block = 0; block < blocks_.size(); ++block) {
+    Column(blocks_[block], static_cast<size_t>(reduce), column.data());
+    const size_t first = block * kLanes;
+    const size_t count = std::min(kLanes, place_.size() - first);
+    for (size_t lane = 0; lane < count; ++lane) {
+      const size_t map = first + lane;
+      if (column[lane] == 0 || place_[map] == kMissing) continue;
+      list.push_back({.map = static_cast<int32_t>(map),
+                      .place = place_[map],
+                      .task = task_[map],
+                      .bytes = DecodeSize(column[lane])});
+    }
   }
-  return blocks;
+  return list;
+}
+
+/// The wire form: version, maps, reduces, per map its place and task, then block by block its form and its bytes.
+class MapOutputCodec {
+ public:
+  /// `scratch` is reused from block to block.
+  static void PutBlock(const MapOutputTable& table, const MapOutputTable::Codes& block, std::vector<uint8_t>& scratch,
+                       std::string& out) {
+    const auto reduces = static_cast<size_t>(table.reduces_);
+    if (!block.plain && block.packed_at == 0) {
+      out.push_back(static_cast<char>(BlockForm::kZero));
+    } else if (!block.plain) {
+      PutBytes(BlockForm::kPacked, std::string_view(table.packed_).substr(block.packed_at, block.packed_size), out);
+    } else if (table.lanes() < kColumn) {
+      PutBytes(BlockForm::kPlain, {reinterpret_cast<const char*>(block.plain.get()), reduces * table.lanes()}, out);
+    } else {
+      PutPacked(block.plain.get(), reduces, scratch, out);
+    }
+  }
+
+  static bool TakeBlock(base::ByteReader& in, const char* start, MapOutputTable& table, size_t number) {
+    MapOutputTable::Codes& block = table.blocks_[number];
+    const auto reduces = static_cast<size_t>(table.reduces_);
+    const auto form = static_cast<BlockForm>(in.U8());
+    if (in.failed()) return false;
+    if (form == BlockForm::kZero) return true;
+    const std::string_view bytes = in.Take(base::TakeVarint(in));
+    if (in.failed()) return false;
+    if (form == BlockForm::kPlain && bytes.size() == reduces * table.lanes()) {
+      std::copy(bytes.begin(), bytes.end(), table.Plain(number));
+      return true;
+    }
+    if (form != BlockForm::kPacked || table.lanes() != kColumn || bytes.size() < PackedHeader(reduces)) return false;
+    block.packed_at = static_cast<size_t>(bytes.data() - start);
+    block.packed_size = bytes.size();
+    return true;
+  }
+
+ private:
+  static void PutBytes(BlockForm form, std::string_view bytes, std::string& out) {
+    out.push_back(static_cast<char>(form));
+    base::PutVarint(out, bytes.size());
+    out.append(bytes);
+  }
+
+  static void PutPacked(const uint8_t* codes, size_t reduces, std::vector<uint8_t>& packed, std::string& out) {
+    packed.resize(PackedHeader(reduces) + reduces * kColumn);
+    size_t escaped = PackedHeader(reduces);
+    PackedColumn column;
+    for (size_t reduce = 0; reduce < reduces; ++reduce) {
+      Pack(codes + reduce * kColumn, column);
+      packed[reduce] = column.largest;
+      packed[reduces + reduce] = column.escapes;
+      std::memcpy(&packed[2 * reduces + reduce * (kColumn / 2)], column.nibbles.data(), kColumn / 2);
+      std::memcpy(&packed[escaped], column.escaped.data(), column.escapes);
+      escaped += column.escapes;
+    }
+    const bool smaller = escaped < reduces * kColumn + PackedHeader(reduces) / 8;
+    PutBytes(smaller ? BlockForm::kPacked : BlockForm::kPlain,
+             smaller ? std::string_view(reinterpret_cast<const char*>(packed.data()), escaped)
+                     : std::string_view(reinterpret_cast<const char*>(codes), reduces * kColumn),
+             out);
+  }
+};
+
+std::string EncodeMapOutputs(const MapOutputTable& table) {
+  std::string out;
+  const size_t cells = table.place_.size() * static_cast<size_t>(table.reduces_);
+  out.reserve(cells - cells / 5 + 16 * table.place_.size() + 64);
+  out.push_back(static_cast<char>(kVersion));
+  base::PutVarint(out, table.place_.size());
+  base::PutVarint(out, static_cast<uint64_t>(table.reduces_));
+  int64_t last_task = 0;
+  for (size_t map = 0; map < table.place_.size(); ++map) {
+    const bool missing = table.place_[map] == MapOutputTable::kMissing;
+    base::PutVarint(out, missing ? 0 : uint64_t{table.place_[map]} + 1);
+    if (missing) continue;
+    base::PutVarint(out, base::ZigZag(table.task_[map] - last_task));
+    last_task = table.task_[map];
+  }
+  std::vector<uint8_t> scratch;
+  for (const MapOutputTable::Codes& block : table.blocks_) MapOutputCodec::PutBlock(table, block, scratch, out);
+  return out;
+}
+
+base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes) {
+  const base::Error malformed{"map outputs: malformed"};
+  base::ByteReader in(bytes);
+  if (in.U8() != kVersion) return base::Error{"map outputs: unknown version"};
+  const uint64_t maps = base::TakeVarint(in);
+  const uint64_t reduces = base::TakeVarint(in);
+  if (in.failed() || maps > in.remaining() || reduces > MapOutputTable::kMaxReduces) return malformed;
+  MapOutputTable table(static_cast<int32_t>(maps), static_cast<int32_t>(reduces));
+  int64_t last_task = 0;
+  for (uint64_t map = 0; map < maps; ++map) {
+    const uint64_t place = base::TakeVarint(in);
+    if (in.failed() || place > MapOutputTable::kMissing) return malformed;
+    if (place == 0) continue;
+    last_task = static_cast<int64_t>(static_cast<uint64_t>(last_task) +
+                                     static_cast<uint64_t>(base::UnZigZag(base::TakeVarint(in))));
+    table.place_[map] = static_cast<uint32_t>(place - 1);
+    table.task_[map] = last_task;
+    ++table.available_;
+  }
+  for (size_t block = 0; block < table.blocks_.size(); ++block) {
+    if (!MapOutputCodec::TakeBlock(in, bytes.data(), table, block)) return malformed;
+  }
+  if (in.failed() || in.remaining() != 0) return malformed;
+  table.packed_ = std::move(bytes);
+  return table;
 }
 
 }  // namespace fairlead::tasks

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,14 +20,21 @@ uint8_t EncodeSize(int64_t bytes);
 /// The size that byte stands for (Spark: MapStatus.decompressSize).
 int64_t DecodeSize(uint8_t code);
 
-/// The outputs of one shuffle: per map partition its place and the size code of each reduce partition. Row-major,
-/// one byte a size. Places are small numbers whose meaning the owner gives (the core: ExecutorIndex).
+/// The outputs of one shuffle: per map partition its place and the size code of each reduce partition. Places are small
+/// numbers whose meaning the owner gives (the core: ExecutorIndex).
+///
+/// Codes lie in blocks of 64 maps, within a block reduce partition by reduce partition: an output is written in
+/// O(reduce partitions) into one block that stays in the cache, a reducer's list reads one cache line a block. Blocks
+/// come into being when they are written. What was decoded stays packed until it is asked for.
 class MapOutputTable {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
+  static constexpr int32_t kMaxReduces = 1 << 24;
 
   MapOutputTable() = default;
   MapOutputTable(int32_t maps, int32_t reduces);
+  MapOutputTable(MapOutputTable&&) noexcept = default;
+  MapOutputTable& operator=(MapOutputTable&&) noexcept = default;
 
   int32_t maps() const { return static_cast<int32_t>(place_.size()); }
   int32_t reduces() const { return reduces_; }
@@ -40,7 +48,8 @@ class MapOutputTable {
 
   uint32_t place(int32_t map) const { return place_[static_cast<size_t>(map)]; }  // kMissing: no output
   int64_t task(int32_t map) const { return task_[static_cast<size_t>(map)]; }
-  std::span<const uint8_t> row(int32_t map) const;
+  /// The codes of one output, by reduce partition; zeros when there is none.
+  std::vector<uint8_t> Row(int32_t map) const;
 
   struct Block {
     int32_t map = 0;
@@ -51,22 +60,36 @@ class MapOutputTable {
   /// What reduce partition `reduce` has to fetch, by map partition; empty blocks are left out. O(maps).
   std::vector<Block> BlocksOf(int32_t reduce) const;
 
-  friend bool operator==(const MapOutputTable&, const MapOutputTable&) = default;
-
  private:
   friend std::string EncodeMapOutputs(const MapOutputTable& table);
-  friend base::Result<MapOutputTable> DecodeMapOutputs(std::string_view bytes);
+  friend base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes);
+  friend class MapOutputCodec;
+
+  static constexpr size_t kLanes = 64;  // maps a block
+  struct Codes {
+    std::unique_ptr<uint8_t[]> plain;  // [reduce][lane]
+    size_t packed_at = 0;              // into packed_, when not plain; 0: all codes are zero
+    size_t packed_size = 0;
+  };
+
+  size_t lanes() const { return place_.size() < kLanes ? place_.size() : kLanes; }
+  uint8_t* Plain(size_t block);
+  /// The codes of one column into `out` (lanes() of them).
+  void Column(const Codes& block, size_t reduce, uint8_t* out) const;
+
   int32_t reduces_ = 0;
   int32_t available_ = 0;
   std::vector<uint32_t> place_;
   std::vector<int64_t> task_;
-  std::vector<uint8_t> codes_;
+  std::vector<Codes> blocks_;
+  std::string packed_;  // what was decoded
 };
 
-/// Compact wire form; sizes are packed (about 5.5 bits each for spread sizes, less for even ones). Linear time.
+/// Compact wire form; a size takes four bits when it is within a factor of 3.4 of the largest of its neighbours or
+/// zero, twelve else (about 6.2 bits each for evenly spread sizes). Linear time.
 std::string EncodeMapOutputs(const MapOutputTable& table);
-/// Reads what EncodeMapOutputs wrote; bytes may be hostile. Memory is at most that of the table announced by bytes that
-/// are really there.
-base::Result<MapOutputTable> DecodeMapOutputs(std::string_view bytes);
+/// Reads what EncodeMapOutputs wrote; bytes may be hostile. Memory is at most a small multiple of their length. Takes
+/// O(maps); codes are unpacked when they are asked for.
+base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes);
 
 }  // namespace fairlead::tasks
