@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
-#include "base/bytes.h"
 #include "process/shuffle/connection.h"
 
 namespace fairlead::process::shuffle {
@@ -16,7 +16,7 @@ constexpr size_t kQueueFloor = 16 * 1024;
 int64_t FirstStreamId(env::Loop& loop, endpoints::shuffle::AnswerAs answer_as) {
   std::array<uint8_t, 8> bytes;
   loop.RandomBytes(bytes);
-  const uint64_t random = base::ByteReader({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).U64();
+  const uint64_t random = std::bit_cast<uint64_t>(bytes);
   if (answer_as == endpoints::shuffle::AnswerAs::kSpark43) return static_cast<int64_t>(random >> 1);
   return static_cast<int64_t>(random >> 33) * 1000;
 }

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "env/log.h"
+#include "env_posix/posix_loop.h"
+#include "process/shuffle/service.h"
+
+namespace fairlead::shell {
+
+/// The shuffle service on real threads: one for the core and its store, N for connections. Used by `fairlead shuffle`
+/// and, inside the node agent, as its auxiliary service. Every method may be called from any thread.
+class ShuffleRuntime {
+ public:
+  /// `state`: directory of the registrations' store; empty: in memory.
+  ShuffleRuntime(process::shuffle::Config config, int io_threads, std::string state, env::Log& log);
+  ~ShuffleRuntime();
+
+  /// Opens the store, recovers, listens. How many executors were known.
+  base::Result<size_t> Start();
+  /// Where it listens.
+  env::Endpoint local() const { return local_; }
+
+  void StartApp(const std::string& app, const std::string& payload);
+  void StopApp(const std::string& app, bool remove_dirs);
+  void ExecutorGone(const std::string& app, const std::string& executor);
+
+  struct Status {
+    std::shared_ptr<const fairlead::shuffle::Registry> registry;
+    std::vector<process::shuffle::WorkerMetrics> workers;
+  };
+  /// `done` runs on the core's thread.
+  void CollectStatus(std::function<void(Status)> done);
+  /// The core's loop, for what lives beside it (a status page).
+  env_posix::PosixLoop& loop() { return *core_.loop; }
+
+  /// Stops accepting, lets connections end for at most `limit`, then stops the threads. Blocks.
+  void Stop(base::Duration limit);
+
+ private:
+  struct Thread {
+    std::unique_ptr<env_posix::PosixLoop> loop = env_posix::MakePosixLoop();
+    std::thread thread;
+    std::unique_ptr<process::shuffle::IoWorker> worker;
+  };
+  void RunOn(Thread& thread, std::function<void()> what);
+
+  const process::shuffle::Config config_;
+  const std::string state_;
+  env::Log& log_;
+  std::unique_ptr<env::Disk> disk_;
+  Thread core_;
+  std::vector<Thread> io_;
+  std::unique_ptr<env::Store> store_;
+  std::unique_ptr<process::shuffle::Service> service_;
+  env::Endpoint local_;
+  bool stopped_ = false;
+};
+
+}  // namespace fairlead::shell

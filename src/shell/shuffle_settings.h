@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "env/log.h"
+#include "process/shuffle/config.h"
+
+namespace fairlead::shell {
+
+/// What `fairlead shuffle` was told on its command line.
+struct ShuffleOptions {
+  std::optional<uint16_t> port;
+  std::string bind;                      // default 127.0.0.1
+  std::string state;                     // directory; empty: registrations do not survive a restart
+  std::vector<std::string> local_roots;  // over spark.local.dir
+  std::string properties_file;           // spark-defaults.conf
+  std::vector<std::string> conf;         // spark.key=value, over the file
+  std::string answer_as;                 // "3.5" or "4.3"
+  int io_threads = 0;                    // 0: spark.shuffle.io.serverThreads, else one a core up to 8
+  std::optional<uint16_t> web_port;      // status on loopback; default: one the system gives
+  std::string log_file;                  // empty: stderr
+  env::LogLevel log_level = env::LogLevel::kInfo;
+};
+
+struct ShuffleSettings {
+  process::shuffle::Config config;
+  int io_threads = 1;
+  std::string state;
+  env::Endpoint web{"127.0.0.1", 0};
+  std::vector<std::string> warnings;
+};
+
+/// A Spark properties file: `key value`, `key=value` or `key: value` a line, # and ! comments, as java.util.Properties.
+std::map<std::string, std::string> ParseSparkProperties(std::string_view text);
+/// "100m" -> bytes, as JavaUtils.byteStringAs with `unit` for a bare number; "120s" -> seconds.
+base::Result<int64_t> ParseSparkBytes(std::string_view text, int64_t unit = 1);
+base::Result<int64_t> ParseSparkSeconds(std::string_view text);
+
+/// Applies the properties that Spark's service reads to `config`; used for the separate service and inside the node
+/// agent. An Error names the key and what to write.
+base::Status ApplySparkProperties(const std::map<std::string, std::string>& properties,
+                                  process::shuffle::Config& config, std::vector<std::string>& warnings);
+
+/// The whole configuration of the separate service.
+base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options);
+
+}  // namespace fairlead::shell
