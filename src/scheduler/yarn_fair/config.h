@@ -51,11 +51,14 @@ struct Quirks {
   /// The preemption thread is made before the scheduler has read the heartbeat interval, so the "four heartbeats" in
   /// the wait before the next starvation check are none.
   bool starvation_delay_without_heartbeats = true;
+  /// A maximum in the new style that names no vcores ("memory-mb=2048") means (int) Long.MAX_VALUE vcores: -1.
+  bool unnamed_vcores_overflow = true;
   FL_FIELDS(drf_needy_test_uses_first_usage, default_queue_always, am_preemption_per_queue_only,
             locality_count_survives_allocation, min_share_leftover_inverted, continuous_drops_equal_nodes,
             shares_round_up, fifo_keeps_stale_shares, parent_demand_drops_types, victims_not_minimal,
             runnability_stops_early, names_as_text, percent_minimum_ignored, move_forgets_master_usage,
-            start_counts_usage_twice, kept_container_leaves_twice, starvation_delay_without_heartbeats)
+            start_counts_usage_twice, kept_container_leaves_twice, starvation_delay_without_heartbeats,
+            unnamed_vcores_overflow)
 };
 
 /// The quirks of a Hadoop version: "3.3.5", "3.3.6", or "3.4.3" (3.4.0 and later decide like it); nullopt otherwise.

@@ -65,6 +65,7 @@ Limit Core::ReadLimit(const model::ConfiguredResources& resources) const {
     limit.amount[i] = resources.unnamed;
     limit.share[i] = all == resources.percent.end() ? 0.0 : all->second / 100.0;
     if (i >= types_) continue;
+    if (i == 1 && resources.unnamed == INT64_MAX && config_.quirks.unnamed_vcores_overflow) limit.amount[i] = -1;
     const std::string name(model::ResourceTypes::Name(i));
     if (const auto it = resources.absolute.find(name); it != resources.absolute.end()) limit.amount[i] = it->second;
     if (const auto it = resources.percent.find(name); it != resources.percent.end())
