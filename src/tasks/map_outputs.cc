@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <utility>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -36,30 +41,66 @@ struct PackedColumn {
   std::array<uint8_t, kColumn> escaped;
 };
 
-/// Loops of a fixed length, written so that the compiler makes vector code of them.
+#ifdef __SSE2__
+
+/// Packs 16 codes to nibbles (one a byte) and gives a mask of the escapes.
+__m128i Nibbles(__m128i codes, __m128i largest, uint64_t& escapes) {
+  const __m128i below = _mm_sub_epi8(largest, codes);
+  const __m128i fits = _mm_cmpeq_epi8(_mm_min_epu8(below, _mm_set1_epi8(kNibbleRange)), below);
+  const __m128i zero = _mm_cmpeq_epi8(codes, _mm_setzero_si128());
+  const __m128i ranged = _mm_or_si128(_mm_and_si128(fits, below), _mm_andnot_si128(fits, _mm_set1_epi8(kNibbleEscape)));
+  escapes = static_cast<uint16_t>(_mm_movemask_epi8(_mm_or_si128(fits, zero)) ^ 0xffff);
+  return _mm_or_si128(_mm_andnot_si128(zero, ranged), _mm_and_si128(zero, _mm_set1_epi8(kNibbleZero)));
+}
+
+/// Two nibbles to a byte, of 32 nibbles in two vectors.
+__m128i Pairs(__m128i a, __m128i b) {
+  const __m128i low = _mm_set1_epi16(0x00ff);
+  const auto pair = [&](__m128i v) {
+    return _mm_and_si128(_mm_or_si128(_mm_and_si128(v, low), _mm_srli_epi16(v, 4)), low);
+  };
+  return _mm_packus_epi16(pair(a), pair(b));
+}
+
 void Pack(const uint8_t* codes, PackedColumn& out) {
-  uint8_t largest = 0;
-  for (size_t i = 0; i < kColumn; ++i) largest = std::max(largest, codes[i]);
-  std::array<uint8_t, kColumn> nibbles;
-  uint8_t escapes = 0;
-  for (size_t i = 0; i < kColumn; ++i) {
-    const auto below = static_cast<uint8_t>(largest - codes[i]);
-    const uint8_t in_range = below <= kNibbleRange ? below : kNibbleEscape;
-    nibbles[i] = codes[i] == 0 ? kNibbleZero : in_range;
+  __m128i v[4];
+  for (int i = 0; i < 4; ++i) v[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes) + i);
+  __m128i most = _mm_max_epu8(_mm_max_epu8(v[0], v[1]), _mm_max_epu8(v[2], v[3]));
+  most = _mm_max_epu8(most, _mm_srli_si128(most, 8));
+  most = _mm_max_epu8(most, _mm_srli_si128(most, 4));
+  most = _mm_max_epu8(most, _mm_srli_si128(most, 2));
+  most = _mm_max_epu8(most, _mm_srli_si128(most, 1));
+  out.largest = static_cast<uint8_t>(_mm_cvtsi128_si32(most));
+  const __m128i largest = _mm_set1_epi8(static_cast<char>(out.largest));
+  uint64_t mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    uint64_t escapes = 0;
+    v[i] = Nibbles(v[i], largest, escapes);
+    mask |= escapes << (16 * i);
   }
-  for (size_t i = 0; i < kColumn; ++i) escapes = static_cast<uint8_t>(escapes + (nibbles[i] == kNibbleEscape ? 1 : 0));
-  for (size_t i = 0; i < kColumn / 2; ++i) {
-    out.nibbles[i] = static_cast<uint8_t>(nibbles[2 * i] | nibbles[2 * i + 1] << 4);
-  }
-  out.largest = largest;
-  out.escapes = escapes;
-  if (escapes == 0) return;
-  size_t at = 0;
+  auto* nibbles = reinterpret_cast<__m128i*>(out.nibbles.data());
+  _mm_storeu_si128(nibbles, Pairs(v[0], v[1]));
+  _mm_storeu_si128(nibbles + 1, Pairs(v[2], v[3]));
+  out.escapes = static_cast<uint8_t>(std::popcount(mask));
+  for (size_t at = 0; mask != 0; mask &= mask - 1) out.escaped[at++] = codes[std::countr_zero(mask)];
+}
+
+#else
+
+void Pack(const uint8_t* codes, PackedColumn& out) {
+  out.largest = *std::max_element(codes, codes + kColumn);
+  out.escapes = 0;
+  out.nibbles.fill(0);
   for (size_t i = 0; i < kColumn; ++i) {
-    out.escaped[at] = codes[i];
-    at += nibbles[i] == kNibbleEscape ? 1 : 0;
+    const auto below = static_cast<uint8_t>(out.largest - codes[i]);
+    uint8_t nibble = below <= kNibbleRange ? below : kNibbleEscape;
+    if (codes[i] == 0) nibble = kNibbleZero;
+    if (nibble == kNibbleEscape) out.escaped[out.escapes++] = codes[i];
+    out.nibbles[i / 2] = static_cast<uint8_t>(out.nibbles[i / 2] | nibble << (i % 2 * 4));
   }
 }
+
+#endif
 
 void Unpack(uint8_t largest, const uint8_t* nibbles, std::span<const uint8_t> escaped, uint8_t* out) {
   size_t next = 0;
