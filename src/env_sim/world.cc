@@ -447,7 +447,10 @@ struct Machine::Ports {
 
 World::World(uint64_t seed) : rng_(seed), network_(std::make_unique<SimNetwork>(*this)) {}
 
-World::~World() = default;
+World::~World() {
+  // What pending callbacks own may still close streams, which puts new turns on the queue.
+  while (!turns_.empty()) turns_.pop();
+}
 
 Machine& World::AddMachine(const std::string& host) {
   FL_CHECK(!machines_.contains(host), "a host of that name exists");

@@ -192,6 +192,29 @@ void Cluster::CheckQuiet() {
   }
 }
 
+std::string Cluster::Describe() const {
+  if (!rm_) return "the resource manager is down";
+  std::string text;
+  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+    if (app.state >= model::rm::AppState::kFinished) return;
+    text += "; " + ToString(app.submission.id) + " " + std::string(EnumName(app.state));
+    if (const auto* attempt = app.current()) {
+      text += ", attempt " + std::to_string(attempt->id.attempt) + " " + std::string(EnumName(attempt->state)) +
+              (attempt->known ? "" : " (not registered)");
+    }
+    text += ", " + std::to_string(app.containers.size()) + " containers, " +
+            std::to_string(ledger_.tasks_done(app.submission.id)) + " tasks done";
+    for (const auto& pending : rm_->scheduler().Why(app.index, world_.now())) {
+      text += ", waits for " + std::to_string(pending.ask.count) + " x " + ToString(pending.ask.capability) + ": " +
+              std::string(EnumName(pending.reason)) + " " + pending.detail;
+    }
+  });
+  rm_->core().ForEachNode([&](const fairlead::rm::Node& node) {
+    text += "; " + ToString(node.address) + " " + std::string(EnumName(node.state));
+  });
+  return text;
+}
+
 uint64_t Cluster::StateHash() const {
   base::StateHasher hasher;
   hasher.Mix(static_cast<uint64_t>(world_.now().ns));

@@ -149,7 +149,7 @@ FaultRunResult RunFaults(uint64_t seed, PlantedBug bug) {
   const auto done = [&] { return failed() || cluster.AllJobsEnded(); };
   if (!world.RunUntil(began + kTimeLimit, done, after_step)) {
     ledger.Violation("not every job has ended " + std::to_string(static_cast<int>(kTimeLimit.seconds())) +
-                     " s after the start");
+                     " s after the start" + cluster.Describe());
   }
   const auto quiet = [&] { return failed() || cluster.Quiet(); };
   if (!world.RunUntil(world.now() + kSettleTime, quiet, after_step)) cluster.CheckQuiet();
