@@ -46,6 +46,7 @@ struct ResourceManagerOptions {
   LauncherTimes launcher;
   bool acls = false;              // yarn.acl.enable
   model::AccessList admin_acl;    // yarn.admin.acl
+  bool log_aggregation = false;   // yarn.log-aggregation-enable
   std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
   std::function<std::vector<std::string>(const std::string&)> groups_of;
   std::function<std::string(const std::string&)> rack_of;
@@ -104,6 +105,17 @@ class ResourceManager {
   /// Takes a queue configuration into use.
   void ReloadQueues(model::QueueTree queues);
 
+  /// What a node said of its use in its last heartbeat.
+  struct Utilization {
+    int64_t node_memory_mib = 0;
+    int64_t node_virtual_mib = 0;
+    double node_cpu = 0;  // cores
+    int64_t containers_memory_mib = 0;
+    int64_t containers_virtual_mib = 0;
+    double containers_cpu = 0;
+  };
+  Utilization UtilizationOf(const model::rm::NodeAddress& address) const;
+
   /// Counters for /metrics.
   struct Counters {
     uint64_t events = 0;
@@ -161,6 +173,7 @@ class ResourceManager {
   void OnTrackerCall(const rpc::IncomingCall& call);
   void RegisterNode(const rpc::IncomingCall& call);
   void Heartbeat(const rpc::IncomingCall& call);
+  void RecordUtilization(const model::rm::NodeAddress& address, const wire::yarn::NodeStatusProto& status);
   // admin_service.cc
   void OnAdminCall(const rpc::IncomingCall& call);
   void OnHaCall(const rpc::IncomingCall& call);
@@ -188,6 +201,7 @@ class ResourceManager {
   model::rm::CallToken last_call_ = 0;
   std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
+  std::map<model::rm::NodeAddress, Utilization> utilization_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

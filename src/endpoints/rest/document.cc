@@ -1,0 +1,174 @@
+#include "endpoints/rest/document.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/codec.h"
+
+namespace fairlead::endpoints::rest {
+
+namespace {
+/// Digits and exponent of std::to_chars in scientific form, put together by Java's rule (Double.toString).
+template <class T>
+std::string JavaNumber(T value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  if (value == 0) return std::signbit(value) ? "-0.0" : "0.0";
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific).ptr;
+  std::string_view text(buffer, static_cast<size_t>(end - buffer));
+  std::string sign;
+  if (text.front() == '-') {
+    sign = "-";
+    text.remove_prefix(1);
+  }
+  const size_t e = text.find('e');
+  int exponent = 0;
+  const std::string_view exponent_text = text.substr(e + 1);
+  std::from_chars(exponent_text.data() + (exponent_text.front() == '+' ? 1 : 0),
+                  exponent_text.data() + exponent_text.size(), exponent);
+  std::string digits;
+  for (const char c : text.substr(0, e)) {
+    if (c != '.') digits += c;
+  }
+  if (exponent >= -3 && exponent < 7) {
+    if (exponent < 0) return sign + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+    const size_t whole = static_cast<size_t>(exponent) + 1;
+    if (digits.size() <= whole) return sign + digits + std::string(whole - digits.size(), '0') + ".0";
+    return sign + digits.substr(0, whole) + "." + digits.substr(whole);
+  }
+  return sign + digits.substr(0, 1) + "." + (digits.size() > 1 ? digits.substr(1) : "0") + "E" +
+         std::to_string(exponent);
+}
+}  // namespace
+
+std::string JavaFloat(float value) { return JavaNumber(value); }
+std::string JavaDouble(double value) { return JavaNumber(value); }
+
+Document Document::Float(float value) { return Document(Number{JavaFloat(value)}); }
+Document Document::Double(double value) { return Document(Number{JavaDouble(value)}); }
+
+Document& Document::Add(std::string name, Document value) & {
+  FL_CHECK(std::holds_alternative<Fields>(value_), "fields belong to objects");
+  std::get<Fields>(value_).emplace_back(std::move(name), std::move(value));
+  return *this;
+}
+Document&& Document::Add(std::string name, Document value) && {
+  return std::move(Add(std::move(name), std::move(value)));
+}
+
+std::string XmlEscape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t' || c == '\r') out += c;
+    }
+  }
+  return out;
+}
+
+void Document::AppendJson(std::string& out) const {
+  if (std::holds_alternative<std::monostate>(value_)) {
+    out += "{}";
+  } else if (const auto* text = std::get_if<std::string>(&value_)) {
+    base::AppendJsonString(out, *text);
+  } else if (const auto* flag = std::get_if<bool>(&value_)) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* number = std::get_if<int64_t>(&value_)) {
+    out += std::to_string(*number);
+  } else if (const auto* real = std::get_if<Number>(&value_)) {
+    const bool finite = real->text.find_first_of("NI") == std::string::npos;
+    if (finite) {
+      out += real->text;
+    } else {
+      base::AppendJsonString(out, real->text);
+    }
+  } else if (const auto* fields = std::get_if<Fields>(&value_)) {
+    out += '{';
+    bool first = true;
+    for (const auto& [name, value] : *fields) {
+      if (!first) out += ',';
+      first = false;
+      base::AppendJsonString(out, name);
+      out += ':';
+      value.AppendJson(out);
+    }
+    out += '}';
+  } else if (const auto* list = std::get_if<List>(&value_)) {
+    out += '[';
+    bool first = true;
+    for (const Document& item : *list) {
+      if (!first) out += ',';
+      first = false;
+      item.AppendJson(out);
+    }
+    out += ']';
+  }
+}
+
+void Document::AppendXml(std::string& out, std::string_view name) const {
+  if (const auto* list = std::get_if<List>(&value_)) {
+    for (const Document& item : *list) item.AppendXml(out, name);
+    return;
+  }
+  const auto* fields = std::get_if<Fields>(&value_);
+  const bool empty = std::holds_alternative<std::monostate>(value_) || (fields && fields->empty());
+  out += '<';
+  out += name;
+  if (empty) {
+    out += "/>";
+    return;
+  }
+  out += '>';
+  if (const auto* text = std::get_if<std::string>(&value_)) {
+    out += XmlEscape(*text);
+  } else if (const auto* flag = std::get_if<bool>(&value_)) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* number = std::get_if<int64_t>(&value_)) {
+    out += std::to_string(*number);
+  } else if (const auto* real = std::get_if<Number>(&value_)) {
+    out += real->text;
+  } else if (fields) {
+    for (const auto& [field, value] : *fields) value.AppendXml(out, field);
+  }
+  out += "</";
+  out += name;
+  out += '>';
+}
+
+std::string Document::ToJson(std::string_view root) const {
+  std::string out;
+  if (root.empty()) {
+    AppendJson(out);
+    return out;
+  }
+  out += '{';
+  base::AppendJsonString(out, root);
+  out += ':';
+  AppendJson(out);
+  out += '}';
+  return out;
+}
+
+std::string Document::ToXml(std::string_view root) const {
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
+  AppendXml(out, root);
+  return out;
+}
+
+}  // namespace fairlead::endpoints::rest

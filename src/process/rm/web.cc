@@ -1,0 +1,118 @@
+#include "process/rm/web.h"
+
+#include <utility>
+
+namespace fairlead::process::rm {
+
+base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
+                                              ResourceManager& manager) {
+  std::unique_ptr<Web> web(new Web(loop, net, manager));
+  base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
+      loop, net, endpoint,
+      [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); });
+  if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  web->server_ = std::move(*server);
+  return web;
+}
+
+namespace {
+std::vector<std::string> Split(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0) parts.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash + 1);
+  }
+  return parts;
+}
+}  // namespace
+
+void Web::Serve(http::Request request, Reply reply) {
+  Segments path = Split(request.path);
+  const auto starts = [&](std::initializer_list<std::string_view> prefix) {
+    if (path.size() < prefix.size()) return false;
+    size_t i = 0;
+    for (const std::string_view part : prefix) {
+      if (path[i++] != part) return false;
+    }
+    return true;
+  };
+  const auto rest = [&](size_t n) { return Segments(path.begin() + static_cast<std::ptrdiff_t>(n), path.end()); };
+  if (starts({"ws", "v1", "cluster"})) return Cluster(request, rest(3), reply);
+  if (starts({"fairlead", "v1"})) return Own(request, rest(2), reply);
+  if (starts({"proxy"})) return Proxy(request, rest(1), reply);
+  if (request.path == "/metrics") {
+    http::Response response = http::TextResponse(200, Metrics());
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    return reply(std::move(response));
+  }
+  if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
+  const auto page = [&](std::string html) {
+    http::Response response = http::TextResponse(200, std::move(html));
+    response.content_type = "text/html; charset=utf-8";
+    response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
+                        {"X-Content-Type-Options", "nosniff"},
+                        {"X-Frame-Options", "SAMEORIGIN"}};
+    reply(std::move(response));
+  };
+  if (starts({"cluster", "app"}) && path.size() == 3) {
+    const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[2]);
+    const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
+    if (app) return page(AppPage(*app));
+    return reply(http::TextResponse(404, "No such application.\n"));
+  }
+  if (path.empty() || (path.size() <= 2 && path[0] == "cluster")) return page(Page());
+  reply(http::TextResponse(404, "Not found.\n"));
+}
+
+http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
+  http::Response response;
+  response.status = status;
+  const std::string_view accept = http::FindHeader(request.headers, "Accept");
+  const size_t json = accept.find("json");
+  const size_t xml = accept.find("xml");
+  const bool wants_xml = xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
+                         accept.find("html") == std::string_view::npos;
+  response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
+  response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
+  response.headers = {
+      {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
+  return response;
+}
+
+// GenericExceptionHandler of YARN's web services.
+http::Response Web::Error(const http::Request& request, int status, const std::string& exception,
+                          const std::string& message) {
+  const bool own = exception.ends_with("NotFoundException") || exception == "BadRequestException" ||
+                   exception == "ForbiddenException" || exception == "ConflictException";
+  Document document = Document::Object();
+  document.Add("exception", exception).Add("message", message);
+  std::string package = "java.lang.";
+  if (own) package = "org.apache.hadoop.yarn.webapp.";
+  if (exception == "AccessControlException") package = "org.apache.hadoop.security.";
+  if (exception == "AuthorizationException") package = "org.apache.hadoop.security.authorize.";
+  if (exception == "YarnException") package = "org.apache.hadoop.yarn.exceptions.";
+  document.Add("javaClassName", package + exception);
+  return Render(request, document, "RemoteException", status);
+}
+
+// A browser's cross-site request carries Origin; a script or a command does not. Hadoop believes user.name=...
+bool Web::MayChange(const http::Request& request) {
+  const std::string_view origin = http::FindHeader(request.headers, "Origin");
+  if (origin.empty()) return true;
+  const std::string_view host = http::FindHeader(request.headers, "Host");
+  return origin == "http://" + std::string(host);
+}
+
+http::Response Web::NeedsCredential(const http::Request& request) {
+  return Error(request, 403, "ForbiddenException",
+               "java.lang.Exception: requests from another site may not change anything");
+}
+
+std::string Web::UserOf(const http::Request& request) const {
+  const auto it = request.query.find("user.name");
+  return it == request.query.end() || it->second.empty() ? "dr.who" : it->second;
+}
+
+}  // namespace fairlead::process::rm

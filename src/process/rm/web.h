@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/rest/document.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/http/server.h"
+#include "process/rm/reports.h"
+#include "process/rm/resource_manager.h"
+
+namespace fairlead::process::rm {
+
+/// The resource manager's web port: YARN's REST (/ws/v1/cluster), Fairlead's own (/fairlead/v1), /metrics, /healthz,
+/// the proxy to masters' pages (/proxy/APPLICATION/...) and a page for people (/).
+class Web {
+ public:
+  static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
+                                                  ResourceManager& manager);
+  env::Endpoint local() const { return server_->local(); }
+
+ private:
+  using Reply = http::Server::Reply;
+  using Document = endpoints::rest::Document;
+  using Segments = std::vector<std::string>;
+
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
+
+  void Serve(http::Request request, Reply reply);
+
+  // web_cluster.cc: /ws/v1/cluster
+  void Cluster(const http::Request& request, const Segments& path, const Reply& reply);
+  void ClusterApp(const http::Request& request, const Segments& path, const Reply& reply);
+  void Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply);
+  void Apps(const http::Request& request, const Reply& reply);
+  void Nodes(const http::Request& request, const Segments& path, const Reply& reply);
+  Document ClusterInfo() const;
+  Document ClusterMetrics() const;
+  Document AppDocument(const App& app, const std::string& user) const;
+  Document NodeDocument(const Node& node, const NodeUsage& usage) const;
+  Document AttemptDocument(const App& app, const Attempt& attempt) const;
+  Document ContainerDocument(const App& app, const Container& container) const;
+  Document Statistics(const http::Request& request) const;
+  // web_scheduler.cc
+  Document SchedulerDocument() const;
+  Document QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue) const;
+  // web_change.cc: what changes something
+  void NewApplication(const http::Request& request, const Reply& reply);
+  void Submit(const http::Request& request, const Reply& reply);
+  void SetState(const http::Request& request, const App& app, const Reply& reply);
+  void Move(const http::Request& request, const App& app, const Reply& reply);
+  void SetPriority(const http::Request& request, const App& app, const Reply& reply);
+  void SetTimeout(const http::Request& request, const App& app, const Reply& reply);
+  /// Answers with CallRefused's exception; true when `effect` was one.
+  bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
+  // web_own.cc
+  void Own(const http::Request& request, const Segments& path, const Reply& reply);
+  Document OwnApp(const App& app) const;
+  std::string Metrics() const;
+  std::string Page() const;
+  std::string AppPage(const App& app) const;
+  // web_proxy.cc
+  void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
+
+  /// JSON or XML, as the request's Accept header wants it (RMWebServices: JSON is the default).
+  static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
+                               int status = 200);
+  static http::Response Error(const http::Request& request, int status, const std::string& exception,
+                              const std::string& message);
+  std::string UserOf(const http::Request& request) const;
+  /// Writes over HTTP: the caller must name a user (user.name=...), as Hadoop's PseudoAuthenticationHandler wants it.
+  static bool MayChange(const http::Request& request);
+  static http::Response NeedsCredential(const http::Request& request);
+
+  env::Loop& loop_;
+  env::Net& net_;
+  ResourceManager& manager_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace fairlead::process::rm

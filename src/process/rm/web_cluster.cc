@@ -1,0 +1,694 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "endpoints/yarn/rm_convert.h"
+#include "process/rm/web.h"
+#include "process/rm/web_resources.h"
+
+// /ws/v1/cluster: what RMWebServices answers, key by key (dao/ClusterInfo, ClusterMetricsInfo, AppInfo, NodeInfo,
+// AppAttemptInfo, ContainerInfo).
+
+namespace fairlead::process::rm {
+
+namespace m = model::rm;
+using endpoints::rest::Document;
+using model::rm::AppState;
+using model::rm::NodeState;
+
+Document ResourceDocument(const model::Resources& resources) {
+  Document::List informations;
+  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
+    informations.push_back(Document::Object()
+                               .Add("attributes", Document())
+                               .Add("maximumAllocation", INT64_MAX)
+                               .Add("minimumAllocation", int64_t{0})
+                               .Add("name", model::ResourceTypes::Name(type))
+                               .Add("resourceType", "COUNTABLE")
+                               .Add("units", type == 0 ? "Mi" : "")
+                               .Add("value", resources[type]));
+  }
+  return Document::Object()
+      .Add("memory", resources.memory_mib())
+      .Add("vCores", resources.vcores())
+      .Add("resourceInformations", Document::Object().Add("resourceInformation", Document(std::move(informations))));
+}
+
+namespace {
+
+constexpr const char* kStates[] = {"NEW",     "NEW_SAVING", "SUBMITTED", "ACCEPTED",
+                                   "RUNNING", "FINISHED",   "FAILED",    "KILLED"};
+constexpr const char* kFinalStates[] = {"UNDEFINED", "SUCCEEDED", "FAILED", "KILLED", "ENDED"};
+
+std::string StateName(AppState state) {
+  switch (state) {
+    case AppState::kFinishing:
+      return "FINISHED";
+    case AppState::kFinalSaving:
+      return "RUNNING";
+    default:
+      return std::string(EnumName(state));
+  }
+}
+
+/// A map of resource type -> value as Jersey writes a JAXB map.
+Document SecondsMap(int64_t memory, int64_t vcores, bool empty) {
+  if (empty) return Document();
+  Document map = Document::Object();
+  map.Add("entry", Document::Object().Add("key", "memory-mb").Add("value", std::to_string(memory)));
+  map.Add("entry", Document::Object().Add("key", "vcores").Add("value", std::to_string(vcores)));
+  return map;
+}
+
+std::string Join(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+std::vector<std::string> SplitComma(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else if (c != ' ') {
+      parts.back() += c;
+    }
+  }
+  std::erase(parts, "");
+  return parts;
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+std::string Lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// "[A, B]" of the names that may be written.
+template <size_t N>
+std::string Bracketed(const char* const (&names)[N]) {
+  std::string text = "[";
+  for (size_t i = 0; i < N; ++i) text += (i ? ", " : "") + std::string(names[i]);
+  return text + "]";
+}
+
+/// The filters of GET /apps, from the query (ApplicationsRequestBuilder).
+struct AppFilter {
+  std::vector<std::string> states;
+  std::string final_status;
+  std::string user;
+  std::string queue;
+  std::string name;
+  std::vector<std::string> types;
+  std::vector<std::string> tags;
+  int64_t limit = INT64_MAX;
+  int64_t started_from = 0;
+  int64_t started_to = INT64_MAX;
+  int64_t finished_from = 0;
+  int64_t finished_to = INT64_MAX;
+  std::string error;  // not empty: the request is bad
+
+  explicit AppFilter(const http::Request& request) {
+    for (const char* key : {"state", "states"}) {
+      if (const std::string* text = Find(request, key)) {
+        for (const std::string& state : SplitComma(*text)) states.push_back(Upper(state));
+      }
+    }
+    for (const std::string& state : states) {
+      if (std::find(std::begin(kStates), std::end(kStates), state) == std::end(kStates)) {
+        error = "java.lang.Exception: Invalid application-state " + state + " specified. It should be one of " +
+                Bracketed(kStates);
+      }
+    }
+    if (const std::string* text = Find(request, "finalStatus")) final_status = *text;
+    if (!final_status.empty() &&
+        std::find(std::begin(kFinalStates), std::end(kFinalStates), final_status) == std::end(kFinalStates)) {
+      error =
+          "java.lang.IllegalArgumentException: No enum constant "
+          "org.apache.hadoop.yarn.api.records.FinalApplicationStatus." +
+          final_status;
+    }
+    if (const std::string* text = Find(request, "user")) user = *text;
+    if (const std::string* text = Find(request, "queue")) queue = *text;
+    if (const std::string* text = Find(request, "name")) name = *text;
+    if (const std::string* text = Find(request, "applicationTypes")) types = SplitComma(*text);
+    if (const std::string* text = Find(request, "applicationTags")) tags = SplitComma(*text);
+    if (Number(request, "limit", &limit) && limit <= 0)
+      error = "java.lang.Exception: limit value must be greater then 0";
+    NotNegative(request, "startedTimeBegin", &started_from);
+    NotNegative(request, "startedTimeEnd", &started_to);
+    NotNegative(request, "finishedTimeBegin", &finished_from);
+    NotNegative(request, "finishedTimeEnd", &finished_to);
+    if (started_from > started_to) {
+      error = "java.lang.Exception: startedTimeEnd must be greater than startTimeBegin";
+    }
+    if (finished_from > finished_to) {
+      error = "java.lang.Exception: finishTimeEnd must be greater than finishTimeBegin";
+    }
+  }
+
+  bool Passes(const App& app) const {
+    if (app.state == AppState::kNew) return false;
+    const auto any = [](const auto& list, auto&& test) {
+      return list.empty() || std::any_of(list.begin(), list.end(), test);
+    };
+    if (!any(states, [&](const std::string& state) { return state == StateName(Core::VisibleState(app)); })) {
+      return false;
+    }
+    if (!final_status.empty() && final_status != EnumName(Core::VisibleFinalStatus(app))) return false;
+    if (!user.empty() && user != app.submission.user) return false;
+    if (!name.empty() && name != app.submission.name) return false;
+    if (!queue.empty() && FullQueueName(queue) != FullQueueName(app.submission.queue) &&
+        !app.submission.queue.ends_with("." + queue)) {
+      return false;
+    }
+    if (!any(types, [&](const std::string& type) { return Lower(type) == Lower(app.submission.type); })) return false;
+    if (!any(tags, [&](const std::string& tag) {
+          return std::any_of(app.submission.tags.begin(), app.submission.tags.end(),
+                             [&](const std::string& own) { return Lower(own) == Lower(tag); });
+        })) {
+      return false;
+    }
+    if (app.started.ms < started_from || app.started.ms > started_to) return false;
+    const int64_t finished = Core::IsCompleted(app) ? app.finished.ms : 0;
+    return finished >= finished_from && finished <= finished_to;
+  }
+
+ private:
+  static const std::string* Find(const http::Request& request, const char* key) {
+    const auto it = request.query.find(key);
+    return it == request.query.end() || it->second.empty() ? nullptr : &it->second;
+  }
+  bool Number(const http::Request& request, const char* key, int64_t* value) {
+    const std::string* text = Find(request, key);
+    if (!text) return false;
+    char* end = nullptr;
+    *value = std::strtoll(text->c_str(), &end, 10);
+    if (*end != '\0') error = "java.lang.NumberFormatException: For input string: \"" + *text + "\"";
+    return true;
+  }
+  void NotNegative(const http::Request& request, const char* key, int64_t* value) {
+    if (Number(request, key, value) && *value < 0) {
+      error = "java.lang.Exception: " + std::string(key) + " must be greater than 0";
+    }
+  }
+};
+
+}  // namespace
+
+void Web::Cluster(const http::Request& request, const Segments& path, const Reply& reply) {
+  const std::string what = path.empty() ? "info" : path[0];
+  const bool get = request.method == "GET" || request.method == "HEAD";
+  if (what == "apps" && path.size() == 2 && path[1] == "new-application" && request.method == "POST") {
+    return NewApplication(request, reply);
+  }
+  if (what == "apps" && path.size() == 1 && request.method == "POST") return Submit(request, reply);
+  if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
+  if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
+  if (what == "info" && path.size() <= 1) return reply(Render(request, ClusterInfo(), "clusterInfo"));
+  if (what == "metrics") return reply(Render(request, ClusterMetrics(), "clusterMetrics"));
+  if (what == "scheduler") return reply(Render(request, SchedulerDocument(), "scheduler"));
+  if (what == "apps") return Apps(request, reply);
+  if (what == "nodes") return Nodes(request, Segments(path.begin() + 1, path.end()), reply);
+  if (what == "appstatistics") return reply(Render(request, Statistics(request), "appStatInfo"));
+  if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
+  if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
+  reply(Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " is not known"));
+}
+
+Document Web::ClusterInfo() const {
+  const std::string& version = manager_.options().version;
+  return Document::Object()
+      .Add("id", manager_.core().cluster_timestamp())
+      .Add("startedOn", manager_.core().cluster_timestamp())
+      .Add("state", "STARTED")
+      .Add("haState", "ACTIVE")
+      .Add("rmStateStoreName", "fairlead.SqliteStateStore")
+      .Add("resourceManagerVersion", version)
+      .Add("resourceManagerBuildVersion", version + " (fairlead)")
+      .Add("resourceManagerVersionBuiltOn", "")
+      .Add("hadoopVersion", version)
+      .Add("hadoopBuildVersion", version + " (fairlead)")
+      .Add("hadoopVersionBuiltOn", "")
+      .Add("haZooKeeperConnectionState",
+           "Could not find leader elector. Verify both HA and automatic failover are enabled.");
+}
+
+Document Web::ClusterMetrics() const {
+  const Core& core = manager_.core();
+  int64_t completed = 0, pending = 0, running = 0, failed = 0, killed = 0, containers = 0, reserved_containers = 0;
+  model::Resources used, reserved, total;
+  core.ForEachApp([&](const App& app) {
+    switch (Core::VisibleState(app)) {
+      case AppState::kFinishing:
+      case AppState::kFinished:
+        ++completed;
+        break;
+      case AppState::kFailed:
+        ++failed;
+        break;
+      case AppState::kKilled:
+        ++killed;
+        break;
+      case AppState::kRunning:
+        ++running;
+        break;
+      default:
+        ++pending;
+    }
+    const AppUsage usage = UsageOf(app, manager_.now_wall());
+    used += usage.used;
+    reserved += usage.reserved;
+    containers += usage.containers;
+    reserved_containers += usage.reservations;
+  });
+  std::map<NodeState, int64_t> nodes;
+  ResourceManager::Utilization utilization;
+  core.ForEachNode([&](const Node& node) {
+    ++nodes[node.state];
+    if (!node.in_scheduler) return;
+    total += node.capacity;
+    const ResourceManager::Utilization own = manager_.UtilizationOf(node.address);
+    utilization.node_memory_mib += own.node_memory_mib;
+    utilization.node_cpu += own.node_cpu;
+  });
+  model::Resources demand;
+  int64_t pending_containers = 0;
+  const scheduler::View view = manager_.scheduler().GetView();
+  for (const scheduler::QueueView& queue : view.queues) {
+    if (queue.name == "root") demand = queue.demand - queue.used;
+  }
+  for (size_t type = 0; type < 2; ++type) demand[type] = std::max<int64_t>(0, demand[type]);
+  pending_containers = PendingContainers(manager_.scheduler(), core, "root", manager_.now());
+  const auto percent = [](double part, double whole) {
+    return whole <= 0 ? int64_t{0} : static_cast<int64_t>(100 * part / whole);
+  };
+  return Document::Object()
+      .Add("appsSubmitted", core.apps_submitted())
+      .Add("appsCompleted", completed)
+      .Add("appsPending", pending)
+      .Add("appsRunning", running)
+      .Add("appsFailed", failed)
+      .Add("appsKilled", killed)
+      .Add("reservedMB", reserved.memory_mib())
+      .Add("availableMB", total.memory_mib() - used.memory_mib() - reserved.memory_mib())
+      .Add("allocatedMB", used.memory_mib())
+      .Add("pendingMB", demand.memory_mib())
+      .Add("reservedVirtualCores", reserved.vcores())
+      .Add("availableVirtualCores", total.vcores() - used.vcores() - reserved.vcores())
+      .Add("allocatedVirtualCores", used.vcores())
+      .Add("pendingVirtualCores", demand.vcores())
+      .Add("containersAllocated", containers)
+      .Add("containersReserved", reserved_containers)
+      .Add("containersPending", pending_containers)
+      .Add("totalMB", total.memory_mib())
+      .Add("totalVirtualCores", total.vcores())
+      .Add("utilizedMBPercent",
+           percent(static_cast<double>(utilization.node_memory_mib), static_cast<double>(total.memory_mib())))
+      .Add("utilizedVirtualCoresPercent", percent(utilization.node_cpu, static_cast<double>(total.vcores())))
+      .Add("rmSchedulerBusyPercent", int64_t{0})
+      .Add("totalNodes", nodes[NodeState::kRunning] + nodes[NodeState::kUnhealthy] +
+                             nodes[NodeState::kDecommissioning] + nodes[NodeState::kLost] +
+                             nodes[NodeState::kDecommissioned] + nodes[NodeState::kRebooted] +
+                             nodes[NodeState::kShutdown])
+      .Add("lostNodes", nodes[NodeState::kLost])
+      .Add("unhealthyNodes", nodes[NodeState::kUnhealthy])
+      .Add("decommissioningNodes", nodes[NodeState::kDecommissioning])
+      .Add("decommissionedNodes", nodes[NodeState::kDecommissioned])
+      .Add("rebootedNodes", nodes[NodeState::kRebooted])
+      .Add("activeNodes", nodes[NodeState::kRunning])
+      .Add("shutdownNodes", nodes[NodeState::kShutdown])
+      .Add("totalAllocatedContainersAcrossPartition", int64_t{0})
+      .Add("crossPartitionMetricsAvailable", false);
+}
+
+// dao/AppInfo: what the caller may not see is left out.
+Document Web::AppDocument(const App& app, const std::string& user) const {
+  const Core& core = manager_.core();
+  const base::WallTime now = manager_.now_wall();
+  const Attempt* attempt = app.current();
+  const bool full = manager_.MayAccess(user, app, false);
+  const bool completed = Core::IsCompleted(app);
+  const int64_t finished = completed ? app.finished.ms : 0;
+  Document document = Document::Object();
+  document.Add("id", ToString(app.submission.id))
+      .Add("user", app.submission.user)
+      .Add("name", app.submission.name)
+      .Add("queue", app.submission.queue)
+      .Add("state", StateName(Core::VisibleState(app)))
+      .Add("finalStatus", EnumName(Core::VisibleFinalStatus(app)))
+      .Add("progress", Document::Float(attempt ? attempt->progress * 100 : 0.0F));
+  const bool has_url = attempt && attempt->original_url != "N/A" && !attempt->original_url.empty();
+  const bool master_known = attempt && has_url;
+  document.Add("trackingUI", !master_known ? "UNASSIGNED" : completed ? "History" : "ApplicationMaster");
+  if (full && master_known) document.Add("trackingUrl", TrackingUrl(core, app, *attempt));
+  if (full) document.Add("diagnostics", DiagnosticsText(app));
+  document.Add("clusterId", core.cluster_timestamp())
+      .Add("applicationType", app.submission.type)
+      .Add("applicationTags", Join(app.submission.tags, ","))
+      .Add("priority", app.submission.priority)
+      .Add("startedTime", app.started.ms)
+      .Add("launchTime", app.launched.ms)
+      .Add("finishedTime", finished)
+      .Add("elapsedTime", std::max<int64_t>(0, (finished > 0 ? finished : now.ms) - app.started.ms));
+  if (!full) return document;
+  if (attempt && attempt->master.id.value != 0) {
+    document
+        .Add("amContainerLogs", "http://" + attempt->master.http_address + "/node/containerlogs/" +
+                                    ToString(attempt->master.id) + "/" + app.submission.user)
+        .Add("amHostHttpAddress", attempt->master.http_address);
+    if (attempt->rpc_port >= 0 && attempt->host != "N/A") {
+      document.Add("amRPCAddress", attempt->host + ":" + std::to_string(attempt->rpc_port));
+    }
+    document.Add("masterNodeId", ToString(attempt->master.address));
+  }
+  const AppUsage usage = UsageOf(app, now);
+  const bool live = !completed || !app.containers.empty();
+  double cluster = 0;
+  core.ForEachNode([&](const Node& node) {
+    if (node.in_scheduler) cluster += static_cast<double>(node.capacity.memory_mib());
+  });
+  double queue_share = 0;
+  for (const scheduler::QueueView& queue : manager_.scheduler().GetView().queues) {
+    if (queue.name == FullQueueName(app.submission.queue))
+      queue_share = static_cast<double>(queue.max_share.memory_mib());
+  }
+  if (queue_share <= 0 || queue_share > cluster) queue_share = cluster;
+  const auto percent = [&](double whole) {
+    return whole > 0 && live ? static_cast<float>(static_cast<double>(usage.used.memory_mib()) * 100.0 / whole) : 0.0F;
+  };
+  document.Add("allocatedMB", live ? usage.used.memory_mib() : -1)
+      .Add("allocatedVCores", live ? usage.used.vcores() : -1)
+      .Add("reservedMB", live ? usage.reserved.memory_mib() : -1)
+      .Add("reservedVCores", live ? usage.reserved.vcores() : -1)
+      .Add("runningContainers", live ? usage.containers : -1)
+      .Add("memorySeconds", usage.memory_seconds)
+      .Add("vcoreSeconds", usage.vcore_seconds)
+      .Add("queueUsagePercentage", Document::Float(percent(queue_share)))
+      .Add("clusterUsagePercentage", Document::Float(percent(cluster)))
+      .Add("resourceSecondsMap", SecondsMap(usage.memory_seconds, usage.vcore_seconds, false))
+      .Add("preemptedResourceMB", int64_t{0})
+      .Add("preemptedResourceVCores", int64_t{0})
+      .Add("numNonAMContainerPreempted", attempt ? attempt->containers_preempted : 0)
+      .Add("numAMContainerPreempted", int64_t{0})
+      .Add("preemptedMemorySeconds", usage.preempted_memory_seconds)
+      .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
+      .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
+                                                     usage.preempted_memory_seconds == 0))
+      .Add("logAggregationStatus",
+           manager_.options().log_aggregation ? (completed ? "TIME_OUT" : "NOT_START") : "DISABLED")
+      .Add("unmanagedApplication", app.submission.unmanaged)
+      .Add("appNodeLabelExpression", app.submission.label)
+      .Add("amNodeLabelExpression", "")
+      .Add("timeouts", Document::Object().Add("timeout", Document(Document::List{TimeoutDocument(app, now)})));
+  return document;
+}
+
+Document TimeoutDocument(const App& app, base::WallTime now) {
+  Document timeout = Document::Object().Add("type", "LIFETIME");
+  if (app.expires.ms <= 0) {
+    timeout.Add("expiryTime", "UNLIMITED").Add("remainingTimeInSeconds", int64_t{-1});
+  } else {
+    const int64_t rest = Core::IsCompleted(app) ? 0 : std::max<int64_t>(0, (app.expires.ms - now.ms) / 1000);
+    timeout.Add("expiryTime", Iso8601(app.expires)).Add("remainingTimeInSeconds", rest);
+  }
+  return timeout;
+}
+
+std::string DiagnosticsText(const App& app) {
+  const std::string& text = Core::VisibleDiagnostics(app);
+  if (!text.empty() || !app.current()) return text;
+  switch (app.current()->state) {
+    case m::AttemptState::kScheduled:
+      return "AM container is not allocated yet.";
+    case m::AttemptState::kLaunched:
+    case m::AttemptState::kAllocated:
+      return "AM container is launched, waiting for AM container to Register with RM";
+    default:
+      return text;
+  }
+}
+
+void Web::Apps(const http::Request& request, const Reply& reply) {
+  const AppFilter filter(request);
+  if (!filter.error.empty()) return reply(Error(request, 400, "BadRequestException", filter.error));
+  Document::List list;
+  const std::string user = UserOf(request);
+  manager_.core().ForEachApp([&](const App& app) {
+    if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(app)) list.push_back(AppDocument(app, user));
+  });
+  Document apps = Document::Object();
+  if (!list.empty()) apps.Add("app", Document(std::move(list)));
+  reply(Render(request, apps, "apps"));
+}
+
+void Web::ClusterApp(const http::Request& request, const Segments& path, const Reply& reply) {
+  const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[0]);
+  if (!id.ok()) {
+    return reply(Error(request, 400, "BadRequestException",
+                       path[0].starts_with("application")
+                           ? "java.lang.IllegalArgumentException: Invalid ApplicationId: " + path[0]
+                           : "java.lang.IllegalArgumentException: Invalid ApplicationId prefix: " + path[0] +
+                                 ". The valid ApplicationId should start with prefix application"));
+  }
+  const App* app = manager_.core().FindApp(*id);
+  if (!app) {
+    return reply(
+        Error(request, 404, "NotFoundException", "java.lang.Exception: app with id: " + path[0] + " not found"));
+  }
+  const bool get = request.method == "GET" || request.method == "HEAD";
+  const std::string part = path.size() > 1 ? path[1] : "";
+  if (part.empty() && get) return reply(Render(request, AppDocument(*app, UserOf(request)), "app"));
+  if (part == "state" && get) {
+    return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))), "appstate"));
+  }
+  if (part == "state" && request.method == "PUT") return SetState(request, *app, reply);
+  if (part == "queue" && get) {
+    return reply(Render(request, Document::Object().Add("queue", app->submission.queue), "appqueue"));
+  }
+  if (part == "queue" && request.method == "PUT") return Move(request, *app, reply);
+  if (part == "priority" && get) {
+    return reply(Render(request, Document::Object().Add("priority", app->submission.priority), "applicationpriority"));
+  }
+  if (part == "priority" && request.method == "PUT") return SetPriority(request, *app, reply);
+  if (part == "timeouts" && get) {
+    const Document timeout = TimeoutDocument(*app, manager_.now_wall());
+    if (path.size() > 2) return reply(Render(request, timeout, "timeout"));
+    return reply(Render(request, Document::Object().Add("timeout", Document(Document::List{timeout})), "timeouts"));
+  }
+  if (part == "timeout" && request.method == "PUT") return SetTimeout(request, *app, reply);
+  if (part == "appattempts" && get) return Attempts(request, *app, path, reply);
+  reply(Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " is not known"));
+}
+
+Document Web::AttemptDocument(const App& app, const Attempt& attempt) const {
+  const bool has_master = attempt.master.id.value != 0;
+  Document document = Document::Object();
+  document.Add("id", attempt.id.attempt)
+      .Add("startTime", attempt.started.ms)
+      .Add("finishedTime", attempt.finished.ms)
+      .Add("containerId", has_master ? ToString(attempt.master.id) : "");
+  if (has_master) {
+    document.Add("nodeHttpAddress", attempt.master.http_address)
+        .Add("nodeId", ToString(attempt.master.address))
+        .Add("logsLink", "http://" + attempt.master.http_address + "/node/containerlogs/" +
+                             ToString(attempt.master.id) + "/" + app.submission.user);
+  } else {
+    document.Add("nodeHttpAddress", "").Add("nodeId", "").Add("logsLink", "");
+  }
+  return std::move(document.Add("blacklistedNodes", "")
+                       .Add("nodesBlacklistedBySystem", "")
+                       .Add("appAttemptId", ToString(attempt.id))
+                       .Add("exportPorts", "null"));
+}
+
+Document Web::ContainerDocument(const App& app, const Container& container) const {
+  const int64_t now = manager_.now_wall().ms;
+  Document::List resources;
+  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
+    resources.push_back(Document::Object()
+                            .Add("key", model::ResourceTypes::Name(type))
+                            .Add("value", std::to_string(container.info.resources[type])));
+  }
+  const std::string node = "http://" + container.info.http_address;
+  return Document::Object()
+      .Add("containerId", ToString(container.info.id))
+      .Add("allocatedMB", std::to_string(container.info.resources.memory_mib()))
+      .Add("allocatedVCores", std::to_string(container.info.resources.vcores()))
+      .Add("assignedNodeId", ToString(container.info.address))
+      .Add("priority", std::to_string(container.info.priority))
+      .Add("startedTime", std::to_string(container.info.created.ms))
+      .Add("finishedTime", "0")
+      .Add("elapsedTime", std::to_string(std::max<int64_t>(0, now - container.info.created.ms)))
+      .Add("logUrl", node + "/node/containerlogs/" + ToString(container.info.id) + "/" + app.submission.user)
+      .Add("containerExitStatus", "0")
+      .Add("containerState", container.state == m::ContainerState::kRunning ? "RUNNING" : "NEW")
+      .Add("nodeHttpAddress", node)
+      .Add("nodeId", ToString(container.info.address))
+      .Add("allocatedResources", Document::Object().Add("entry", Document(std::move(resources))))
+      .Add("exposedPorts", "");
+}
+
+void Web::Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply) {
+  if (path.size() == 2) {
+    Document::List list;
+    for (const auto& [number, attempt] : app.attempts) list.push_back(AttemptDocument(app, attempt));
+    Document document = Document::Object();
+    if (!list.empty()) document.Add("appAttempt", Document(std::move(list)));
+    return reply(Render(request, document, "appAttempts"));
+  }
+  const base::Result<model::ApplicationAttemptId> id = model::ParseApplicationAttemptId(path[2]);
+  if (!id.ok()) {
+    return reply(Error(request, 400, "BadRequestException",
+                       "java.lang.IllegalArgumentException: Invalid AppAttemptId: " + path[2]));
+  }
+  const auto attempt = app.attempts.find(id->attempt);
+  if (attempt == app.attempts.end() || id->app != app.submission.id) {
+    return reply(Error(request, 404, "NotFoundException",
+                       "java.lang.Exception: app attempt with id: " + path[2] + " not found"));
+  }
+  if (path.size() == 3) return reply(Render(request, AttemptDocument(app, attempt->second), "appAttempt"));
+  Document::List list;
+  for (const auto& [container_id, container] : app.containers) {
+    if (container_id.attempt == *id) list.push_back(ContainerDocument(app, container));
+  }
+  if (path.size() == 4 && path[3] == "containers") {
+    // A single container is written bare here, as Hadoop's own answer has it.
+    Document document = Document::Object();
+    if (list.size() == 1) {
+      document.Add("container", std::move(list[0]));
+    } else if (!list.empty()) {
+      document.Add("container", Document(std::move(list)));
+    }
+    return reply(
+        Render(request, document,
+               http::FindHeader(request.headers, "Accept").find("xml") == std::string_view::npos ? "" : "containers"));
+  }
+  const base::Result<model::ContainerId> container_id = model::ParseContainerId(path.size() > 4 ? path[4] : "");
+  const Container* container = container_id.ok() ? manager_.core().FindContainer(*container_id) : nullptr;
+  if (!container) {
+    return reply(Error(request, 404, "NotFoundException",
+                       "java.lang.Exception: container with id: " + (path.size() > 4 ? path[4] : "") + " not found"));
+  }
+  reply(Render(request, ContainerDocument(app, *container), "container"));
+}
+
+Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
+  const ResourceManager::Utilization utilization = manager_.UtilizationOf(node.address);
+  const model::Resources available = node.in_scheduler ? node.capacity - usage.used : model::Resources{};
+  const auto percent = [](double part, int64_t whole) {
+    return Document::Float(whole <= 0 ? 0.0F : static_cast<float>(100.0 * part / static_cast<double>(whole)));
+  };
+  Document document = Document::Object();
+  document.Add("rack", node.rack)
+      .Add("state", EnumName(node.state))
+      .Add("id", ToString(node.address))
+      .Add("nodeHostName", node.address.host)
+      .Add("nodeHTTPAddress", node.in_scheduler || node.state == NodeState::kUnhealthy ? node.HttpAddress() : "")
+      .Add("lastHealthUpdate", node.health_time.ms)
+      .Add("version", node.version)
+      .Add("healthReport", node.health_report)
+      .Add("numContainers", usage.containers)
+      .Add("usedMemoryMB", usage.used.memory_mib())
+      .Add("availMemoryMB", available.memory_mib())
+      .Add("usedVirtualCores", usage.used.vcores())
+      .Add("availableVirtualCores", available.vcores())
+      .Add("memUtilization", percent(static_cast<double>(utilization.node_memory_mib), node.capacity.memory_mib()))
+      .Add("cpuUtilization", percent(utilization.node_cpu, node.capacity.vcores()))
+      .Add("numRunningOpportContainers", int64_t{0})
+      .Add("usedMemoryOpportGB", int64_t{0})
+      .Add("usedVirtualCoresOpport", int64_t{0})
+      .Add("numQueuedContainers", int64_t{0});
+  if (!node.labels.empty()) {
+    Document::List labels;
+    for (const std::string& label : node.labels) labels.emplace_back(label);
+    document.Add("nodeLabels", Document(std::move(labels)));
+  }
+  document.Add("allocationTags", Document());
+  document.Add("resourceUtilization",
+               Document::Object()
+                   .Add("nodePhysicalMemoryMB", utilization.node_memory_mib)
+                   .Add("nodeVirtualMemoryMB", utilization.node_virtual_mib)
+                   .Add("nodeCPUUsage", Document::Double(utilization.node_cpu))
+                   .Add("aggregatedContainersPhysicalMemoryMB", utilization.containers_memory_mib)
+                   .Add("aggregatedContainersVirtualMemoryMB", utilization.containers_virtual_mib)
+                   .Add("containersCPUUsage", Document::Double(utilization.containers_cpu)));
+  document.Add("usedResource", ResourceDocument(usage.used))
+      .Add("availableResource", ResourceDocument(available))
+      .Add("nodeAttributesInfo", Document())
+      .Add("totalResource", ResourceDocument(node.capacity));
+  return document;
+}
+
+void Web::Nodes(const http::Request& request, const Segments& path, const Reply& reply) {
+  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
+  const auto usage_of = [&](const Node& node) {
+    return node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{};
+  };
+  if (!path.empty()) {
+    const size_t colon = path[0].rfind(':');
+    if (colon == std::string::npos || colon + 1 == path[0].size()) {
+      return reply(
+          Error(request, 400, "IllegalArgumentException", "Invalid NodeId [" + path[0] + "]. Expected host:port"));
+    }
+    const Node* node = manager_.core().FindNode({path[0].substr(0, colon), std::atoi(path[0].c_str() + colon + 1)});
+    if (!node) {
+      return reply(
+          Error(request, 404, "NotFoundException", "java.lang.Exception: nodeId, " + path[0] + ", is not found"));
+    }
+    return reply(Render(request, NodeDocument(*node, usage_of(*node)), "node"));
+  }
+  std::vector<std::string> states;
+  if (const auto it = request.query.find("states"); it != request.query.end()) {
+    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
+  }
+  for (const std::string& state : states) {
+    static constexpr const char* kNodeStates[] = {"NEW",  "RUNNING",  "UNHEALTHY",       "DECOMMISSIONED",
+                                                  "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN"};
+    if (std::find(std::begin(kNodeStates), std::end(kNodeStates), state) == std::end(kNodeStates)) {
+      return reply(Error(request, 400, "IllegalArgumentException",
+                         "No enum constant org.apache.hadoop.yarn.api.records.NodeState." + state));
+    }
+  }
+  Document::List list;
+  manager_.core().ForEachNode([&](const Node& node) {
+    const bool active = node.state == NodeState::kRunning || node.state == NodeState::kUnhealthy ||
+                        node.state == NodeState::kDecommissioning;
+    const bool wanted =
+        states.empty() ? active : std::find(states.begin(), states.end(), EnumName(node.state)) != states.end();
+    if (wanted) list.push_back(NodeDocument(node, usage_of(node)));
+  });
+  Document nodes = Document::Object();
+  if (!list.empty()) nodes.Add("node", Document(std::move(list)));
+  reply(Render(request, nodes, "nodes"));
+}
+
+Document Web::Statistics(const http::Request& request) const {
+  std::vector<std::string> states;
+  std::string type = "*";
+  if (const auto it = request.query.find("states"); it != request.query.end()) {
+    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
+  }
+  if (const auto it = request.query.find("applicationTypes"); it != request.query.end()) type = it->second;
+  if (states.empty()) states.assign(std::begin(kStates), std::end(kStates));
+  Document::List items;
+  for (const std::string& state : states) {
+    int64_t count = 0;
+    manager_.core().ForEachApp([&](const App& app) {
+      if (app.state == AppState::kNew || StateName(Core::VisibleState(app)) != state) return;
+      if (type == "*" || Lower(type) == Lower(app.submission.type)) ++count;
+    });
+    items.push_back(Document::Object().Add("state", state).Add("type", type).Add("count", count));
+  }
+  return Document::Object().Add("statItem", Document(std::move(items)));
+}
+
+}  // namespace fairlead::process::rm

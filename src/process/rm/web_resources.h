@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "endpoints/rest/document.h"
+#include "process/rm/reports.h"
+#include "scheduler/scheduler.h"
+
+namespace fairlead::process::rm {
+
+/// dao/ResourceInfo.
+endpoints::rest::Document ResourceDocument(const model::Resources& resources);
+/// dao/AppTimeoutInfo.
+endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
+/// The application's diagnostics, or what its master waits for.
+std::string DiagnosticsText(const App& app);
+/// Containers asked for and not granted, of a queue and those below it. Cost: a dry pass over every application there.
+int64_t PendingContainers(const scheduler::Scheduler& scheduler, const Core& core, const std::string& queue,
+                          base::Instant now);
+
+}  // namespace fairlead::process::rm

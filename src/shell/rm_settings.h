@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "config/fairlead_yaml.h"
+#include "env/net.h"
+#include "process/rm/resource_manager.h"
+
+namespace fairlead::shell {
+
+/// Everything `fairlead rm` takes from its configuration.
+struct RmSettings {
+  process::rm::ResourceManagerOptions manager;
+  env::Endpoint web;               // yarn.resourcemanager.webapp.address
+  std::string state_directory;     // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
+  std::string allocation_file;     // empty: queues come from Fairlead's own file, or there are none
+  std::string profile;             // fairlead.scheduler.profile
+  std::string include_file;        // yarn.resourcemanager.nodes.include-path
+  std::string exclude_file;        // yarn.resourcemanager.nodes.exclude-path
+  uint64_t journal_bytes_max = 0;  // fairlead.rm.journal-bytes; 0: no journal
+  std::vector<std::string> warnings;
+};
+
+/// Reads and checks the whole configuration; what cannot be honoured (Kerberos, the CapacityScheduler, node labels,
+/// high availability, ...) is an Error with the key, the reason and what to write. `conf_directory` is where a relative
+/// allocation file is looked for; may be empty.
+base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory);
+
+/// The queues of `settings.allocation_file` as it is now.
+base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file);
+
+/// Hosts of an include or exclude file: one or more a line, "#" begins a comment (HostsFileReader).
+base::Result<std::vector<std::string>> ReadHostFile(const std::string& path);
+
+}  // namespace fairlead::shell
