@@ -20,7 +20,8 @@ enum ExitCode : int {
   kJobFailed = 5,    // the application ended as FAILED or KILLED
 };
 
-void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, shuffle, supervise
+void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, supervise
+void AddShuffle(CLI::App& app, int& exit_code);     // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);          // up
 void AddSubmit(CLI::App& app, int& exit_code);      // submit
 void AddInspect(CLI::App& app, int& exit_code);     // apps, app, nodes, queues, logs, kill

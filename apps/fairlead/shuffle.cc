@@ -1,0 +1,74 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+#include "shell/shuffle_daemon.h"
+
+// `fairlead shuffle`: Spark's external shuffle service, alone; `fairlead shuffle status` looks at a running one.
+
+namespace fairlead::apps {
+namespace {
+
+struct ShuffleWords {
+  shell::ShuffleOptions options;
+  std::string roots;
+  uint16_t port = 0;
+  uint16_t web_port = 0;
+  bool verbose = false;
+  std::string web;
+  bool json = false;
+};
+
+void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
+  CLI::App* status = parent.add_subcommand("status", "Applications, executors, bytes, disks and rates of a service.");
+  status->add_option("--state", words->options.state, "The service's state directory");
+  status->add_option("--web", words->web, "HOST:PORT of its status page instead");
+  status->add_flag("--json", words->json, "As JSON");
+  status->callback([words, &exit_code] {
+    exit_code = words->options.state.empty() && words->web.empty()
+                    ? Complain("shuffle status", "say --state DIR or --web HOST:PORT", kUsage)
+                    : shell::RunShuffleStatus(words->options.state, words->web, words->json);
+  });
+}
+
+}  // namespace
+
+void AddShuffle(CLI::App& app, int& exit_code) {
+  const auto words = std::make_shared<ShuffleWords>();
+  CLI::App* command = app.add_subcommand(
+      "shuffle", "Spark's external shuffle service: serves executors' shuffle files when they are gone.");
+  command->footer(
+      "Example:\n  fairlead shuffle --port 7337 --state /var/lib/fairlead/shuffle --local-roots "
+      "/data1/spark,/data2/spark\n"
+      "Keys of spark-defaults.conf that the real service reads are read from --properties-file and --conf.");
+  command->require_subcommand(0, 1);
+  shell::ShuffleOptions& options = words->options;
+  command->add_option("--port", words->port, "Port (spark.shuffle.service.port, 7337)");
+  command->add_option("--bind", options.bind, "Address to listen on (127.0.0.1; 0.0.0.0 for every one)");
+  command->add_option("--state", options.state, "Directory that keeps registrations over a restart");
+  command->add_option("--local-roots", words->roots,
+                      "DIR[,DIR]: executors' directories must lie below one of these (spark.local.dir)");
+  command->add_option("--properties-file", options.properties_file, "spark-defaults.conf");
+  command->add_option("--conf", options.conf, "spark.key=value, over the file")->expected(1)->take_all();
+  command->add_option("--answer-as", options.answer_as, "3.5 or 4.3 (default): whose answers where they differ");
+  command->add_option("--io-threads", options.io_threads, "Threads for connections (one a core, at most 8)");
+  command->add_option("--web-port", words->web_port, "Port of the status page on loopback");
+  command->add_option("--log-file", options.log_file, "Log here instead of stderr");
+  command->add_flag("--verbose", words->verbose, "Log more");
+  AddStatus(*command, words, exit_code);
+  command->callback([words, command, &exit_code] {
+    if (!command->get_subcommands().empty()) return;
+    shell::ShuffleOptions& chosen = words->options;
+    if (command->count("--port") > 0) chosen.port = words->port;
+    if (command->count("--web-port") > 0) chosen.web_port = words->web_port;
+    if (words->verbose) chosen.log_level = env::LogLevel::kDebug;
+    for (size_t at = 0; at < words->roots.size();) {
+      const size_t end = std::min(words->roots.find(',', at), words->roots.size());
+      chosen.local_roots.push_back(words->roots.substr(at, end - at));
+      at = end + 1;
+    }
+    exit_code = shell::RunShuffle(chosen);
+  });
+}
+
+}  // namespace fairlead::apps
