@@ -229,9 +229,17 @@ struct ForgetDatasets {
   FL_FIELDS(datasets, shuffles)
 };
 
-using Event =
-    std::variant<SubmitJob, CancelJob, CancelGroup, CancelStage, ExecutorAdded, ExecutorLost, ExecutorDecommissioning,
-                 ExecutorLoad, BlockCached, TaskStarted, TaskSucceeded, TaskFailed, AskCommit, ForgetDatasets>;
+/// In which rack a host stands that has no executor of ours (its blocks still make a rack close).
+struct HostRack {
+  static constexpr std::string_view kName = "host_rack";
+  std::string host;
+  std::string rack;
+  FL_FIELDS(host, rack)
+};
+
+using Event = std::variant<SubmitJob, CancelJob, CancelGroup, CancelStage, ExecutorAdded, ExecutorLost,
+                           ExecutorDecommissioning, ExecutorLoad, BlockCached, TaskStarted, TaskSucceeded, TaskFailed,
+                           AskCommit, ForgetDatasets, HostRack>;
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 

@@ -25,13 +25,6 @@ std::string ToString(const SetId& id);
 
 // ---- events --------------------------------------------------------------------------------------------------------
 
-/// In which rack a host stands; tasks submitted later use it for their lists.
-struct HostRack {
-  static constexpr std::string_view kName = "host_rack";
-  std::string host;
-  std::string rack;
-  FL_FIELDS(host, rack)
-};
 struct SubmitSet {
   static constexpr std::string_view kName = "submit_set";
   SetId set;
@@ -119,9 +112,9 @@ struct UnschedulableCheck {
   FL_NO_FIELDS()
 };
 
-using SetEvent = std::variant<HostRack, SubmitSet, OfferRound, SetTaskStarted, SetTaskSucceeded, SetTaskFailed,
-                              SetExecutorLost, SetExecutorDecommissioning, SpeculationCheck, CancelSets, KillSets,
-                              SetPartitionDone, UnschedulableCheck>;
+using SetEvent = std::variant<model::tasks::HostRack, SubmitSet, OfferRound, SetTaskStarted, SetTaskSucceeded,
+                              SetTaskFailed, SetExecutorLost, SetExecutorDecommissioning, SpeculationCheck, CancelSets,
+                              KillSets, SetPartitionDone, UnschedulableCheck>;
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 

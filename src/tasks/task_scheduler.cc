@@ -75,7 +75,7 @@ void TaskScheduler::Begin(base::Instant now, std::vector<SetEffect>& out) {
   finished_.clear();
 }
 
-void TaskScheduler::Apply(const HostRack& event) {
+void TaskScheduler::Apply(const model::tasks::HostRack& event) {
   context_.cluster.SetRack(context_.cluster.InternHost(event.host), event.rack);
 }
 
@@ -229,7 +229,8 @@ void TaskScheduler::Stop(StageId stage) {
 }
 
 void TaskScheduler::NoteRemoteRead(TaskId task, int64_t ns) {
-  if (TaskInfo* info = Tracked(task)) info->set->NoteRemoteRead(ns);
+  TaskInfo* info = Tracked(task);
+  if (info != nullptr && info->level > Level::kNodeLocal) info->set->NoteRemoteRead(ns);
 }
 
 void TaskScheduler::PartitionDone(StageId stage, int32_t partition) {

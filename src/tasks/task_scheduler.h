@@ -45,8 +45,18 @@ class TaskScheduler : private SetContext::Owner {
   void Kill(model::tasks::StageId stage, const std::string& reason);
   /// Launches nothing more of the stage's live attempts.
   void Stop(model::tasks::StageId stage);
+  /// Ends sets that were overtaken by a later attempt with nothing running (Spark keeps them for ever), once
+  /// `is_live(stage)` is false.
+  template <class Predicate>
+  void Reap(Predicate&& is_live) {
+    std::vector<TaskSet*> dead;
+    for (const auto& [id, set] : sets_) {
+      if (set->zombie && set->running() == 0 && !is_live(id.stage)) dead.push_back(set.get());
+    }
+    for (TaskSet* set : dead) set->Stop();
+  }
   void PartitionDone(model::tasks::StageId stage, int32_t partition);
-  /// A task spent this long in reading remote input.
+  /// A task that ran away from its data spent this long in reading remote input.
   void NoteRemoteRead(model::tasks::TaskId task, int64_t ns);
   void CheckSpeculation();
   void CheckUnschedulable();
@@ -75,7 +85,7 @@ class TaskScheduler : private SetContext::Owner {
   void HashInto(base::StateHasher& hasher) const;
 
  private:
-  void Apply(const HostRack& event);
+  void Apply(const model::tasks::HostRack& event);
   void Apply(const SubmitSet& event) { Submit(event); }
   void Apply(const OfferRound& event);
   void Apply(const SetTaskStarted& event) { Started(event.task); }

@@ -111,6 +111,10 @@ class Tasks::Impl {
   void Apply(const model::tasks::ForgetDatasets& event) { dag_.Apply(event, dag_effects_); }
   void Apply(const model::tasks::TaskStarted& event) { sets_.Started(event.task); }
 
+  void Apply(const model::tasks::HostRack& event) {
+    sets_.cluster().SetRack(sets_.cluster().InternHost(event.host), event.rack);
+  }
+
   void Apply(const model::tasks::ExecutorAdded& event) {
     const uint32_t index = event.executor.value;
     if (index >= executors_.size()) executors_.resize(index + 1);
@@ -303,7 +307,9 @@ class Tasks::Impl {
   void FromDag(DagPartitionDone& done) { sets_.PartitionDone(done.stage, done.partition); }
   void FromDag(DagResubmitWanted&) { resubmit_at_ = std::min(resubmit_at_, now_ + config_.resubmit_delay); }
   void FromDag(model::tasks::JobEnded& ended) {
-    commits_.Prune([&](StageId stage) { return dag_.FindStage(stage) != nullptr; });
+    const auto is_live = [&](StageId stage) { return dag_.FindStage(stage) != nullptr; };
+    commits_.Prune(is_live);
+    sets_.Reap(is_live);
     out_->push_back(std::move(ended));
   }
   template <class Effect>

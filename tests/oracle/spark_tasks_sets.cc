@@ -129,7 +129,7 @@ class Replay {
  public:
   explicit Replay(const json& scenario) : config_(ParseConfig(scenario)), core_(config_) {
     std::vector<SetEvent> racks;
-    for (const auto& [host, rack] : scenario.at("racks").items()) racks.push_back(HostRack{host, rack});
+    for (const auto& [host, rack] : scenario.at("racks").items()) racks.push_back(model::tasks::HostRack{host, rack});
     std::vector<SetEffect> none;
     core_.Step(now_, racks, none);
   }
