@@ -25,7 +25,6 @@ uint32_t Core::AddContainer(uint32_t slot, uint32_t node_index, const model::Con
   ++node.containers;
   app.used += size;
   node.used += size;
-  NodeChanged(node_index, false);
   return index;
 }
 
@@ -61,6 +60,7 @@ void Core::FinishContainer(uint32_t index, int32_t exit_status, std::string diag
     app.first_container = container.app_next;
   }
   if (container.app_next != kNone) containers_[container.app_next].app_previous = container.app_previous;
+  Ended(index);
   container.app = kNone;
   --app.containers;
   app.used -= size;
@@ -77,6 +77,7 @@ void Core::FinishContainer(uint32_t index, int32_t exit_status, std::string diag
 }
 
 void Core::LeaveNode(uint32_t index) {
+  Left(index);
   const Container container = containers_[index];
   Node& node = nodes_[container.node];
   if (container.node_previous != kNone) {
@@ -114,6 +115,8 @@ void Core::On(const ev::ContainerRecovered& event) {
     RecordMaster(slot, index);
     SetStarting(slot, false);
   }
+  NodeChanged(event.node.value, false);
+  Started(index);
   RefreshApp(slot);
   AddUsage(app.leaf, event.resources);
 }

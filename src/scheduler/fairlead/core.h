@@ -208,7 +208,7 @@ struct Limit {
   uint32_t queue = kNone;
 };
 
-class Core final : public Scheduler {
+class Core : public Scheduler {
  public:
   explicit Core(const FairleadConfig& config);
 
@@ -220,7 +220,7 @@ class Core final : public Scheduler {
   View GetView() const override;
   std::vector<ev::Pending> Why(AppIndex app, Instant now) const override;
 
- private:
+ protected:
   // events.cc, apps.cc, nodes.cc
   void On(const ev::NodeAdded& event);
   void On(const ev::NodeRemoved& event);
@@ -348,7 +348,12 @@ class Core final : public Scheduler {
   void TotalChanged();
 
   // placing.cc
-  void PlaceAll();
+  /// The end of a batch: grants whatever can be granted now. Another profile on the same books overrides it.
+  virtual void PlaceAll();
+  /// What another profile counts: a container was granted or recovered, is over for its application, left its node.
+  virtual void Started(uint32_t) {}
+  virtual void Ended(uint32_t) {}
+  virtual void Left(uint32_t) {}
   void PlaceFrom(uint32_t slot, uint64_t servable);
   void TryWant(uint32_t slot, Want& want);
   uint32_t FirstApp(const Queue& leaf, uint64_t servable) const;
@@ -384,7 +389,7 @@ class Core final : public Scheduler {
   // view.cc
   void ViewQueue(uint32_t queue, const Resources& share, const Resources& steady, View& view) const;
   std::vector<Resources> ChildShares(const Queue& queue, const Resources& share, bool steady) const;
-  ev::Pending WhyWant(const App& app, const Want& want, Instant now) const;
+  virtual ev::Pending WhyWant(const App& app, const Want& want, Instant now) const;
   std::string BookErrors() const;
   std::string ShapeErrors(uint32_t shape) const;
   std::string OrderErrors() const;

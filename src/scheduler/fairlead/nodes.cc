@@ -70,6 +70,7 @@ void Core::On(const ev::NodeRemoved& event) {
   }
   LeaveIndexes(event.node.value);
   node.alive = false;
+  NodeChanged(event.node.value, false);
   WakeNeighbours(node);
   --alive_nodes_;
   total_ -= node.capacity;

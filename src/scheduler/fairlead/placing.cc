@@ -314,6 +314,7 @@ void Core::Grant(uint32_t slot, Want& want, const Spot& spot) {
     RecordMaster(slot, index);
     SetStarting(slot, false);
   }
+  Started(index);
   if (want.count == 0) {
     RefreshClasses(slot);  // the key is refreshed with it
   } else {

@@ -16,7 +16,8 @@ namespace ev = model::scheduler;
 
 class TestCluster {
  public:
-  explicit TestCluster(const FairleadConfig& config = {}) : scheduler_(MakeFairlead(config)) {}
+  explicit TestCluster(const FairleadConfig& config = {}) : TestCluster(MakeFairlead(config)) {}
+  explicit TestCluster(std::unique_ptr<Scheduler> scheduler) : scheduler_(std::move(scheduler)) {}
 
   struct Live {
     ev::Granted grant;

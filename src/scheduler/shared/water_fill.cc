@@ -14,18 +14,13 @@ struct Open {
   int64_t high;
 };
 
-/// Gives `rest` units, at most one round after the other, to those below their upper bound, in order.
+/// What no weight claims goes in full to the first that can take it (weights of zero).
 void HandOutRest(std::span<const FillItem> items, std::vector<int64_t>& shares, int64_t rest) {
-  for (int pass = 0; pass < 2 && rest > 0; ++pass) {
-    for (size_t i = 0; i < items.size() && rest > 0; ++i) {
-      const int64_t high = std::max<int64_t>(items[i].high, 0);
-      // First one unit to the weighted; what then is left (weights of zero) goes in full to the first that can take it.
-      if (pass == 0 && items[i].weight == 0) continue;
-      const int64_t more = std::min(rest, pass == 0 ? std::min<int64_t>(1, high - shares[i]) : high - shares[i]);
-      if (more <= 0) continue;
-      shares[i] += more;
-      rest -= more;
-    }
+  for (size_t i = 0; i < items.size() && rest > 0; ++i) {
+    const int64_t more = std::min(rest, items[i].high - shares[i]);
+    if (more <= 0) continue;
+    shares[i] += more;
+    rest -= more;
   }
 }
 
@@ -90,9 +85,16 @@ std::vector<int64_t> WaterFill(std::span<const FillItem> items, int64_t total, W
       return true;
     });
   }
-  for (const Open& o : open) shares[o.item] = static_cast<int64_t>(Wide{o.weight} * rest / weights);
   int64_t given = 0;
+  for (const Open& o : open) shares[o.item] = static_cast<int64_t>(Wide{o.weight} * rest / weights);
   for (const int64_t share : shares) given += share;
+  // Fewer units are left than shares were rounded down: one each, in order.
+  for (const Open& o : open) {
+    if (given == total) break;
+    if (Wide{o.weight} * rest % weights == 0) continue;
+    ++shares[o.item];
+    ++given;
+  }
   HandOutRest(items, shares, total - given);
   return shares;
 }

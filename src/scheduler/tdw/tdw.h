@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "scheduler/fairlead/config.h"
+#include "scheduler/scheduler.h"
+
+namespace fairlead::scheduler {
+
+/// The `tdw` profile's settings. What the article leaves open is decided in docs/scheduler.md, table "tdw".
+struct TdwConfig {
+  /// Queues, nodes, sizes as in the default profile. A pool is a leaf queue, its group the queue directly below root
+  /// above it; minResources and maxResources count tasks (vcores) of one type, policies are fair and fifo.
+  FairleadConfig base;
+  /// Grants of one type in one round.
+  int32_t round_limit = 5000;
+  /// Time between two rounds; 0: one round at the end of every batch.
+  base::Duration round_interval = base::Duration::Millis(100);
+  /// A request of this priority asks for reduce tasks (MapReduce's value); the master is a jobtracker, the rest are
+  /// maps.
+  int32_t reduce_priority = 10;
+  bool preemption = true;
+  /// Only grants that are at most so old are taken back.
+  base::Duration victim_age = base::Duration::Seconds(300);
+  /// As written in the article: the last victim session gives its whole surplus, even if less is needed.
+  bool over_kill = false;
+};
+
+/// TDW's ClusterManager: groups, pools, sessions; FAIR or FIFO on each level; one round per task type on a snapshot;
+/// preferred nodes, then nodes below the mean load, then any. Cost of a round: O(sessions + wants) for the snapshot,
+/// O(log) per grant on each level, and a node search as in FreeIndex.
+std::unique_ptr<Scheduler> MakeTdw(const TdwConfig& config);
+
+}  // namespace fairlead::scheduler
