@@ -66,16 +66,26 @@ void Web::Serve(http::Request request, Reply reply) {
   reply(http::TextResponse(404, "Not found.\n"));
 }
 
-http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
-  http::Response response;
-  response.status = status;
+namespace {
+bool WantsXml(const http::Request& request) {
   const std::string_view accept = http::FindHeader(request.headers, "Accept");
   const size_t json = accept.find("json");
   const size_t xml = accept.find("xml");
-  const bool wants_xml = xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
-                         accept.find("html") == std::string_view::npos;
-  response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
-  response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
+  return xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
+         accept.find("html") == std::string_view::npos;
+}
+}  // namespace
+
+std::string_view Web::BareRoot(const http::Request& request, std::string_view root) {
+  return WantsXml(request) ? root : std::string_view();
+}
+
+http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
+  http::Response response;
+  response.status = status;
+  const bool xml = WantsXml(request);
+  response.content_type = xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
+  response.body = xml ? document.ToXml(root) : document.ToJson(root);
   response.headers = {
       {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
   return response;

@@ -71,6 +71,8 @@ class Web {
   /// JSON or XML, as the request's Accept header wants it (RMWebServices: JSON is the default).
   static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
                                int status = 200);
+  /// Some beans are written without their root in JSON: "" then, `root` for XML.
+  static std::string_view BareRoot(const http::Request& request, std::string_view root);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
   std::string UserOf(const http::Request& request) const;

@@ -236,8 +236,7 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
     const Document document = Document::Object()
                                   .Add("application-id", ToString(answer.app))
                                   .Add("maximum-resource-capability", ResourceDocument(answer.maximum));
-    const bool xml = http::FindHeader(request.headers, "Accept").find("xml") != std::string_view::npos;
-    reply(Render(request, document, xml ? "NewApplication" : ""));
+    reply(Render(request, document, BareRoot(request, "NewApplication")));
   });
 }
 
@@ -277,9 +276,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No state was given."));
   const std::string id = ToString(app.submission.id);
   const auto done = [request, reply, id](int status, const std::string& text) {
-    http::Response response = Render(request, Document::Object().Add("state", text), "appstate", status);
-    if (response.content_type.find("json") != std::string::npos) response.body = "{\"state\":\"" + text + "\"}";
-    reply(std::move(response));
+    reply(Render(request, Document::Object().Add("state", text), BareRoot(request, "appstate"), status));
   };
   if (state != "KILLED") {
     const std::string now(EnumName(Core::VisibleState(app)));
@@ -321,7 +318,7 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
     if (Refused(request, reply, effect)) return;
     const App* moved = manager_.core().FindApp(id);
     const std::string now = moved ? moved->submission.queue : "";
-    reply(Render(request, Document::Object().Add("queue", now), "appqueue"));
+    reply(Render(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
   });
 }
 
@@ -341,7 +338,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   manager_.Ask(std::move(event), [request, reply, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t priority = std::get<m::PriorityAnswer>(effect).priority;
-    reply(Render(request, Document::Object().Add("priority", priority), "applicationpriority"));
+    reply(Render(request, Document::Object().Add("priority", priority), BareRoot(request, "applicationpriority")));
   });
 }
 

@@ -346,9 +346,10 @@ Document Web::AppDocument(const App& app, const std::string& user) const {
       .Add("state", StateName(Core::VisibleState(app)))
       .Add("finalStatus", EnumName(Core::VisibleFinalStatus(app)))
       .Add("progress", Document::Float(attempt ? attempt->progress * 100 : 0.0F));
-  const bool has_url = attempt && attempt->original_url != "N/A" && !attempt->original_url.empty();
-  const bool master_known = attempt && has_url;
-  document.Add("trackingUI", !master_known ? "UNASSIGNED" : completed ? "History" : "ApplicationMaster");
+  const AppState visible = Core::VisibleState(app);
+  const bool master_known = attempt && visible != AppState::kNew && visible != AppState::kNewSaving &&
+                            visible != AppState::kSubmitted && visible != AppState::kAccepted;
+  document.Add("trackingUI", !master_known ? "UNASSIGNED" : finished > 0 ? "History" : "ApplicationMaster");
   if (full && master_known) document.Add("trackingUrl", TrackingUrl(core, app, *attempt));
   if (full) document.Add("diagnostics", DiagnosticsText(app));
   document.Add("clusterId", core.cluster_timestamp())
@@ -468,15 +469,18 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   const std::string part = path.size() > 1 ? path[1] : "";
   if (part.empty() && get) return reply(Render(request, AppDocument(*app, UserOf(request)), "app"));
   if (part == "state" && get) {
-    return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))), "appstate"));
+    return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
+                        BareRoot(request, "appstate")));
   }
   if (part == "state" && request.method == "PUT") return SetState(request, *app, reply);
   if (part == "queue" && get) {
-    return reply(Render(request, Document::Object().Add("queue", app->submission.queue), "appqueue"));
+    return reply(
+        Render(request, Document::Object().Add("queue", app->submission.queue), BareRoot(request, "appqueue")));
   }
   if (part == "queue" && request.method == "PUT") return Move(request, *app, reply);
   if (part == "priority" && get) {
-    return reply(Render(request, Document::Object().Add("priority", app->submission.priority), "applicationpriority"));
+    return reply(Render(request, Document::Object().Add("priority", app->submission.priority),
+                        BareRoot(request, "applicationpriority")));
   }
   if (part == "priority" && request.method == "PUT") return SetPriority(request, *app, reply);
   if (part == "timeouts" && get) {
@@ -568,9 +572,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
     } else if (!list.empty()) {
       document.Add("container", Document(std::move(list)));
     }
-    return reply(
-        Render(request, document,
-               http::FindHeader(request.headers, "Accept").find("xml") == std::string_view::npos ? "" : "containers"));
+    return reply(Render(request, document, BareRoot(request, "containers")));
   }
   const base::Result<model::ContainerId> container_id = model::ParseContainerId(path.size() > 4 ? path[4] : "");
   const Container* container = container_id.ok() ? manager_.core().FindContainer(*container_id) : nullptr;
