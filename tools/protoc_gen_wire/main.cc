@@ -185,11 +185,12 @@ class FieldWriter {
   void Member(Printer& out) const {
     const Vars vars = {{"t", element()}, {"n", name()}, {"i", Initial()}};
     if (field_->is_repeated()) {
-      out.Print(vars, "std::vector<$t$> $n$ = {};\n");
+      // No initializer where the element's type is incomplete here: clang would need its size.
+      out.Print(vars, IsRecursive(field_) ? "std::vector<$t$> $n$;\n" : "std::vector<$t$> $n$ = {};\n");
     } else if (bare()) {
       out.Print(vars, "$t$ $n$$i$;\n");
     } else {
-      out.Print(vars, IsRecursive(field_) ? "proto::Box<$t$> $n$ = {};\n" : "std::optional<$t$> $n$ = {};\n");
+      out.Print(vars, IsRecursive(field_) ? "proto::Box<$t$> $n$;\n" : "std::optional<$t$> $n$ = {};\n");
     }
   }
 
