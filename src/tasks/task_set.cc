@@ -432,6 +432,7 @@ void TaskSet::Succeeded(TaskId id) {
   }
   if (!task(info.index).successful) {
     MarkSuccessful(info.index);
+    task(info.index).failures = 0;  // should its output be lost, it starts afresh
     if (successful_ == size()) zombie = true;
   }
   Emit(id, info, EndKind::kSuccess);
@@ -492,6 +493,7 @@ void TaskSet::PartitionDone(int32_t partition) {
   const auto index = static_cast<int32_t>(at - partitions_.begin());
   if (task(index).successful) return;
   MarkSuccessful(index);
+  task(index).failures = 0;
   if (successful_ == size()) zombie = true;
   MaybeFinish();
 }
