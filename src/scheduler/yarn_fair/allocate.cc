@@ -152,8 +152,7 @@ void Core::Apply(const ms::Acquired& event) {
     const ContainerSlot slot = FindLive(id);
     if (slot == kNone || containers_[slot].state != ContainerState::kAllocated) continue;
     containers_[slot].state = ContainerState::kAcquired;
-    for (const TakenRequest& taken : containers_[slot].taken) names_.Release(taken.name);
-    containers_[slot].taken.clear();
+    DropTaken(containers_[slot]);
   }
 }
 

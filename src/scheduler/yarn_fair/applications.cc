@@ -101,6 +101,7 @@ AttemptId Core::NewAttempt(uint32_t app, int32_t number, QueueId queue) {
   AttemptId id = static_cast<AttemptId>(attempts_.size());
   if (free_attempts_.empty()) {
     attempts_.emplace_back();
+    attempt_keys_.emplace_back();
   } else {
     id = free_attempts_.back();
     free_attempts_.pop_back();

@@ -152,16 +152,15 @@ void Asks::Put(Placement& placement, const Line& line, bool give_back, Names& na
   if (line.name == Names::kAny) placement.any_slot = slot;
 }
 
-std::vector<TakenRequest> Asks::Take(const RequestKey& key, model::Locality type, NameId host, NameId rack,
-                                     Names& names) {
+Taken Asks::Take(const RequestKey& key, model::Locality type, NameId host, NameId rack, Names& names) {
   const int32_t slot = placements_.Find(key, key.JavaHash());
   FL_CHECK(slot >= 0, "no lines of this key");
   Placement& placement = placements_.at(slot);
-  std::vector<TakenRequest> taken;
+  Taken taken;
   const auto take = [&](NameId name) {
     const Request* request = placement.Of(name, names);
     FL_CHECK(request != nullptr, "no line of this name");
-    taken.push_back({name, request->relax, request->capability});
+    taken.lines[taken.size++] = {name, request->relax, request->capability};
     Decrement(placement, name, names);
   };
   if (type == model::Locality::kNodeLocal) take(host);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -67,6 +68,12 @@ struct TakenRequest {
   model::Resources capability;
 };
 
+/// What one grant took: its "*" line, below it the lines of rack and host when the grant is that close.
+struct Taken {
+  uint32_t size = 0;
+  std::array<TakenRequest, 3> lines;
+};
+
 /// The lines of one request key.
 struct Placement {
   java::ConcurrentMap<NameId, Request> requests;
@@ -97,7 +104,7 @@ class Asks {
 
   /// Takes one container off the lines of `key` at `type` for a node (host, rack); gives the lines it took, the
   /// strictest first, for Update(give_back). The caller has checked that the counts are positive.
-  std::vector<TakenRequest> Take(const RequestKey& key, model::Locality type, NameId host, NameId rack, Names& names);
+  Taken Take(const RequestKey& key, model::Locality type, NameId host, NameId rack, Names& names);
 
   /// Keys with an outstanding "*" line, most urgent first.
   const std::vector<ActiveKey>& active() const { return active_; }

@@ -25,7 +25,7 @@ void Core::AttemptScheduling(uint32_t id) {
   if (nodes_[id].reserved == kNone || !SettleReservation(id)) {
     int32_t count = 0;
     Resources assigned;
-    const Resources half = MultiplyDown(nodes_[id].unallocated, 0.5);
+    const Resources half = config_.assign_multiple ? MultiplyDown(nodes_[id].unallocated, 0.5) : Resources{};
     while (nodes_[id].reserved == kNone) {
       const Offer offer = OfferToQueue(0, id);
       if (offer.Nothing()) break;
@@ -88,7 +88,7 @@ void Core::AssignPromised(uint32_t id) {
 
 /// FSQueue.assignContainerPreCheck.
 bool Core::AcceptsNode(const Queue& queue, const Node& node) const {
-  return node.reserved == kNone && queue.used.FitsIn(queue.max_share);
+  return node.reserved == kNone && (queue.unlimited || queue.used.FitsIn(queue.max_share));
 }
 
 Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
@@ -178,7 +178,7 @@ bool Core::HasContainerFor(const Attempt& attempt, const Placement* placement, c
 
 bool Core::FitsInMaxShare(QueueId id, const Resources& extra) const {
   for (; id != kNone; id = queues_[id].parent) {
-    if (!(queues_[id].used + extra).FitsIn(queues_[id].max_share)) return false;
+    if (!queues_[id].unlimited && !(queues_[id].used + extra).FitsIn(queues_[id].max_share)) return false;
   }
   return true;
 }
@@ -213,8 +213,7 @@ Core::Offer Core::Grant(AttemptId id, uint32_t node_id, const Resources& capabil
   const ContainerSlot held = nodes_[node_id].reserved;
   const ContainerSlot slot = reserved ? held : CreateContainer(id, node_id, capability, key);
   Container& container = containers_[slot];
-  container.taken = attempt.asks.Take(key, type, nodes_[node_id].host, nodes_[node_id].rack, names_);
-  for (const TakenRequest& taken : container.taken) names_.AddUse(taken.name);
+  KeepTaken(container, attempt.asks.Take(key, type, nodes_[node_id].host, nodes_[node_id].rack, names_));
   if (reserved) Unreserve(id, node_id, true);
   container.state = ContainerState::kAllocated;
   LinkLive(slot);

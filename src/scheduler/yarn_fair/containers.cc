@@ -162,7 +162,7 @@ void Core::ReleaseFromNode(ContainerSlot slot, bool by_node) {
 void Core::FreeIfGone(ContainerSlot slot) {
   Container& c = containers_[slot];
   if (c.state == ContainerState::kFree || c.live || c.on_node || c.state == ContainerState::kReserved) return;
-  for (const TakenRequest& taken : c.taken) names_.Release(taken.name);
+  DropTaken(c);
   const AttemptId attempt = c.attempt;
   c = Container{};
   free_containers_.push_back(slot);
@@ -182,7 +182,7 @@ void Core::Complete(ContainerSlot slot, const Ending& ending) {
   if (nodes_[container.node].alive) ReleaseFromNode(slot, false);
   UpdateAvailable();
   Attempt* current = CurrentAttempt(container.app);
-  if (!container.taken.empty() && !current->stopped) GiveBack(*current, container);
+  if (container.taken != kNone && !current->stopped) GiveBack(*current, container);
   FreeIfGone(slot);
 }
 
@@ -221,12 +221,33 @@ bool Core::Announce(const Container& container, const Ending& ending) {
 /// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.
 void Core::GiveBack(Attempt& attempt, const Container& container) {
   std::vector<Asks::Line> lines;
-  for (const TakenRequest& taken : container.taken) {
-    lines.push_back({taken.name, container.key, {1, taken.relax, taken.capability}});
+  const Taken& taken = taken_[container.taken];
+  for (uint32_t i = 0; i < taken.size; ++i) {
+    lines.push_back({taken.lines[i].name, container.key, {1, taken.lines[i].relax, taken.lines[i].capability}});
   }
   attempt.asks.Update(std::move(lines), true, names_);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;
+}
+
+void Core::KeepTaken(Container& container, const Taken& taken) {
+  if (free_taken_.empty()) {
+    container.taken = static_cast<uint32_t>(taken_.size());
+    taken_.push_back(taken);
+  } else {
+    container.taken = free_taken_.back();
+    free_taken_.pop_back();
+    taken_[container.taken] = taken;
+  }
+  for (uint32_t i = 0; i < taken.size; ++i) names_.AddUse(taken.lines[i].name);
+}
+
+void Core::DropTaken(Container& container) {
+  if (container.taken == kNone) return;
+  const Taken& taken = taken_[container.taken];
+  for (uint32_t i = 0; i < taken.size; ++i) names_.Release(taken.lines[i].name);
+  free_taken_.push_back(container.taken);
+  container.taken = kNone;
 }
 
 /// AbstractYarnScheduler.releaseContainers.

@@ -207,6 +207,8 @@ class Core final : public YarnFairScheduler {
   void CompleteLive(ContainerSlot slot, const Ending& ending);
   bool Announce(const Container& container, const Ending& ending);
   void GiveBack(Attempt& attempt, const Container& container);
+  void KeepTaken(Container& container, const Taken& taken);
+  void DropTaken(Container& container);
   void FreeIfGone(ContainerSlot slot);
   void Forget(ContainerSlot slot);
   void ReleaseAsked(AttemptId id, const std::vector<model::ContainerId>& releases);
@@ -226,8 +228,8 @@ class Core final : public YarnFairScheduler {
   void Rebuild(QueueId id);
   void Detach(AttemptId id);
   template <class Member>
-  void PlaceMember(Order& order, std::vector<Member>& table, uint32_t id, const OrderKey& key, bool eligible,
-                   bool counts_when_absent);
+  void PlaceMember(Order& order, std::vector<OrderKey>& keys, Member& member, uint32_t id, const OrderKey& key,
+                   bool eligible, bool counts_when_absent);
   std::vector<uint32_t> ExactOrder(QueueId id) const;
   void SetOfferable(AttemptId id, bool offerable);
   void InvalidateOrders();
@@ -347,6 +349,10 @@ class Core final : public YarnFairScheduler {
   std::vector<AttemptId> free_attempts_;
   std::vector<Container> containers_;
   std::vector<ContainerSlot> free_containers_;
+  std::vector<Taken> taken_;  // of containers that nobody picked up yet
+  std::vector<uint32_t> free_taken_;
+  std::vector<OrderKey> queue_keys_;    // under which the parent's order holds a queue
+  std::vector<OrderKey> attempt_keys_;  // under which the leaf's order holds an attempt
   std::vector<Node> nodes_;
   std::unordered_map<NameId, uint32_t> node_of_name_;
   std::unordered_map<NameId, std::vector<uint32_t>> nodes_of_rack_;

@@ -91,38 +91,40 @@ void Core::Detach(AttemptId id) {
   const bool placed = attempt.in_order;
   attempt.in_order = false;
   if (!order.built || !placed) return;
-  const auto it = std::lower_bound(order.members.begin(), order.members.end(), attempt.key,
-                                   [&](uint32_t a, const OrderKey& key) { return attempts_[a].key < key; });
+  const auto it = std::lower_bound(order.members.begin(), order.members.end(), attempt_keys_[id],
+                                   [&](uint32_t a, const OrderKey& key) { return attempt_keys_[a] < key; });
   FL_CHECK(it != order.members.end() && *it == id, "an attempt stands where its key says");
   order.members.erase(it);
-  if (!attempt.key.exact) --order.inexact;
+  if (!attempt_keys_[id].exact) --order.inexact;
 }
 
 /// Brings one changed member to its place; `counts_when_absent`: its inexact key counts although it is not eligible.
 template <class Member>
-void Core::PlaceMember(Order& order, std::vector<Member>& table, uint32_t id, const OrderKey& key, bool eligible,
-                       bool counts_when_absent) {
-  Member& member = table[id];
-  const auto less = [&](uint32_t a, const OrderKey& k) { return table[a].key < k; };
+void Core::PlaceMember(Order& order, std::vector<OrderKey>& keys, Member& member, uint32_t id, const OrderKey& key,
+                       bool eligible, bool counts_when_absent) {
+  const auto less = [&](uint32_t a, const OrderKey& k) { return keys[a] < k; };
+  const OrderKey& old = keys[id];
   std::vector<uint32_t>& members = order.members;
   auto from = members.end();
   if (member.in_order) {
-    from = std::lower_bound(members.begin(), members.end(), member.key, less);
+    from = members.front() == id ? members.begin() : std::lower_bound(members.begin(), members.end(), old, less);
     FL_CHECK(from != members.end() && *from == id, "a member stands where its key says");
   }
-  if (!member.key.exact && (counts_when_absent || member.in_order)) --order.inexact;
+  if (!old.exact && (counts_when_absent || member.in_order)) --order.inexact;
   if (!key.exact && (counts_when_absent || eligible)) ++order.inexact;
   if (!eligible) {
     if (member.in_order) members.erase(from);
   } else if (!member.in_order) {
     members.insert(std::lower_bound(members.begin(), members.end(), key, less), id);
-  } else if (key < member.key) {
-    std::rotate(std::lower_bound(members.begin(), from, key, less), from, from + 1);
+  } else if (key < old) {
+    const auto to = std::lower_bound(members.begin(), from, key, less);
+    std::copy_backward(to, from, from + 1);
+    *to = id;
   } else {
     const auto to = std::lower_bound(from + 1, members.end(), key, less);
-    std::rotate(from, from + 1, to);
+    *std::copy(from + 1, to, from) = id;
   }
-  member.key = key;
+  keys[id] = key;
   member.in_order = eligible;
 }
 
@@ -135,12 +137,12 @@ void Core::Refresh(QueueId id) {
   for (const uint32_t member : order.dirty) {
     if (queue.leaf) {
       attempts_[member].key_dirty = false;
-      PlaceMember(order, attempts_, member, KeyOf(context, SubjectOf(attempts_[member])), attempts_[member].offerable,
-                  false);
+      PlaceMember(order, attempt_keys_, attempts_[member], member, KeyOf(context, SubjectOf(attempts_[member])),
+                  attempts_[member].offerable, false);
     } else {
       queues_[member].key_dirty = false;
-      PlaceMember(order, queues_, member, KeyOf(context, SubjectOf(queues_[member])), queues_[member].offerable > 0,
-                  true);
+      PlaceMember(order, queue_keys_, queues_[member], member, KeyOf(context, SubjectOf(queues_[member])),
+                  queues_[member].offerable > 0, true);
     }
   }
   order.dirty.clear();
@@ -158,22 +160,22 @@ void Core::Rebuild(QueueId id) {
   order.built = true;
   for (const AttemptId member : queue.runnable) {
     Attempt& attempt = attempts_[member];
-    attempt.key = KeyOf(context, SubjectOf(attempt));
+    attempt_keys_[member] = KeyOf(context, SubjectOf(attempt));
     attempt.in_order = attempt.offerable;
     if (!attempt.in_order) continue;
     order.members.push_back(member);
-    if (!attempt.key.exact) ++order.inexact;
+    if (!attempt_keys_[member].exact) ++order.inexact;
   }
   for (const QueueId member : queue.children) {
     Queue& child = queues_[member];
-    child.key = KeyOf(context, SubjectOf(child));
+    queue_keys_[member] = KeyOf(context, SubjectOf(child));
     child.in_order = child.offerable > 0;
-    if (!child.key.exact) ++order.inexact;
+    if (!queue_keys_[member].exact) ++order.inexact;
     if (child.in_order) order.members.push_back(member);
   }
   const bool leaf = queue.leaf;
   std::sort(order.members.begin(), order.members.end(), [&](uint32_t a, uint32_t b) {
-    return leaf ? attempts_[a].key < attempts_[b].key : queues_[a].key < queues_[b].key;
+    return leaf ? attempt_keys_[a] < attempt_keys_[b] : queue_keys_[a] < queue_keys_[b];
   });
   order.members.erase(std::unique(order.members.begin(), order.members.end()), order.members.end());
 }

@@ -85,6 +85,7 @@ QueueId Core::AddQueue(const std::string& name, QueueId parent, bool leaf) {
   FlushSteady();
   const auto id = static_cast<QueueId>(queues_.size());
   Queue& queue = queues_.emplace_back();
+  queue_keys_.emplace_back();
   queue.name = name;
   queue.parent = parent;
   queue.leaf = leaf;
@@ -166,6 +167,7 @@ void Core::ResolveShares(QueueId id) {
   Queue& queue = queues_[id];
   queue.min_share = queue.min_limit.Of(cluster_);
   queue.max_share = ComponentwiseMax(queue.max_limit.Of(cluster_), queue.min_share);
+  queue.unlimited = queue.max_share == Unbounded();
   queue.demand_dirty = true;
   if (queue.parent != kNone) queues_[queue.parent].shares_dirty = true;
 }

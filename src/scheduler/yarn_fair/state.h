@@ -52,6 +52,7 @@ struct Queue {
   std::optional<Limit> max_child_limit;
   Resources min_share;  // of the present cluster
   Resources max_share;
+  bool unlimited = true;  // max_share is none
   std::optional<Resources> max_container;
   int32_t max_running = INT32_MAX;
   float max_am_share = 0.5F;
@@ -68,7 +69,6 @@ struct Queue {
   int64_t last_at_min_share = 0;  // ms
 
   Order order;             // of children, or of runnable applications with pending demand
-  OrderKey key;            // under which the parent's order holds this queue
   bool key_dirty = false;  // waits in the parent's order.dirty
   bool in_order = false;
   uint32_t name_rank = 0;  // among its siblings
@@ -133,7 +133,6 @@ struct Attempt {
   bool blacklist_changed = false;
   bool in_starved_queue = false;
 
-  OrderKey key;            // under which the leaf's order holds this attempt
   bool offerable = false;  // may run and has pending demand as of the last update pass
   bool key_dirty = false;
   bool in_order = false;
@@ -168,7 +167,7 @@ struct Container {
   uint32_t node = kNone;
   RequestKey key;
   Resources resources;
-  std::vector<TakenRequest> taken;  // until picked up: given back when the grant is taken away
+  uint32_t taken = kNone;         // what it took from the asks: until picked up it is given back with the grant
   ContainerSlot next_on_node = kNone;
   ContainerSlot previous_on_node = kNone;
   ContainerSlot next_live = kNone;

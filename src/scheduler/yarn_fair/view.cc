@@ -117,7 +117,7 @@ uint64_t Core::StateHash() const {
   for (const Attempt& attempt : attempts_) MixAttempt(hasher, attempt, names_);
   for (const Container& c : containers_) {
     MixAll(hasher, c.state, c.on_node, c.launched_on_node, c.is_master, c.marked, c.set_apart, c.live, c.app,
-           c.attempt_number, c.value, c.node, c.taken.size());
+           c.attempt_number, c.value, c.node, c.taken != kNone);
     Mix(hasher, c.resources);
   }
   for (const Node& n : nodes_) {
