@@ -192,8 +192,9 @@ base::Result<Properties> GatherProperties(const ShuffleOptions& options) {
   return properties;
 }
 
-/// Each root as written and, where it differs, as the file system names it: executors may use either.
-base::Status ReadRoots(const std::vector<std::string>& written, process::shuffle::Config& config) {
+}  // namespace
+
+base::Status UseLocalRoots(const std::vector<std::string>& written, process::shuffle::Config& config) {
   namespace fs = std::filesystem;
   for (const std::string& root : written) {
     if (root.empty() || root[0] != '/') return base::Error{"local root '" + root + "' is not an absolute path"};
@@ -211,7 +212,13 @@ base::Status ReadRoots(const std::vector<std::string>& written, process::shuffle
   return base::Error{"no directories to serve from: give --local-roots DIR[,DIR] or spark.local.dir"};
 }
 
-}  // namespace
+void ShareAmongThreads(int io_threads, process::shuffle::Config& config) {
+  const auto share = [&](size_t bytes) { return bytes / static_cast<size_t>(io_threads); };
+  config.index_cache_bytes = std::max<size_t>(share(config.index_cache_bytes), 1 << 20);
+  config.queued_bytes_max = share(config.queued_bytes_max);
+  config.stream_bytes_max = share(config.stream_bytes_max);
+  config.open_files_max = std::max<size_t>(share(config.open_files_max), 64);
+}
 
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options) {
   auto properties = GatherProperties(options);
@@ -244,7 +251,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   if (const auto dirs = properties->find("spark.local.dir"); roots.empty() && dirs != properties->end()) {
     roots = SplitCommas(dirs->second);
   }
-  if (const base::Status read = ReadRoots(roots, config); !read.ok()) return read.error();
+  if (const base::Status read = UseLocalRoots(roots, config); !read.ok()) return read.error();
   out.io_threads = options.io_threads;
   if (const auto threads = properties->find("spark.shuffle.io.serverThreads");
       out.io_threads <= 0 && threads != properties->end()) {
@@ -252,12 +259,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   }
   if (out.io_threads <= 0) out.io_threads = static_cast<int>(std::thread::hardware_concurrency());
   out.io_threads = std::clamp(out.io_threads, 1, 8);
-  // Bounds are for the process; every I/O thread gets its share.
-  const auto share = [&](size_t bytes) { return bytes / static_cast<size_t>(out.io_threads); };
-  config.index_cache_bytes = std::max<size_t>(share(config.index_cache_bytes), 1 << 20);
-  config.queued_bytes_max = share(config.queued_bytes_max);
-  config.stream_bytes_max = share(config.stream_bytes_max);
-  config.open_files_max = std::max<size_t>(share(config.open_files_max), 64);
+  ShareAmongThreads(out.io_threads, config);
   out.state = options.state;
   if (out.state.empty()) out.warnings.push_back("without --state DIR registrations are lost when the service stops");
   out.web.port = options.web_port.value_or(0);

@@ -45,6 +45,13 @@ base::Result<int64_t> ParseSparkSeconds(std::string_view text);
 base::Status ApplySparkProperties(const std::map<std::string, std::string>& properties,
                                   process::shuffle::Config& config, std::vector<std::string>& warnings);
 
+/// Takes these directories as roots; each must exist. Both its name and what the file system calls it are taken, for
+/// executors may use either.
+base::Status UseLocalRoots(const std::vector<std::string>& roots, process::shuffle::Config& config);
+
+/// The bounds in `config` are for the process; afterwards they are those of one of `io_threads` threads.
+void ShareAmongThreads(int io_threads, process::shuffle::Config& config);
+
 /// The whole configuration of the separate service.
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options);
 
