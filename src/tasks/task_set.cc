@@ -16,7 +16,6 @@ using model::tasks::TaskTrouble;
 
 namespace {
 
-constexpr Level kLevels[] = {Level::kProcessLocal, Level::kNodeLocal, Level::kNoPref, Level::kRackLocal, Level::kAny};
 /// Bad ends kept per task for the story of its failure.
 constexpr size_t kMaxTroubles = 16;
 /// Tasks looked at when an idle executor asks for one whose own place is busy.
