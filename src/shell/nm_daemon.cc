@@ -10,10 +10,12 @@
 
 #include "env_posix/posix_loop.h"
 #include "process/nm/node_manager.h"
+#include "process/nm/web.h"
 #include "shell/localizer.h"
 #include "shell/logging.h"
 #include "shell/nm_dirs.h"
 #include "shell/nm_health.h"
+#include "shell/nm_services.h"
 #include "shell/nm_settings.h"
 #include "shell/supervised_containers.h"
 
@@ -54,7 +56,9 @@ struct Daemon {
   std::unique_ptr<NmDirs> dirs;
   std::unique_ptr<process::nm::Containers> containers;
   std::unique_ptr<process::nm::Localizer> localizer;
+  AuxServices services;
   std::unique_ptr<process::nm::NodeManager> manager;
+  std::unique_ptr<process::nm::Web> web;
   std::unique_ptr<NmHealth> health;
   int exit_code = 0;
 };
@@ -122,11 +126,21 @@ int RunNodeManager(const NmOptions& options) {
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
   MakeMachine(daemon, settings);
 
-  std::vector<process::nm::AuxService*> services;
-  daemon.manager = std::make_unique<process::nm::NodeManager>(
-      process::nm::Environment{*daemon.loop, *daemon.loop, *daemon.disk, *daemon.store, *daemon.log, *daemon.containers,
-                               *daemon.localizer, *daemon.dirs, services},
-      settings.manager);
+  base::Result<AuxServices> services =
+      StartAuxServices(settings, source->conf, options.log_file, *daemon.loop, *daemon.disk, *daemon.log, *daemon.dirs);
+  if (!services) return Refuse(services.error().message, 1);
+  daemon.services = std::move(*services);
+  process::nm::Environment environment{*daemon.loop,      *daemon.loop, *daemon.disk,
+                                       *daemon.store,     *daemon.log,  *daemon.containers,
+                                       *daemon.localizer, *daemon.dirs, {}};
+  for (const auto& service : daemon.services) environment.services.push_back(service.get());
+  daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
+  const fairlead::nm::Config& core = settings.manager.core;
+  auto web = process::nm::Web::Start(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.dirs, *daemon.manager,
+                                     {settings.web, core.check_virtual, core.check_physical, core.virtual_ratio});
+  if (!web) return Refuse(web.error().message, 1);
+  daemon.web = std::move(*web);
+  daemon.manager->SetHttpPort(daemon.web->local().port);
   const base::Status started = daemon.manager->Start([&daemon](int code, const std::string& reason) {
     if (code != 0) Refuse(reason, code);
     daemon.exit_code = code;
@@ -141,9 +155,11 @@ int RunNodeManager(const NmOptions& options) {
   }
   daemon.loop->Run();
   daemon.health.reset();
+  daemon.web.reset();
   daemon.containers.reset();
   daemon.localizer.reset();
   daemon.manager.reset();
+  daemon.services.clear();
   daemon.store.reset();
   return daemon.exit_code;
 }

@@ -226,6 +226,11 @@ void ReadDisks(const HadoopConf& conf, NmSettings& out) {
 }
 
 void ReadServices(const HadoopConf& conf, NmSettings& out) {
+  out.shuffle_extra_roots = conf.List("fairlead.shuffle.extra-local-roots");
+  out.shuffle_stop_on_failure = conf.Bool("spark.yarn.shuffle.stopOnFailure", false);
+  // Executors ask the service on their own node's address: who serves other agents' executors listens on all of them.
+  const std::string shuffle_host =
+      conf.String("fairlead.shuffle.bind-host", out.shuffle_extra_roots.empty() ? out.manager.listen.host : "0.0.0.0");
   for (const std::string& name : conf.List("yarn.nodemanager.aux-services")) {
     const std::string class_key = "yarn.nodemanager.aux-services." + name + ".class";
     const std::string given = conf.String(class_key);
@@ -234,7 +239,7 @@ void ReadServices(const HadoopConf& conf, NmSettings& out) {
     service.listen.host = out.manager.listen.host;
     if (given == kSparkService || (given.empty() && name.starts_with("spark_shuffle"))) {
       service.kind = AuxServiceSetting::Kind::kSparkShuffle;
-      service.listen.port = static_cast<uint16_t>(conf.Int("spark.shuffle.service.port", 7337, 0, 65535));
+      service.listen = {shuffle_host, static_cast<uint16_t>(conf.Int("spark.shuffle.service.port", 7337, 0, 65535))};
     } else if (given == kMapReduceService || (given.empty() && name == "mapreduce_shuffle")) {
       service.kind = AuxServiceSetting::Kind::kMapReduceShuffle;
       service.listen.port = static_cast<uint16_t>(conf.Int("mapreduce.shuffle.port", 13562, 0, 65535));

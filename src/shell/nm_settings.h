@@ -34,6 +34,8 @@ struct NmSettings {
   std::string cgroup_hierarchy;
   LocalizerOptions localizer;
   std::vector<AuxServiceSetting> services;
+  std::vector<std::string> shuffle_extra_roots;  // fairlead.shuffle.extra-local-roots: of other agents here
+  bool shuffle_stop_on_failure = false;          // spark.yarn.shuffle.stopOnFailure
   std::string health_script;
   std::vector<std::string> health_script_options;
   base::Duration health_interval = base::Duration::Seconds(600);

@@ -49,23 +49,23 @@ TEST(LaunchScript, OrdersVariablesByTheirReferences) {
 /// The quoting that clients count on, run by a real bash: the same cases were seen on a real NodeManager.
 TEST(LaunchScript, QuotesTwice) {
   const std::filesystem::path dir = std::filesystem::temp_directory_path() / ("fl_script_" + std::to_string(getpid()));
-  std::filesystem::create_directories(dir);
+  std::filesystem::create_directories(dir / "logs");
   ScriptInput input;
   input.environment = {{"Q", "it's \"q\""}, {"A", "{{PWD}}<CPS>z"}};
   input.node_variables = {{"PWD", dir.string()}};
-  input.log_dir = dir.string();
+  input.log_dir = (dir / "logs").string();
   input.links = {{"sub/link", "/etc/hostname"}};
   input.commands = {"echo \\\"$Q\\\" \\$A '\\$A';", "test -L sub/link", "&& echo linked",
                     "1>>" + dir.string() + "/stdout"};
   std::ofstream(dir / "launch_container.sh") << LaunchScript(input);
   const std::string run = "cd " + dir.string() + " && env -i /bin/bash launch_container.sh";
   ASSERT_EQ(std::system(run.c_str()), 0);
-  std::ifstream out(dir / "prelaunch.out");
+  std::ifstream out(dir / "logs/prelaunch.out");
   const std::string prelaunch((std::istreambuf_iterator<char>(out)), {});
   EXPECT_THAT(prelaunch, HasSubstr("it's q " + dir.string() + ":z $A\n"));
   std::ifstream file(dir / "stdout");
   EXPECT_EQ(std::string((std::istreambuf_iterator<char>(file)), {}), "linked\n");
-  EXPECT_TRUE(std::filesystem::exists(dir / "directory.info"));
+  EXPECT_TRUE(std::filesystem::exists(dir / "logs/directory.info"));
   std::filesystem::remove_all(dir);
 }
 

@@ -1,0 +1,432 @@
+#include "process/nm/web.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "process/nm/layout.h"
+
+namespace fairlead::process::nm {
+
+using fairlead::nm::AppView;
+using fairlead::nm::ContainerView;
+using model::ToString;
+
+namespace {
+
+constexpr int64_t kLogBytesMax = 64 << 20;  // of one answer
+constexpr int64_t kPageLogBytes = 4096;
+
+std::vector<std::string> Split(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0) parts.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash + 1);
+  }
+  return parts;
+}
+
+int64_t IntOf(const http::Request& request, const std::string& key, int64_t fallback) {
+  const auto at = request.query.find(key);
+  if (at == request.query.end()) return fallback;
+  int64_t value = fallback;
+  const char* end = at->second.data() + at->second.size();
+  const auto [stop, error] = std::from_chars(at->second.data(), end, value);
+  return error == std::errc() && stop == end ? value : fallback;
+}
+
+/// "Sat Nov 21 09:23:19 +0000 2026", as Hadoop prints a log's time.
+std::string TimeText(base::WallTime time) {
+  const std::time_t seconds = time.ms / 1000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[64];
+  return std::string(text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S +0000 %Y", &parts));
+}
+
+/// Hadoop's state names on this port: everything before the end but RUNNING counts as it is.
+bool IsOver(const ContainerView& container) { return container.state == model::nm::ContainerState::kDone; }
+
+}  // namespace
+
+base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, env::Disk& disk, NodeDirs& dirs,
+                                              NodeManager& manager, Options options) {
+  const env::Endpoint endpoint = options.endpoint;
+  std::unique_ptr<Web> web(new Web(loop, disk, dirs, manager, std::move(options)));
+  auto server = http::Server::Listen(loop, net, endpoint,
+                                     [raw = web.get()](const http::Request& request, const http::Server::Reply& reply) {
+                                       reply(raw->Answer(request));
+                                     });
+  if (!server) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  web->server_ = std::move(*server);
+  return web;
+}
+
+http::Response Web::Answer(const http::Request& request) const {
+  if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
+  const Segments path = Split(request.path);
+  if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")
+    return Rest(request, Segments(path.begin() + 3, path.end()));
+  if (request.path == "/metrics") {
+    http::Response response = http::TextResponse(200, Metrics());
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    return response;
+  }
+  if (request.path == "/healthz") {
+    const fairlead::nm::View view = manager_.View();
+    if (!view.healthy) return http::TextResponse(503, "unhealthy: " + view.health_report + "\n");
+    return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
+  }
+  if (path.empty()) {
+    http::Response response = http::TextResponse(302, "");
+    response.headers.emplace_back("Location", "/node");
+    return response;
+  }
+  return Page(path, request);
+}
+
+// ---- /ws/v1/node --------------------------------------------------------------------------------------------------
+
+http::Response Web::Rest(const http::Request& request, const Segments& path) const {
+  if (path.empty() || (path[0] == "info" && path.size() == 1)) return Render(request, NodeInfo(), "nodeInfo");
+  if (path[0] == "apps") return Apps(request, path);
+  if (path[0] == "containers" || path[0] == "containerlogs") return ContainersOrLogs(request, path);
+  if (path[0] == "auxiliaryservices" && path.size() == 1)
+    return Error(request, 400, "BadRequestException",
+                 "java.lang.Exception: Auxiliary services manifest is not enabled");
+  return Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " not found");
+}
+
+Web::Document Web::NodeInfo() const {
+  const fairlead::nm::View view = manager_.View();
+  const endpoints::yarn::NodeIdentity& identity = manager_.identity();
+  const std::string version = identity.version;
+  std::string types = "memory-mb (unit=Mi), vcores";
+  for (size_t i = 2; i < model::ResourceTypes::Count(); ++i) types += ", " + std::string(model::ResourceTypes::Name(i));
+  Document info = Document::Object();
+  info.Add("healthReport", view.health_report)
+      .Add("totalVmemAllocatedContainersMB",
+           static_cast<int64_t>(static_cast<double>(view.capacity.memory_mib()) * options_.virtual_ratio))
+      .Add("totalPmemAllocatedContainersMB", view.capacity.memory_mib())
+      .Add("totalVCoresAllocatedContainers", view.capacity.vcores())
+      .Add("vmemCheckEnabled", options_.check_virtual)
+      .Add("pmemCheckEnabled", options_.check_physical)
+      .Add("lastNodeUpdateTime", view.health_checked.ms)
+      .Add("resourceTypes", types)
+      .Add("nodeHealthy", view.healthy)
+      .Add("nodeManagerVersion", version)
+      .Add("nodeManagerBuildVersion", version + " from Fairlead")
+      .Add("nodeManagerVersionBuiltOn", "")
+      .Add("hadoopVersion", version)
+      .Add("hadoopBuildVersion", version + " from Fairlead")
+      .Add("hadoopVersionBuiltOn", "")
+      .Add("id", identity.host + ":" + std::to_string(identity.port))
+      .Add("nodeHostName", identity.host)
+      .Add("nmStartupTime", manager_.started().ms);
+  return info;
+}
+
+http::Response Web::Apps(const http::Request& request, const Segments& path) const {
+  const fairlead::nm::View view = manager_.View();
+  const auto document = [](const AppView& app) {
+    Document::List containers;
+    for (const model::ContainerId& id : app.containers) containers.emplace_back(ToString(id));
+    Document out = Document::Object();
+    out.Add("id", ToString(app.id)).Add("state", EnumName(app.state)).Add("user", app.user);
+    if (!containers.empty()) out.Add("containerids", std::move(containers));
+    return out;
+  };
+  if (path.size() == 2) {
+    const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
+    if (!id)
+      return Error(request, 400, "BadRequestException", "java.lang.Exception: invalid application id, " + path[1]);
+    for (const AppView& app : view.apps) {
+      if (app.id == *id) return Render(request, document(app), "app");
+    }
+    return Error(request, 404, "NotFoundException", "java.lang.Exception: app with id " + path[1] + " not found");
+  }
+  if (path.size() != 1) return Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path);
+  const auto state = request.query.find("state");
+  const auto user = request.query.find("user");
+  if (state != request.query.end()) {
+    using model::nm::AppState;
+    bool known = false;
+    for (const AppState s : {AppState::kInitializing, AppState::kRunning, AppState::kFinishingContainersWait,
+                             AppState::kCleaningUp, AppState::kFinished})
+      known |= EnumName(s) == state->second;
+    if (!known)
+      return Error(request, 400, "BadRequestException", "java.lang.Exception: Error: invalid state " + state->second);
+  }
+  if (user != request.query.end() && user->second.empty())
+    return Error(request, 400, "BadRequestException",
+                 "java.lang.Exception: Error: You must specify a non-empty string for the user");
+  Document::List apps;
+  for (const AppView& app : view.apps) {
+    if (state != request.query.end() && EnumName(app.state) != state->second) continue;
+    if (user != request.query.end() && app.user != user->second) continue;
+    apps.push_back(document(app));
+  }
+  Document out = Document::Object();
+  if (!apps.empty()) out.Add("app", std::move(apps));
+  return Render(request, out, "apps");
+}
+
+Web::Document Web::ContainerInfo(const ContainerView& container) const {
+  const endpoints::yarn::NodeIdentity& identity = manager_.identity();
+  const std::string id = ToString(container.id);
+  Document::List files;
+  for (const LogFile& file : LogFiles(container.id)) files.emplace_back(file.info.name);
+  Document out = Document::Object();
+  out.Add("id", id)
+      .Add("state", IsOver(container) ? "COMPLETE" : EnumName(container.state))
+      .Add("exitCode", container.exit_status)
+      .Add("diagnostics", container.diagnostics)
+      .Add("user", container.user)
+      .Add("totalMemoryNeededMB", container.resources.memory_mib())
+      .Add("totalVCoresNeeded", container.resources.vcores())
+      .Add("executionType", "GUARANTEED")
+      .Add("containerLogsLink", "http://" + identity.host + ":" + std::to_string(identity.http_port) +
+                                    "/node/containerlogs/" + id + "/" + container.user)
+      .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
+  if (!files.empty()) out.Add("containerLogFiles", std::move(files));
+  return out;
+}
+
+http::Response Web::ContainersOrLogs(const http::Request& request, const Segments& path) const {
+  const fairlead::nm::View view = manager_.View();
+  if (path.size() == 1 && path[0] == "containers") {
+    Document::List containers;
+    for (const ContainerView& container : view.containers) containers.push_back(ContainerInfo(container));
+    Document out = Document::Object();
+    if (!containers.empty()) out.Add("container", std::move(containers));
+    return Render(request, out, "containers");
+  }
+  const base::Result<model::ContainerId> id =
+      path.size() < 2 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[1]);
+  if (!id) {
+    return Error(request, 400, "BadRequestException",
+                 "java.lang.Exception: invalid container id, " + (path.size() < 2 ? std::string() : path[1]));
+  }
+  if (path[0] == "containerlogs" && path.size() == 3) return LogText(request, *id, path[2]);
+  if (path[0] == "containers" && path.size() >= 3 && path[2] == "logs") {
+    if (path.size() == 3) return LogList(request, *id);
+    if (path.size() == 4) return LogText(request, *id, path[3]);
+  }
+  if (path[0] == "containers" && path.size() == 2) {
+    for (const ContainerView& container : view.containers) {
+      if (container.id == *id) return Render(request, ContainerInfo(container), "container");
+    }
+    return Error(request, 404, "NotFoundException",
+                 "java.lang.Exception: container with id, " + path[1] + ", not found");
+  }
+  return Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " not found");
+}
+
+// ---- Logs ---------------------------------------------------------------------------------------------------------
+
+std::vector<Web::LogFile> Web::LogFiles(const model::ContainerId& id) const {
+  std::vector<LogFile> files;
+  for (const std::string& logs : dirs_.all_logs()) {
+    const std::string root = LogDir(logs, id);
+    const base::Result<std::vector<env::FileInfo>> list = disk_.List(root);
+    if (!list) continue;
+    for (const env::FileInfo& info : *list) {
+      if (info.kind == env::FileInfo::Kind::kFile) files.push_back({root, info});
+    }
+  }
+  return files;
+}
+
+base::Result<std::string> Web::ReadLog(const LogFile& file, int64_t start, int64_t end) const {
+  const base::Result<std::shared_ptr<env::File>> opened = disk_.OpenBeneath(file.root, file.info.name);
+  if (!opened) return opened.error();
+  const base::Result<uint64_t> measured = (*opened)->Size();
+  if (!measured) return measured.error();
+  const auto size = static_cast<int64_t>(*measured);
+  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? size + at : at, 0, size); };
+  const int64_t from = place(start);
+  const int64_t to = std::min(std::max(place(end), from), from + kLogBytesMax);
+  std::string text(static_cast<size_t>(to - from), '\0');
+  const base::Result<size_t> got = (*opened)->ReadAt(static_cast<uint64_t>(from), text);
+  if (!got) return got.error();
+  text.resize(*got);
+  return text;
+}
+
+http::Response Web::LogList(const http::Request& request, const model::ContainerId& id) const {
+  const std::vector<LogFile> files = LogFiles(id);
+  if (files.empty())
+    return Error(request, 404, "NotFoundException", "java.lang.Exception: no log files of container " + ToString(id));
+  Document::List list;
+  for (const LogFile& file : files) {
+    list.push_back(Document::Object()
+                       .Add("fileName", file.info.name)
+                       .Add("fileSize", std::to_string(file.info.size))
+                       .Add("lastModifiedTime", TimeText(file.info.modified)));
+  }
+  const endpoints::yarn::NodeIdentity& identity = manager_.identity();
+  Document out = Document::Object();
+  out.Add("containerLogInfo", std::move(list))
+      .Add("logAggregationType", "LOCAL")
+      .Add("containerId", ToString(id))
+      .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
+  return Render(request, out, "containerLogsInfo");
+}
+
+http::Response Web::LogText(const http::Request& request, const model::ContainerId& id, const std::string& file) const {
+  const std::vector<LogFile> files = LogFiles(id);
+  const auto at = std::find_if(files.begin(), files.end(), [&](const LogFile& f) { return f.info.name == file; });
+  if (at == files.end()) {
+    return Error(request, 404, "NotFoundException",
+                 "java.lang.Exception: Cannot find this log on the local disk: " + file);
+  }
+  // size: so many bytes from the start, negative: from the end (NMWebServices.getContainerLogFile).
+  const int64_t size = IntOf(request, "size", INT64_MAX);
+  const base::Result<std::string> text = size < 0 ? ReadLog(*at, size, INT64_MAX) : ReadLog(*at, 0, size);
+  if (!text) return Error(request, 500, "IOException", text.error().message);
+  const endpoints::yarn::NodeIdentity& identity = manager_.identity();
+  bool running = false;
+  for (const ContainerView& container : manager_.View().containers) running |= container.id == id && !IsOver(container);
+  std::string head = "Container: " + ToString(id) + " on " + identity.host + ":" + std::to_string(identity.port);
+  std::string body = head + "\nLogAggregationType: LOCAL\n" + std::string(head.size(), '=') + "\nLogType:" + file +
+                     "\nLogLastModifiedTime:" + TimeText(at->info.modified) +
+                     "\nLogLength:" + std::to_string(at->info.size) + "\nLogContents:\n" + *text +
+                     "\nEnd of LogType:" + file;
+  if (running)
+    body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
+  body += "\n" + std::string(71, '*') + "\n\n";
+  http::Response response = http::TextResponse(200, std::move(body));
+  response.content_type = "text/plain;charset=utf-8";
+  response.headers = {{"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}};
+  return response;
+}
+
+// ---- Pages --------------------------------------------------------------------------------------------------------
+
+http::Response Web::Html(const std::string& title, const std::string& body) {
+  http::Response response;
+  response.content_type = "text/html; charset=utf-8";
+  response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
+                      {"X-Content-Type-Options", "nosniff"},
+                      {"X-Frame-Options", "SAMEORIGIN"}};
+  response.body = "<!DOCTYPE html><html><head><meta charset=\"utf-8\"><title>" + http::HtmlEscape(title) +
+                  "</title><style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{border:1px "
+                  "solid #ccc;padding:.3em .6em;text-align:left}pre{background:#f6f6f6;padding:1em;overflow:auto}"
+                  "</style></head><body><h1>" +
+                  http::HtmlEscape(title) + "</h1>" + body + "</body></html>";
+  return response;
+}
+
+http::Response Web::Page(const Segments& path, const http::Request& request) const {
+  if (path[0] != "node") return http::TextResponse(404, "Not found.\n");
+  if (path.size() >= 2 && path[1] == "containerlogs") return LogPage(request, path);
+  return FrontPage();
+}
+
+http::Response Web::FrontPage() const {
+  const fairlead::nm::View view = manager_.View();
+  const endpoints::yarn::NodeIdentity& identity = manager_.identity();
+  std::string body = "<p>" + std::string(view.registered ? "registered" : "not registered") + ", " +
+                     (view.healthy ? "healthy" : "unhealthy: " + http::HtmlEscape(view.health_report)) + "; " +
+                     http::HtmlEscape(model::ToString(view.allocated)) + " of " +
+                     http::HtmlEscape(model::ToString(view.capacity)) + " in use.</p>";
+  body += "<table><tr><th>container</th><th>user</th><th>state</th><th>exit status</th><th>resources</th></tr>";
+  for (const ContainerView& container : view.containers) {
+    const std::string id = ToString(container.id);
+    body += "<tr><td><a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) + "\">" + id +
+            "</a></td><td>" + http::HtmlEscape(container.user) + "</td><td>" + std::string(EnumName(container.state)) +
+            "</td><td>" + (IsOver(container) ? std::to_string(container.exit_status) : std::string()) + "</td><td>" +
+            http::HtmlEscape(model::ToString(container.resources)) + "</td></tr>";
+  }
+  return Html("Node " + identity.host + ":" + std::to_string(identity.port), body + "</table>");
+}
+
+/// /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
+http::Response Web::LogPage(const http::Request& request, const Segments& path) const {
+  const base::Result<model::ContainerId> id =
+      path.size() < 3 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[2]);
+  if (!id) return http::TextResponse(400, "Not a container id.\n");
+  const std::string title = "Logs for " + path[2];
+  const std::vector<LogFile> files = LogFiles(*id);
+  const std::string base_path =
+      "/node/containerlogs/" + path[2] + "/" + (path.size() > 3 ? http::PercentEncode(path[3]) : "user");
+  std::string body;
+  for (const LogFile& file : files) {
+    const std::string name = file.info.name;
+    if (path.size() > 4 && name != path[4]) continue;
+    if (path.size() <= 4) {
+      body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=-" +
+              std::to_string(kPageLogBytes) + "\">" + http::HtmlEscape(name) + "</a> : Total file length is " +
+              std::to_string(file.info.size) + " bytes.</p>";
+      continue;
+    }
+    const base::Result<std::string> text =
+        ReadLog(file, IntOf(request, "start", -kPageLogBytes), IntOf(request, "end", INT64_MAX));
+    body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=0\">the whole log</a> (" +
+            std::to_string(file.info.size) + " bytes)</p><pre>" +
+            http::HtmlEscape(text ? *text : text.error().message) + "</pre>";
+  }
+  if (body.empty()) body = "<p>No logs available for container " + http::HtmlEscape(path[2]) + "</p>";
+  return Html(title, body);
+}
+
+// ---- Metrics ------------------------------------------------------------------------------------------------------
+
+std::string Web::Metrics() const {
+  const fairlead::nm::View view = manager_.View();
+  std::string out;
+  const auto put = [&](const std::string& name, const char* kind, const char* help, int64_t value) {
+    out += "# HELP fairlead_nm_" + name + " " + help + "\n# TYPE fairlead_nm_" + name + " " + kind + "\nfairlead_nm_" +
+           name + " " + std::to_string(value) + "\n";
+  };
+  int64_t live = 0;
+  for (const ContainerView& container : view.containers) live += !IsOver(container);
+  put("containers_live", "gauge", "containers that have not ended", live);
+  put("containers_launched_total", "counter", "containers started", view.counters.launched);
+  put("containers_completed_total", "counter", "containers that ended with exit status 0", view.counters.completed);
+  put("containers_failed_total", "counter", "containers that ended otherwise by themselves", view.counters.failed);
+  put("containers_killed_total", "counter", "containers that were asked to end", view.counters.killed);
+  put("applications", "gauge", "applications known on this node", static_cast<int64_t>(view.apps.size()));
+  put("memory_allocated_mib", "gauge", "memory of live containers", view.allocated.memory_mib());
+  put("memory_capacity_mib", "gauge", "memory offered to the resource manager", view.capacity.memory_mib());
+  put("vcores_allocated", "gauge", "virtual cores of live containers", view.allocated.vcores());
+  put("vcores_capacity", "gauge", "virtual cores offered", view.capacity.vcores());
+  put("cache_bytes", "gauge", "PUBLIC and PRIVATE localized resources", view.cache_bytes);
+  put("resources_fetched_total", "counter", "resources localized", view.counters.resources_fetched);
+  put("resource_hits_total", "counter", "resources found in the cache", view.counters.resource_hits);
+  put("heartbeats_total", "counter", "heartbeats sent", view.counters.heartbeats);
+  put("heartbeat_failures_total", "counter", "calls to the resource manager without answer",
+      view.counters.heartbeat_failures);
+  put("registrations_total", "counter", "registrations sent", view.counters.registrations);
+  put("registered", "gauge", "1 while the resource manager knows this node", view.registered ? 1 : 0);
+  put("healthy", "gauge", "1 while disks and the health script are good", view.healthy ? 1 : 0);
+  return out;
+}
+
+http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
+  http::Response response;
+  response.status = status;
+  const std::string_view accept = http::FindHeader(request.headers, "Accept");
+  const size_t json = accept.find("json");
+  const size_t xml = accept.find("xml");
+  const bool wants_xml = xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
+                         accept.find("html") == std::string_view::npos;
+  response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
+  response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
+  response.headers = {
+      {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
+  return response;
+}
+
+http::Response Web::Error(const http::Request& request, int status, const std::string& exception,
+                          const std::string& message) {
+  Document document = Document::Object();
+  document.Add("exception", exception).Add("message", message);
+  document.Add("javaClassName",
+               (exception == "IOException" ? "java.io." : "org.apache.hadoop.yarn.webapp.") + exception);
+  return Render(request, document, "RemoteException", status);
+}
+
+}  // namespace fairlead::process::nm

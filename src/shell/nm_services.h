@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/hadoop_conf.h"
+#include "env/disk.h"
+#include "env/log.h"
+#include "env_posix/posix_loop.h"
+#include "process/nm/ports.h"
+#include "shell/nm_settings.h"
+
+namespace fairlead::shell {
+
+using AuxServices = std::vector<std::unique_ptr<process::nm::AuxService>>;
+
+/// Starts the auxiliary services of the configuration: `spark_shuffle` on threads of its own, `mapreduce_shuffle` on
+/// the agent's loop. As with Spark's own service a port that is taken stops the agent only where
+/// spark.yarn.shuffle.stopOnFailure says so.
+base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const config::HadoopConf& conf,
+                                           const std::string& log_file, env_posix::PosixLoop& loop, env::Disk& disk,
+                                           env::Log& log, const process::nm::NodeDirs& dirs);
+
+}  // namespace fairlead::shell
