@@ -43,7 +43,7 @@ TEST(MapOutputQuery, TakesOnlyWhatItKnows) {
 TEST(ShuffleHeader, AsHadoopWritesIt) {
   EXPECT_EQ(ShuffleHeader("ab", 5, 300, 1), std::string("\x02"
                                                         "ab\x05\x8e\x01\x2c\x01",
-                                                        7));
+                                                        8));
 }
 
 class Dirs : public NodeDirs {
