@@ -304,7 +304,9 @@ std::string EncodeMapOutputs(const MapOutputTable& table) {
     const bool missing = table.place_[map] == MapOutputTable::kMissing;
     base::PutVarint(out, missing ? 0 : uint64_t{table.place_[map]} + 1);
     if (missing) continue;
-    base::PutVarint(out, base::ZigZag(table.task_[map] - last_task));
+    // Wraps around rather than overflows: a decoded table may hold any ids.
+    base::PutVarint(out, base::ZigZag(static_cast<int64_t>(static_cast<uint64_t>(table.task_[map]) -
+                                                           static_cast<uint64_t>(last_task))));
     last_task = table.task_[map];
   }
   std::vector<uint8_t> scratch;
