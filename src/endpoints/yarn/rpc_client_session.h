@@ -15,10 +15,10 @@
 namespace fairlead::endpoints::yarn {
 
 struct RpcClientOptions {
-  RpcUser user;
-  std::string protocol;   // of the connection context and of every call
-  std::string client_id;  // 16 random bytes, the same for all connections of a process
-  std::string cnonce;     // random text for DIGEST-MD5, of this connection alone
+  RpcUser user = {};
+  std::string protocol = {};   // of the connection context and of every call
+  std::string client_id = {};  // 16 random bytes, the same for all connections of a process
+  std::string cnonce = {};     // random text for DIGEST-MD5, of this connection alone
   size_t frame_bytes_max = 128u << 20;
   /// A server that does not ask for a token (answers SUCCESS to NEGOTIATE) is spoken to by name, as Hadoop's client
   /// does when its own security is off.

@@ -163,6 +163,7 @@ TEST_F(Messages, RandomMessagesKeepTheirBytes) {
 }
 
 TEST_F(Messages, EveryPrefixIsReadOrRefused) {
+  const google::protobuf::LogSilencer silencer;
   Rng rng(7);
   ForEachMessage([&](const Message& prototype, const proto::MessageEntry& entry) {
     const std::unique_ptr<Message> message(prototype.New());
