@@ -11,9 +11,20 @@
 namespace fairlead::scheduler::yarn_fair {
 namespace {
 
-void AddSaturating(Resources& a, const Resources& b) {
-  for (size_t i = 0; i < Resources::kMaxTypes; ++i) {
+void AddSaturating(Resources& a, const Resources& b, size_t types) {
+  for (size_t i = 0; i < types; ++i) {
     if (__builtin_add_overflow(a[i], b[i], &a[i])) a[i] = INT64_MAX;
+  }
+}
+
+/// a += (long) (b * (double) count), which for products below 2^53 is the product.
+void AddTimes(Resources& a, const Resources& b, int32_t count, size_t types) {
+  for (size_t i = 0; i < types; ++i) {
+    int64_t product = 0;
+    if (__builtin_mul_overflow(b[i], int64_t{count}, &product) || product > (int64_t{1} << 53)) {
+      product = java::ToLong(static_cast<double>(b[i]) * count);
+    }
+    if (__builtin_add_overflow(a[i], product, &a[i])) a[i] = INT64_MAX;
   }
 }
 
@@ -48,7 +59,7 @@ void Core::UpdateDemand(QueueId id) {
     if (!queues_[child].leaf && config_.quirks.parent_demand_drops_types) {
       part = Resources::Of(part[0], std::min<int64_t>(part[1], INT32_MAX));
     }
-    AddSaturating(demand, part);
+    AddSaturating(demand, part, types_);
   }
   demand = ComponentwiseMin(demand, queues_[id].max_share);
   if (demand == queues_[id].demand) return;
@@ -62,7 +73,7 @@ void Core::UpdateLeafDemand(QueueId id) {
   for (const std::vector<AttemptId>* list : {&queues_[id].runnable, &queues_[id].waiting}) {
     for (const AttemptId attempt : *list) {
       if (attempts_[attempt].demand_dirty) UpdateAttemptDemand(attempt);
-      AddSaturating(demand, attempts_[attempt].demand);
+      AddSaturating(demand, attempts_[attempt].demand, types_);
     }
   }
   demand = ComponentwiseMin(demand, queues_[id].max_share);
@@ -77,7 +88,7 @@ void Core::UpdateAttemptDemand(AttemptId id) {
   Resources demand = attempt.used;
   for (const Asks::ActiveKey& key : attempt.asks.active()) {
     const Request* any = attempt.asks.placement(key.slot).Any();
-    if (any != nullptr && any->count > 0) AddSaturating(demand, MultiplyDown(any->capability, any->count));
+    if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, types_);
   }
   if (demand == attempt.demand) return;
   attempt.demand = demand;
