@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       "Start with: fairlead up");
   int exit_code = kOk;
   AddUp(app, exit_code);
+  AddDaemons(app, exit_code);
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
