@@ -182,6 +182,7 @@ void Core::SetCount(App& app, Want& want, int32_t count) {
   }
   want.count = count;
   if (count == 0) WantShape(want.shape, -1);
+  if (count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
 }
 
 void Core::DropIdleWants(uint32_t slot) {
@@ -281,6 +282,7 @@ void Core::BlockShape(uint32_t index) {
   shape.exact = false;
   shape.candidates.clear();
   shape.blocked = true;
+  shape.blocked_since = now_;
   if (--class_open_[shape.shape_class] == 0) servable_ &= ~(uint64_t{1} << shape.shape_class);
 }
 

@@ -54,6 +54,7 @@ struct Shape {
   /// No node outside `candidates` has room: it was blocked once, and these have got room since. Such shapes, and the
   /// blocked ones, stand in tight_shapes_.
   bool exact = false;
+  Instant blocked_since{};
   std::vector<uint32_t> candidates;
 };
 
@@ -83,6 +84,7 @@ struct Want {
   bool registered = false;  // in the waiters of its lines
   uint32_t cursor = 0;      // where the next search in `lines` starts
   uint64_t serial = 0;
+  int32_t held = 0;  // holds for it
   std::vector<Line> lines;
   Instant since{};                          // when it began to be pending
   Instant refusing_since = Instant::Max();  // room elsewhere has been left for a closer place since then
@@ -121,6 +123,8 @@ struct Node {
   int32_t port = 0;
   Resources capacity;
   Resources used;  // containers that run, and ended ones that the node has not yet reported
+  Resources held;  // kept for the requests of `holds`
+  std::vector<uint32_t> holds;
   uint32_t first_container = kNone;
   int32_t containers = 0;
   bool changed = false;                               // in changed_nodes_
@@ -168,14 +172,15 @@ struct Queue {
   Resources master_used;
   int32_t masters = 0;
   int32_t running = 0;
-  std::set<uint32_t> waiting;  // applications (by index) that may not run yet
-  int32_t applications = 0;    // in this leaf, running or not
-  int64_t active_weight = 0;   // of children with running applications
-  uint64_t blocked = 0;        // classes that do not fit under `high`
-  bool masters_full = false;   // leaf: its starting applications wait
-  uint32_t slot = kNone;       // in the parent's order
-  Tournament order;            // children, or applications that have their master
-  Tournament starting;         // leaf: applications that wait for their master
+  std::set<uint32_t> waiting;               // applications (by index) that may not run yet
+  int32_t applications = 0;                 // in this leaf, running or not
+  int64_t active_weight = 0;                // of children with running applications
+  uint64_t blocked = 0;                     // classes that do not fit under `high`
+  Instant starving_since = Instant::Max();  // leaf: below its share while the cluster is full
+  bool masters_full = false;                // leaf: its starting applications wait
+  uint32_t slot = kNone;                    // in the parent's order
+  Tournament order;                         // children, or applications that have their master
+  Tournament starting;                      // leaf: applications that wait for their master
 };
 
 struct User {
@@ -184,11 +189,25 @@ struct User {
   std::set<uint32_t> waiting;
 };
 
+enum class TimerKind : uint8_t { kLocality, kTakeVictims, kHoldEnds };
+
 struct Timer {
   Instant at;
-  uint32_t app = 0;
-  uint64_t serial = 0;
+  TimerKind kind = TimerKind::kLocality;
+  uint32_t owner = 0;   // application slot, or hold
+  uint64_t serial = 0;  // of the want, or the hold
   friend auto operator<=>(const Timer&, const Timer&) = default;
+};
+
+/// Room on a node that is kept for one request until it is there or the hold ends.
+struct Hold {
+  uint32_t node = kNone;  // kNone: not in use
+  uint32_t app = kNone;   // slot
+  uint64_t want = 0;      // serial
+  uint64_t serial = 0;
+  Resources size;
+  model::ContainerId id;
+  std::vector<model::ContainerId> victims;  // told that they will be taken back for it
 };
 
 /// Where a request would go, or why nowhere.
@@ -341,7 +360,8 @@ class Core : public Scheduler {
   void NodeFreed(uint32_t node);
   void WakeNeighbours(const Node& node);
   void WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
-  Resources Free(const Node& node) const { return node.capacity - node.used; }
+  /// What the node has for a request that holds nothing there.
+  Resources Free(const Node& node) const { return node.capacity - node.used - node.held; }
   bool Open(const Node& node) const { return node.alive && node.schedulable; }
   bool HasLabel(uint32_t node, uint32_t label) const;
   FreeIndex& RackIndex(uint32_t rack);
@@ -354,6 +374,8 @@ class Core : public Scheduler {
   virtual void Started(uint32_t) {}
   virtual void Ended(uint32_t) {}
   virtual void Left(uint32_t) {}
+  void PlaceInOrder();
+  void PlaceServable();
   void PlaceFrom(uint32_t slot, uint64_t servable);
   void TryWant(uint32_t slot, Want& want);
   uint32_t FirstApp(const Queue& leaf, uint64_t servable) const;
@@ -367,7 +389,8 @@ class Core : public Scheduler {
   Spot FindNearInIndex(const App& app, const Want& want, Locality allowed) const;
   bool Fits(const App& app, uint32_t node, const Shape& shape) const;
   Locality Allowed(const App& app, const Want& want, Instant now, Instant& until) const;
-  void Grant(uint32_t slot, Want& want, const Spot& spot);
+  void Grant(uint32_t slot, Want& want, const Spot& spot, const model::ContainerId* held = nullptr);
+  model::ContainerId NextId(App& app);
   void Refuse(uint32_t slot, Want& want, const Limit& limit);
   void Wait(uint32_t slot, Want& want, const Spot& spot);
   void RegisterWaiter(uint32_t slot, Want& want);
@@ -385,6 +408,38 @@ class Core : public Scheduler {
   void FinishContainer(uint32_t container, int32_t exit_status, std::string diagnostics);
   /// The node's part of a container is over.
   void LeaveNode(uint32_t container);
+
+  // holds.cc
+  void Review();
+  void HoldForLarge();
+  bool MayBePassed(uint32_t shape) const;
+  /// The node that misses least of the size and may be held for the request, or kNone. O(nodes).
+  uint32_t NodeToHold(const App& app, const Want& want) const;
+  bool MayHold(const App& app, const Want& want, uint32_t node) const;
+  uint32_t AddHold(uint32_t slot, Want& want, uint32_t node, base::Duration duration);
+  void DropHold(uint32_t hold);
+  void DropHoldsOf(uint32_t slot, uint64_t serial);
+  void DropHoldsOn(uint32_t node);
+  void ServeHolds(uint32_t node);
+  void TakeVictims(uint32_t hold);
+
+  // preemption.cc
+  std::vector<Resources> LeafShares() const;
+  void SharesBelow(uint32_t queue, const Resources& share, std::vector<Resources>& shares) const;
+  void Preempt();
+  bool Starving(uint32_t leaf, const Resources& share, const Resources& planned, uint32_t& slot, size_t& want) const;
+  std::vector<std::vector<uint32_t>> Eligible(const std::vector<Resources>& shares) const;
+  std::vector<uint32_t> VictimsOn(uint32_t node, const std::vector<uint32_t>& eligible, const App& app,
+                                  const Want& want, const std::vector<Resources>& shares,
+                                  const std::vector<Resources>& lost) const;
+  std::vector<std::pair<int64_t, uint32_t>> RankNodes(const std::vector<std::vector<uint32_t>>& eligible,
+                                                      const App& app, const Want& want,
+                                                      const std::vector<Resources>& shares,
+                                                      const std::vector<Resources>& lost) const;
+  void TakeBack(const std::vector<std::pair<OrderKey, uint32_t>>& starving, const std::vector<Resources>& shares,
+                std::vector<Resources>& planned);
+  void Announce(uint32_t slot, Want& want, uint32_t node, const std::vector<uint32_t>& victims,
+                std::vector<Resources>& lost);
 
   // view.cc
   void ViewQueue(uint32_t queue, const Resources& share, const Resources& steady, View& view) const;
@@ -435,6 +490,11 @@ class Core : public Scheduler {
   std::vector<uint32_t> full_leaves_;  // masters_full
   std::vector<std::pair<uint32_t, uint64_t>> any_waiters_;
   std::vector<std::pair<uint32_t, uint64_t>> round_waiters_;
+  std::vector<Hold> holds_;
+  std::vector<uint32_t> spare_holds_;
+  int32_t held_count_ = 0;
+  Instant review_at_ = Instant::Max();  // holds and preemption are looked at next
+  Instant last_preemption_{-(int64_t{1} << 60)};
   std::vector<Timer> timers_;                           // heap, earliest first
   std::vector<std::pair<AppIndex, uint64_t>> answers_;  // allocate calls of this batch
 };

@@ -33,7 +33,7 @@ void Core::Step(Instant now, std::span<const ev::Event> events, EffectSink& out)
   out_ = nullptr;
 }
 
-Instant Core::NextDeadline() const { return timers_.empty() ? Instant::Max() : timers_.front().at; }
+Instant Core::NextDeadline() const { return timers_.empty() ? review_at_ : std::min(review_at_, timers_.front().at); }
 
 std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
 

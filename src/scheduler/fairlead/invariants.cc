@@ -35,7 +35,17 @@ std::string Core::BookErrors() const {
     app_masters[container.app] += size;
     up(masters, apps_[container.app].leaf, size);
   }
+  std::vector<Resources> held(nodes_.size());
+  for (uint32_t i = 0; i < holds_.size(); ++i) {
+    const Hold& hold = holds_[i];
+    if (hold.node == kNone) continue;
+    held[hold.node] += hold.size;
+    const std::vector<uint32_t>& listed = nodes_[hold.node].holds;
+    if (!nodes_[hold.node].alive || std::find(listed.begin(), listed.end(), i) == listed.end())
+      return "hold " + std::to_string(i);
+  }
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (held[i] != nodes_[i].held) return "node " + std::to_string(i) + ": held";
     if (node_used[i] != nodes_[i].used || node_containers[i] != nodes_[i].containers)
       return "node " + std::to_string(i) + ": usage";
   }

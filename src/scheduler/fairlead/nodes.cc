@@ -56,6 +56,7 @@ void Core::On(const ev::NodeRemoved& event) {
   FL_CHECK(event.node.value < nodes_.size() && nodes_[event.node.value].alive, "unknown node index");
   Node& node = nodes_[event.node.value];
   if (node.schedulable) schedulable_ -= node.capacity;
+  DropHoldsOn(event.node.value);
   for (const auto& [partition, position] : node.places) partitions_[partition].open_nodes -= node.schedulable ? 1 : 0;
   node.schedulable = false;
   PublishFree(event.node.value);
@@ -119,6 +120,7 @@ void Core::On(const ev::NodeSchedulable& event) {
   } else {
     schedulable_ -= node.capacity;
   }
+  if (!event.schedulable) DropHoldsOn(event.node.value);
   NodeChanged(event.node.value, event.schedulable);
   if (!event.schedulable) WakeNeighbours(node);
 }
@@ -207,13 +209,16 @@ void Core::NodeChanged(uint32_t index, bool freed) {
 }
 
 void Core::PublishChanged() {
-  for (const uint32_t index : changed_nodes_) {
+  for (size_t i = 0; i < changed_nodes_.size(); ++i) {  // serving a hold may append
+    const uint32_t index = changed_nodes_[i];
     Node& node = nodes_[index];
     node.changed = false;
     if (!node.alive) continue;
     PublishFree(index);
-    if (node.freed) NodeFreed(index);
+    const bool freed = node.freed;
     node.freed = false;
+    if (freed && !node.holds.empty()) ServeHolds(index);
+    if (freed) NodeFreed(index);
   }
   changed_nodes_.clear();
 }

@@ -9,12 +9,33 @@ namespace {
 
 /// Hosts of one request that are looked at in one try.
 constexpr size_t kTries = 64;
+/// How often holds and preemption are looked at while requests wait.
+constexpr base::Duration kReviewInterval = base::Duration::Seconds(1);
 
 }  // namespace
 
 void Core::PlaceAll() {
-  PublishChanged();
   if (keys_stale_) RebuildKeys();
+  PlaceInOrder();
+  if (now_ >= review_at_) {
+    Review();
+    PlaceInOrder();
+  }
+  if (review_at_ == Instant::Max() && !tight_shapes_.empty()) review_at_ = now_ + kReviewInterval;
+  while (!timers_.empty() && !TimerWanted(timers_.front())) PopTimer();
+}
+
+void Core::PlaceInOrder() {
+  do {
+    PublishChanged();
+    PlaceServable();
+  } while (!changed_nodes_.empty());  // a hold that was dropped gave room back
+  std::vector<std::pair<uint32_t, uint64_t>> waiters;
+  waiters.swap(round_waiters_);
+  WakeWaiters(waiters, Park::kRound);
+}
+
+void Core::PlaceServable() {
   for (;;) {
     uint64_t servable = servable_ & OpenClasses(queues_[kRoot]);
     if (!servable) break;
@@ -25,10 +46,6 @@ void Core::PlaceAll() {
     }
     PlaceFrom(FirstApp(queues_[q], servable), servable);
   }
-  std::vector<std::pair<uint32_t, uint64_t>> waiters;
-  waiters.swap(round_waiters_);
-  WakeWaiters(waiters, Park::kRound);
-  while (!timers_.empty() && !TimerWanted(timers_.front())) PopTimer();
 }
 
 uint32_t Core::FirstApp(const Queue& leaf, uint64_t servable) const {
@@ -116,7 +133,7 @@ void Core::Wait(uint32_t slot, Want& want, const Spot& spot) {
       return;
     case Spot::Verdict::kWaiting:
       if (want.refusing_since == Instant::Max()) want.refusing_since = now_;
-      PushTimer({spot.until, slot, want.serial});
+      PushTimer({spot.until, TimerKind::kLocality, slot, want.serial});
       [[fallthrough]];
     case Spot::Verdict::kStrict:
       RegisterWaiter(slot, want);
@@ -295,10 +312,15 @@ Locality Core::Allowed(const App& app, const Want& want, Instant now, Instant& u
   return Locality::kOffSwitch;
 }
 
-void Core::Grant(uint32_t slot, Want& want, const Spot& spot) {
+model::ContainerId Core::NextId(App& app) {
+  return {{app.id, app.attempt}, (config_.epoch << 40) | ++app.next_sequence};
+}
+
+/// `held`: the number that the hold on the node took.
+void Core::Grant(uint32_t slot, Want& want, const Spot& spot, const model::ContainerId* held) {
   App& app = apps_[slot];
   const Resources size = shapes_[want.shape].size;
-  const model::ContainerId id{{app.id, app.attempt}, (config_.epoch << 40) | ++app.next_sequence};
+  const model::ContainerId id = held ? *held : NextId(app);
   const uint32_t index = AddContainer(slot, spot.node, id, want.shape);
   Container& container = containers_[index];
   container.priority = want.priority;
@@ -307,8 +329,8 @@ void Core::Grant(uint32_t slot, Want& want, const Spot& spot) {
   if (spot.locality == Locality::kOffSwitch && !shapes_[want.shape].exact)
     MoveCursor(shapes_[want.shape].label, spot.node);
   const bool master = app.needs_master;
-  Emit(ev::Granted{app.index, id, NodeIndex{spot.node}, want.priority, want.request_id, size, spot.locality, false,
-                   master});
+  Emit(ev::Granted{app.index, id, NodeIndex{spot.node}, want.priority, want.request_id, size, spot.locality,
+                   held != nullptr, master});
   TakeCounts(app, want, spot);
   if (master) {
     RecordMaster(slot, index);
@@ -336,6 +358,7 @@ void Core::MoveCursor(uint32_t label, uint32_t node) {
 void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
   app.pending -= shapes_[want.shape].size;
   if (--want.count == 0) WantShape(want.shape, -1);
+  if (want.count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
   if (spot.locality == Locality::kOffSwitch || want.lines.empty()) return;
   const Node& node = nodes_[spot.node];
   for (Line& line : want.lines) {
@@ -346,7 +369,10 @@ void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
 }
 
 bool Core::TimerWanted(const Timer& timer) {
-  const Want* want = FindWant(timer.app, timer.serial);
+  if (timer.kind != TimerKind::kLocality) {
+    return holds_[timer.owner].node != kNone && holds_[timer.owner].serial == timer.serial;
+  }
+  const Want* want = FindWant(timer.owner, timer.serial);
   return want && want->park == Park::kPlace;
 }
 
@@ -364,8 +390,18 @@ void Core::FireTimers() {
   while (!timers_.empty() && timers_.front().at <= now_) {
     const Timer timer = timers_.front();
     PopTimer();
-    Want* want = FindWant(timer.app, timer.serial);
-    if (want && want->park == Park::kPlace) SetPark(timer.app, *want, Park::kNo);
+    if (!TimerWanted(timer)) continue;
+    switch (timer.kind) {
+      case TimerKind::kLocality:
+        SetPark(timer.owner, *FindWant(timer.owner, timer.serial), Park::kNo);
+        break;
+      case TimerKind::kTakeVictims:
+        TakeVictims(timer.owner);
+        break;
+      case TimerKind::kHoldEnds:
+        DropHold(timer.owner);
+        break;
+    }
   }
 }
 

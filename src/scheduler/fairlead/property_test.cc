@@ -63,6 +63,16 @@ class RandomHistory {
     }
     if (rng_.Chance(0.3)) config.queues.user_max_apps_default = static_cast<int32_t>(rng_.Between(2, 5));
     if (rng_.Chance(0.5)) config.node_order = NodeOrder::kPack;
+    if (rng_.Chance(0.5)) {
+      config.preemption.enabled = true;
+      config.preemption.starvation = base::Duration::Millis(rng_.Between(0, 2000));
+      config.preemption.grace = base::Duration::Millis(rng_.Between(0, 1500));
+      config.preemption.interval = base::Duration::Millis(rng_.Between(0, 1000));
+      config.preemption.minimum_run = base::Duration::Millis(rng_.Between(0, 1000));
+    }
+    config.holds.after = base::Duration::Millis(rng_.Between(500, 5000));
+    config.holds.duration = base::Duration::Millis(rng_.Between(500, 5000));
+    config.holds.nodes_per_thousand = 200;
     for (model::QueueConfig& queue : config.queues.queues) {
       if (queue.min_resources && queue.max_resources) queue.min_resources.reset();
     }

@@ -83,8 +83,12 @@ void Core::ViewQueue(uint32_t index, const Resources& share, const Resources& st
   }
   for (size_t i = 0; i < slots.size(); ++i) {
     const App& app = apps_[slots[i]];
+    Resources held;
+    for (const Hold& hold : holds_) {
+      if (hold.node != kNone && hold.app == slots[i]) held += hold.size;
+    }
     view.apps.push_back(
-        {app.index, queue.name, app.runnable, app_shares[i], app.used + app.pending, app.used, {}, app.containers});
+        {app.index, queue.name, app.runnable, app_shares[i], app.used + app.pending, app.used, held, app.containers});
   }
 }
 

@@ -84,6 +84,13 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
     case Spot::Verdict::kNoRoom:
       break;
   }
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (!Open(nodes_[i]) || nodes_[i].holds.empty() || !HasLabel(i, shape.label) || Excluded(app, nodes_[i])) continue;
+    if (!shape.size.FitsIn(Free(nodes_[i]) + nodes_[i].held)) continue;
+    return give(ev::PendingReason::kReserved,
+                "node " + names_.Name(nodes_[i].host) + " has room for " + size + ", kept for another request",
+                "wait for the hold to end, or shorten holds");
+  }
   bool possible = false;
   for (uint32_t i = 0; i < nodes_.size() && !possible; ++i) {
     possible =
