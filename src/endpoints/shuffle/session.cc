@@ -1,6 +1,7 @@
 #include "endpoints/shuffle/session.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 
@@ -139,7 +140,7 @@ void Session::OnUpload(const Frame& frame) {
     if (MayUse(push->app_id)) Fail(kNoMerge);
   } else {
     Fail("java.lang.UnsupportedOperationException: Unexpected message with #receiveStream: " +
-         messages::ToJavaString(*message));
+         messages::ToJavaString(*message, DialectOf(config_.answer_as)));
   }
   Refuse();
 }
@@ -156,7 +157,8 @@ void Session::Dispatch(messages::Message message) {
         if constexpr (requires { this->Handle(m); }) {
           Handle(m);
         } else {
-          Fail("java.lang.UnsupportedOperationException: Unexpected message: " + messages::ToJavaString(message));
+          Fail("java.lang.UnsupportedOperationException: Unexpected message: " +
+               messages::ToJavaString(message, DialectOf(config_.answer_as)));
         }
       },
       message);
@@ -216,6 +218,9 @@ void Session::Handle(messages::RemoveBlocks& m) {
   if (!MayUse(m.app_id)) return;
   const model::shuffle::Executor* executor = host_.FindExecutor(m.app_id, m.exec_id);
   if (executor == nullptr) return Fail(NotRegistered(m.app_id, m.exec_id));
+  // Java divides by both to find the first file.
+  const bool nowhere = executor->dirs.empty() || executor->sub_dirs_per_local_dir == 0;
+  if (nowhere && !m.block_ids.empty()) return Fail("java.lang.ArithmeticException: / by zero");
   waiting_ = Waiting::kRpc;
   host_.RemoveBlocks(*executor, std::move(m.block_ids));
 }
@@ -223,6 +228,12 @@ void Session::Handle(messages::RemoveBlocks& m) {
 void Session::Handle(messages::GetLocalDirsForExecutors& m) {
   ++counters_.local_dirs_requests;
   if (!MayUse(m.app_id)) return;
+  if (config_.answer_as == AnswerAs::kSpark43) {  // Set.of
+    std::set<std::string_view> seen;
+    for (const std::string& id : m.exec_ids) {
+      if (!seen.insert(id).second) return Fail("java.lang.IllegalArgumentException: duplicate element: " + id);
+    }
+  }
   // A HashSet of the ids fills a HashMap, whose order the answer has.
   size_t capacity = 16;
   while (config_.answer_as == AnswerAs::kSpark43 && capacity * 3 < m.exec_ids.size() * 4) capacity *= 2;
@@ -283,12 +294,13 @@ void Session::FinishRpc(base::Result<std::string> body) {
 // ---- blocks --------------------------------------------------------------------------------------------------------
 
 void Session::OnChunk(int64_t stream_id, int32_t chunk_index) {
-  stream_text_.clear();
+  asked_as_stream_ = false;
   ServeBlock(stream_id, chunk_index);
 }
 
 /// "<stream>_<chunk>", as parsed by OneForOneStreamManager.parseStreamChunkId.
 void Session::OnStream(std::string_view text) {
+  asked_as_stream_ = true;
   stream_text_ = text;
   const auto parts = JavaSplit(text);
   if (parts.empty()) return FailBlock(ArrayIndexError(0, 0).message);
@@ -368,13 +380,13 @@ void Session::SendBlock(BlockResult result) {
     if (!*more) streams_.Remove(stream_id_);
   }
   if (result.kind == BlockResult::Kind::kMissing) {
-    return FailBlock(stream_text_.empty() ? std::string("java.lang.IllegalStateException: Chunk was not found")
-                                          : "Stream '" + stream_text_ + "' was not found.");
+    return FailBlock(!asked_as_stream_ ? std::string("java.lang.IllegalStateException: Chunk was not found")
+                                       : "Stream '" + stream_text_ + "' was not found.");
   }
   // Netty's DefaultFileRegion; the encoder answers with the bare message.
   if (result.offset < 0) return FailBlock("position : " + std::to_string(result.offset) + " (expected: >= 0)");
   if (result.length < 0) return FailBlock("count : " + std::to_string(result.length) + " (expected: >= 0)");
-  if (!stream_text_.empty()) {
+  if (asked_as_stream_) {
     transport::AppendStreamResponse(host_.Output(), stream_text_, result.length);
   } else {
     if (result.length > kChunkBytesMax) {
@@ -395,7 +407,7 @@ void Session::SendBlock(BlockResult result) {
 
 void Session::FailBlock(std::string_view error) {
   ++counters_.block_failures;
-  if (stream_text_.empty()) {
+  if (!asked_as_stream_) {
     transport::AppendChunkFetchFailure(host_.Output(), stream_id_, chunk_index_, error);
   } else {
     transport::AppendStreamFailure(host_.Output(), stream_text_, error);

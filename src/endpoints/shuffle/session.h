@@ -185,10 +185,11 @@ class Session {
   bool closed_ = false;
   bool pumping_ = false;
   Waiting waiting_ = Waiting::kNothing;
-  int64_t request_id_ = 0;   // of the RPC being answered
-  int64_t stream_id_ = 0;    // of the block being served
-  int32_t chunk_index_ = 0;  // of the block being served
-  std::string stream_text_;  // set: asked for by StreamRequest
+  int64_t request_id_ = 0;        // of the RPC being answered
+  int64_t stream_id_ = 0;         // of the block being served
+  int32_t chunk_index_ = 0;       // of the block being served
+  bool asked_as_stream_ = false;  // by StreamRequest, with this id:
+  std::string stream_text_;
   std::vector<int64_t> own_streams_;
 
   bool authenticated_;

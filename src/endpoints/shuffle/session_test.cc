@@ -194,7 +194,7 @@ TEST_F(SessionTest, ListsOfDifferentLengthsFailAsInJava) {
 }
 
 TEST_F(SessionTest, LocalDirsComeInJavasHashOrder) {
-  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"2", "1", "2"}});
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"2", "1"}});
   Answers();
   const auto decoded = messages::DecodeMessage(last_body_);
   ASSERT_TRUE(decoded.ok());
@@ -204,6 +204,15 @@ TEST_F(SessionTest, LocalDirsComeInJavasHashOrder) {
   // As java.util.HashMap of JDK 17 prints its keySet().
   EXPECT_THAT(JavaHashOrder({"driver", "10", "1", "2", "shuffle"}, 16),
               ElementsAre("1", "2", "driver", "shuffle", "10"));
+}
+
+TEST_F(SessionTest, AnExecutorAskedForTwice) {
+  config_.answer_as = AnswerAs::kSpark35;
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"2", "1", "2"}});
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 1"));
+  config_.answer_as = AnswerAs::kSpark43;
+  Rpc(2, messages::GetLocalDirsForExecutors{"app", {"2", "1", "2"}});
+  EXPECT_THAT(Answers(), ElementsAre("RpcFailure 2 java.lang.IllegalArgumentException: duplicate element: 2"));
 }
 
 TEST_F(SessionTest, AuthenticatedAppsSeeOnlyTheirOwn) {

@@ -40,14 +40,16 @@ std::optional<Algorithm> AlgorithmOf(std::string_view name, bool knows_crc32c) {
   return std::nullopt;
 }
 
-/// nullopt: the data cannot be read whole.
+/// Of the data, or of what a cut file still has of it. nullopt: it cannot be read.
 std::optional<int64_t> ChecksumOf(Algorithm algorithm, const endpoints::shuffle::BlockResult& data) {
   uint64_t sum = algorithm == Algorithm::kAdler32 ? 1 : 0;
   std::string buffer(256 * 1024, '\0');
-  if (data.length < 0 || data.available < data.length) return std::nullopt;
-  for (int64_t done = 0; done < data.length;) {
+  const bool past_the_end = data.file && data.offset > static_cast<int64_t>(static_cast<OpenFile&>(*data.file).bytes());
+  if (data.length < 0 || (data.length > 0 && !data.file) || past_the_end) return std::nullopt;
+  for (int64_t done = 0; done < data.available;) {
     const auto& file = static_cast<const OpenFile&>(*data.file).file();
-    const auto wanted = static_cast<size_t>(std::min<int64_t>(data.length - done, static_cast<int64_t>(buffer.size())));
+    const auto wanted =
+        static_cast<size_t>(std::min<int64_t>(data.available - done, static_cast<int64_t>(buffer.size())));
     const auto read = file->ReadAt(static_cast<uint64_t>(data.offset + done), {buffer.data(), wanted});
     if (!read.ok() || *read != wanted) return std::nullopt;
     const auto* bytes = reinterpret_cast<const Bytef*>(buffer.data());

@@ -53,6 +53,11 @@ class Reader {
     });
     return out;
   }
+  /// A whole int32 follows and it is not 0: false. Too few bytes count as 0, to be found out by reading.
+  bool NextIsZero() const {
+    const std::string_view rest = body_.substr(position_);
+    return rest.size() < 4 || rest.substr(0, 4) == std::string_view("\0\0\0\0", 4);
+  }
   std::string Rest() { return std::string(Take(body_.size() - position_)); }
 
   void Fail(std::string what, DecodeError code = DecodeError::kMalformed) {
@@ -202,7 +207,13 @@ void Read(Reader& in, FinalizeShuffleMerge& m) {
 void Read(Reader& in, MergeStatuses& m) {
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
-  m.rest = in.Rest();
+  if (in.NextIsZero()) {
+    in.I32();
+    m.reduce_ids = in.Ints();
+    m.sizes = in.Longs();
+  } else {
+    m.rest = in.Rest();
+  }
 }
 void Read(Reader& in, FetchShuffleBlockChunks& m) {
   m.app_id = in.Blob();
@@ -232,6 +243,11 @@ void Read(Reader& in, CorruptionCause& m) {
 void Read(Reader& in, BlockPushReturnCode& m) {
   m.code = in.U8();
   m.failed_block_id = in.Blob();
+  constexpr uint8_t kCodes = 5;  // BlockPushNonFatalFailure.ReturnCode
+  if (m.code >= kCodes) {
+    in.Fail("java.lang.IllegalArgumentException: Unknown block push return code: " +
+            std::to_string(static_cast<int8_t>(m.code)));
+  }
 }
 void Read(Reader& in, RemoveShuffleMerge& m) {
   m.app_id = in.Blob();
@@ -313,6 +329,7 @@ void Write(Writer& w, const FinalizeShuffleMerge& m) {
 }
 void Write(Writer& w, const MergeStatuses& m) {
   w.All(m.shuffle_id, m.shuffle_merge_id);
+  if (m.rest.empty()) return w.All(int32_t{0}, m.reduce_ids, m.sizes);
   w.Raw(m.rest);
 }
 void Write(Writer& w, const FetchShuffleBlockChunks& m) {
@@ -367,14 +384,9 @@ std::string Print(const PushBlockStream& m) {
          ",shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) +
          ",mapIndex=" + Text(m.map_index) + ",reduceId=" + Text(m.reduce_id) + ",index=" + Text(m.index) + "]";
 }
-/// Without bitmaps the count of reduce ids follows at once; bitmaps are not decoded.
-int32_t ReduceIds(const MergeStatuses& m) {
-  base::ByteReader in(m.rest);
-  return in.I32() == 0 ? in.I32() : 0;
-}
 std::string Print(const MergeStatuses& m) {
   return "MergeStatuses[shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) +
-         ",reduceId size=" + Text(ReduceIds(m)) + "]";
+         ",reduceId size=" + Text(static_cast<int64_t>(m.reduce_ids.size())) + "]";
 }
 std::string Print(const CorruptionCause& m) { return "CorruptionCause[cause=" + std::string(EnumName(m.cause)) + "]"; }
 std::string Print(const BlockPushReturnCode& m) {
@@ -394,10 +406,62 @@ std::string Print(const RegisterDriver& m) {
 std::string Print(const ShuffleServiceHeartbeat&) {
   return "org.apache.spark.network.shuffle.protocol.mesos.ShuffleServiceHeartbeat@0";
 }
-/// Requests that a service handles are never printed.
-template <class T>
-std::string Print(const T&) {
-  return "a request";
+/// Arrays.deepToString.
+std::string List(const IntLists& lists) {
+  std::string out = "[";
+  for (size_t i = 0; i < lists.size(); ++i) {
+    if (i > 0) out += ", ";
+    out += List(std::vector<int32_t>(lists[i].begin(), lists[i].end()));
+  }
+  return out + "]";
+}
+/// "Name[appId=...".
+std::string Begin(const char* name, const std::string& app) { return std::string(name) + "[appId=" + app; }
+
+std::string Print(const OpenBlocks& m) {
+  return Begin("OpenBlocks", m.app_id) + ",execId=" + m.exec_id + ",blockIds=" + List(m.block_ids) + "]";
+}
+std::string Print(const RemoveBlocks& m) {
+  return Begin("RemoveBlocks", m.app_id) + ",execId=" + m.exec_id + ",blockIds=" + List(m.block_ids) + "]";
+}
+std::string Print(const RegisterExecutor& m) {
+  return Begin("RegisterExecutor", m.app_id) + ", execId=" + m.exec_id +
+         ",executorInfo=ExecutorShuffleInfo[localDirs=" + List(m.local_dirs) +
+         ",subDirsPerLocalDir=" + Text(m.sub_dirs_per_local_dir) + ",shuffleManager=" + m.shuffle_manager + "]]";
+}
+std::string Print(const FetchShuffleBlocks& m) {
+  return Begin("FetchShuffleBlocks", m.app_id) + ",execId=" + m.exec_id + ",shuffleId=" + Text(m.shuffle_id) +
+         ",mapIds=" + List(m.map_ids) + ",reduceIds=" + List(m.reduce_ids) +
+         ",batchFetchEnabled=" + (m.batch ? "true" : "false") + "]";
+}
+std::string Print(const FetchShuffleBlockChunks& m) {
+  return Begin("FetchShuffleBlockChunks", m.app_id) + ",execId=" + m.exec_id + ",shuffleId=" + Text(m.shuffle_id) +
+         ",shuffleMergeId=" + Text(m.shuffle_merge_id) + ",reduceIds=" + List(m.reduce_ids) +
+         ",chunkIds=" + List(m.chunk_ids) + "]";
+}
+std::string Print(const GetLocalDirsForExecutors& m) {
+  return Begin("GetLocalDirsForExecutors", m.app_id) + ",execIds=" + List(m.exec_ids) + "]";
+}
+std::string Print(const FinalizeShuffleMerge& m) {
+  return Begin("FinalizeShuffleMerge", m.app_id) + ",attemptId=" + Text(m.app_attempt_id) +
+         ",shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) + "]";
+}
+std::string Print(const RemoveShuffleMerge& m) {
+  return Begin("RemoveShuffleMerge", m.app_id) + ",attemptId=" + Text(m.app_attempt_id) +
+         ",shuffleId=" + Text(m.shuffle_id) + ",shuffleMergeId=" + Text(m.shuffle_merge_id) + "]";
+}
+std::string Print(const DiagnoseCorruption& m) {
+  return Begin("DiagnoseCorruption", m.app_id) + ",execId=" + m.exec_id + ",shuffleId=" + Text(m.shuffle_id) +
+         ",mapId=" + Text(m.map_id) + ",reduceId=" + Text(m.reduce_id) + ",checksum=" + Text(m.checksum) +
+         ",algorithm=" + m.algorithm + "]";
+}
+
+/// Spark 3.5 prints by commons-lang's ToStringBuilder, which differs in a few classes.
+void PrintAs35(const Message& message, std::string& text) {
+  if (message.index() == 2) {
+    const size_t space = text.find(", execId=");
+    if (space != std::string::npos) text.erase(space + 1, 1);
+  }
 }
 
 }  // namespace
@@ -434,8 +498,10 @@ std::string EncodeMessage(const Message& message) {
   return out;
 }
 
-std::string ToJavaString(const Message& message) {
-  return std::visit([](const auto& alternative) { return Print(alternative); }, message);
+std::string ToJavaString(const Message& message, Dialect dialect) {
+  std::string text = std::visit([](const auto& alternative) { return Print(alternative); }, message);
+  if (dialect == Dialect::kSpark35) PrintAs35(message, text);
+  return text;
 }
 
 }  // namespace fairlead::wire::spark_shuffle

@@ -120,10 +120,12 @@ struct FinalizeShuffleMerge {
   int32_t shuffle_id = 0;
   int32_t shuffle_merge_id = 0;
 };
-/// `rest`: bitmaps, reduce ids and sizes, not decoded (push-based merge only).
+/// With bitmaps everything after the merge id stays undecoded in `rest` (push-based merge only).
 struct MergeStatuses {
   int32_t shuffle_id = 0;
   int32_t shuffle_merge_id = 0;
+  std::vector<int32_t> reduce_ids;
+  std::vector<int64_t> sizes;
   std::string rest;
 };
 struct FetchShuffleBlockChunks {
@@ -187,6 +189,6 @@ base::Result<Message> DecodeMessage(std::string_view body, Dialect dialect = Dia
 std::string EncodeMessage(const Message& message);
 
 /// The message as its Java class prints itself: "StreamHandle[streamId=1,numChunks=2]".
-std::string ToJavaString(const Message& message);
+std::string ToJavaString(const Message& message, Dialect dialect = Dialect::kSpark43);
 
 }  // namespace fairlead::wire::spark_shuffle

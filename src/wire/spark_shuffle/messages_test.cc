@@ -55,7 +55,7 @@ TEST(Messages, EveryMessageComesBack) {
       LocalDirsForExecutors{{"1"}, {2}, {"/x", "/y"}},
       PushBlockStream{"a", 1, 2, 3, 4, 5, 6},
       FinalizeShuffleMerge{"a", 1, 2, 3},
-      MergeStatuses{1, 2, std::string(12, '\0')},
+      MergeStatuses{1, 2, {3, 4}, {5, 6}, ""},
       FetchShuffleBlockChunks{"a", "1", 2, 3, {1, 2}, lists},
       DiagnoseCorruption{"a", "1", 2, 3, 4, 5, "CRC32"},
       CorruptionCause{Cause::kNetworkIssue},
@@ -71,7 +71,7 @@ TEST(Messages, EveryMessageComesBack) {
     EXPECT_EQ(EncodeMessage(*again), bytes);
     EXPECT_TRUE(DecodeMessage(bytes + "more").ok());
     for (size_t cut = 0; cut < bytes.size(); ++cut) {
-      EXPECT_EQ(DecodeMessage(bytes.substr(0, cut)).ok(), message.index() == 14 && cut >= 9);
+      EXPECT_EQ(DecodeMessage(bytes.substr(0, cut)).ok(), false);
     }
   }
 }

@@ -65,7 +65,6 @@ void ReadFields(ByteReader& in, Frame& frame) {
     case FrameType::kStreamResponse:
       frame.text = TakeBlob(in);
       frame.following_bytes = in.I64();
-      if (frame.following_bytes < 0) in.Fail();
       return;
     case FrameType::kStreamFailure:
       frame.text = TakeBlob(in);
@@ -79,7 +78,6 @@ void ReadFields(ByteReader& in, Frame& frame) {
       frame.id = in.I64();
       frame.body = TakeBlob(in);
       frame.following_bytes = in.I64();
-      if (frame.following_bytes < 0) in.Fail();
       return;
     case FrameType::kMergedBlockMetaRequest:
       frame.id = in.I64();
@@ -229,7 +227,7 @@ FrameReader::Outcome FrameReader::Next() {
   if (!decoded) return Fail(decoded.error().message);
   view_.remove_prefix(kLengthBytes + static_cast<size_t>(payload));
   frame_ = *decoded;
-  raw_left_ = frame_.following_bytes;
+  raw_left_ = frame_.following_bytes > 0 ? frame_.following_bytes : 0;
   return Outcome::kFrame;
 }
 

@@ -44,7 +44,7 @@ struct Frame {
   std::string_view text;         // error of a failure; streamId of stream frames; appId of MergedBlockMetaRequest
   std::string_view error;        // of StreamFailure
   std::string_view body;         // in-frame body; meta of UploadStream
-  int64_t following_bytes = 0;   // of StreamResponse and UploadStream: raw bytes after the frame
+  int64_t following_bytes = 0;   // of StreamResponse and UploadStream: raw bytes after the frame; not checked
   int32_t shuffle_id = 0;        // of MergedBlockMetaRequest
   int32_t shuffle_merge_id = 0;  // of MergedBlockMetaRequest
   int32_t reduce_id = 0;         // of MergedBlockMetaRequest
