@@ -66,7 +66,11 @@ class FrameSource {
  public:
   virtual ~FrameSource() = default;
   /// Calls use(frame, keep); keep() holds the frame's bytes and gives their owner and size. Stops when use says false.
-  using Kept = std::pair<std::shared_ptr<const void>, size_t>;
+  struct Kept {
+    std::shared_ptr<const void> owner;
+    size_t bytes = 0;
+    std::string_view frame;  // where the frame's bytes are from now on
+  };
   using Use = std::function<void(std::string_view frame, const std::function<Kept()>& keep)>;
   virtual void ForEachFrame(const Use& use) = 0;
   [[noreturn]] virtual void Malformed() = 0;
@@ -81,7 +85,7 @@ class ShuffleSource : public FrameSource {
     while (reader_.NextFrame(frame)) {
       use(frame, [&] {
         auto owner = reader_.Keep();
-        return Kept(std::move(owner), reader_.kept_bytes());
+        return Kept{std::move(owner), reader_.kept_bytes(), frame};
       });
     }
   }
@@ -98,7 +102,7 @@ class GraceSource : public FrameSource {
     files_.ReadPart(part_, [&](std::string_view frame) {
       use(frame, [&] {
         auto copy = std::make_shared<std::string>(frame);
-        return Kept(copy, copy->size());
+        return Kept{copy, copy->size(), *copy};
       });
     });
   }
@@ -171,10 +175,10 @@ void Grouping::Load(size_t input, FrameSource& source, int level, std::array<Hel
         ++records;
       });
     } else {
-      auto [owner, bytes] = keep();
-      held[input].owners.push_back(std::move(owner));
-      held[input].held_bytes += bytes;
-      good = ForEachRecord(frame, shape, [&](std::string_view key, std::string_view value) {
+      FrameSource::Kept kept = keep();
+      held[input].owners.push_back(std::move(kept.owner));
+      held[input].held_bytes += kept.bytes;
+      good = ForEachRecord(kept.frame, shape, [&](std::string_view key, std::string_view value) {
         held[input].index.Add(HashBytes(key), key, value);
         ++records;
       });
