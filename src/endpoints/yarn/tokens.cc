@@ -16,7 +16,28 @@ namespace {
 
 constexpr std::string_view kUnreadable = "Can't de-serialize tokenIdentifier";
 
-RpcToken Sign(std::string identifier, std::string_view key, std::string_view kind, std::string service) {
+constexpr std::pair<std::string_view, TokenHmac> kHmacNames[] = {
+    {"HmacSHA1", TokenHmac::kSha1},     {"HmacSHA224", TokenHmac::kSha224}, {"HmacSHA256", TokenHmac::kSha256},
+    {"HmacSHA384", TokenHmac::kSha384}, {"HmacSHA512", TokenHmac::kSha512}, {"HmacMD5", TokenHmac::kMd5}};
+
+const EVP_MD* HashOf(TokenHmac hmac) {
+  switch (hmac) {
+    case TokenHmac::kSha224:
+      return EVP_sha224();
+    case TokenHmac::kSha256:
+      return EVP_sha256();
+    case TokenHmac::kSha384:
+      return EVP_sha384();
+    case TokenHmac::kSha512:
+      return EVP_sha512();
+    case TokenHmac::kMd5:
+      return EVP_md5();
+    default:
+      return EVP_sha1();
+  }
+}
+
+RpcToken Sign(std::string identifier, const MasterKey& key, std::string_view kind, std::string service) {
   RpcToken token;
   token.password = TokenPassword(key, identifier);
   token.identifier = std::move(identifier);
@@ -36,6 +57,13 @@ void Advance(std::optional<MasterKey>& current, std::optional<MasterKey>& previo
 
 wire::yarn::MasterKeyProto ToWire(const MasterKey& key) { return {.key_id = key.id, .bytes = key.bytes}; }
 
+std::optional<TokenHmac> TokenHmacByName(std::string_view java_name) {
+  for (const auto& [name, hmac] : kHmacNames) {
+    if (name == java_name) return hmac;
+  }
+  return std::nullopt;
+}
+
 MasterKey FromWire(const wire::yarn::MasterKeyProto& proto) { return {proto.KeyId(), std::string(proto.Bytes())}; }
 
 const MasterKey* MasterKeys::Find(int32_t id) const {
@@ -45,7 +73,7 @@ const MasterKey* MasterKeys::Find(int32_t id) const {
 
 void MasterKeys::Roll(std::string random) {
   // Ids are a counter that begins anywhere and may wrap (Hadoop begins at a random int).
-  next = MasterKey{static_cast<int32_t>(static_cast<uint32_t>(newest().id) + 1), std::move(random)};
+  next = MasterKey{static_cast<int32_t>(static_cast<uint32_t>(newest().id) + 1), std::move(random), current.hmac};
 }
 
 void MasterKeys::Activate() {
@@ -54,11 +82,11 @@ void MasterKeys::Activate() {
   next.reset();
 }
 
-std::string TokenPassword(std::string_view key, std::string_view identifier) {
+std::string TokenPassword(std::string_view key, std::string_view identifier, TokenHmac hmac) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  HMAC(EVP_sha1(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(identifier.data()),
-       identifier.size(), digest, &length);
+  HMAC(HashOf(hmac), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(identifier.data()), identifier.size(), digest, &length);
   return std::string(reinterpret_cast<const char*>(digest), length);
 }
 
@@ -68,21 +96,21 @@ bool SameSecret(std::string_view a, std::string_view b) {
 
 RpcToken MintAmRmToken(AMRMTokenIdentifierProto identifier, const MasterKey& key) {
   identifier.key_id = key.id;
-  return Sign(identifier.Encode(), key.bytes, kAmRmTokenKind, "");
+  return Sign(identifier.Encode(), key, kAmRmTokenKind, "");
 }
 
 RpcToken MintNmToken(NMTokenIdentifierProto identifier, const MasterKey& key, std::string service) {
   identifier.key_id = key.id;
-  return Sign(identifier.Encode(), key.bytes, kNmTokenKind, std::move(service));
+  return Sign(identifier.Encode(), key, kNmTokenKind, std::move(service));
 }
 
 RpcToken MintContainerToken(ContainerTokenIdentifierProto identifier, const MasterKey& key, std::string service) {
   identifier.master_key_id = key.id;
-  return Sign(identifier.Encode(), key.bytes, kContainerTokenKind, std::move(service));
+  return Sign(identifier.Encode(), key, kContainerTokenKind, std::move(service));
 }
 
 RpcToken MintClientToAmToken(const wire::yarn::ClientToAMTokenIdentifierProto& identifier, std::string_view key) {
-  return Sign(identifier.Encode(), key, kClientToAmTokenKind, "");
+  return Sign(identifier.Encode(), {0, std::string(key)}, kClientToAmTokenKind, "");
 }
 
 wire::hadoop_rpc::TokenProto ToWire(const RpcToken& token) {
@@ -118,7 +146,7 @@ base::Result<TokenSecret> AmRmTokens::Secret(std::string_view identifier) const 
   if (!attempts_.contains(attempt)) return base::Error{name + " not found in AMRMTokenSecretManager."};
   const MasterKey* key = keys_.Find(proto.KeyId());
   if (!key) return base::Error{"Invalid AMRMToken from " + name};
-  return TokenSecret{TokenPassword(key->bytes, identifier), name};
+  return TokenSecret{TokenPassword(*key, identifier), name};
 }
 
 void NodeTokens::SetNode(std::string host, int32_t port) {
@@ -172,7 +200,7 @@ base::Result<TokenSecret> NodeTokens::Secret(std::string_view identifier) const 
   if (!key) {
     return base::Error{"Given NMToken for application : " + name + " seems to have been generated illegally."};
   }
-  return TokenSecret{TokenPassword(key->bytes, identifier), name};
+  return TokenSecret{TokenPassword(key->bytes, identifier, hmac_), name};
 }
 
 base::Result<ContainerTokenIdentifierProto> NodeTokens::VerifyContainerToken(
@@ -187,7 +215,7 @@ base::Result<ContainerTokenIdentifierProto> NodeTokens::VerifyContainerToken(
   }
   for (const auto* key : {&state_.container_previous, &state_.container_current}) {
     if (!*key || (*key)->id != proto.MasterKeyId()) continue;
-    if (SameSecret(TokenPassword((*key)->bytes, token.identifier), token.password)) return proto;
+    if (SameSecret(TokenPassword((*key)->bytes, token.identifier, hmac_), token.password)) return proto;
     return base::Error{"Invalid container token used for starting container on : " + address};
   }
   return base::Error{"Given Container " + name + " seems to have an illegally generated token."};

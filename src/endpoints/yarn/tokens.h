@@ -29,9 +29,16 @@ inline constexpr std::string_view kClientToAmTokenKind = "YARN_CLIENT_TOKEN";
 /// Bytes of a fresh master key, as Hadoop makes them (KeyGenerator of 64 bits).
 inline constexpr size_t kMasterKeyBytes = 8;
 
+/// The hash under the password: HmacSHA1, unless hadoop.security.secret-manager.key-generator.algorithm (Hadoop 3.5)
+/// says otherwise on every daemon of the cluster.
+enum class TokenHmac : uint8_t { kSha1, kSha224, kSha256, kSha384, kSha512, kMd5 };
+/// Java's name ("HmacSHA256"); nothing for another.
+std::optional<TokenHmac> TokenHmacByName(std::string_view java_name);
+
 struct MasterKey {
   int32_t id = 0;
   std::string bytes;
+  TokenHmac hmac = TokenHmac::kSha1;  // of the configuration: neither stored nor sent
   FL_FIELDS(id, bytes)
   friend bool operator==(const MasterKey&, const MasterKey&) = default;
 };
@@ -54,8 +61,11 @@ struct MasterKeys {
   void Activate();
 };
 
-/// HMAC-SHA1, 20 bytes.
-std::string TokenPassword(std::string_view key, std::string_view identifier);
+/// HMAC of the identifier; 20 bytes for SHA-1.
+std::string TokenPassword(std::string_view key, std::string_view identifier, TokenHmac hmac = TokenHmac::kSha1);
+inline std::string TokenPassword(const MasterKey& key, std::string_view identifier) {
+  return TokenPassword(key.bytes, identifier, key.hmac);
+}
 /// Comparison in constant time.
 bool SameSecret(std::string_view a, std::string_view b);
 
@@ -98,6 +108,7 @@ class NodeTokens : public TokenAuthority {
  public:
   /// The address the node registered with, "host:port" exactly.
   void SetNode(std::string host, int32_t port);
+  void SetHmac(TokenHmac hmac) { hmac_ = hmac; }
   void SetNmTokenKey(const MasterKey& key);
   void SetContainerTokenKey(const MasterKey& key);
   /// An attempt started a container with this NM token: its key stays good for it. Fails for a key that is too old.
@@ -125,6 +136,7 @@ class NodeTokens : public TokenAuthority {
 
   std::string host_;
   int32_t port_ = 0;
+  TokenHmac hmac_ = TokenHmac::kSha1;
   State state_;
 };
 

@@ -87,6 +87,25 @@ TEST(Tokens, EveryGoldenIdentifierIsReadAndWrittenUnchanged) {
   }
 }
 
+TEST(Tokens, OtherHashOfHadoop35) {
+  // hadoop-common 3.5.0 with hadoop.security.secret-manager.key-generator.algorithm=HmacSHA256.
+  wire::yarn::AMRMTokenIdentifierProto amrm;
+  amrm.app_attempt_id = Attempt();
+  const auto sha256 = TokenHmacByName("HmacSHA256");
+  ASSERT_TRUE(sha256);
+  EXPECT_EQ(ToHex(MintAmRmToken(amrm, {-5, kKeyBytes, *sha256}).password),
+            "95d1e39cf4e9d1644444587b74cd32248dfac11878239fa6b4cb22598b1bca57");
+  EXPECT_FALSE(TokenHmacByName("HmacSHA3-256"));
+  AmRmTokens tokens(MasterKeys{{5, kKeyBytes, *sha256}, {}});
+  const RpcToken token = tokens.Mint(AttemptId());
+  EXPECT_EQ(tokens.Secret(token.identifier)->password, token.password);
+  NodeTokens node;
+  node.SetHmac(*sha256);
+  node.SetNmTokenKey({1, kKeyBytes});
+  const RpcToken nm = MintNmToken(NmIdentifier(), {1, kKeyBytes, *sha256}, "");
+  EXPECT_EQ(node.Secret(nm.identifier)->password, nm.password);
+}
+
 TEST(MasterKeys, RollAndActivate) {
   MasterKeys keys{{INT32_MAX, "aaaaaaaa"}, {}};
   keys.Roll("bbbbbbbb");
