@@ -131,6 +131,7 @@ Cgroups Cgroups::Detect(const std::string& hierarchy) {
   const std::string v2_controllers = mounts.unified.empty() ? "" : ReadText(mounts.unified + "/cgroup.controllers");
   if (HasWord(v2_controllers, "memory", ' ')) {
     found.is_v2_ = true;
+    found.mount_v2_ = mounts.unified;
     const std::string root = MakeRoot(mounts.unified, hierarchy, why);
     if (!root.empty() && EnableBelow(mounts.unified, root, "memory", why)) found.memory_root_ = root;
     if (!root.empty() && EnableBelow(mounts.unified, root, "cpu", why)) found.cpu_root_ = root;
@@ -169,10 +170,31 @@ CgroupPlace Cgroups::Find(const std::string& name) const {
   return place;
 }
 
-base::Result<CgroupPlace> Cgroups::Create(const std::string& name, const CgroupLimits& limits) const {
+std::string Cgroups::MakeRoots() const {
   std::string why;
   for (const std::string& root : RootsOf()) {
-    if (!MakeDirectory(root + "/" + name, why)) return base::Error{why};
+    if (::access(root.c_str(), F_OK) == 0) continue;
+    for (size_t slash = root.find('/', 1);; slash = root.find('/', slash + 1)) {
+      if (!MakeDirectory(root.substr(0, slash), why)) return why;
+      if (slash == std::string::npos) break;
+    }
+    for (const auto& [owner, controller] :
+         {std::pair{&memory_root_, "memory"}, {&cpu_root_, "cpu"}, {&pids_root_, "pids"}}) {
+      if (is_v2_ && *owner == root && !EnableBelow(mount_v2_, root, controller, why)) return why;
+    }
+  }
+  return why;
+}
+
+base::Result<CgroupPlace> Cgroups::Create(const std::string& name, const CgroupLimits& limits) const {
+  // Somebody else may remove an empty hierarchy between the two steps: try again.
+  for (int attempt = 1;; ++attempt) {
+    std::string why = MakeRoots();
+    for (const std::string& root : RootsOf()) {
+      if (why.empty()) MakeDirectory(root + "/" + name, why);
+    }
+    if (why.empty()) break;
+    if (attempt == 3) return base::Error{why};
   }
   CgroupPlace place = Find(name);
   if (base::Status status = SetLimits(place, limits); !status) return status.error();
@@ -250,9 +272,12 @@ void CgroupKill(const CgroupPlace& place) {
   for (const int64_t pid : CgroupProcesses(place)) ::kill(static_cast<pid_t>(pid), SIGKILL);
 }
 
-bool CgroupRemove(const CgroupPlace& place) {
+bool CgroupRemove(const CgroupPlace& place, bool parents_too) {
   bool gone = true;
-  for (const std::string& directory : place.directories) gone &= ::rmdir(directory.c_str()) == 0 || errno == ENOENT;
+  for (const std::string& directory : place.directories) {
+    gone &= ::rmdir(directory.c_str()) == 0 || errno == ENOENT;
+    if (parents_too) ::rmdir(directory.substr(0, directory.rfind('/')).c_str());
+  }
   return gone;
 }
 

@@ -45,9 +45,12 @@ class Cgroups {
 
  private:
   std::vector<std::string> RootsOf() const;
+  /// Makes the hierarchy's own directories (again: another agent may have removed the empty ones).
+  std::string MakeRoots() const;
   std::string memory_root_;  // <mount>/<hierarchy>
   std::string cpu_root_;
   std::string pids_root_;
+  std::string mount_v2_;
   bool is_v2_ = false;
   std::string description_;
 };
@@ -60,7 +63,7 @@ int64_t CgroupOomKills(const CgroupPlace& place);
 int64_t CgroupPeakBytes(const CgroupPlace& place);
 /// Kills all at once where the kernel can (cgroup.kill); else sends SIGKILL to each process.
 void CgroupKill(const CgroupPlace& place);
-/// Removes the directories; false while a process is still in one.
-bool CgroupRemove(const CgroupPlace& place);
+/// Removes the directories; false while a process is still in one. `parents_too`: also the hierarchy above, if empty.
+bool CgroupRemove(const CgroupPlace& place, bool parents_too = false);
 
 }  // namespace fairlead::shell

@@ -118,6 +118,16 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
   manager.core.capacity =
       model::Resources::Of(memory == -1 ? kMemoryDefaultMib : memory, vcores == -1 ? kVcoresDefault : vcores);
   manager.physical = model::Resources::Of(machine_mib, machine_cores);
+  for (const std::string& type : conf.List("yarn.resource-types")) {
+    const int index = model::ResourceTypes::Add(type);
+    if (index < 0) {
+      conf.Refuse("yarn.resource-types", "there is no room for " + type + "; at most " +
+                                             std::to_string(model::Resources::kMaxTypes) + " types are supported");
+      continue;
+    }
+    if (index >= 2)
+      manager.core.capacity[static_cast<size_t>(index)] = conf.Int("yarn.nodemanager.resource-type." + type, 0, 0);
+  }
   manager.node_label = conf.String("yarn.nodemanager.node-labels.provider.configured-node-partition");
   manager.hadoop_version = conf.String("fairlead.hadoop-version", "3.3.6");
 }

@@ -253,6 +253,42 @@ TEST_F(Fixture, MeasuresItsTree) {
   Next<ContainerExited>(1);
 }
 
+TEST_F(Fixture, RunsAsAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  Close();
+  ::chmod(root_.c_str(), 0755);
+  loop_ = env_posix::MakePosixLoop();
+  SupervisedOptions options;
+  options.control_root = root_ + "/control";
+  options.run_as = {true, "nobody"};
+  containers_ = MakeSupervisedContainers(*loop_, options);
+  containers_->Start(this);
+  Launch(1, "id -un > who; cat container_tokens; ! cat /etc/shadow");
+  Next<ContainerRunning>(1);
+  EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
+  EXPECT_EQ(Read(Work(1) + "/who"), "nobody\n");
+  Close();
+  loop_ = env_posix::MakePosixLoop();
+  options.run_as = {true, "root"};
+  containers_ = MakeSupervisedContainers(*loop_, options);
+  containers_->Start(this);
+  Launch(2, "true");
+  EXPECT_THAT(Next<LaunchFailed>(2).reason, HasSubstr("do not run as root"));
+}
+
+TEST_F(Fixture, AnotherAgentMayRemoveTheEmptyHierarchy) {
+  const Cgroups groups = Cgroups::Detect("/fairlead-test-shared-" + std::to_string(::getpid()));
+  if (!groups.has_memory()) GTEST_SKIP() << "no memory control group can be written here";
+  groups.RemoveHierarchy();
+  CgroupLimits limits;
+  limits.memory_bytes = 64 << 20;
+  const base::Result<CgroupPlace> place = groups.Create("c", limits);
+  ASSERT_TRUE(place) << place.error().message;
+  EXPECT_TRUE(fs::exists(place->memory_directory));
+  EXPECT_TRUE(CgroupRemove(*place, true));
+  EXPECT_FALSE(fs::exists(fs::path(place->memory_directory).parent_path()));
+}
+
 TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
   Close();
   Open(base::Duration::Seconds(60), true);

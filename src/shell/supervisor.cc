@@ -133,7 +133,7 @@ class Supervisor {
     exit_.peak_bytes = CgroupPeakBytes(place_);
     const bool kept = WriteRecord(kSupervisorExit, exit_);
     if (agent_ >= 0) ::send(agent_, "X", 1, MSG_NOSIGNAL);
-    CgroupRemove(place_);
+    CgroupRemove(place_, agent_ < 0);  // nobody else may come to tidy up
     return kept ? 0 : 1;
   }
 
