@@ -45,7 +45,7 @@ std::string Allocations(const ClusterShape& shape) {
 }
 
 std::string Topology(const ClusterShape& shape) {
-  std::string out;
+  std::string out = "localhost /rack1\n";  // how 127.0.0.1 registers where a hosts file names it
   for (int node = 1; node <= shape.nodes; ++node) {
     out += NodeHost(node) + " /rack" + std::to_string((node - 1) % shape.racks + 1) + "\n";
   }
@@ -76,6 +76,8 @@ Properties YarnSite(const ClusterShape& shape) {
       {"yarn.nodemanager.resource.memory-mb", std::to_string(shape.node_memory_mib)},
       {"yarn.nodemanager.resource.cpu-vcores", std::to_string(shape.node_vcores)},
       {"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99.5"},
+      // Physical memory is what runs out on one machine; address space is not.
+      {"yarn.nodemanager.vmem-check-enabled", "false"},
       // The cluster ends with its command, so containers of a killed node agent end soon, too.
       {"fairlead.nm.agent-absence-limit-ms", "20000"},
       {"yarn.nm.liveness-monitor.expiry-interval-ms", "10000"},

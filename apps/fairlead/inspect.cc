@@ -266,15 +266,15 @@ bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
   Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "USED", "WANTED", "RUNNING", "WAITING"});
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
-    return MemoryText(value.value("memoryMib", int64_t{0})) + ", " + std::to_string(value.value("vcores", int64_t{0})) +
-           " vc";
+    return MemoryText(value.value("memory_mib", int64_t{0})) + ", " +
+           std::to_string(value.value("vcores", int64_t{0})) + " vc";
   };
   for (const auto& queue : json["queues"]) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
-    table.Add({queue.value("name", ""), weight, amount(queue, "fairShare"), amount(queue, "used"),
-               amount(queue, "demand"), std::to_string(queue.value("runningApps", 0)),
-               std::to_string(queue.value("waitingApps", 0))});
+    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"), amount(queue, "used"),
+               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
+               std::to_string(queue.value("waiting_apps", 0))});
   }
   table.Print();
   return true;
@@ -337,13 +337,17 @@ struct ContainerLogs {
   std::string node_http;
 };
 
-base::Result<std::vector<ContainerLogs>> ContainersOf(Cluster& cluster, const model::ApplicationId& id) {
+std::string HttpUrl(const std::string& address) {
+  return address.find("://") == std::string::npos ? "http://" + address : address;
+}
+
+/// Containers that the resource manager still lists.
+base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::vector<ContainerLogs>& out) {
   yarn::GetApplicationAttemptsRequestProto attempts_request;
   attempts_request.application_id = ToProto(id);
   const auto attempts =
       cluster.client->Call<yarn::GetApplicationAttemptsResponseProto>("getApplicationAttempts", attempts_request);
   if (!attempts) return attempts.error();
-  std::vector<ContainerLogs> out;
   for (const auto& attempt : attempts->application_attempts) {
     yarn::GetContainersRequestProto request;
     request.application_attempt_id = attempt.ApplicationAttemptId();
@@ -355,12 +359,28 @@ base::Result<std::vector<ContainerLogs>> ContainersOf(Cluster& cluster, const mo
                                               proto.AppAttemptId().ApplicationId().id.value_or(0)},
                                              proto.AppAttemptId().AttemptId()},
                                             proto.id.value_or(0)};
-      std::string node = container.node_http_address.value_or("");
-      if (node.find("://") == std::string::npos) node = "http://" + node;
-      out.push_back({model::ToString(container_id), node});
+      out.push_back({model::ToString(container_id), HttpUrl(container.node_http_address.value_or(""))});
     }
   }
-  return out;
+  return {};
+}
+
+/// Masters of ended attempts, as Fairlead's resource manager remembers them.
+void AddMasters(Cluster& cluster, const std::string& application, std::vector<ContainerLogs>& out) {
+  const ordered_json detail = FairleadDetail(cluster, application);
+  if (!detail.is_object()) return;
+  const auto nodes =
+      cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
+  if (!nodes) return;
+  for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
+    const std::string container = attempt.value("master", "");
+    for (const auto& node : nodes->node_reports) {
+      if (Spell(node.NodeId()) != attempt.value("node", "")) continue;
+      const bool listed =
+          std::any_of(out.begin(), out.end(), [&](const auto& logs) { return logs.container == container; });
+      if (!listed) out.push_back({container, HttpUrl(node.http_address.value_or(""))});
+    }
+  }
 }
 
 struct LogsOptions {
@@ -372,12 +392,14 @@ struct LogsOptions {
 int Logs(const Command& command, Cluster& cluster, const LogsOptions& options) {
   const auto id = model::ParseApplicationId(options.application);
   if (!id) return Complain(command.name, id.error().message, kUsage);
-  const auto containers = ContainersOf(cluster, *id);
-  if (!containers) return command.Fail(containers.error());
+  std::vector<ContainerLogs> containers;
+  if (const base::Status listed = AddListed(cluster, *id, containers); !listed.ok())
+    return command.Fail(listed.error());
+  AddMasters(cluster, options.application, containers);
   int printed = 0;
-  for (const ContainerLogs& logs : *containers) {
+  for (const ContainerLogs& logs : containers) {
     if (!options.container.empty() && logs.container != options.container) continue;
-    const std::string base = logs.node_http + "/ws/v1/node/containers/" + logs.container + "/logs";
+    const std::string base = logs.node_http + "/ws/v1/node/containerlogs/" + logs.container;
     for (const std::string& file :
          options.file.empty() ? std::vector<std::string>{"stdout", "stderr"} : std::vector<std::string>{options.file}) {
       const auto text = cluster.client->GetUrl(base + "/" + file);
