@@ -132,13 +132,19 @@ void Core::On(const model::scheduler::AppAccepted& effect) {
 void Core::On(const model::scheduler::AppRejected& effect) {
   App& app = At(effect.app);
   app.in_scheduler = false;
+  std::string diagnostics = effect.reason;
   if (app.placing) {
-    for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", effect.reason);
-    Forget(app);
-    return;
+    // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
+    app.placing = false;
+    ++apps_submitted_;
+    SetState(app, AppState::kSubmitted, "START");
+    if (!diagnostics.starts_with("Reject application") && !diagnostics.ends_with("is not a leaf queue")) {
+      diagnostics = "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
+                    " application rejected by placement rules. " + diagnostics;
+    }
   }
   if (IsFinalStored(app.state) || app.state == AppState::kFinalSaving) return;
-  SaveFinal(app, AppState::kFailed, AppState::kFailed, effect.reason);
+  SaveFinal(app, AppState::kFailed, AppState::kFailed, std::move(diagnostics));
 }
 
 void Core::AppSaved(App& app, bool ok, const std::string& error) {

@@ -338,8 +338,11 @@ model::rm::FinalStatus Core::VisibleFinalStatus(const App& app) {
 }
 
 const std::string& Core::VisibleDiagnostics(const App& app) {
-  if (app.diagnostics.empty() && app.current()) return app.current()->diagnostics;
-  return app.diagnostics;
+  static const std::string kWaiting = "AM container is launched, waiting for AM container to Register with RM";
+  const Attempt* attempt = app.current();
+  if (!app.diagnostics.empty() || !attempt) return app.diagnostics;
+  if (attempt->diagnostics.empty() && attempt->state == AttemptState::kLaunched) return kWaiting;
+  return attempt->diagnostics;
 }
 
 // ---- Self-check ----

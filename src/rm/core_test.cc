@@ -387,11 +387,15 @@ TEST_F(World, SubmissionThatCannotBeStoredIsRefused) {
   EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
 }
 
-TEST_F(World, UnknownQueueIsAnExceptionOfSubmit) {
+TEST_F(World, RejectedApplicationFailsAtOnce) {
   scheduler_.reject = true;
   Do(m::Submit{1, AnApp(1)});
-  EXPECT_EQ(Exception(), "YarnException");
-  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  EXPECT_EQ(Got<m::CallDone>().size(), 1u);
+  EXPECT_EQ(StateOf(1), AppState::kFailed);
+  EXPECT_EQ(
+      Core::VisibleDiagnostics(*core_->FindApp({1000, 1})),
+      "Reject application application_1000_0001 submitted by user ann application rejected by placement rules. no "
+      "such queue");
 }
 
 TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {

@@ -34,6 +34,7 @@ struct Config {
   bool keep_work = true;             // yarn.resourcemanager.work-preserving-recovery.enabled
   base::Duration configured_maximum_for = base::Duration::Seconds(10);  // ...scheduling-wait-ms
   int32_t diagnostics_limit = 64 * 1024;                                // yarn.app.attempt.diagnostics.limit.kc
+  bool log_aggregation = false;                                         // yarn.log-aggregation-enable
   std::string web_base;                                                 // "http://host:8088"
   std::vector<std::string> include_hosts;                               // yarn.resourcemanager.nodes.include-path
   std::vector<std::string> exclude_hosts;

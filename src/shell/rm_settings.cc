@@ -180,6 +180,7 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   core.keep_work = conf.Bool("yarn.resourcemanager.work-preserving-recovery.enabled", true);
   core.configured_maximum_for =
       conf.Time("yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms", base::Duration::Seconds(10));
+  core.log_aggregation = conf.Bool("yarn.log-aggregation-enable", false);
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.heartbeat = conf.Time("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", base::Duration::Seconds(1));
   manager.recovery =

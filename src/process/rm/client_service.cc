@@ -65,8 +65,17 @@ void ResourceManager::OnClientCall(const rpc::IncomingCall& call) {
   if (call.method == "getNodeToLabels") return server_->ReplyMessage(to, w::GetNodesToLabelsResponseProto{});
   if (call.method == "getLabelsToNodes") return server_->ReplyMessage(to, w::GetLabelsToNodesResponseProto{});
   if (call.method == "getClusterNodeLabels") return server_->ReplyMessage(to, w::GetClusterNodeLabelsResponseProto{});
-  if (call.method.find("DelegationToken") != std::string_view::npos) {
-    return Refuse(to, ex::kIo, "Delegation Token can be issued only with kerberos authentication");
+  if (call.method == "getClusterNodeAttributes" || call.method == "getAttributesToNodes" ||
+      call.method == "getNodesToAttributes") {
+    return server_->Reply(to, "");  // there are none
+  }
+  if (call.method == "getResourceProfiles" || call.method == "getResourceProfile") {
+    return Refuse(to, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException",
+                  "Resource profile is not enabled, please enable resource profile feature before using its functions. "
+                  "(by setting yarn.resourcemanager.resource-profiles.enabled to true)");
+  }
+  if (call.method.find("Reservation") != std::string_view::npos) {
+    return Refuse(to, ex::kYarn, "Reservation is not enabled. Please enable & try again");
   }
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
 }
@@ -80,7 +89,15 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   }
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
                                                                          SubmitterOf(call.caller.user, call.peer.host));
-  if (!submission.ok()) return Refuse(to, ex::kIllegalArgument, submission.error().message);
+  if (!submission.ok()) {
+    return Refuse(to, ex::kYarn, "java.lang.IllegalArgumentException: " + submission.error().message);
+  }
+  if (options_.acls && !IsAdministrator(call.caller.user) && !QueueAccess(call.caller.user, submission->queue, false) &&
+      !QueueAccess(call.caller.user, submission->queue, true)) {
+    return Refuse(to, ex::kAccessControl,
+                  "User " + call.caller.user + " does not have permission to submit " + ToString(submission->id) +
+                      " to queue " + submission->queue + " denied by ACL for queue " + submission->queue);
+  }
   m::Submit event;
   event.submission = std::move(*submission);
   Ask(std::move(event), [this, to](const m::OuterEffect& effect) {
@@ -208,9 +225,6 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
   w::QueueInfoProto info;
   info.queue_name = queue.name;
   info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
-  info.maximum_capacity = queue.max_share.memory_mib() >= view.cluster.memory_mib()
-                              ? 1.0f
-                              : Ratio(queue.max_share.memory_mib(), view.cluster.memory_mib());
   info.current_capacity = Ratio(queue.used.memory_mib(), queue.fair_share.memory_mib());
   info.state = w::QueueStateProto::kRunning;
   w::QueueStatisticsProto statistics = StatisticsOf(core, queue.name);
@@ -221,7 +235,6 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
   statistics.pending_memory_mb = std::max<int64_t>(0, queue.demand.memory_mib() - queue.used.memory_mib());
   statistics.pending_v_cores = std::max<int64_t>(0, queue.demand.vcores() - queue.used.vcores());
   info.queue_statistics = std::move(statistics);
-  info.preemption_disabled = !queue.preemptable;
   info.weight = static_cast<float>(queue.weight);
   info.queue_path = queue.name;
   info.scheduler_type = "FairScheduler";
@@ -386,6 +399,11 @@ void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
   base::Result<base::WallTime> expires = ParseIso8601(request->application_timeouts[0].ExpireTime());
   if (!expires.ok()) return Refuse(call.token, ex::kYarn, expires.error().message);
   event.expires = *expires;
+  if (event.expires < loop_.Wall()) {
+    return Refuse(call.token, ex::kYarn,
+                  "Expire time is less than current time, current-time=" + Iso8601(loop_.Wall()) +
+                      " expire-time=" + Iso8601(event.expires));
+  }
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     w::UpdateApplicationTimeoutsResponseProto response;

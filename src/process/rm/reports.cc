@@ -146,7 +146,8 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
       report.host = attempt->host;
       report.rpc_port = attempt->rpc_port;
       report.progress = attempt->progress;
-      report.log_aggregation_status = w::LogAggregationStatusProto::kDisabled;
+      report.log_aggregation_status = core.config().log_aggregation ? w::LogAggregationStatusProto::kNotStart
+                                                                    : w::LogAggregationStatusProto::kDisabled;
     }
   }
   report.current_application_attempt_id = ToWire(attempt_id);
@@ -176,12 +177,11 @@ w::ContainerReportProto ReportOf(const Core&, const App& app, const Container& c
   report.priority = endpoints::yarn::PriorityToWire(container.info.priority);
   report.creation_time = container.info.created.ms;
   report.finish_time = 0;
-  report.diagnostics_info = container.diagnostics;
+  if (!container.diagnostics.empty()) report.diagnostics_info = container.diagnostics;
   report.log_url = "http://" + container.info.http_address + "/node/containerlogs/" + ToString(container.info.id) +
                    "/" + app.submission.user;
   report.container_exit_status = 0;
-  report.container_state = container.state == model::rm::ContainerState::kRunning ? w::ContainerStateProto::kRunning
-                                                                                  : w::ContainerStateProto::kNew;
+  report.container_state = w::ContainerStateProto::kRunning;
   report.node_http_address = "http://" + container.info.http_address;
   report.execution_type = w::ExecutionTypeProto::kGuaranteed;
   return report;

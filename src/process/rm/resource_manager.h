@@ -46,7 +46,6 @@ struct ResourceManagerOptions {
   LauncherTimes launcher;
   bool acls = false;              // yarn.acl.enable
   model::AccessList admin_acl;    // yarn.admin.acl
-  bool log_aggregation = false;   // yarn.log-aggregation-enable
   std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
   std::function<std::vector<std::string>(const std::string&)> groups_of;
   std::function<std::string(const std::string&)> rack_of;

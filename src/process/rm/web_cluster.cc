@@ -404,8 +404,7 @@ Document Web::AppDocument(const App& app, const std::string& user) const {
       .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
       .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
                                                      usage.preempted_memory_seconds == 0))
-      .Add("logAggregationStatus",
-           manager_.options().log_aggregation ? (completed ? "TIME_OUT" : "NOT_START") : "DISABLED")
+      .Add("logAggregationStatus", core.config().log_aggregation ? (completed ? "TIME_OUT" : "NOT_START") : "DISABLED")
       .Add("unmanagedApplication", app.submission.unmanaged)
       .Add("appNodeLabelExpression", app.submission.label)
       .Add("amNodeLabelExpression", "")
@@ -424,19 +423,7 @@ Document TimeoutDocument(const App& app, base::WallTime now) {
   return timeout;
 }
 
-std::string DiagnosticsText(const App& app) {
-  const std::string& text = Core::VisibleDiagnostics(app);
-  if (!text.empty() || !app.current()) return text;
-  switch (app.current()->state) {
-    case m::AttemptState::kScheduled:
-      return "AM container is not allocated yet.";
-    case m::AttemptState::kLaunched:
-    case m::AttemptState::kAllocated:
-      return "AM container is launched, waiting for AM container to Register with RM";
-    default:
-      return text;
-  }
-}
+std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(app); }
 
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
@@ -534,7 +521,7 @@ Document Web::ContainerDocument(const App& app, const Container& container) cons
       .Add("elapsedTime", std::to_string(std::max<int64_t>(0, now - container.info.created.ms)))
       .Add("logUrl", node + "/node/containerlogs/" + ToString(container.info.id) + "/" + app.submission.user)
       .Add("containerExitStatus", "0")
-      .Add("containerState", container.state == m::ContainerState::kRunning ? "RUNNING" : "NEW")
+      .Add("containerState", "RUNNING")
       .Add("nodeHttpAddress", node)
       .Add("nodeId", ToString(container.info.address))
       .Add("allocatedResources", Document::Object().Add("entry", Document(std::move(resources))))
