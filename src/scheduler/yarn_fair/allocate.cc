@@ -88,7 +88,7 @@ void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
     if (name == Names::kAny) names_.AddUse(name);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
   }
-  attempt.asks.Update(lines, false, names_);
+  attempt.asks.Update(lines, false, names_, now_ms_);
   for (const Asks::Line& line : lines) names_.Release(line.name);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;

@@ -75,7 +75,7 @@ const Placement* Asks::Find(const RequestKey& key) const {
   return slot < 0 ? nullptr : &placements_.at(slot);
 }
 
-void Asks::Update(std::vector<Line> lines, bool give_back, Names& names) {
+void Asks::Update(std::vector<Line> lines, bool give_back, Names& names, int64_t now_ms) {
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
   std::vector<std::pair<size_t, size_t>> groups;
   std::vector<int32_t> hashes;
@@ -89,7 +89,7 @@ void Asks::Update(std::vector<Line> lines, bool give_back, Names& names) {
   for (const uint32_t g : java::HashOrder(hashes, java::HashCapacity(hashes.size()))) {
     std::vector<Line> group(lines.begin() + static_cast<ptrdiff_t>(groups[g].first),
                             lines.begin() + static_cast<ptrdiff_t>(groups[g].second));
-    UpdateKey(group.front().key, group, give_back, names);
+    UpdateKey(group.front().key, group, give_back, names, now_ms);
   }
   MergeActive();
 }
@@ -113,13 +113,16 @@ void Asks::MergeActive() {
 }
 
 /// LocalityAppPlacementAllocator.updatePendingAsk and AppSchedulingInfo.updatePendingResources.
-void Asks::UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names) {
+void Asks::UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names, int64_t now_ms) {
   KeepLastOfEachName(lines);
   std::vector<int32_t> hashes;
   for (const Line& line : lines) hashes.push_back(names.Hash(line.name));
   const int32_t hash = key.JavaHash();
   int32_t slot = placements_.Find(key, hash);
-  if (slot < 0) slot = placements_.Insert(key, hash, {});
+  if (slot < 0) {
+    slot = placements_.Insert(key, hash, {});
+    placements_.at(slot).since_ms = now_ms;
+  }
   bool any_updated = false;
   int32_t last_any = 0;
   for (const uint32_t i : java::HashOrder(hashes, java::HashCapacity(hashes.size()))) {

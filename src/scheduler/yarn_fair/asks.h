@@ -78,6 +78,7 @@ struct Taken {
 struct Placement {
   java::ConcurrentMap<NameId, Request> requests;
   int32_t any_slot = -1;
+  int64_t since_ms = 0;  // first asked for
 
   const Request* Any() const { return any_slot < 0 ? nullptr : &requests.at(any_slot); }
   int32_t AnyCount() const { return any_slot < 0 ? 0 : requests.at(any_slot).count; }
@@ -100,7 +101,7 @@ class Asks {
 
   /// AppSchedulingInfo.updateResourceRequests: each line replaces the one of its key and name; `give_back`: it adds one
   /// to it instead. A key is active while its "*" line counts.
-  void Update(std::vector<Line> lines, bool give_back, Names& names);
+  void Update(std::vector<Line> lines, bool give_back, Names& names, int64_t now_ms);
 
   /// Takes one container off the lines of `key` at `type` for a node (host, rack); gives the lines it took, the
   /// strictest first, for Update(give_back). The caller has checked that the counts are positive.
@@ -123,7 +124,7 @@ class Asks {
   void Clear(Names& names);
 
  private:
-  void UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names);
+  void UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names, int64_t now_ms);
   void Put(Placement& placement, const Line& line, bool give_back, Names& names);
   void Decrement(Placement& placement, NameId name, Names& names);
   void MergeActive();

@@ -133,29 +133,31 @@ Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
 }
 
 /// One request key on one node; nullopt: the next key is to be tried.
-std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node_id, const RequestKey& key,
+std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node, const RequestKey& key,
                                            const Placement* placement, bool reserved) {
   Attempt& attempt = attempts_[id];
-  const Node& node = nodes_[node_id];
   const Locality allowed = locality_matters_ ? AllowedLocality(attempt, StateOf(attempt, key)) : Locality::kOffSwitch;
   if (placement == nullptr) return std::nullopt;
-  const bool only_any = placement->requests.size() == 1 && placement->any_slot >= 0;
-  const Request* at_node = only_any ? nullptr : placement->Of(node.host, names_);
-  const Request* at_rack = only_any ? nullptr : placement->Of(node.rack, names_);
-  const Request* any = placement->Any();
-  const bool rack_wanted = at_rack != nullptr && at_rack->count > 0;
-  if (rack_wanted && at_node != nullptr && at_node->count > 0) {
-    return Try(id, node_id, *at_node, Locality::kNodeLocal, reserved, key);
+  const std::optional<Choice> choice = Choose(*placement, nodes_[node], allowed);
+  if (!choice) return std::nullopt;
+  return Try(id, node, *choice->ask, choice->type, reserved, key);
+}
+
+/// Host first, then rack, then anywhere, as far as the lines relax and the wait for closer nodes allows.
+std::optional<Core::Choice> Core::Choose(const Placement& placement, const Node& node, Locality allowed) const {
+  const Request* any = placement.Any();
+  const bool only_any = placement.requests.size() == 1 && any != nullptr;
+  if (!only_any) {
+    const Request* at_rack = placement.Of(node.rack, names_);
+    const bool rack_wanted = at_rack != nullptr && at_rack->count > 0;
+    const Request* at_node = rack_wanted ? placement.Of(node.host, names_) : nullptr;
+    if (at_node != nullptr && at_node->count > 0) return Choice{at_node, Locality::kNodeLocal};
+    if (at_rack != nullptr && !at_rack->relax) return std::nullopt;
+    if (rack_wanted && allowed != Locality::kNodeLocal) return Choice{at_rack, Locality::kRackLocal};
   }
-  if (at_rack != nullptr && !at_rack->relax) return std::nullopt;
-  if (rack_wanted && allowed != Locality::kNodeLocal) {
-    return Try(id, node_id, *at_rack, Locality::kRackLocal, reserved, key);
-  }
-  if (any != nullptr && !any->relax) return std::nullopt;
-  if (any != nullptr && any->count > 0 && (placement->requests.size() <= 1 || allowed == Locality::kOffSwitch)) {
-    return Try(id, node_id, *any, Locality::kOffSwitch, reserved, key);
-  }
-  return std::nullopt;
+  if (any == nullptr || !any->relax || any->count <= 0) return std::nullopt;
+  if (placement.requests.size() > 1 && allowed != Locality::kOffSwitch) return std::nullopt;
+  return Choice{any, Locality::kOffSwitch};
 }
 
 /// FSAppAttempt.hasContainerForNode.

@@ -34,7 +34,6 @@ class Core final : public YarnFairScheduler {
   std::vector<std::string> LeafOrder() const override;
 
  private:
-  friend class Explainer;
   enum class QueueKind : uint8_t { kLeaf, kParent };
   /// What ended a container (RMContainerEventType).
   enum class End : uint8_t { kFinished, kReleased, kKilled, kExpired };
@@ -250,6 +249,12 @@ class Core final : public YarnFairScheduler {
             const RequestKey& key);
   Offer Grant(AttemptId id, uint32_t node, const Resources& capability, model::Locality type, bool reserved,
               const RequestKey& key);
+  /// The line of an ask that a node would serve, and how close that is.
+  struct Choice {
+    const Request* ask;
+    model::Locality type;
+  };
+  std::optional<Choice> Choose(const Placement& placement, const Node& node, model::Locality allowed) const;
   void FulfilPromise(Node& node, AttemptId id, const Resources& size);
   bool IsPromisedTo(const Node& node, AttemptId id) const;
   bool HasContainerFor(const Attempt& attempt, const Placement* placement, const Node& node) const;
@@ -259,11 +264,12 @@ class Core final : public YarnFairScheduler {
   Resources MasterLimit(const Queue& leaf) const;
 
   // locality.cc
-  model::Locality AllowedLocality(Attempt& attempt, KeyState& state);
+  model::Locality AllowedLocality(const Attempt& attempt, KeyState& state) const;
   model::Locality AllowedByOpportunities(KeyState& state) const;
   model::Locality AllowedByTime(const Attempt& attempt, KeyState& state) const;
   void TightenLocality(Attempt& attempt, const RequestKey& key, model::Locality type);
   static KeyState& StateOf(Attempt& attempt, const RequestKey& key);
+  static KeyState StateNow(const Attempt& attempt, const RequestKey& key);
 
   // reserve.cc
   bool IsReservable(const Attempt& attempt, const Resources& size) const;
@@ -326,6 +332,14 @@ class Core final : public YarnFairScheduler {
   std::string CheckAttempts() const;
   std::string CheckQueues() const;
   std::string CheckOrders() const;
+
+  // why.cc
+  struct Offers;
+  void ExplainQueue(const Attempt& attempt, model::scheduler::Pending& pending) const;
+  Offers DryPass(const Attempt& attempt, size_t key_index) const;
+  void ExplainNodes(const Attempt& attempt, size_t key_index, model::scheduler::Pending& pending) const;
+  bool OwnUrgentAskFits(const Attempt& attempt, size_t key_index, const Node& node) const;
+  std::string Standing(const Attempt& attempt) const;
 
   // view.cc
   QueueView ViewOf(const Queue& queue) const;

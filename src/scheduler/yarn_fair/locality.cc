@@ -17,8 +17,18 @@ KeyState& Core::StateOf(Attempt& attempt, const RequestKey& key) {
   return *attempt.key_states.insert(it, state);
 }
 
+/// A copy, for looking ahead.
+KeyState Core::StateNow(const Attempt& attempt, const RequestKey& key) {
+  const auto it = std::lower_bound(attempt.key_states.begin(), attempt.key_states.end(), key,
+                                   [](const KeyState& a, const RequestKey& b) { return a.key < b; });
+  if (it != attempt.key_states.end() && it->key == key) return *it;
+  KeyState state;
+  state.key = key;
+  return state;
+}
+
 /// Counts the opportunity, then says how far away a container of this key may be now.
-Locality Core::AllowedLocality(Attempt& attempt, KeyState& state) {
+Locality Core::AllowedLocality(const Attempt& attempt, KeyState& state) const {
   state.opportunities = std::min<int64_t>(state.opportunities + 1, INT32_MAX);
   return config_.continuous ? AllowedByTime(attempt, state) : AllowedByOpportunities(state);
 }

@@ -167,7 +167,7 @@ struct Container {
   uint32_t node = kNone;
   RequestKey key;
   Resources resources;
-  uint32_t taken = kNone;         // what it took from the asks: until picked up it is given back with the grant
+  uint32_t taken = kNone;  // what it took from the asks: until picked up it is given back with the grant
   ContainerSlot next_on_node = kNone;
   ContainerSlot previous_on_node = kNone;
   ContainerSlot next_live = kNone;

@@ -1,7 +1,206 @@
+#include <algorithm>
+
 #include "scheduler/yarn_fair/core.h"
+
+// Why an ask waits: the tests of a node pass, in its order, run without effect on every node.
 
 namespace fairlead::scheduler::yarn_fair {
 
-std::vector<model::scheduler::Pending> Core::Why(model::AppIndex, base::Instant) const { return {}; }
+namespace ms = model::scheduler;
+using model::Locality;
+using ms::PendingReason;
+
+namespace {
+
+std::string Count(size_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+}  // namespace
+
+/// How the nodes would answer one request key, if each were offered now.
+struct Core::Offers {
+  size_t nodes = 0;     // schedulable
+  size_t ever = 0;      // large enough when empty
+  size_t grants = 0;    // would grant
+  size_t urgent = 0;    // would serve a more urgent key of the same application first
+  size_t waiting = 0;   // has room, but the key still waits for a closer node
+  size_t strict = 0;    // has room, but is not among the places named
+  size_t reserved = 0;  // has room, but another application holds it
+  size_t excluded = 0;  // has room, but is blacklisted
+  Resources most_free;
+};
+
+std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
+  std::vector<ms::Pending> all;
+  const Attempt* attempt = CurrentAttempt(app.value);
+  if (attempt == nullptr || attempt->stopped) return all;
+  const std::vector<Asks::ActiveKey>& keys = attempt->asks.active();
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Placement& placement = attempt->asks.placement(keys[i].slot);
+    const Request* any = placement.Any();
+    if (any == nullptr) continue;
+    ms::Pending pending;
+    pending.ask = {keys[i].key.priority, keys[i].key.id, "*", any->relax, any->capability, any->count, ""};
+    pending.since = base::Instant{placement.since_ms * 1'000'000};
+    ExplainQueue(*attempt, pending);
+    if (pending.reason == PendingReason::kNone) ExplainNodes(*attempt, i, pending);
+    all.push_back(std::move(pending));
+  }
+  return all;
+}
+
+/// Reasons that hold whatever node comes: limits of user and queues, the masters' share.
+void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
+  const std::string& user = apps_[attempt.app].user;
+  if (!attempt.runnable) {
+    const auto it = user_runnable_.find(user);
+    const int32_t running = it == user_runnable_.end() ? 0 : it->second;
+    if (running >= UserMaxApps(user)) {
+      pending.reason = PendingReason::kUserLimit;
+      pending.detail = "user " + user + " runs " + std::to_string(running) + " of " +
+                       std::to_string(UserMaxApps(user)) + " applications";
+      pending.remedy = "wait until one ends, or raise maxRunningApps of the user (userMaxAppsDefault)";
+      return;
+    }
+    pending.reason = PendingReason::kMaxRunningApps;
+    pending.detail = "the application waits to be started";
+    for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+      const Queue& queue = queues_[at];
+      if (queue.NumRunnable() < queue.max_running) continue;
+      pending.detail = "queue " + queue.name + " runs " + std::to_string(queue.NumRunnable()) + " of " +
+                       std::to_string(queue.max_running) + " applications";
+      break;
+    }
+    pending.remedy = "wait until one ends, or raise maxRunningApps of the queue";
+    return;
+  }
+  const Resources size = pending.ask.capability;
+  for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+    const Queue& queue = queues_[at];
+    if ((queue.used + size).FitsIn(queue.max_share)) continue;
+    pending.reason = PendingReason::kQueueMaximum;
+    pending.detail = "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
+                     model::ToString(queue.max_share) + "; the container needs " + model::ToString(size);
+    pending.remedy = "wait until containers of the queue end, or raise its maxResources";
+    return;
+  }
+  if (OverMasterShare(attempt)) {
+    const Queue& leaf = queues_[attempt.queue];
+    pending.reason = PendingReason::kMasterShare;
+    pending.detail = "masters of queue " + leaf.name + " use " + model::ToString(leaf.am_used) + " of at most " +
+                     model::ToString(MasterLimit(leaf));
+    pending.remedy = "wait until an application of the queue ends, or raise its maxAMShare";
+  }
+}
+
+/// What assignContainer would do with each node, its side effects left out (locality counts on a copy).
+Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
+  const Asks::ActiveKey& key = attempt.asks.active()[key_index];
+  const Placement& placement = attempt.asks.placement(key.slot);
+  const Request& any = *placement.Any();
+  Offers offers;
+  for (const Node& node : nodes_) {
+    if (!node.alive || !node.schedulable) continue;
+    ++offers.nodes;
+    offers.most_free = ComponentwiseMax(offers.most_free, node.unallocated);
+    if (!any.capability.FitsIn(node.total)) continue;
+    ++offers.ever;
+    if (!any.capability.FitsIn(node.unallocated)) continue;
+    if (IsBlacklisted(attempt, node)) {
+      ++offers.excluded;
+    } else if (node.reserved != kNone && &attempts_[containers_[node.reserved].attempt] != &attempt) {
+      ++offers.reserved;
+    } else if (!HasContainerFor(attempt, &placement, node)) {
+      ++offers.strict;
+    } else {
+      KeyState state = StateNow(attempt, key.key);
+      const Locality allowed = locality_matters_ ? AllowedLocality(attempt, state) : Locality::kOffSwitch;
+      if (!Choose(placement, node, allowed)) {
+        ++offers.waiting;
+      } else if (OwnUrgentAskFits(attempt, key_index, node)) {
+        ++offers.urgent;
+      } else {
+        ++offers.grants;
+      }
+    }
+  }
+  return offers;
+}
+
+bool Core::OwnUrgentAskFits(const Attempt& attempt, size_t key_index, const Node& node) const {
+  for (size_t i = 0; i < key_index; ++i) {
+    const Placement& placement = attempt.asks.placement(attempt.asks.active()[i].slot);
+    if (!HasContainerFor(attempt, &placement, node)) continue;
+    const std::optional<Choice> choice = Choose(placement, node, Locality::kOffSwitch);
+    if (choice && choice->ask->capability.FitsIn(node.unallocated)) return true;
+  }
+  return false;
+}
+
+void Core::ExplainNodes(const Attempt& attempt, size_t key_index, ms::Pending& pending) const {
+  const Offers offers = DryPass(attempt, key_index);
+  const std::string size = model::ToString(pending.ask.capability);
+  const auto say = [&](PendingReason reason, std::string detail, const char* remedy) {
+    pending.reason = reason;
+    pending.detail = std::move(detail);
+    pending.remedy = remedy;
+  };
+  if (offers.nodes == 0) {
+    say(PendingReason::kNoNodes, "no node is registered and schedulable", "start node managers");
+  } else if (offers.ever == 0) {
+    say(PendingReason::kLargerThanAnyNode, "the container needs " + size + "; no node is that large even when empty",
+        "ask for smaller containers, or add larger nodes");
+  } else if (offers.grants > 0) {
+    say(PendingReason::kFairShare, Count(offers.grants, "node has", "nodes have") + " room; " + Standing(attempt),
+        "wait for the next heartbeats; a greater weight or minResources of the queue brings it forward");
+  } else if (offers.urgent > 0) {
+    say(PendingReason::kLowerPriority,
+        "the application's own more urgent asks take the " + Count(offers.urgent, "node", "nodes") + " with room",
+        "wait until they are served, or give this ask a smaller priority number");
+  } else if (offers.waiting > 0) {
+    say(PendingReason::kWaitingForLocality,
+        Count(offers.waiting, "node has", "nodes have") + " room, but the ask still waits for a closer one",
+        "wait; smaller locality thresholds (locality.threshold.node, .rack) shorten it");
+  } else if (offers.reserved > 0) {
+    say(PendingReason::kReserved,
+        Count(offers.reserved, "node with room is", "nodes with room are") + " reserved for other applications",
+        "wait until the reservations are fulfilled or given up");
+  } else if (offers.strict > 0) {
+    say(PendingReason::kStrictLocality,
+        Count(offers.strict, "node has", "nodes have") + " room, none of them among the places the ask insists on",
+        "ask with relaxLocality, or name more places");
+  } else if (offers.excluded > 0) {
+    say(PendingReason::kNodesExcluded,
+        Count(offers.excluded, "node with room is", "nodes with room are") + " on the application's blacklist",
+        "take nodes off the blacklist");
+  } else {
+    say(PendingReason::kClusterFull,
+        "the container needs " + size + "; the largest free amounts are " + model::ToString(offers.most_free),
+        "wait until containers end, ask for smaller ones, or add nodes");
+  }
+}
+
+/// The application's usage against its share, and who is served before it.
+std::string Core::Standing(const Attempt& attempt) const {
+  if (!attempt.offerable) return "the ask is counted at the next update pass";
+  const Queue& leaf = queues_[attempt.queue];
+  const CompareContext context = ContextOf(leaf);
+  size_t ahead = 0;
+  for (const AttemptId other : leaf.runnable) {
+    if (attempts_[other].offerable && Compare(context, SubjectOf(attempts_[other]), SubjectOf(attempt)) < 0) ++ahead;
+  }
+  size_t queues_ahead = 0;
+  for (QueueId at = attempt.queue; queues_[at].parent != kNone; at = queues_[at].parent) {
+    const Queue& parent = queues_[queues_[at].parent];
+    for (const QueueId other : parent.children) {
+      if (other == at || queues_[other].offerable == 0) continue;
+      if (Compare(ContextOf(parent), SubjectOf(queues_[other]), SubjectOf(queues_[at])) < 0) ++queues_ahead;
+    }
+  }
+  return Count(queues_ahead, "queue", "queues") + " and " + Count(ahead, "application", "applications") +
+         " of its own queue come first; it uses " + model::ToString(attempt.used) + " of a fair share of " +
+         model::ToString(attempt.fair_share);
+}
 
 }  // namespace fairlead::scheduler::yarn_fair
