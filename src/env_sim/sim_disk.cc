@@ -207,7 +207,10 @@ base::Result<bool> SimDisk::RemoveBeneath(const std::string& root, const std::st
   const std::string path = Normalize(root + "/" + relative);
   if (const base::Status good = Check(path); !good.ok()) return good.error();
   const Node* node = FindNode(path);
-  if (node != nullptr && node->directory) return Errno(path, EISDIR);
+  if (node != nullptr && node->directory) {
+    const auto next = nodes_.upper_bound(path + "/");
+    if (next != nodes_.end() && next->first.starts_with(path + "/")) return Errno(path, ENOTEMPTY);
+  }
   return nodes_.erase(path) > 0;
 }
 

@@ -126,6 +126,8 @@ class Session {
   void Resume();
   /// False: requests are held; reading from the client should pause.
   bool WantsMore() const { return !held_; }
+  /// True: it holds requests only because the host was full; Resume() when it is not.
+  bool CanResume() const { return held_ && waiting_ == Waiting::kNothing && !closed_; }
   /// Answers the waiting RPC: the response's body, or the first line of the failure.
   void FinishRpc(base::Result<std::string> body);
   void FinishBlock(BlockResult result);

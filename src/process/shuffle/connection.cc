@@ -57,6 +57,12 @@ void Connection::OnDrained() {
 void Connection::Settle() {
   FlushOutput();
   EncryptQueued();
+  // What was encrypted at once has made room without a word from the stream.
+  while (session_.CanResume() && !Full()) {
+    session_.Resume();
+    FlushOutput();
+    EncryptQueued();
+  }
   CountQueued();
   if (closing_ && to_encrypt_.empty()) {
     closing_ = false;

@@ -1,0 +1,567 @@
+#include "process/shuffle/service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "base/bytes.h"
+#include "env_posix/posix_loop.h"
+#include "env_sim/sim_disk.h"
+#include "env_sim/world.h"
+#include "process/shuffle/block_work.h"
+#include "wire/spark_shuffle/layout.h"
+#include "wire/spark_shuffle/messages.h"
+#include "wire/spark_transport/frames.h"
+
+namespace fairlead::process::shuffle {
+namespace {
+
+namespace transport = wire::spark_transport;
+namespace messages = wire::spark_shuffle;
+using base::Duration;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// Remembers its lines.
+class TestLog final : public env::Log {
+ public:
+  void Write(env::LogLevel level, std::string_view what, const Fields&) override {
+    if (level == env::LogLevel::kError) errors.emplace_back(what);
+  }
+  std::vector<std::string> errors;
+};
+
+/// One client connection; frames as text.
+class Client final : public env::StreamHandler {
+ public:
+  explicit Client(std::unique_ptr<env::Stream> stream) : stream_(std::move(stream)) { stream_->Start(this); }
+  void OnData(std::string_view bytes) override {
+    reader_.Feed(bytes);
+    using Outcome = transport::FrameReader::Outcome;
+    for (Outcome outcome = reader_.Next(); outcome != Outcome::kNeedMore; outcome = reader_.Next()) {
+      if (outcome == Outcome::kError) return;
+      if (outcome == Outcome::kRaw) continue;
+      const auto& frame = reader_.frame();
+      if (frame.type == transport::FrameType::kRpcResponse && frame.body.size() == 13) {
+        stream_id = base::ByteReader(frame.body.substr(1)).I64();
+      }
+      if (frame.type == transport::FrameType::kChunkFetchSuccess) body = frame.body;
+      answers.push_back(std::string(transport::EnumName(frame.type)) +
+                        (frame.text.empty() ? "" : " " + std::string(frame.text)));
+    }
+  }
+  void OnClosed(const std::string&) override { closed = true; }
+  void Rpc(const messages::Message& message) {
+    std::string bytes;
+    transport::AppendRpcRequest(bytes, 1, messages::EncodeMessage(message));
+    Send(std::move(bytes));
+  }
+  void Chunk(int32_t index) {
+    std::string bytes;
+    transport::AppendChunkFetchRequest(bytes, stream_id, index);
+    Send(std::move(bytes));
+  }
+  void Send(std::string bytes) {
+    if (!closed) stream_->Write(std::move(bytes));
+  }
+  env::Stream& stream() { return *stream_; }
+  std::vector<std::string> Take() { return std::exchange(answers, {}); }
+
+  int64_t stream_id = 0;
+  std::string body;
+  std::vector<std::string> answers;
+  bool closed = false;
+
+ private:
+  std::unique_ptr<env::Stream> stream_;
+  transport::FrameReader reader_{64 << 20};
+};
+
+constexpr const char* kRoot = "/data";
+
+std::string IndexOf(const std::vector<int64_t>& offsets) {
+  std::string out;
+  base::ByteWriter writer(out);
+  for (const int64_t offset : offsets) writer.I64(offset);
+  return out;
+}
+
+class ShuffleService : public testing::Test {
+ protected:
+  ShuffleService() {
+    config_.listen = {"server", 7337};
+    config_.core.local_roots = {kRoot};
+    world_.faults().delay_min = world_.faults().delay_max = Duration::Micros(10);
+    Put("/data/b", messages::ShuffleDataName(0, 7), "aaaaabbbbbbbbbbccc");
+    Put("/data/b", messages::ShuffleIndexName(0, 7), IndexOf({0, 5, 15, 18}));
+  }
+
+  void Put(const std::string& dir, const std::string& name, const std::string& bytes) {
+    const std::string path = messages::FilePath({dir}, 64, name);
+    ASSERT_TRUE(Disk().MakeDirectories(path.substr(0, path.rfind('/'))).ok());
+    ASSERT_TRUE(Disk().WriteFileAtomically(path, bytes).ok());
+  }
+  env::Disk& Disk() { return server_.disk(); }
+  env_sim::SimDisk& Faults() { return dynamic_cast<env_sim::SimDisk&>(server_.disk()); }
+
+  void Start() {
+    service_ = std::make_unique<Service>(server_.loop(), server_.disk(), &server_.store(), log_, config_);
+    ASSERT_TRUE(service_->Recover().ok());
+    worker_ = std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), log_, config_, *service_);
+    service_->AddWorker(*worker_);
+    ASSERT_TRUE(worker_->Listen(config_.listen, false).ok());
+  }
+  void CrashAndStart() {
+    worker_.reset();
+    service_.reset();
+    server_.Crash();
+    server_.Restart();
+    Start();
+  }
+  std::unique_ptr<Client> Connect() {
+    std::unique_ptr<Client> out;
+    client_.net().Connect(config_.listen, Duration::Seconds(1), [&](auto stream) {
+      if (stream.ok()) out = std::make_unique<Client>(*std::move(stream));
+    });
+    Run(Duration::Millis(100));
+    return out;
+  }
+  void Run(Duration time) {
+    world_.RunUntil(world_.now() + time, [] { return false; });
+  }
+  static messages::RegisterExecutor Registration(const std::string& executor = "1",
+                                                 std::vector<std::string> dirs = {"/data/b"}) {
+    return {"app", executor, std::move(dirs), 64, "sort"};
+  }
+  static messages::FetchShuffleBlocks Fetch(std::vector<int32_t> reduces, int64_t map = 7) {
+    messages::FetchShuffleBlocks fetch{"app", "1", 0, {map}, {}, false};
+    fetch.reduce_ids.Add(reduces);
+    return fetch;
+  }
+  std::vector<std::string> Ask(Client& client, const messages::Message& message) {
+    client.Rpc(message);
+    Run(Duration::Millis(100));
+    return client.Take();
+  }
+  std::vector<std::string> AskChunk(Client& client, int32_t index) {
+    client.Chunk(index);
+    Run(Duration::Millis(100));
+    return client.Take();
+  }
+
+  env_sim::World world_{1};
+  env_sim::Machine& server_ = world_.AddMachine("server");
+  env_sim::Machine& client_ = world_.AddMachine("client");
+  TestLog log_;
+  Config config_;
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<IoWorker> worker_;
+};
+
+TEST_F(ShuffleService, ServesAcrossACrash) {
+  Start();
+  auto client = Connect();
+  EXPECT_THAT(Ask(*client, Registration()), ElementsAre("RpcResponse"));
+  CrashAndStart();
+  Run(Duration::Millis(100));
+  EXPECT_TRUE(client->closed);
+  client = Connect();
+  Ask(*client, Fetch({1, 2}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+  EXPECT_EQ(client->body, "bbbbbbbbbb");
+  AskChunk(*client, 1);
+  EXPECT_EQ(client->body, "ccc");
+}
+
+TEST_F(ShuffleService, ARegistrationThatCannotBeStoredIsRefused) {
+  Start();
+  auto client = Connect();
+  world_.faults().store_failure = 1;
+  EXPECT_THAT(Ask(*client, Registration()), ElementsAre(HasSubstr("cannot store")));
+  EXPECT_EQ(service_->registry()->executors(), 0u);
+  world_.faults().store_failure = 0;
+  EXPECT_THAT(Ask(*client, Registration()), ElementsAre("RpcResponse"));
+}
+
+// ---- disk faults: never a wrong byte, always a named cause ---------------------------------------------------------
+
+TEST_F(ShuffleService, ADiskThatFailsIsNamedOnceAndServesAgainWhenHealed) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  for (const int error : {EIO, EACCES, ENODEV}) {
+    Faults().FailBelow("/data", error);
+    for (int i = 0; i < 3; ++i) {
+      Ask(*client, Fetch({1}));
+      const auto answers = AskChunk(*client, 0);
+      ASSERT_EQ(answers.size(), 1u);
+      EXPECT_THAT(answers[0],
+                  StartsWith("ChunkFetchFailure java.lang.RuntimeException: Failed to open file: /data/b/"));
+      EXPECT_THAT(answers[0], HasSubstr(std::strerror(error)));
+    }
+    Faults().FailBelow("/data", 0);
+  }
+  EXPECT_EQ(log_.errors.size(), 3u) << "one line for each cause";
+  EXPECT_EQ(worker_->Metrics().disks[0].errors, 9u);
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+}
+
+TEST_F(ShuffleService, DataThatFailsAfterItsIndexEndsTheConnection) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  Ask(*client, Fetch({0, 1}));
+  AskChunk(*client, 0);
+  Run(Duration::Seconds(5));  // the open file is let go
+  Faults().FailBelow(messages::FilePath({"/data/b"}, 64, messages::ShuffleDataName(0, 7)), EIO);
+  EXPECT_THAT(AskChunk(*client, 1), IsEmpty());
+  EXPECT_TRUE(client->closed);
+  EXPECT_EQ(log_.errors.size(), 1u);
+}
+
+TEST_F(ShuffleService, FullDiskForTheStoreOnly) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  Faults().SetFreeBytes(0);
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess")) << "reading needs no space";
+}
+
+TEST_F(ShuffleService, DamagedIndexesGiveNoBytes) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  const std::vector<std::pair<std::string, std::string>> damaged = {
+      {IndexOf({0, 5, 15, 18}).substr(0, 13), "java.lang.IndexOutOfBoundsException"},
+      {"", "java.lang.IndexOutOfBoundsException"},
+      {IndexOf({0, -5, 15, 18}), "position : -5 (expected: >= 0)"},
+      {IndexOf({0, 15, 5, 18}), "count : -10 (expected: >= 0)"},
+      {IndexOf({0, INT64_MIN, 1, 18}), "position : -9223372036854775808 (expected: >= 0)"},
+  };
+  int64_t map = 100;
+  for (const auto& [index, error] : damaged) {
+    Put("/data/b", messages::ShuffleDataName(0, map), "aaaaabbbbbbbbbbccc");
+    Put("/data/b", messages::ShuffleIndexName(0, map), index);
+    Ask(*client, Fetch({1}, map++));
+    EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchFailure " + error));
+  }
+  // Longer than the data: what there is goes out, then the connection ends; the client never sees a whole frame.
+  for (const int64_t end : {int64_t{1000}, int64_t{1} << 30}) {
+    Put("/data/b", messages::ShuffleDataName(0, map), "aaaaabbbbbbbbbbccc");
+    Put("/data/b", messages::ShuffleIndexName(0, map), IndexOf({0, 5, end, end}));
+    client = Connect();
+    Ask(*client, Fetch({1}, map++));
+    EXPECT_THAT(AskChunk(*client, 0), IsEmpty());
+    EXPECT_TRUE(client->closed);
+  }
+}
+
+TEST_F(ShuffleService, AnIndexLargerThanTheCacheIsRefusedByName) {
+  config_.index_cache_bytes = 1000;
+  Put("/data/b", messages::ShuffleIndexName(0, 50), std::string(8 * 1000, '\0'));
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  Ask(*client, Fetch({1}, 50));
+  EXPECT_THAT(AskChunk(*client, 0)[0], HasSubstr("do not fit into the index cache"));
+}
+
+TEST_F(ShuffleService, TheIndexCacheKeepsItsBound) {
+  config_.index_cache_bytes = 4000;
+  for (int map = 0; map < 50; ++map) {
+    Put("/data/b", messages::ShuffleDataName(1, map), "0123456789");
+    Put("/data/b", messages::ShuffleIndexName(1, map), IndexOf({0, 1, 2, 10}));
+  }
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  for (int round = 0; round < 2; ++round) {
+    for (int map = 0; map < 50; ++map) {
+      auto fetch = Fetch({2}, map);
+      fetch.shuffle_id = 1;
+      Ask(*client, fetch);
+      EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+      EXPECT_EQ(client->body, "23456789");
+      EXPECT_LE(worker_->Metrics().index_cache_bytes, 4000u);
+    }
+  }
+}
+
+// ---- life
+// ------------------------------------------------------------------------------------------------------------
+
+TEST_F(ShuffleService, RemoveBlocksStaysInItsDirectory) {
+  Put("/data/b", "rdd_4_1", "x");
+  ASSERT_TRUE(Disk().WriteFileAtomically("/data/secret", "x").ok());
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  client->Rpc(messages::RemoveBlocks{"app", "1", {"rdd_4_1", "../../secret", "..", "", "rdd_9_9", "a/b"}});
+  Run(Duration::Millis(100));
+  EXPECT_THAT(client->Take(), ElementsAre("RpcResponse"));
+  EXPECT_TRUE(Disk().Stat("/data/secret").ok());
+  EXPECT_FALSE(Disk().Stat(messages::FilePath({"/data/b"}, 64, "rdd_4_1")).ok());
+}
+
+TEST_F(ShuffleService, AnApplicationsEndRemovesItsDirectoriesWhenAskedTo) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  std::string outcome = "none";
+  service_->StopApp("app", true, [&](const std::string& error) { outcome = error; });
+  Run(Duration::Millis(200));
+  EXPECT_EQ(outcome, "");
+  EXPECT_FALSE(Disk().Stat("/data/b").ok());
+  EXPECT_TRUE(Disk().Stat("/data").ok());
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0)[0], HasSubstr("Executor is not registered (appId=app, execId=1)"));
+  CrashAndStart();
+  EXPECT_EQ(service_->registry()->executors(), 0u);
+}
+
+TEST_F(ShuffleService, ExecutorGoneLeavesWhatIsServed) {
+  Put("/data/b", "temp_shuffle_1", "x");
+  Put("/data/b", messages::ShuffleChecksumName(0, 7, "ADLER32"), "x");
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  service_->ExecutorGone("app", "1");
+  Run(Duration::Millis(100));
+  EXPECT_FALSE(Disk().Stat(messages::FilePath({"/data/b"}, 64, "temp_shuffle_1")).ok());
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+}
+
+TEST_F(ShuffleService, TheSweepForgetsAnApplicationWhoseDirectoriesAreGone) {
+  config_.core.sweep_interval = Duration::Seconds(200);
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  client.reset();
+  Run(Duration::Seconds(500));
+  EXPECT_EQ(service_->registry()->executors(), 1u) << "its directories are there";
+  ASSERT_TRUE(Disk().RemoveTree("/data/b").ok());
+  Faults().FailBelow("/data", EIO);
+  Run(Duration::Seconds(500));
+  EXPECT_EQ(service_->registry()->executors(), 1u) << "a disk that does not answer proves nothing";
+  Faults().FailBelow("/data", 0);
+  Run(Duration::Seconds(500));
+  EXPECT_EQ(service_->registry()->executors(), 0u);
+}
+
+TEST_F(ShuffleService, IdleConnectionsAreClosedAndOthersAreNot) {
+  Start();
+  auto idle = Connect();
+  auto busy = Connect();
+  Ask(*busy, Registration());
+  for (int i = 0; i < 15; ++i) {
+    Run(Duration::Seconds(10));
+    Ask(*busy, messages::GetLocalDirsForExecutors{"app", {"1"}});
+  }
+  EXPECT_TRUE(idle->closed);
+  EXPECT_FALSE(busy->closed);
+}
+
+TEST_F(ShuffleService, DrainsBeforeItStops) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  bool drained = false;
+  worker_->Drain(Duration::Seconds(30), [&] { drained = true; });
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+  EXPECT_FALSE(drained);
+  EXPECT_EQ(Connect(), nullptr);
+  client.reset();
+  Run(Duration::Seconds(2));
+  EXPECT_TRUE(drained);
+}
+
+TEST_F(ShuffleService, RequestsWithoutReadingAreBounded) {
+  config_.stream_bytes_max = 100'000;
+  Start();
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 50; ++i) clients.push_back(Connect());
+  Ask(*clients[0], Registration());
+  for (int round = 0; round < 100; ++round) {
+    for (auto& client : clients) client->Rpc(Fetch({0, 1, 2}));
+  }
+  Run(Duration::Seconds(1));
+  EXPECT_LE(worker_->Metrics().stream_bytes, 100'000u);
+  EXPECT_THAT(clients[5]->Take().back(), HasSubstr("too many open streams"));
+  clients.clear();
+  Run(Duration::Seconds(1));
+  EXPECT_EQ(worker_->Metrics().streams, 0u);
+  EXPECT_EQ(worker_->Metrics().queued_bytes, 0u);
+}
+
+TEST_F(ShuffleService, SecretsComeAndGoWithTheirApplication) {
+  config_.session.security.authenticate = true;
+  Start();
+  EXPECT_EQ(SecretInPayload("plain"), "plain");
+  EXPECT_EQ(SecretInPayload(R"( {"spark.yarn.shuffle.server.recovery.disabled":true,"secret":"a\"b"})"), "a\"b");
+  service_->StartApp("app", R"({"secret":"s"})", nullptr);
+  Run(Duration::Millis(100));
+  EXPECT_EQ(worker_->SecretOf("app"), "s");
+  CrashAndStart();
+  Run(Duration::Millis(100));
+  EXPECT_EQ(worker_->SecretOf("app"), "s");
+  service_->StopApp("app", false, nullptr);
+  Run(Duration::Millis(100));
+  EXPECT_EQ(worker_->SecretOf("app"), std::nullopt);
+}
+
+// ---- on the real file system ---------------------------------------------------------------------------------------
+
+class RealDisk : public testing::Test {
+ protected:
+  RealDisk() : root_(testing::TempDir() + "shuffle_service_test") {
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_ + "/roots/b");
+    std::filesystem::create_directories(root_ + "/outside");
+  }
+  ~RealDisk() override { std::filesystem::remove_all(root_); }
+  static void Put(const std::string& dir, const std::string& name, const std::string& bytes) {
+    const std::string path = messages::FilePath({dir}, 64, name);
+    std::filesystem::create_directories(path.substr(0, path.rfind('/')));
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  const std::string root_;
+  std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
+};
+
+TEST_F(RealDisk, LinksLeadNowhere) {
+  Put(root_ + "/outside", messages::ShuffleDataName(0, 7), "secret");
+  Put(root_ + "/outside", messages::ShuffleIndexName(0, 7), IndexOf({0, 6}));
+  std::filesystem::create_directory_symlink(root_ + "/outside", root_ + "/roots/link");
+  Config config;
+  config.core.local_roots = {root_ + "/roots"};
+  TestLog log;
+  BlockStore store(*disk_, log, config);
+  model::shuffle::Executor executor;
+  executor.dirs = {fairlead::shuffle::PlaceDir(root_ + "/roots/link", config.core.local_roots)};
+  ASSERT_EQ(executor.dirs[0].root, 0u);
+  endpoints::shuffle::BlockRef block;
+  block.map_id = 7;
+  block.end = 1;
+  EXPECT_EQ(store.Open(executor, block, {}).kind, endpoints::shuffle::BlockResult::Kind::kFailed);
+  EXPECT_EQ(RemoveFiles(*disk_, config.core.local_roots, executor, {messages::ShuffleDataName(0, 7)}), 0);
+  EXPECT_FALSE(RemoveDirectory(*disk_, root_ + "/roots", "link/x").ok());
+  RemoveUnserved(*disk_, root_ + "/roots", "link", false);
+  EXPECT_TRUE(std::filesystem::exists(messages::FilePath({root_ + "/outside"}, 64, messages::ShuffleDataName(0, 7))));
+  // The link itself, planted inside of a directory that goes, is removed as a link.
+  std::filesystem::create_directory_symlink(root_ + "/outside", root_ + "/roots/b/link");
+  EXPECT_TRUE(RemoveDirectory(*disk_, root_ + "/roots", "b").ok());
+  EXPECT_FALSE(std::filesystem::exists(root_ + "/roots/b"));
+  EXPECT_TRUE(std::filesystem::exists(root_ + "/outside"));
+  EXPECT_FALSE(RemoveDirectory(*disk_, root_ + "/roots", "").ok()) << "a root stays";
+}
+
+/// Everything on one real loop: sockets, sendfile, encryption.
+TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
+  std::string data(5'000'000, '\0');
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 31 + (i >> 9));
+  Put(root_ + "/roots/b", messages::ShuffleDataName(0, 7), data);
+  Put(root_ + "/roots/b", messages::ShuffleIndexName(0, 7), IndexOf({0, 10, 4000, 100'000, 5'000'000}));
+  for (const bool encrypted : {false, true}) {
+    const auto loop = env_posix::MakePosixLoop();
+    Config config;
+    config.listen = {"127.0.0.1", 0};
+    config.core.local_roots = {root_ + "/roots"};
+    config.session.security.authenticate = config.session.security.crypto = encrypted;
+    if (encrypted) config.cluster_secret = "secret";
+    TestLog log;
+    Service service(*loop, *disk_, nullptr, log, config);
+    IoWorker worker(*loop, *loop, *disk_, log, config, service);
+    service.AddWorker(worker);
+    ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+
+    class Reader final : public env::StreamHandler {
+     public:
+      void OnData(std::string_view bytes) override { on_data(bytes); }
+      void OnClosed(const std::string& reason) override { ADD_FAILURE() << "closed: " << reason; }
+      std::function<void(std::string_view)> on_data;
+    } handler;
+    std::unique_ptr<env::Stream> stream;
+    std::unique_ptr<transport::ChannelCipher> cipher;
+    transport::FrameReader frames(64 << 20);
+    transport::AuthRandom random{};
+    random.private_key.fill(5);
+    const transport::AuthClient auth("app", "secret", transport::AuthVersion::kV1, random);
+    std::string received, clear;
+    const auto send = [&](const std::string& bytes) {
+      std::string out;
+      if (cipher) cipher->Encrypt(bytes, out);
+      stream->Write(cipher ? out : bytes);
+    };
+    const auto rpc = [&](const std::string& body) {
+      std::string out;
+      transport::AppendRpcRequest(out, 1, body);
+      send(out);
+    };
+    const auto begin = [&] {
+      rpc(messages::EncodeMessage(messages::RegisterExecutor{"app", "1", {root_ + "/roots/b"}, 64, "m"}));
+    };
+    handler.on_data = [&](std::string_view bytes) {
+      clear.clear();
+      if (cipher) {
+        ASSERT_TRUE(cipher->Decrypt(bytes, clear).ok());
+        bytes = clear;
+      }
+      frames.Feed(bytes);
+      while (frames.Next() == transport::FrameReader::Outcome::kFrame) {
+        const auto& frame = frames.frame();
+        if (frame.type == transport::FrameType::kChunkFetchSuccess) {
+          received += frame.body;
+          if (received.size() == data.size()) loop->Stop();
+        } else if (encrypted && !cipher) {
+          const auto keys = auth.Finish(frame.body);
+          ASSERT_TRUE(keys.ok());
+          cipher = transport::MakeClientCipher(*keys, transport::AuthCipher::kCtr, nullptr);
+          begin();
+        } else if (frame.body.empty()) {
+          messages::FetchShuffleBlocks fetch{"app", "1", 0, {7}, {}, false};
+          const int32_t reduces[] = {0, 1, 2, 3};
+          fetch.reduce_ids.Add(reduces);
+          rpc(messages::EncodeMessage(fetch));
+        } else if (frame.body.size() == 13) {
+          std::string out;
+          for (int32_t i = 0; i < 4; ++i) {
+            transport::AppendChunkFetchRequest(out, base::ByteReader(frame.body.substr(1)).I64(), i);
+          }
+          send(out);
+        } else {
+          FAIL() << frame.text;
+        }
+      }
+    };
+    loop->Connect(worker.local(), Duration::Seconds(5), [&](auto connected) {
+      ASSERT_TRUE(connected.ok());
+      stream = *std::move(connected);
+      stream->Start(&handler);
+      if (encrypted) {
+        rpc(auth.challenge());
+      } else {
+        begin();
+      }
+    });
+    loop->After(Duration::Seconds(30), [&] {
+      ADD_FAILURE() << "not all arrived: " << received.size();
+      loop->Stop();
+    });
+    loop->Run();
+    EXPECT_TRUE(received == data) << (encrypted ? "encrypted" : "plain");
+    EXPECT_EQ(worker.Metrics().sessions.blocks, 4u);
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::process::shuffle
