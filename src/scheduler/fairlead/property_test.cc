@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "base/rng.h"
@@ -240,6 +241,89 @@ TEST(FairleadPropertyTest, RandomHistories) {
     RandomHistory history(seed);
     history.Run(150);
     if (!HasFailure()) history.DrainAndCheckEmpty();
+  }
+}
+
+/// Relaxes what `pending` names as the reason on `copy`, and steps. The relaxations are those that `remedy` speaks of.
+void Relax(Scheduler& copy, const ev::Pending& pending, uint32_t app, uint32_t& next_node, base::Instant& now) {
+  std::vector<ev::Event> events;
+  switch (pending.reason) {
+    case ev::PendingReason::kStrictLocality: {
+      ev::Allocate call;
+      call.app = {app};
+      call.asks = {pending.ask};
+      call.asks[0].relax_locality = true;
+      events.push_back(call);
+      break;
+    }
+    case ev::PendingReason::kWaitingForLocality:
+      now = now + base::Duration::Millis(500);
+      break;
+    case ev::PendingReason::kQueueMaximum:
+    case ev::PendingReason::kMaxRunningApps:
+    case ev::PendingReason::kUserLimit:
+      events.push_back(ev::QueuesReloaded{});
+      break;
+    default: {
+      if (pending.reason == ev::PendingReason::kMasterShare) {
+        model::QueueTree unlimited;
+        unlimited.queue_max_am_share_default = -1;
+        events.push_back(ev::QueuesReloaded{unlimited});
+      }
+      std::vector<std::string> labels;
+      if (!pending.ask.label.empty()) labels = {pending.ask.label};
+      for (int i = 0; i < 4; ++i) {
+        const uint32_t node = next_node++;
+        events.push_back(
+            ev::NodeAdded{{node}, "extra" + std::to_string(node), 1, "/x", Resources::Of(5000, 5000), labels});
+      }
+    }
+  }
+  EffectSink effects;
+  copy.Step(now, events, effects);
+  ASSERT_EQ(copy.CheckInvariants(), "");
+}
+
+/// The count still pending under the key of `ask`, with its reason.
+ev::Pending Still(const Scheduler& scheduler, uint32_t app, const model::Ask& ask, base::Instant now) {
+  for (const ev::Pending& pending : scheduler.Why({app}, now)) {
+    if (pending.ask.priority == ask.priority && pending.ask.capability == ask.capability &&
+        pending.ask.label == ask.label) {
+      return pending;
+    }
+  }
+  return {};
+}
+
+TEST(FairleadPropertyTest, RemovingTheNamedReasonsPlacesTheRequest) {
+  // Soundness: a reason that was removed is not named again; when none is left the request is placed. At most one
+  // reason of each kind can stand in the way, two for those that a later one uncovers.
+  std::map<ev::PendingReason, int> seen;
+  for (uint64_t seed = 5020; seed < 5050 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomHistory history(seed);
+    history.Run(60 + static_cast<int>(seed % 40));
+    for (const uint32_t app : history.apps()) {
+      for (const ev::Pending& first : history.cluster().scheduler().Why({app}, history.cluster().now_)) {
+        const auto copy = history.cluster().scheduler().Fork();
+        ev::Pending pending = first;
+        base::Instant now = history.cluster().now_;
+        uint32_t next_node = 100'000;
+        for (int i = 0; i < 8 && pending.ask.count == first.ask.count && !HasFailure(); ++i) {
+          ++seen[pending.reason];
+          ASSERT_FALSE(pending.detail.empty());
+          ASSERT_FALSE(pending.remedy.empty());
+          Relax(*copy, pending, app, next_node, now);
+          pending = Still(*copy, app, first.ask, now);
+        }
+        ASSERT_LT(pending.ask.count, first.ask.count) << EnumName(first.reason) << " then " << EnumName(pending.reason);
+      }
+    }
+  }
+  for (const ev::PendingReason reason :
+       {ev::PendingReason::kClusterFull, ev::PendingReason::kQueueMaximum, ev::PendingReason::kStrictLocality,
+        ev::PendingReason::kWaitingForLocality, ev::PendingReason::kMaxRunningApps}) {
+    EXPECT_GT(seen[reason], 0) << EnumName(reason) << " was never met: the histories are too tame";
   }
 }
 
