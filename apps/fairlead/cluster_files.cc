@@ -78,6 +78,12 @@ Properties YarnSite(const ClusterShape& shape) {
       {"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "99.5"},
       // Physical memory is what runs out on one machine; address space is not.
       {"yarn.nodemanager.vmem-check-enabled", "false"},
+      // Queues of a small cluster come to their shares within a second.
+      {"yarn.scheduler.fair.preemption", "true"},
+      {"yarn.scheduler.fair.waitTimeBeforeKill", "20"},
+      {"fairlead.scheduler.preemption.starvation-ms", "100"},
+      {"fairlead.scheduler.preemption.interval-ms", "25"},
+      {"fairlead.scheduler.preemption.minimum-run-ms", "0"},
       // The cluster ends with its command, so containers of a killed node agent end soon, too.
       {"fairlead.nm.agent-absence-limit-ms", "20000"},
       {"yarn.nm.liveness-monitor.expiry-interval-ms", "10000"},

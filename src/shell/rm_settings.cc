@@ -217,6 +217,10 @@ base::Result<scheduler::FairleadConfig> FairleadConfigOf(const HadoopConf& conf,
   config.user_as_default_queue = conf.Bool("yarn.scheduler.fair.user-as-default-queue", true);
   config.preemption.enabled = conf.Bool("yarn.scheduler.fair.preemption", false);
   config.preemption.grace = conf.Time("yarn.scheduler.fair.waitTimeBeforeKill", config.preemption.grace);
+  config.preemption.starvation = conf.Time("fairlead.scheduler.preemption.starvation-ms", config.preemption.starvation);
+  config.preemption.interval = conf.Time("fairlead.scheduler.preemption.interval-ms", config.preemption.interval);
+  config.preemption.minimum_run =
+      conf.Time("fairlead.scheduler.preemption.minimum-run-ms", config.preemption.minimum_run);
   return config;
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Hosts of one request that are looked at in one try.
 constexpr size_t kTries = 64;
-/// How often holds and preemption are looked at while requests wait.
+/// How often holds and preemption are looked at while requests wait, at least.
 constexpr base::Duration kReviewInterval = base::Duration::Seconds(1);
 
 }  // namespace
@@ -21,7 +21,10 @@ void Core::PlaceAll() {
     Review();
     PlaceInOrder();
   }
-  if (review_at_ == Instant::Max() && !tight_shapes_.empty()) review_at_ = now_ + kReviewInterval;
+  if (review_at_ == Instant::Max() && !tight_shapes_.empty()) {
+    review_at_ =
+        now_ + (config_.preemption.enabled ? std::min(kReviewInterval, config_.preemption.interval) : kReviewInterval);
+  }
   while (!timers_.empty() && !TimerWanted(timers_.front())) PopTimer();
 }
 
