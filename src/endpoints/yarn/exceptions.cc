@@ -13,7 +13,7 @@ constexpr std::string_view kElsewhere[] = {
     exceptions::kNoSuchMethod,
     exceptions::kNoSuchProtocol,
     exceptions::kRpcServer,
-    exceptions::kFatalRpcServer,
+
     exceptions::kVersionMismatch,
     exceptions::kIpc,
     exceptions::kIo,

@@ -44,7 +44,6 @@ inline constexpr std::string_view kRetriable = "org.apache.hadoop.ipc.RetriableE
 inline constexpr std::string_view kNoSuchMethod = "org.apache.hadoop.ipc.RpcNoSuchMethodException";
 inline constexpr std::string_view kNoSuchProtocol = "org.apache.hadoop.ipc.RpcNoSuchProtocolException";
 inline constexpr std::string_view kRpcServer = "org.apache.hadoop.ipc.RpcServerException";
-inline constexpr std::string_view kFatalRpcServer = "org.apache.hadoop.ipc.Server$FatalRpcServerException";
 inline constexpr std::string_view kVersionMismatch = "org.apache.hadoop.ipc.RPC$VersionMismatch";
 inline constexpr std::string_view kIpc = "org.apache.hadoop.ipc.IpcException";
 inline constexpr std::string_view kIo = "java.io.IOException";

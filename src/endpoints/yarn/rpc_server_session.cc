@@ -15,12 +15,13 @@ namespace {
 constexpr std::string_view kTokenMethod = "TOKEN";
 constexpr std::string_view kSimpleMethod = "SIMPLE";
 
-/// IPC versions 3 to 8 read: call id, status -1, class and message, each string after its 32-bit length.
-std::string OldVersionFatal(std::string_view message) {
+/// IPC versions 3 to 8 read: call id, status -1, class and message, each string after its 32-bit length; version 2 a
+/// call id of 0 and a byte instead of the status.
+std::string OldVersionFatal(int version, std::string_view message) {
   std::string out;
   base::ByteWriter to(out);
-  to.I32(kCallIdAuthFailed);
-  to.I32(-1);
+  to.I32(version >= 3 ? kCallIdAuthFailed : 0);
+  version >= 3 ? to.I32(-1) : to.U8(1);
   for (const std::string_view text : {exceptions::kVersionMismatch, message}) {
     to.I32(static_cast<int32_t>(text.size()));
     to.Bytes(text);
@@ -107,7 +108,7 @@ void RpcServerSession::RefusePreamble(uint8_t version) {
   if (shown >= 9) {
     return Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalVersionMismatch, exceptions::kVersionMismatch, message);
   }
-  if (shown >= 3) output_.append(OldVersionFatal(message));
+  if (shown >= 2) output_.append(OldVersionFatal(shown, message));
   closing_ = true;
 }
 
@@ -115,15 +116,21 @@ void RpcServerSession::OnFrame(std::string_view frame) {
   const std::optional<std::string_view> header_bytes = TakeDelimited(frame);
   RequestHeaderView header;
   if (!header_bytes || !ParseRequestHeader(*header_bytes, header)) {
-    return Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
-                 "Error decoding RpcRequestHeaderProto");
+    return FatalDecoding(kCallIdAuthFailed, "RpcRequestHeaderProto",
+                         header_bytes ? RpcRequestHeaderProto().ParseFrom(*header_bytes) : base::Error{"truncated"});
   }
-  if (!header.has_operation) return FatalHeader(header.call_id, " IPC Server: No rpc op in rpcRequestHeader");
+  // A value without a name counts as absent, as in Java's protobuf.
+  const std::string_view operation = Name(header.operation);
+  if (!header.has_operation || operation.empty()) {
+    return FatalHeader(header.call_id, " IPC Server: No rpc op in rpcRequestHeader");
+  }
   if (header.operation != RpcOperationProto::kFinalPacket) {
-    return FatalHeader(header.call_id, "IPC Server does not implement rpc header operation" +
-                                           std::to_string(static_cast<int32_t>(header.operation)));
+    return FatalHeader(header.call_id,
+                       "IPC Server does not implement rpc header operationRPC_" + std::string(operation));
   }
-  if (!header.has_kind) return FatalHeader(header.call_id, " IPC Server: No rpc kind in rpcRequestHeader");
+  if (!header.has_kind || Name(header.kind).empty()) {
+    return FatalHeader(header.call_id, " IPC Server: No rpc kind in rpcRequestHeader");
+  }
   if (header.call_id < 0) return OnOutOfBand(header.call_id, frame);
   if (stage_ != Stage::kCalls) return FatalHeader(header.call_id, "Connection context not established");
   OnRequest(header, frame);
@@ -154,8 +161,7 @@ void RpcServerSession::OnSasl(std::string_view payload) {
   RpcSaslProto message;
   const base::Status parsed = bytes ? message.ParseFrom(*bytes) : base::Error{"truncated"};
   if (!parsed) {
-    return Fatal(kCallIdSasl, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
-                 "Error decoding RpcSaslProto: " + parsed.error().message);
+    return FatalDecoding(kCallIdSasl, "RpcSaslProto", parsed);
   }
   OnSaslMessage(message);
 }
@@ -277,8 +283,7 @@ void RpcServerSession::OnContext(std::string_view payload) {
   IpcConnectionContextProto context;
   const base::Status parsed = bytes ? context.ParseFrom(*bytes) : base::Error{"truncated"};
   if (!parsed) {
-    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
-                 "Error decoding IpcConnectionContextProto: " + parsed.error().message);
+    return FatalDecoding(kCallIdContext, "IpcConnectionContextProto", parsed);
   }
   const std::string user(context.UserInfo().EffectiveUser());
   const std::string real(context.UserInfo().RealUser());
@@ -305,19 +310,13 @@ void RpcServerSession::OnContext(std::string_view payload) {
 
 void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_view payload) {
   if (header.kind != RpcKindProto::kProtocolBuffer) {
-    return FatalHeader(header.call_id,
-                       "Unknown rpc kind in rpc header" + std::to_string(static_cast<int32_t>(header.kind)));
+    return FatalHeader(header.call_id, "Unknown rpc kind in rpc headerRPC_" + std::string(Name(header.kind)));
   }
   const std::optional<std::string_view> method_bytes = TakeDelimited(payload);
   MethodHeaderView method;
   if (!method_bytes || !ParseMethodHeader(*method_bytes, method)) {
-    return Fatal(header.call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
+    return Fatal(header.call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kRpcServer,
                  "IPC server unable to read call parameters: RequestHeaderProto is malformed or incomplete");
-  }
-  const std::optional<std::string_view> request = TakeDelimited(payload);
-  if (!request) {
-    return Fatal(header.call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kFatalRpcServer,
-                 "IPC server unable to read call parameters: the request message is truncated");
   }
   const auto at = std::lower_bound(pending_.begin(), pending_.end(), header.call_id);
   if (at != pending_.end() && *at == header.call_id) return FatalHeader(header.call_id, "Call id is in use");
@@ -325,6 +324,11 @@ void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_vi
   pending_.insert(at, header.call_id);
   if (busy) {
     return Fail(header.call_id, exceptions::kRetriable, "Server too busy", RpcErrorCodeProto::kErrorRpcServer);
+  }
+  const std::optional<std::string_view> request = TakeDelimited(payload);
+  if (!request) {
+    return Fail(header.call_id, exceptions::kInvalidProtocolBuffer,
+                "While parsing a protocol message, the input ended unexpectedly: the request message is cut short.");
   }
   handler_->OnCall({.call_id = header.call_id,
                     .retry_count = header.retry_count,
@@ -397,8 +401,14 @@ void RpcServerSession::Fatal(int32_t call_id, RpcErrorCodeProto detail, std::str
   closing_ = true;
 }
 
+void RpcServerSession::FatalDecoding(int32_t call_id, std::string_view message, const base::Status& why) {
+  Fatal(call_id, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kRpcServer,
+        "Error decoding " + std::string(message) + ": " + std::string(exceptions::kInvalidProtocolBuffer) + ": " +
+            (why.ok() ? "malformed" : why.error().message));
+}
+
 void RpcServerSession::FatalHeader(int32_t call_id, std::string_view message) {
-  Fatal(call_id, RpcErrorCodeProto::kFatalInvalidRpcHeader, exceptions::kFatalRpcServer, message);
+  Fatal(call_id, RpcErrorCodeProto::kFatalInvalidRpcHeader, exceptions::kRpcServer, message);
 }
 
 void RpcServerSession::FatalSasl(const RemoteException& reason) {

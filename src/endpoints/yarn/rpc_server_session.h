@@ -102,6 +102,7 @@ class RpcServerSession {
   void Fatal(int32_t call_id, wire::hadoop_rpc::RpcErrorCodeProto detail, std::string_view java_class,
              std::string_view message);
   void FatalHeader(int32_t call_id, std::string_view message);
+  void FatalDecoding(int32_t call_id, std::string_view message, const base::Status& why);
   bool TakePending(int32_t call_id);
 
   const RpcServerOptions options_;

@@ -240,6 +240,9 @@ TEST(BadInput, WrongMagicAndVersion) {
   old.session.OnBytes(FromHex("68727063 04 00 00"));
   EXPECT_THAT(ToHex(old.session.TakeOutput()), ::testing::StartsWith("ffffffffffffffff00000029"));
   EXPECT_TRUE(old.session.closing());
+  ServerSide oldest;
+  oldest.session.OnBytes(FromHex("68727063 02 00 00"));
+  EXPECT_THAT(ToHex(oldest.session.TakeOutput()), ::testing::StartsWith("000000000100000029"));
   ServerSide magic;
   magic.session.OnBytes("\x16\x03\x01\x02\x00\x01\x00");  // TLS
   magic.session.OnBytes(std::string(100, 'x'));
@@ -316,14 +319,14 @@ TEST_F(Established, ContinuationIsNotImplemented) {
   RpcRequestHeaderProto header = Header(1);
   header.rpc_op = RpcOperationProto::kContinuationPacket;
   Send({header.Encode(), Method(), ""});
-  ExpectFatal(RpcErrorCodeProto::kFatalInvalidRpcHeader, "does not implement");
+  ExpectFatal(RpcErrorCodeProto::kFatalInvalidRpcHeader, "operationRPC_CONTINUATION_PACKET");
 }
 
 TEST_F(Established, WritableKind) {
   RpcRequestHeaderProto header = Header(1);
   header.rpc_kind = RpcKindProto::kWritable;
   Send({header.Encode(), Method(), ""});
-  ExpectFatal(RpcErrorCodeProto::kFatalInvalidRpcHeader, "Unknown rpc kind");
+  ExpectFatal(RpcErrorCodeProto::kFatalInvalidRpcHeader, "Unknown rpc kind in rpc headerRPC_WRITABLE");
 }
 
 TEST_F(Established, MissingRequiredFieldOfTheHeader) {
@@ -336,9 +339,26 @@ TEST_F(Established, MissingRequiredFieldOfTheMethodHeader) {
   ExpectFatal(RpcErrorCodeProto::kFatalDeserializingRequest, "RequestHeaderProto");
 }
 
-TEST_F(Established, RequestCutShort) {
-  Send({Header(3).Encode(), Method()});
-  ExpectFatal(RpcErrorCodeProto::kFatalDeserializingRequest, "truncated");
+TEST_F(Established, RequestCutShortFailsTheCallAlone) {
+  Send({Header(0).Encode(), Method()});
+  client_.session.Call("m", "x");
+  client_.session.OnBytes(server_.session.TakeOutput());
+  ASSERT_EQ(client_.events.size(), 1U);
+  EXPECT_THAT(client_.events[0], HasSubstr("0!" + std::string(exceptions::kInvalidProtocolBuffer)));
+  EXPECT_FALSE(server_.session.closing());
+  EXPECT_THAT(server_.calls, IsEmpty());
+}
+
+TEST_F(Established, FatalErrorsAreRpcServerExceptions) {
+  Send({FromHex("08021000"), Method(), ""});
+  EXPECT_EQ(LastFatal(server_.session).ExceptionClassName(), "org.apache.hadoop.ipc.RpcServerException");
+}
+
+TEST_F(Established, UnknownValuesOfKindAndOperationCountAsAbsent) {
+  RpcRequestHeaderProto header = Header(1);
+  header.rpc_kind = static_cast<RpcKindProto>(7);
+  Send({header.Encode(), Method(), ""});
+  ExpectFatal(RpcErrorCodeProto::kFatalInvalidRpcHeader, "No rpc kind");
 }
 
 TEST_F(Established, EmptyFrame) {
