@@ -308,7 +308,7 @@ TEST(FairleadPropertyTest, RemovingTheNamedReasonsPlacesTheRequest) {
         const auto copy = history.cluster().scheduler().Fork();
         ev::Pending pending = first;
         base::Instant now = history.cluster().now_;
-        uint32_t next_node = 100'000;
+        uint32_t next_node = 1000;
         for (int i = 0; i < 8 && pending.ask.count == first.ask.count && !HasFailure(); ++i) {
           ++seen[pending.reason];
           ASSERT_FALSE(pending.detail.empty());
