@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
   AddSim(app, exit_code);
+  AddReplay(app, exit_code);
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
   try {

@@ -12,6 +12,7 @@
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
 #include "shell/journal.h"
+#include "shell/rm_replay.h"
 #include "shell/logging.h"
 #include "shell/rm_settings.h"
 
@@ -39,11 +40,9 @@ int Refuse(const std::string& message, int code) {
   return code;
 }
 
-base::Status OpenJournal(Daemon& daemon, const RmSettings& settings) {
+base::Status OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSettings& settings) {
   if (settings.journal_bytes_max == 0) return {};
-  JournalHeader header;
-  header.core = "rm";
-  header.build = settings.manager.version;
+  const JournalHeader header = RmJournalHeader(conf, settings, settings.manager.version);
   auto journal = JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", header,
                                      settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
                                        log->Warn("the journal has ended", {{"reason", why}});
@@ -63,9 +62,7 @@ void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
     if (!daemon.journal) return;
     JournalBatch record{batch.now, batch.wall, "", 0};
     base::Encode(record.events, batch.events);
-    base::StateHasher hasher;
-    base::HashInto(hasher, batch.effects);
-    record.effect_hash = hasher.value();
+    record.effect_hash = EffectHash(batch.effects);
     daemon.journal->Append(record);
   };
 }
@@ -110,7 +107,7 @@ int RunResourceManager(const RmOptions& options) {
       env_posix::OpenSqliteStore(settings.state_directory + "/fairlead-rm.db", *daemon.loop);
   if (!store.ok()) return Refuse(store.error().message, 1);
   daemon.store = std::move(*store);
-  if (base::Status opened = OpenJournal(daemon, settings); !opened.ok()) return Refuse(opened.error().message, 1);
+  if (base::Status opened = OpenJournal(daemon, source->conf, settings); !opened.ok()) return Refuse(opened.error().message, 1);
   Observe(daemon, settings.manager);
   daemon.allocation_file = settings.allocation_file;
   if (!daemon.allocation_file.empty()) {

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Faults on the real processes: daemons and executors are killed with SIGKILL in mid-job, the job must end with the right result;
+the resource manager's journal replays; a local cluster leaves nothing behind, however it ends."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+import cluster as lab  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
+lab.BINARY = BUILD / "fairlead"
+WORDS = [f"word{i % 1000}" for i in range(40000)]
+FILES = 40
+
+
+def until(condition, what, seconds=60):
+    """Waits for an event; fails loudly when it does not come."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s for {what}")
+
+
+def processes_naming(text):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if text.encode() in (entry / "cmdline").read_bytes():
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def executors_in(directory):
+    """Executor processes: the job's binary, started below the directory, with --executor."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if words[0].endswith(b"job") and b"--executor" in words and os.readlink(entry / "cwd").startswith(str(directory)):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+class RealCluster(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
+        self.directory.chmod(0o755)
+        text = self.directory / "text"
+        text.mkdir()
+        body = "\n".join(" ".join(WORDS[i:i + 10]) for i in range(0, len(WORDS), 10)) + "\n"
+        for i in range(FILES):
+            (text / f"part-{i:02}").write_text(body * 10)
+        self.cluster = lab.Cluster(self.directory / "cluster", {
+            "yarn.nm.liveness-monitor.expiry-interval-ms": 10000,
+            "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 100,
+            "yarn.nodemanager.recovery.supervised": "true",
+        })
+        self.cluster.write()
+        self.cluster.start_rm()
+        for number in (1, 2):
+            self.cluster.start_nm(number)
+        self.wait_for_nodes()
+
+    def tearDown(self):
+        self.cluster.stop()
+        for pid in processes_naming(str(self.directory)):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def wait_for_nodes(self):
+        self.cluster.wait(lambda: self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == 2, "two nodes")
+
+    def submit(self):
+        self.output = self.directory / "out"
+        return subprocess.Popen([str(w) for w in [
+            lab.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--driver-memory", "256", "--executors", "4",
+            "--executor-memory", "256", BUILD / "examples/word_count", self.directory / "text", self.output]],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_executors(self, job):
+        def some():
+            if job.poll() is not None:
+                raise AssertionError("the job ended before the fault: " + job.communicate()[1])
+            return executors_in(self.directory)
+        return until(some, "an executor")
+
+    def assert_right(self, job):
+        out, err = job.communicate(timeout=180)
+        self.assertEqual(job.returncode, 0, out + err)
+        self.assertEqual(json.loads(out)["finalStatus"], "SUCCEEDED")
+        expected = {word: count * 10 * FILES for word, count in collections.Counter(WORDS).items()}
+        found = {}
+        for part in self.output.glob("part-*"):
+            for line in part.read_text().splitlines():
+                word, count = line.rsplit("\t", 1)
+                self.assertNotIn(word, found, "doubled output")
+                found[word] = int(count)
+        self.assertEqual(found, expected)
+
+    def kill9(self, name):
+        process = self.cluster.processes.pop(name)
+        process.kill()
+        process.wait()
+
+    def test_rm_is_killed_in_mid_job(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        self.kill9("rm")
+        self.cluster.start_rm()
+        self.assert_right(job)
+
+    def test_nm_with_its_shuffle_service_is_killed_in_mid_job(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        self.kill9("nm2")
+        self.cluster.start_nm(2)
+        self.assert_right(job)
+        self.wait_for_nodes()
+
+    def test_executors_are_killed_in_mid_job(self):
+        job = self.submit()
+        executors = self.wait_for_executors(job)
+        os.kill(executors[0], signal.SIGKILL)
+        self.assert_right(job)
+
+    def test_journal_replays_and_an_altered_event_is_found(self):
+        self.assert_right(self.submit())
+        self.cluster.processes["rm"].terminate()
+        self.cluster.processes.pop("rm").wait(timeout=30)
+        journal = next(self.directory.rglob("rm.journal"))
+        run = subprocess.run([lab.BINARY, "replay", "--json", journal], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
+        self.assertTrue(json.loads(run.stdout)["same"])
+        self.assertGreater(json.loads(run.stdout)["batches"], 10)
+        altered = self.directory / "altered.journal"
+        altered.write_bytes(alter(journal.read_bytes(), b"word_count", b"word_counT"))
+        run = subprocess.run([lab.BINARY, "replay", altered], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("word_counT", run.stderr, "the altered event is named")
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def alter(journal, old, new):
+    """Changes the first batch that holds `old`, and makes its checksum right again."""
+    out, position = bytearray(journal[:8]), 8
+    changed = False
+    while position < len(journal):
+        length, crc = struct.unpack(">II", journal[position:position + 8])
+        payload = journal[position + 8:position + 8 + length]
+        if old in payload and not changed and position > 8:
+            payload, changed = payload.replace(old, new, 1), True
+            crc = crc32c(payload)
+        out += struct.pack(">II", len(payload), crc) + payload
+        position += 8 + length
+    assert changed, "the journal does not hold the word"
+    return bytes(out)
+
+
+class LocalCluster(unittest.TestCase):
+    """fairlead up leaves nothing behind: no process, directory, control group or port."""
+
+    def snapshot(self):
+        groups = {str(p) for p in pathlib.Path("/sys/fs/cgroup").rglob("*fairlead*")}
+        mounts = pathlib.Path("/proc/self/mounts").read_text()
+        directories = set(pathlib.Path(tempfile.gettempdir()).glob("fairlead-up-*"))
+        return groups, mounts, directories
+
+    def up(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-local-"))
+        self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
+        ready = self.work / "ready"
+        process = subprocess.Popen([lab.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        def is_ready():
+            if process.poll() is not None:
+                raise AssertionError(process.communicate()[0].decode())
+            return ready.exists()
+        until(is_ready, "the cluster")
+        self.directory = str(pathlib.Path(ready.read_text().strip()).parent)
+        return process
+
+    def check(self, before):
+        until(lambda: not processes_naming(self.directory), "the end of every process")
+        until(lambda: not pathlib.Path(self.directory).exists(), "the removal of the directory")
+        self.assertEqual(self.snapshot(), before)
+
+    def test_after_interrupt(self):
+        before = self.snapshot()
+        process = self.up()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 0)
+        process.stdout.close()
+        self.check(before)
+
+    def test_after_kill(self):
+        before = self.snapshot()
+        process = self.up()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        self.check(before)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
