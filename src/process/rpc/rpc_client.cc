@@ -98,6 +98,7 @@ class ClientConnection final : public env::StreamHandler, public RpcClientSessio
   std::unique_ptr<env::Stream> stream_;
   std::map<int32_t, ClientCall> calls_;
   base::Instant active_;
+  base::Instant last_received_{};
   env::Loop::TimerId keepalive_ = 0;
   bool ended_ = false;
 };
@@ -174,7 +175,11 @@ void ClientConnection::Call(std::string_view method, std::string request, base::
                             RpcClient::Done done) {
   const int32_t call_id = session_.Call(method, request);
   active_ = client_.loop.Now();
-  const env::Loop::TimerId timer = client_.loop.After(timeout, [this, call_id] {
+  const env::Loop::TimerId timer = client_.loop.After(timeout, [this, call_id, asked = active_] {
+    // A peer that has said nothing at all since then may be gone without a word: the next call takes a new connection.
+    if (last_received_ <= asked) {
+      return End({RpcErrorKind::kTimeout, "no answer from " + address.ToString() + ", and no sign of life", {}});
+    }
     RpcClient::Done late;
     if (!Take(call_id, late)) return;
     client_.Tell(std::move(late), RpcError{RpcErrorKind::kTimeout, "no answer from " + address.ToString(), {}});
@@ -195,6 +200,7 @@ void ClientConnection::OnConnected(base::Result<std::unique_ptr<env::Stream>> st
 
 void ClientConnection::OnData(std::string_view bytes) {
   active_ = client_.loop.Now();
+  last_received_ = active_;
   session_.OnBytes(bytes);
   if (!ended_) Flush();
 }
