@@ -75,6 +75,8 @@ class RpcServerSession {
   /// No call waits for an answer and no frame is half read.
   bool idle() const;
   size_t pending_calls() const { return pending_.size(); }
+  /// Bytes of a frame that is not yet whole.
+  size_t buffered_bytes() const { return frames_.kept_bytes(); }
   const Caller& caller() const { return caller_; }
   /// The protocol named by the connection context.
   const std::string& declared_protocol() const { return declared_protocol_; }

@@ -14,12 +14,14 @@ namespace {
 
 constexpr size_t kNonceBytes = 30;               // 40 characters, as the JDK's
 constexpr size_t kUnsentHigh = size_t{4} << 20;  // above this a connection is not read from
+constexpr size_t kBufferedFree = 64 << 10;       // of one connection, whatever the others hold
 constexpr base::Duration kSweep = base::Duration::Seconds(1);
 
 struct Listening {
   ListenOptions options;
   std::unique_ptr<env::Listener> listener;
   int connections = 0;
+  size_t buffered = 0;  // of frames that are not yet whole
 };
 
 std::string RandomText(env::Loop& loop) {
@@ -54,7 +56,7 @@ class Connection final : public env::StreamHandler, public RpcServerSession::Han
   void Flush();
   bool Overdue(base::Instant now) const;
   void CloseNow() { stream_->Close(); }
-  void CloseAfterFlush() { stream_->CloseAfterFlush(); }
+  void ReleaseBuffer() { listening_.buffered -= std::exchange(buffered_, 0); }
 
   RpcServerSession& session() { return session_; }
   Listening& listening() { return listening_; }
@@ -70,6 +72,7 @@ class Connection final : public env::StreamHandler, public RpcServerSession::Han
   const env::Endpoint peer_;
   const base::Instant opened_;
   base::Instant active_;
+  size_t buffered_ = 0;
   std::unordered_map<CallToken, int32_t> calls_;
 };
 
@@ -110,6 +113,7 @@ struct RpcServer::Impl {
     connections.erase(at);
     doomed->gone = true;
     --doomed->listening().connections;
+    doomed->ReleaseBuffer();
     for (const auto& [token, call_id] : doomed->calls()) calls.erase(token);
     loop.Post([doomed] {});  // the caller may be the connection itself
   }
@@ -161,6 +165,12 @@ struct RpcServer::Impl {
 void Connection::OnData(std::string_view bytes) {
   active_ = server_.loop.Now();
   session_.OnBytes(bytes);
+  listening_.buffered = listening_.buffered - buffered_ + session_.buffered_bytes();
+  buffered_ = session_.buffered_bytes();
+  if (buffered_ > kBufferedFree && listening_.buffered > listening_.options.buffered_max) {
+    stream_->Close();
+    return server_.Remove(id_);
+  }
   Flush();
 }
 

@@ -50,6 +50,8 @@ struct ListenOptions {
   base::Duration idle = base::Duration::Seconds(60);
   /// Answers that the peer does not take: beyond this the connection is closed.
   size_t unsent_max = 256u << 20;
+  /// Frames that are not yet whole, of all connections together: beyond this a connection that adds to them is closed.
+  size_t buffered_max = 512u << 20;
 };
 
 /// Hadoop RPC over the env ports: any number of listeners, one space of call tokens. All on the loop's thread.

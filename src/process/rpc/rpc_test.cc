@@ -163,6 +163,34 @@ TEST_F(Rpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
   EXPECT_TRUE(Call(Target(address)).ok());
 }
 
+TEST_F(Rpc, HalfFramesOfAllConnectionsTogetherAreBounded) {
+  ListenOptions options;
+  options.buffered_max = 1 << 20;
+  options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
+                              [this](const IncomingCall& call) { OnCall(call); }});
+  const auto address = server_.Listen({"127.0.0.1", 0}, std::move(options));
+  ASSERT_TRUE(address.ok());
+  std::vector<std::unique_ptr<Silent>> greedy;
+  int closed = 0;
+  for (int i = 0; i < 4; ++i) {
+    greedy.push_back(std::make_unique<Silent>());
+    Silent* one = greedy.back().get();
+    one->on_closed = [&] {
+      if (++closed == 2) loop_->Stop();
+    };
+    loop_->Connect(*address, kLong, [one](base::Result<std::unique_ptr<env::Stream>> stream) {
+      one->stream = std::move(stream).value();
+      one->stream->Start(one);
+      // Preamble, then 400 KiB of a frame of 1,000 KiB, as a first frame may be.
+      one->stream->Write(std::string("hrpc\x09\0\0\0\x0f\xa0\0", 11) + std::string(400 << 10, 'x'));
+    });
+  }
+  loop_->Run();
+  EXPECT_EQ(server_.connections(), 2U);
+  greedy.clear();
+  EXPECT_TRUE(Call(Target(*address)).ok());
+}
+
 TEST_F(Rpc, BadBytesEndOneConnectionOnly) {
   const env::Endpoint address = Listen();
   ASSERT_TRUE(Call(Target(address)).ok());
