@@ -96,7 +96,8 @@ void JobClient::Poll() {
         ledger_.Ended(ToId(id_), std::string(Name(report.FinalApplicationStatus())), job_.tasks);
         if (report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded &&
             report.Diagnostics().empty()) {
-          ledger_.Violation(ToString(ToId(id_)) + " failed without a stated reason");
+          ledger_.Violation(ToString(ToId(id_)) + " ended " + std::string(Name(report.YarnApplicationState())) +
+                            " with " + std::string(Name(report.FinalApplicationStatus())) + " without a stated reason");
         }
       });
 }
