@@ -96,6 +96,7 @@ struct FoldSink : StageSink {
 /// The `limit` largest records by a key.
 template <class T, class KeyFn>
 struct TopSink : StageSink {
+  using Key = KeyType<T, KeyFn>;
   int64_t limit = 0;
   static std::unique_ptr<TopSink> Make(std::string_view payload) {
     auto op = std::make_unique<TopSink>();
@@ -109,7 +110,7 @@ struct TopSink : StageSink {
       if (static_cast<int64_t>(heap.size()) < limit) {
         heap.push_back(StoredOf<T>::From(record));
         std::push_heap(heap.begin(), heap.end(), larger);
-      } else if (limit > 0 && KeyFn{}(heap.front()) < KeyFn{}(record)) {
+      } else if (limit > 0 && KeyFn{}(heap.front()) < StoredOf<Key>::From(KeyFn{}(record))) {
         std::pop_heap(heap.begin(), heap.end(), larger);
         heap.back() = StoredOf<T>::From(record);
         std::push_heap(heap.begin(), heap.end(), larger);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/dataset.h"
+#include "engine/shared_values.h"
 
 namespace fairlead::engine {
 
@@ -58,6 +59,16 @@ class Context {
     return Dataset<T>(dataset_internal::MakeNode<LocalSource<T>>(session_, "parallelize", EncodePayload(bytes),
                                                                  static_cast<int32_t>(parts)));
   }
+
+  /// A value that functions can look into on executors, fetched once by each.
+  template <class T>
+  Broadcast<T> MakeBroadcast(const T& value) {
+    return Broadcast<T>::Make(session_.PutBroadcast(ToBytes(value)), value);
+  }
+
+  /// A number that tasks add to. Only tasks that succeed count; one that is repeated after a loss counts again.
+  Counter MakeCounter() { return {session_.NewCounter()}; }
+  int64_t ValueOf(const Counter& counter) const { return session_.CounterValue(counter.id); }
 
   /// Numbers begin, begin + 1, ..., end - 1.
   Dataset<int64_t> Range(int64_t begin, int64_t end, int32_t partitions = 0);

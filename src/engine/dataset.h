@@ -114,6 +114,12 @@ class Dataset {
     return *this;
   }
 
+  /// Computes each partition once and keeps it in the memory of its executor for later actions (in an executor without
+  /// room it is computed again).
+  Dataset Cache() const { return Kept(""); }
+  /// As Cache, on the executor's disk when its memory is full.
+  Dataset Persist() const { return Kept("d"); }
+
   // ---- record by record ----------------------------------------------------------------------------------------
 
   /// f(record) -> another record.
@@ -443,6 +449,12 @@ class Dataset {
       return add(zero, value);
     }
   };
+
+  Dataset Kept(std::string payload) const {
+    auto node = dataset_internal::MakeNarrow<CacheOp<T>>(node_, "cached " + node_->name, std::move(payload));
+    node->cached = true;
+    return Dataset(node);
+  }
 
   int32_t Parts(int32_t wanted) const { return wanted > 0 ? wanted : node_->session->parallelism(); }
 

@@ -31,6 +31,7 @@ DriverSession::DriverSession(std::string application_id, int32_t parallelism, ta
       parallelism_(parallelism),
       loop_(env_posix::MakePosixLoop()),
       driver_(std::make_unique<process::driver::JobDriver>(*loop_, std::move(config), *this)) {
+  driver_->AddListener(this);
   thread_ = std::thread([this] { loop_->Run(); });
 }
 
@@ -40,6 +41,24 @@ void DriverSession::Stop() {
   if (!thread_.joinable()) return;
   loop_->Stop();
   thread_.join();
+}
+
+int64_t DriverSession::PutBroadcast(std::string value) {
+  const int64_t id = next_broadcast_++;
+  loop_->Post([this, id, value = std::move(value)]() mutable { driver_->PutBroadcast(id, std::move(value)); });
+  return id;
+}
+
+int64_t DriverSession::CounterValue(int64_t id) const {
+  const std::lock_guard lock(counters_mutex_);
+  const auto found = counters_.find(id);
+  return found == counters_.end() ? 0 : found->second;
+}
+
+void DriverSession::OnTaskDone(const wire::engine::TaskDone& done) {
+  if (done.counters.empty()) return;
+  const std::lock_guard lock(counters_mutex_);
+  for (const auto& [id, amount] : done.counters) counters_[id] += amount;
 }
 
 void DriverSession::OnLoop(const std::function<void()>& work) {

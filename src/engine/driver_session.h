@@ -19,7 +19,7 @@ namespace fairlead::engine {
 
 /// The Session of a driver process: owns the loop thread on which the JobDriver runs and turns lineages into jobs and
 /// stage plans. How executors come to be is the business of whoever made it (Local, ApplicationMaster).
-class DriverSession : public Session, public process::driver::PlanSource {
+class DriverSession : public Session, public process::driver::PlanSource, private process::driver::DriverListener {
  public:
   DriverSession(std::string application_id, int32_t parallelism, tasks::Config config);
   ~DriverSession() override;
@@ -32,6 +32,10 @@ class DriverSession : public Session, public process::driver::PlanSource {
               const ActionPlan& action,
               const std::function<void(int32_t output, std::string result)>& on_result) override;
   void Drop(int32_t dataset, std::vector<int32_t> shuffles) override;
+
+  int64_t PutBroadcast(std::string value) override;
+  int64_t NewCounter() override { return next_counter_++; }
+  int64_t CounterValue(int64_t id) const override;
 
   env_posix::PosixLoop& loop() { return *loop_; }
   /// Only on the loop's thread.
@@ -50,6 +54,7 @@ class DriverSession : public Session, public process::driver::PlanSource {
     ActionPlan action;
     std::shared_ptr<Wait> wait;
   };
+  void OnTaskDone(const wire::engine::TaskDone& done) override;
   std::string PlanOf(const model::tasks::StageSubmitted& stage) override;
   void Describe(const std::shared_ptr<DatasetNode>& node, std::vector<model::tasks::Dataset>& out);
 
@@ -57,6 +62,10 @@ class DriverSession : public Session, public process::driver::PlanSource {
   const int32_t parallelism_;
   std::atomic<int32_t> next_dataset_{0};
   std::atomic<int32_t> next_shuffle_{0};
+  std::atomic<int64_t> next_broadcast_{0};
+  std::atomic<int64_t> next_counter_{0};
+  mutable std::mutex counters_mutex_;
+  std::map<int64_t, int64_t> counters_;
   std::unique_ptr<env_posix::PosixLoop> loop_;
   std::unique_ptr<process::driver::JobDriver> driver_;
   std::thread thread_;

@@ -354,6 +354,58 @@ TEST_F(EngineTest, LostMapOutputsAreComputedAgain) {
   EXPECT_EQ(Sorted(sums.Collect()), first);
 }
 
+std::atomic<int> computed;
+
+TEST_F(EngineTest, CachedPartitionsAreComputedOnce) {
+  Context context = Start();
+  computed = 0;
+  {
+    const auto kept = context.Range(0, 100, 4)
+                          .Map([](int64_t x) {
+                            ++computed;
+                            return std::pair(x % 7, std::to_string(x));
+                          })
+                          .Cache();
+    EXPECT_EQ(kept.Count(), 100);
+    EXPECT_EQ(kept.CountByKey().Count(), 7);
+    EXPECT_EQ(Sorted(kept.Collect())[0], (std::pair<int64_t, std::string>{0, "0"}));
+    EXPECT_EQ(computed, 100);
+  }
+  // No room in memory: on disk, or computed again.
+  Context small = Start(64 << 10, 1);
+  computed = 0;
+  const auto large = small.Range(0, 20, 4).Map([](int64_t x) {
+    ++computed;
+    return std::string(10'000, static_cast<char>('a' + x));
+  });
+  const auto on_disk = large.Persist();
+  EXPECT_EQ(on_disk.Count(), 20);
+  EXPECT_EQ(on_disk.Count(), 20);
+  EXPECT_EQ(computed, 20);
+  const auto in_memory = large.Cache();
+  EXPECT_EQ(in_memory.Count(), 20);
+  EXPECT_EQ(in_memory.Count(), 20);
+  EXPECT_GT(computed, 40);
+}
+
+struct Lookup {
+  Broadcast<std::vector<std::string>> names;
+  Counter misses;
+  std::string operator()(int64_t i) const {
+    if (i < static_cast<int64_t>(names->size())) return (*names)[static_cast<size_t>(i)];
+    misses.Add();
+    return "?";
+  }
+};
+
+TEST_F(EngineTest, BroadcastsAndCounters) {
+  Context context = Start();
+  const Counter misses = context.MakeCounter();
+  const Lookup lookup{context.MakeBroadcast(std::vector<std::string>{"zero", "one"}), misses};
+  EXPECT_EQ(context.Range(0, 4, 2).Map(lookup).Collect(), (std::vector<std::string>{"zero", "one", "?", "?"}));
+  EXPECT_EQ(context.ValueOf(misses), 2);
+}
+
 TEST_F(EngineTest, BadInputIsNamed) {
   Context context = Start();
   const auto message = [&](auto run) -> std::string {

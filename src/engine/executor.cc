@@ -91,6 +91,14 @@ class Executor::Context : public TaskContext {
     return executor_.WaitForBroadcast(id, *this);
   }
 
+  std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t cached_partition) override {
+    return executor_.FindKept(dataset, cached_partition);
+  }
+  void Keep(int32_t dataset, int32_t cached_partition, Buffer records, bool disk) override {
+    const std::string name = "rdd_" + std::to_string(dataset) + "_" + std::to_string(cached_partition);
+    executor_.Keep(dataset, cached_partition, std::move(records), disk ? LocalPath(name) : std::string());
+  }
+
  private:
   Executor& executor_;
   std::vector<std::string> scratch_;
@@ -189,7 +197,7 @@ void Executor::OnMapOutputs(we::MapOutputs& message) {
 }
 
 void Executor::OnForget(const we::Forget& forget) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, paths;
   {
     const std::lock_guard lock(mutex_);
     for (const int32_t shuffle : forget.shuffles) {
@@ -200,8 +208,17 @@ void Executor::OnForget(const we::Forget& forget) {
       written_.erase(shuffle);
       outputs_.erase(shuffle);
     }
+    std::erase_if(kept_, [&](const auto& entry) {
+      if (std::find(forget.datasets.begin(), forget.datasets.end(), entry.first.first) == forget.datasets.end()) {
+        return false;
+      }
+      if (entry.second.bytes) kept_bytes_ -= static_cast<int64_t>(entry.second.bytes->size());
+      if (!entry.second.path.empty()) paths.push_back(entry.second.path);
+      return true;
+    });
   }
   for (const std::string& name : names) RemoveAll(BlockPath(options_.local_directories, name));
+  for (const std::string& path : paths) RemoveAll(path);
 }
 
 Executor::Outputs Executor::WaitForOutputs(int32_t shuffle, const TaskContext& task) {
@@ -247,6 +264,64 @@ std::shared_ptr<const std::string> Executor::WaitForBroadcast(int64_t id, const 
   return broadcasts_[id].value;
 }
 
+std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partition) {
+  std::string path;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find({dataset, partition});
+    if (found == kept_.end()) return nullptr;
+    found->second.used = next_use_++;
+    if (found->second.bytes) return found->second.bytes;
+    path = found->second.path;
+  }
+  try {
+    const FileDescriptor file = OpenForReading(path);
+    auto bytes = std::make_shared<Buffer>();
+    bytes->Resize(FileSize(file, path));
+    if (ReadAt(file, path, 0, bytes->data(), bytes->size()) == bytes->size()) return bytes;
+  } catch (const TaskError&) {
+    // Gone: it is computed again.
+  }
+  return nullptr;
+}
+
+/// Half of the memory may hold cached partitions; those not used for longest make room, but not for one of their own
+/// dataset (a scan over a dataset that does not fit would else drop each partition just before its use).
+void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path) {
+  const int64_t size = static_cast<int64_t>(records.size());
+  std::vector<we::BlockKept> news;
+  bool in_memory = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const int64_t room = options_.memory_bytes / 2;
+    while (kept_bytes_ + size > room) {
+      auto oldest = kept_.end();
+      for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+        if (it->first.first == dataset || !it->second.bytes || !it->second.path.empty()) continue;
+        if (oldest == kept_.end() || it->second.used < oldest->second.used) oldest = it;
+      }
+      if (oldest == kept_.end()) break;
+      kept_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
+      news.push_back({oldest->first.first, oldest->first.second, false});
+      kept_.erase(oldest);
+    }
+    if (kept_bytes_ + size <= room) {
+      in_memory = true;
+      kept_bytes_ += size;
+      kept_[{dataset, partition}] = {std::make_shared<const Buffer>(std::move(records)), "", next_use_++};
+      news.push_back({dataset, partition, true});
+    }
+  }
+  if (!in_memory && !disk_path.empty()) {
+    const FileDescriptor file = CreateFile(disk_path);
+    WriteAll(file.get(), disk_path, records.view());
+    const std::lock_guard lock(mutex_);
+    kept_[{dataset, partition}] = {nullptr, disk_path, next_use_++};
+    news.push_back({dataset, partition, true});
+  }
+  for (const we::BlockKept& message : news) send_(message);
+}
+
 void Executor::WorkerLoop() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -259,7 +334,7 @@ void Executor::WorkerLoop() {
     context->stage = work.stage;
     context->partition = work.launch.partition;
     context->attempt = work.launch.attempt;
-    context->memory_bytes = options_.memory_bytes / options_.slots;
+    context->memory_bytes = (options_.memory_bytes - kept_bytes_) / options_.slots;
     running_[work.launch.task] = context.get();
     lock.unlock();
     send_(we::TaskStarted{work.launch.task});
@@ -293,6 +368,7 @@ void Executor::Execute(const Work& work, Context& context) {
   we::TaskDone done;
   bool good = false;
   const int64_t begin = NowNs();
+  TaskContext::SetCurrent(&context);
   try {
     const StageProgram& program = work.program->Get();
     context.sample_records = program.plan().sample_records;
@@ -325,6 +401,7 @@ void Executor::Execute(const Work& work, Context& context) {
   } catch (...) {
     broke.message = NameOfException();
   }
+  TaskContext::SetCurrent(nullptr);
   context.metrics.run_ns = NowNs() - begin;
   if (good) {
     done.task = work.launch.task;
@@ -333,6 +410,7 @@ void Executor::Execute(const Work& work, Context& context) {
       done.sizes.push_back(static_cast<char>(tasks::EncodeSize(size)));
     }
     base::Encode(done.metrics, context.metrics);
+    done.counters = std::move(context.counters);
     done.run_ns = context.metrics.run_ns;
     done.remote_read_ns = context.metrics.fetch_wait_ns;
     done.remote_read_bytes = context.metrics.shuffle_bytes_remote;

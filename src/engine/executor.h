@@ -74,6 +74,11 @@ class Executor {
     std::shared_ptr<const tasks::MapOutputTable> table;
     std::map<uint32_t, wire::engine::Place> places;
   };
+  struct Kept {
+    std::shared_ptr<const Buffer> bytes;  // null: on disk
+    std::string path;
+    uint64_t used = 0;  // grows with each use
+  };
   struct CommitWait {
     bool answered = false;
     bool granted = false;
@@ -93,6 +98,8 @@ class Executor {
   Outputs WaitForOutputs(int32_t shuffle, const TaskContext& task);
   void DropOutputs(int32_t shuffle);
   bool WaitForCommit(int64_t task_id, const TaskContext& task);
+  std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t partition);
+  void Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path);
   std::shared_ptr<const std::string> WaitForBroadcast(int64_t id, const TaskContext& task);
 
   ExecutorOptions options_;
@@ -110,6 +117,9 @@ class Executor {
   std::map<int32_t, Outputs> outputs_;
   std::map<uint64_t, CommitWait> commits_;
   std::map<int64_t, BroadcastWait> broadcasts_;
+  std::map<std::pair<int32_t, int32_t>, Kept> kept_;  // (dataset, partition)
+  int64_t kept_bytes_ = 0;                            // in memory
+  uint64_t next_use_ = 1;
   std::map<int32_t, std::vector<int64_t>> written_;  // shuffle -> tasks that wrote files here
   uint64_t next_token_ = 1;
   uint64_t next_scratch_ = 1;

@@ -236,7 +236,40 @@ struct SampleOp : Operator {
   }
 };
 
-/// Passes its input on: unions, and datasets that are kept.
+/// Keeps the records of each partition where they were computed first, as bytes; later tasks there read those. A task
+/// elsewhere computes them again (and then keeps them, too).
+template <class T>
+struct CacheOp : Operator {
+  bool disk = false;
+  static std::unique_ptr<CacheOp> Make(std::string_view payload) {
+    auto op = std::make_unique<CacheOp>();
+    op->disk = payload == "d";
+    return op;
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<T>&>(out);
+    const int32_t dataset = scope.plan().dataset;
+    if (const auto kept = scope.task.FindKept(dataset, partition)) {
+      Cursor in(kept->view());
+      T record{};
+      while (!in.done()) {
+        if (!Serde<T>::Read(in, record)) throw TaskError("a cached record does not parse");
+        next.Push(record);
+      }
+      return;
+    }
+    Buffer bytes;
+    const bool whole = scope.task.sample_records == 0;
+    auto sink = MakeSink<T>([&](const T& record) {
+      if (whole) Serde<T>::Write(bytes, record);
+      next.Push(record);
+    });
+    scope.RunInput(partition, sink);
+    if (whole) scope.task.Keep(dataset, partition, std::move(bytes), disk);
+  }
+};
+
+/// Passes its input on: unions.
 struct PassOp : Operator {
   static std::unique_ptr<PassOp> Make(std::string_view) { return std::make_unique<PassOp>(); }
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override { scope.RunInput(partition, out); }

@@ -42,6 +42,13 @@ void ThrowMalformedCapture(const char* type_name) {
   throw TaskError(std::string("malformed captured state of ") + type_name);
 }
 
+namespace {
+thread_local TaskContext* current_task = nullptr;
+}
+
+TaskContext* TaskContext::Current() { return current_task; }
+void TaskContext::SetCurrent(TaskContext* task) { current_task = task; }
+
 void TaskContext::CheckKilled() const {
   if (killed.load(std::memory_order_relaxed)) throw TaskKilled();
 }

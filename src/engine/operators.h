@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -94,6 +95,21 @@ class TaskContext {
   virtual bool MayCommit() = 0;
   /// Data a user wants on each machine once, by broadcast id.
   virtual std::shared_ptr<const std::string> FetchBroadcast(int64_t id) = 0;
+  /// The serialized records of a cached partition that this executor keeps; null: none.
+  virtual std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t cached_partition) {
+    (void)dataset, (void)cached_partition;
+    return nullptr;
+  }
+  /// Keeps them, as far as there is room; on disk when there is not and `disk` allows it.
+  virtual void Keep(int32_t dataset, int32_t cached_partition, Buffer records, bool disk) {
+    (void)dataset, (void)cached_partition, (void)records, (void)disk;
+  }
+  /// What the task added to the program's counters, by their ids.
+  std::map<int64_t, int64_t> counters;
+
+  /// The task that runs on this thread; null on threads that run none.
+  static TaskContext* Current();
+  static void SetCurrent(TaskContext* task);
 
   /// Throws TaskKilled when the driver asked to stop. Cheap; sources call it now and then.
   void CheckKilled() const;

@@ -26,6 +26,12 @@ class Session {
   /// No handle to the dataset is left: what it and its shuffles keep on executors can go.
   virtual void Drop(int32_t dataset, std::vector<int32_t> shuffles) = 0;
 
+  /// A value that tasks can fetch by the id; once per executor.
+  virtual int64_t PutBroadcast(std::string value) = 0;
+  virtual int64_t NewCounter() = 0;
+  /// What tasks that succeeded have added so far.
+  virtual int64_t CounterValue(int64_t id) const = 0;
+
   /// Runs the action on `partitions` of the dataset and waits; on_result is called on another thread, one call at a
   /// time, with the position in `partitions` and what the task's sink left. Throws JobError.
   virtual void RunJob(const std::shared_ptr<DatasetNode>& target, const std::vector<int32_t>& partitions,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -87,7 +88,8 @@ struct TaskDone {
   int64_t run_ns = 0;
   int64_t remote_read_ns = 0;
   int64_t remote_read_bytes = 0;
-  FL_FIELDS(task, result, sizes, metrics, run_ns, remote_read_ns, remote_read_bytes)
+  std::map<int64_t, int64_t> counters;  // additions to the program's counters
+  FL_FIELDS(task, result, sizes, metrics, run_ns, remote_read_ns, remote_read_bytes, counters)
 };
 struct TaskBroke {
   int64_t task = -1;
