@@ -30,7 +30,8 @@ struct Ask {
   Resources capability;
   int32_t count = 0;
   std::string label;  // node label expression, empty: none
-  FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label)
+  int64_t gang = 0;   // not 0: granted together with everything the application asks for under this number, or not at all
+  FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label, gang)
 };
 
 namespace scheduler {

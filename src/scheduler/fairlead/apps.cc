@@ -95,6 +95,7 @@ bool Core::MayRun(uint32_t leaf, uint32_t user) const {
 void Core::StartRunning(uint32_t slot) {
   App& app = apps_[slot];
   app.runnable = true;
+  ++room_version_;
   queues_[app.leaf].waiting.erase(app.index.value);
   users_[app.user].waiting.erase(app.index.value);
   ++users_[app.user].running;

@@ -99,8 +99,9 @@ void Core::ChangeBlacklist(uint32_t slot, const ev::Allocate& event) {
   racks_.resize(names_.size());
   // What may be placed differs now: every request of the application is tried again.
   for (Want& want : app.wants) {
-    if (want.park != Park::kNo) SetPark(slot, want, Park::kNo);
+    if (want.park != Park::kNo && want.park != Park::kGang) SetPark(slot, want, Park::kNo);
   }
+  ++room_version_;
 }
 
 bool Core::Excluded(const App& app, const Node& node) const {
@@ -120,7 +121,11 @@ void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
   }
   const uint32_t shape = ShapeFor(size, ask.label);
   Want& want = WantFor(slot, ask, shape);
-  if (want.park != Park::kNo) SetPark(slot, want, Park::kNo);
+  if (want.gang != 0) {
+    EnterGang(slot, want);
+  } else if (want.park != Park::kNo) {
+    SetPark(slot, want, Park::kNo);
+  }
   if (ask.name == "*") {
     want.relax_any = ask.relax_locality;
     SetCount(app, want, ask.count);
@@ -145,17 +150,19 @@ Want& Core::WantFor(uint32_t slot, const model::Ask& ask, uint32_t shape) {
   const auto before = [&](const Want& want, const model::Ask&) {
     if (want.priority != ask.priority) return want.priority < ask.priority;
     if (want.request_id != ask.allocation_request_id) return want.request_id < ask.allocation_request_id;
-    return want.shape < shape;
+    if (want.shape != shape) return want.shape < shape;
+    return want.gang < ask.gang;
   };
   auto at = std::lower_bound(wants.begin(), wants.end(), ask, before);
   if (at != wants.end() && at->priority == ask.priority && at->request_id == ask.allocation_request_id &&
-      at->shape == shape) {
+      at->shape == shape && at->gang == ask.gang) {
     return *at;
   }
   Want want;
   want.priority = ask.priority;
   want.request_id = ask.allocation_request_id;
   want.shape = shape;
+  want.gang = ask.gang;
   want.serial = next_serial_++;
   UseShape(shape);
   return *wants.insert(at, std::move(want));
@@ -204,6 +211,7 @@ void Core::DropWants(uint32_t slot) {
   }
   app.wants.clear();
   app.classes = 0;
+  std::erase_if(gangs_, [&](const Gang& gang) { return gang.app == slot; });
 }
 
 void Core::RefreshClasses(uint32_t slot) {

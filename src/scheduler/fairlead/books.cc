@@ -72,6 +72,7 @@ void Core::FinishContainer(uint32_t index, int32_t exit_status, std::string diag
   RefreshApp(slot);
   RemoveUsage(leaf, size);
   RemoveDemand(leaf, size);
+  ++room_version_;
   // What was launched keeps its place on the node until the node reports its end: it may still be dying.
   if (!container.launched) LeaveNode(index);
 }

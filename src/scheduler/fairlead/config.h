@@ -59,6 +59,8 @@ struct FairleadConfig {
   bool user_as_default_queue = true;
   PreemptionConfig preemption;
   HoldConfig holds;
+  /// A gang that could not start for so long is given up.
+  base::Duration gang_expiry = base::Duration::Seconds(600);
   /// Different (priority, request id, capability) keys of one application, and different sizes.
   int32_t keys_per_app = 4096;
   int32_t sizes_per_app = 256;

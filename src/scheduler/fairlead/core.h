@@ -71,6 +71,7 @@ enum class Park : uint8_t {
   kPlace,  // until a named place has room, or `deadline`
   kAny,    // until any node has room (all that have are excluded)
   kRound,  // until the end of this batch
+  kGang,   // placed with its gang only
 };
 
 /// What one application wants under one (priority, request id, shape).
@@ -83,6 +84,7 @@ struct Want {
   Park park = Park::kNo;
   bool registered = false;  // in the waiters of its lines
   uint32_t cursor = 0;      // where the next search in `lines` starts
+  int64_t gang = 0;
   uint64_t serial = 0;
   int32_t held = 0;  // holds for it
   std::vector<Line> lines;
@@ -189,7 +191,15 @@ struct User {
   std::set<uint32_t> waiting;
 };
 
-enum class TimerKind : uint8_t { kLocality, kTakeVictims, kHoldEnds };
+enum class TimerKind : uint8_t { kLocality, kTakeVictims, kHoldEnds, kGangEnds };
+
+/// Requests of one application that start together or not at all.
+struct Gang {
+  uint32_t app = 0;  // slot
+  int64_t number = 0;
+  uint64_t serial = 0;
+  uint64_t tried = 0;  // the room as of then was not enough
+};
 
 struct Timer {
   Instant at;
@@ -423,6 +433,16 @@ class Core : public Scheduler {
   void ServeHolds(uint32_t node);
   void TakeVictims(uint32_t hold);
 
+  // gangs.cc
+  void EnterGang(uint32_t slot, Want& want);
+  void PlaceGangs();
+  bool PlaceGang(const Gang& gang);
+  /// A node for every member, in the members' order; empty when they do not all fit at once. `fit`: how many did.
+  std::vector<std::pair<uint64_t, uint32_t>> PlanGang(const App& app, int64_t number, int64_t& fit) const;
+  Limit GangLimit(const App& app, int64_t number) const;
+  void EndGang(uint64_t serial);
+  ev::Pending WhyGang(const App& app, const Want& want, ev::Pending out) const;
+
   // preemption.cc
   std::vector<Resources> LeafShares() const;
   void SharesBelow(uint32_t queue, const Resources& share, std::vector<Resources>& shares) const;
@@ -490,6 +510,8 @@ class Core : public Scheduler {
   std::vector<uint32_t> full_leaves_;  // masters_full
   std::vector<std::pair<uint32_t, uint64_t>> any_waiters_;
   std::vector<std::pair<uint32_t, uint64_t>> round_waiters_;
+  std::vector<Gang> gangs_;    // in order of arrival
+  uint64_t room_version_ = 1;  // grows when something may have got room
   std::vector<Hold> holds_;
   std::vector<uint32_t> spare_holds_;
   int32_t held_count_ = 0;

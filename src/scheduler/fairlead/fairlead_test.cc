@@ -332,7 +332,7 @@ TEST(FairleadTest, BadAsksAreRefusedWhole) {
     EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().size(), 1u);
   }
   std::vector<model::Ask> many;
-  for (int32_t i = 0; i < 100'000; ++i) many.push_back(TestCluster::Want(1, 1, 1, "*", true, i));
+  for (int32_t i = 0; i < 20'000; ++i) many.push_back(TestCluster::Want(1, 1, 1, "*", true, i));
   cluster.Ask(0, many);
   EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");

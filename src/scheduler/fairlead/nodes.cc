@@ -226,6 +226,7 @@ void Core::PublishChanged() {
 void Core::NodeFreed(uint32_t index) {
   Node& node = nodes_[index];
   if (!Open(node)) return;
+  ++room_version_;
   const Resources free = Free(node);
   for (size_t i = tight_shapes_.size(); i-- > 0;) {  // OfferNode may take the shape out of the list
     const uint32_t shape = tight_shapes_[i];

@@ -17,6 +17,7 @@ constexpr base::Duration kReviewInterval = base::Duration::Seconds(1);
 void Core::PlaceAll() {
   if (keys_stale_) RebuildKeys();
   PlaceInOrder();
+  if (!gangs_.empty()) PlaceGangs();
   if (now_ >= review_at_) {
     Review();
     PlaceInOrder();
@@ -372,6 +373,9 @@ void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
 }
 
 bool Core::TimerWanted(const Timer& timer) {
+  if (timer.kind == TimerKind::kGangEnds) {
+    return std::any_of(gangs_.begin(), gangs_.end(), [&](const Gang& gang) { return gang.serial == timer.serial; });
+  }
   if (timer.kind != TimerKind::kLocality) {
     return holds_[timer.owner].node != kNone && holds_[timer.owner].serial == timer.serial;
   }
@@ -403,6 +407,9 @@ void Core::FireTimers() {
         break;
       case TimerKind::kHoldEnds:
         DropHold(timer.owner);
+        break;
+      case TimerKind::kGangEnds:
+        EndGang(timer.serial);
         break;
     }
   }

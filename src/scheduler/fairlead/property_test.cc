@@ -236,7 +236,7 @@ class RandomHistory {
 };
 
 TEST(FairleadPropertyTest, RandomHistories) {
-  for (uint64_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+  for (uint64_t seed = 0; seed < 120 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomHistory history(seed);
     history.Run(150);

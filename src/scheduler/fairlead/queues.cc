@@ -241,6 +241,7 @@ void Core::RebuildKeys() {
   keys_stale_ = false;
   ResolveLimits();
   ReopenMasters();
+  ++room_version_;
   for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
     if (apps_[slot].used_slot) RefreshApp(slot);
   }

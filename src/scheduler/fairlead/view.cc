@@ -137,6 +137,7 @@ uint64_t Core::StateHash() const {
       hash.Mix(static_cast<uint64_t>(want.count));
       hash.Mix(static_cast<uint64_t>(want.park));
       hash.Mix(want.serial);
+      hash.Mix(static_cast<uint64_t>(want.gang));
       hash.Mix(static_cast<uint64_t>(want.refusing_since.ns));
       mix(shapes_[want.shape].size);
       for (const Line& line : want.lines) {

@@ -43,6 +43,7 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
                   "raise maxRunningApps of " + queues_[q].name + ", or wait for one of them to end");
     }
   }
+  if (want.gang != 0) return WhyGang(app, want, std::move(out));
   const Limit limit = FindLimit(app.leaf, shape.size, app.needs_master);
   if (limit.kind == Limit::Kind::kQueueMaximum) {
     const Queue& queue = queues_[limit.queue];
