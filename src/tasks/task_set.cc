@@ -588,7 +588,8 @@ bool TaskSet::CheckSpeculation() {
 }
 
 std::optional<int32_t> TaskSet::ExcludedEverywhere() const {
-  if (!exclusion_ || context_.cluster.hosts_in_use() == 0) return std::nullopt;
+  // Nothing waits: no need to look through the stale entries.
+  if (!exclusion_ || context_.cluster.hosts_in_use() == 0 || pending_count() == 0) return std::nullopt;
   const auto waits = [&](int32_t index) { return task(index).copies_running == 0 && !task(index).successful; };
   const auto last = std::find_if(pending_.all.rbegin(), pending_.all.rend(), waits);
   if (last == pending_.all.rend()) return std::nullopt;

@@ -144,10 +144,17 @@ Config Templates() {
   config.beyond.templates = true;
   return config;
 }
+Config Excluding() {
+  Config config;
+  config.exclusion.enabled = true;
+  return config;
+}
 BENCHMARK_CAPTURE(BM_Tasks, locality, true, Config{})->Arg(1)->Arg(16)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Tasks, no_locality, false, Config{})->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Tasks, speculation, true, Speculating())->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(BM_Tasks, templates, true, Templates())->Arg(256)->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(BM_Tasks, excluding, true, Excluding())->Arg(256)->Unit(benchmark::kMillisecond);
 
 /// From the action to the first launches of a stage of 100,000 tasks.
 void BM_SubmitToFirstTask(benchmark::State& state) {
