@@ -14,7 +14,7 @@ std::string ErrorOf(const std::string& text) {
 TEST(FairleadYaml, EntriesBecomeKeysAndQueues) {
   Settings settings;
   const base::Status status = AddFairleadYaml("f.yaml", R"(
-rm: {host: 127.0.0.1, web-port: 18088}
+rm: {host: 127.0.0.1, web-address: "127.0.0.1:18088"}
 nm:
   memory: 4GiB
   local-dirs: [/a, /b]
@@ -45,7 +45,7 @@ TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(ErrorOf("rm:\n  hots: x\n"), "f.yaml:2:3: unknown entry 'hots' of rm; did you mean 'host'?");
   EXPECT_EQ(ErrorOf("nm:\n  memory: lots\n"),
             "f.yaml:2:11: nm.memory: 'lots' is not an amount of memory; write for example 512MiB or 4GiB");
-  EXPECT_TRUE(ErrorOf("rm: {web-port: 70000}").starts_with("f.yaml:1:")) << ErrorOf("rm: {web-port: 70000}");
+  EXPECT_TRUE(ErrorOf("shuffle: {port: 70000}").starts_with("f.yaml:1:")) << ErrorOf("shuffle: {port: 70000}");
   EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: heavy}\n").starts_with("f.yaml:2:"));
   EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: .nan}\n").starts_with("f.yaml:2:"));
   EXPECT_TRUE(ErrorOf("rm: [").starts_with("f.yaml:"));
