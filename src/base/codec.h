@@ -195,7 +195,7 @@ void HashInto(StateHasher& hasher, const T& value) {
   hasher.Mix(std::string_view(bytes));
 }
 
-/// Appends `text` as a JSON string; bytes that are not UTF-8 are written as they are.
+/// Appends `text` as a JSON string; a byte that is not part of well-formed UTF-8 is written as the \u00XX of its value.
 void AppendJsonString(std::string& out, std::string_view text);
 void AppendJsonNumber(std::string& out, double value);
 

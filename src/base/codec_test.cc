@@ -66,5 +66,16 @@ TEST(Codec, JsonNamesFieldsAndAlternatives) {
                   R"("counts":[["a",-9223372036854775808],["b",9223372036854775807]],"ratio":0.25,"flag":true})");
 }
 
+TEST(Codec, JsonStringsAreAlwaysUtf8) {
+  const auto json = [](std::string_view text) {
+    std::string out;
+    AppendJsonString(out, text);
+    return out;
+  };
+  EXPECT_EQ(json("h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"), "\"h\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
+  EXPECT_EQ(json("\xA2\xC3"), "\"\\u00a2\\u00c3\"");
+  EXPECT_EQ(json("\xC0\x80\xED\xA0\x80"), "\"\\u00c0\\u0080\\u00ed\\u00a0\\u0080\"");
+}
+
 }  // namespace
 }  // namespace fairlead::base

@@ -113,8 +113,8 @@ class Cluster:
             '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n')
 
     def spawn(self, name, command, **kwargs):
-        log = open(self.directory / f"{name}.log", "ab")
-        self.processes[name] = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, start_new_session=True, **kwargs)
+        with open(self.directory / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, start_new_session=True, **kwargs)
 
     def start_rm(self):
         self.spawn("rm", [BINARY, "rm", "--hadoop-conf", self.conf])
