@@ -26,6 +26,7 @@ struct Config {
   bool check_virtual = true;                                           // ...vmem-check-enabled
   double virtual_ratio = 2.1;                                          // ...vmem-pmem-ratio
   size_t diagnostics_bytes_max = 10000;                                // ...container-diagnostics-maximum-size
+  base::Duration stop_limit = base::Duration::Seconds(10);  // for files and logs at the end, after kill_delay
   bool check_rm_identifier = true;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/check.h"
 #include "base/codec.h"
 
 namespace fairlead::nm {
@@ -97,20 +96,21 @@ void Nm::On(const Persisted& event) {
   pending_starts_.erase(at);
   for (const model::ContainerId& id : pending.containers) {
     Container* container = FindContainer(id);
-    FL_CHECK(container, "a start under way has a container");
     if (event.ok) {
       pending.answer.succeeded.push_back(id);
-      Begin(*container);
+      // It may have been killed while its row was on the way.
+      if (container && !container->record.done) Begin(*container);
       continue;
     }
     pending.answer.failed.push_back(
         {id, "YarnException", "Container " + ToString(id) + " cannot be recorded on this node: " + event.error});
-    App& app = apps_.at(id.attempt.app);
-    app.live.erase(id);
-    app.all.erase(id);
     seen_.erase(id);
     containers_.erase(id);
-    MaybeCleanApp(app);
+    const auto app = apps_.find(id.attempt.app);
+    if (app == apps_.end()) continue;
+    app->second.live.erase(id);
+    app->second.all.erase(id);
+    MaybeCleanApp(app->second);
   }
   out_->push_back(std::move(pending.answer));
 }
@@ -370,6 +370,7 @@ void Nm::On(const Health& event) {
 void Nm::On(const Shutdown& event) {
   if (stopping_) return;
   stopping_ = true;
+  stop_by_ = now_ + config_.kill_delay + config_.stop_limit;
   keep_containers_ = event.keep_containers;
   unregister_ = link_.registered() && !event.keep_containers;
   link_.Stop();
@@ -386,13 +387,11 @@ void Nm::On(const Shutdown& event) {
 
 void Nm::MaybeExit() {
   if (!stopping_ || exited_) return;
-  if (!keep_containers_) {
+  if (!keep_containers_ && now_ < stop_by_) {
     for (const auto& [id, container] : containers_) {
       if (!container.record.done) return;
     }
-    for (const auto& [id, app] : apps_) {
-      if (app.state != AppState::kFinished) return;
-    }
+    if (!apps_.empty()) return;  // files and logs are still on their way
   }
   exited_ = true;
   if (unregister_) out_->push_back(Unregister{});
@@ -423,6 +422,7 @@ void Nm::RunDeadlines() {
 base::Instant Nm::NextDeadline() const {
   base::Instant next = std::min(link_.NextDeadline(), next_cache_check_);
   for (const auto& [id, container] : containers_) next = std::min({next, container.kill_at, container.relaunch_at});
+  if (stopping_ && !exited_) next = std::min(next, stop_by_);
   return next;
 }
 

@@ -220,6 +220,7 @@ class Nm {
   model::nm::Usage usage_;
   base::Instant next_cache_check_;
   bool stopping_ = false;
+  base::Instant stop_by_;  // at the latest
   bool keep_containers_ = false;
   bool unregister_ = false;
   bool exited_ = false;

@@ -431,8 +431,34 @@ TEST(Nm, ShutdownByTheResourceManagerEndsAll) {
   EXPECT_EQ(node.Count<Exit>(), 0);
   node.Step({ContainerExited{Id(1), 143, EndCause::kExit, {}, 0}});
   node.Step({AppCleaned{{1000, 1}}});
+  EXPECT_EQ(node.Count<Exit>(), 0) << "the logs are on their way";
+  node.Step({LogsHandled{{1000, 1}}});
   EXPECT_THAT(node.Last<Exit>().reason, HasSubstr("excluded"));
   EXPECT_EQ(node.Count<Unregister>(), 0);
+}
+
+TEST(Nm, ShutdownHasALimit) {
+  Node node;
+  node.Register();
+  node.Run(Id(1));
+  node.Step({Shutdown{false}});
+  EXPECT_EQ(node.Count<Exit>(), 0);
+  node.Advance(Duration::Seconds(11));
+  node.Step({Tick{}});
+  EXPECT_EQ(node.Count<Exit>(), 1);
+}
+
+TEST(Nm, KilledWhileItsRowWasOnTheWay) {
+  Node node;
+  node.Register();
+  node.hold_commits_ = true;
+  node.Start(Spec(Id(1)));
+  const uint64_t txn = node.Last<Persist>().txn;
+  node.Step({StopContainers{9, Attempt(1), {Id(1)}}});
+  EXPECT_TRUE(node.Report(Id(1)).complete);
+  node.Step({Persisted{txn, true, {}}});
+  EXPECT_EQ(node.Last<CallAnswer>().succeeded.size(), 1u);
+  EXPECT_EQ(node.Count<Launch>(), 0);
 }
 
 TEST(Nm, KeptContainersSurviveShutdown) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "env_posix/posix_loop.h"
 #include "process/nm/node_manager.h"
@@ -57,6 +58,7 @@ struct Daemon {
   std::unique_ptr<process::nm::Containers> containers;
   std::unique_ptr<process::nm::Localizer> localizer;
   AuxServices services;
+  std::unique_ptr<process::nm::LogAggregator> aggregator;
   std::unique_ptr<process::nm::NodeManager> manager;
   std::unique_ptr<process::nm::Web> web;
   std::unique_ptr<NmHealth> health;
@@ -130,9 +132,13 @@ int RunNodeManager(const NmOptions& options) {
       StartAuxServices(settings, source->conf, options.log_file, *daemon.loop, *daemon.disk, *daemon.log, *daemon.dirs);
   if (!services) return Refuse(services.error().message, 1);
   daemon.services = std::move(*services);
-  process::nm::Environment environment{*daemon.loop,      *daemon.loop, *daemon.disk,
-                                       *daemon.store,     *daemon.log,  *daemon.containers,
-                                       *daemon.localizer, *daemon.dirs, {}};
+  process::nm::Environment environment{
+      *daemon.loop,      *daemon.loop, *daemon.disk, *daemon.store, *daemon.log, *daemon.containers,
+      *daemon.localizer, *daemon.dirs, {},           nullptr};
+  if (settings.aggregate_logs) {
+    daemon.aggregator = MakeLogAggregator(*daemon.loop, settings.log_aggregation);
+    environment.aggregator = daemon.aggregator.get();
+  }
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
@@ -151,7 +157,10 @@ int RunNodeManager(const NmOptions& options) {
   daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager);
   const bool keep = settings.recovery && settings.supervised;
   for (const int signal : {SIGTERM, SIGINT}) {
-    daemon.loop->OnSignal(signal, [&daemon, keep] { daemon.manager->Shutdown(keep); });
+    daemon.loop->OnSignal(signal, [&daemon, keep, first = true]() mutable {
+      if (!std::exchange(first, false)) return daemon.loop->Stop();  // asked twice: at once
+      daemon.manager->Shutdown(keep);
+    });
   }
   daemon.loop->Run();
   daemon.health.reset();

@@ -264,6 +264,30 @@ void ReadServices(const HadoopConf& conf, NmSettings& out) {
   }
 }
 
+void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
+  if (!conf.Bool("yarn.log-aggregation-enable", false)) return;
+  const auto keep = [&](const std::string& why) {
+    out.warnings.push_back(
+        "yarn.log-aggregation-enable: " + why +
+        "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
+  };
+  const std::vector<std::string> formats = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
+  if (formats.front() != "TFile")
+    return keep("yarn.log-aggregation.file-formats " + formats.front() + " is not supported, write TFile");
+  std::string root = conf.String("yarn.nodemanager.remote-app-log-dir");
+  if (root.starts_with("/") && !conf.String("fs.defaultFS").starts_with("file:"))
+    return keep("yarn.nodemanager.remote-app-log-dir lies on " + conf.String("fs.defaultFS") +
+                ", only file systems that this machine mounts are supported, write a file: URL");
+  if (root.starts_with("file:")) {
+    root = root.substr(5);
+    while (root.starts_with("//")) root = root.substr(1);
+  }
+  if (!root.starts_with("/")) return keep("yarn.nodemanager.remote-app-log-dir " + root + " is not a file: URL");
+  out.aggregate_logs = true;
+  out.log_aggregation.root = root;
+  out.log_aggregation.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs");
+}
+
 /// The name node's web address for an hdfs:// URL (dfs.namenode.http-address, with its name service and node).
 std::function<std::string(const std::string&, const std::string&)> WebAddresses(const HadoopConf& conf) {
   std::map<std::string, std::string> by_authority;
@@ -306,11 +330,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadDisks(conf, out);
   ReadServices(conf, out);
   out.localizer.web_address = WebAddresses(conf);
-  if (conf.Bool("yarn.log-aggregation-enable", false)) {
-    out.warnings.push_back(
-        "yarn.log-aggregation-enable: logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by "
-        "its web port; aggregation into a shared file system is not there yet");
-  }
+  ReadLogAggregation(conf, out);
   if (out.manager.listen.host == "0.0.0.0" || out.manager.listen.host == "::") {
     out.warnings.push_back(
         "the web port listens on every address without authentication; write yarn.nodemanager.hostname "

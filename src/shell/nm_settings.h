@@ -9,6 +9,7 @@
 #include "process/nm/node_manager.h"
 #include "shell/localizer.h"
 #include "shell/nm_dirs.h"
+#include "shell/nm_log_aggregation.h"
 #include "shell/supervised_containers.h"
 
 namespace fairlead::shell {
@@ -33,6 +34,8 @@ struct NmSettings {
   bool use_cgroups = true;  // fairlead.nm.cgroups
   std::string cgroup_hierarchy;
   LocalizerOptions localizer;
+  bool aggregate_logs = false;  // yarn.log-aggregation-enable
+  LogAggregationOptions log_aggregation;
   std::vector<AuxServiceSetting> services;
   std::vector<std::string> shuffle_extra_roots;  // fairlead.shuffle.extra-local-roots: of other agents here
   bool shuffle_stop_on_failure = false;          // spark.yarn.shuffle.stopOnFailure

@@ -339,12 +339,47 @@ void NodeManager::Do(model::nm::CleanApp& effect) {
 }
 
 void NodeManager::Do(model::nm::HandleLogs& effect) {
+  if (env_.aggregator) return AggregateLogs(effect);
+  KeepLogs(effect.app);
+  Feed(model::nm::LogsHandled{effect.app});
+}
+
+void NodeManager::KeepLogs(const model::ApplicationId& app) {
   const base::WallTime when{env_.loop.Wall().ms + settings_.log_retain.millis()};
   std::string bytes;
   base::Encode(bytes, when);
-  Commit({{kLogs, ToString(effect.app), bytes}});
-  ScheduleLogRemoval(effect.app, when);
-  Feed(model::nm::LogsHandled{effect.app});
+  Commit({{kLogs, ToString(app), bytes}});
+  ScheduleLogRemoval(app, when);
+}
+
+void NodeManager::AggregateLogs(const model::nm::HandleLogs& effect) {
+  AggregationPlan plan;
+  plan.app = effect.app;
+  plan.user = effect.user;
+  plan.node = identity_.host + "_" + std::to_string(identity_.port);
+  plan.view_acl = effect.view_acl;
+  plan.modify_acl = effect.modify_acl;
+  w::LogAggregationContextProto context;
+  if (context.ParseFrom(effect.log_context)) {
+    plan.include = std::string(context.IncludePattern());
+    plan.exclude = std::string(context.ExcludePattern());
+  }
+  plan.log_dirs = env_.dirs.all_logs();
+  env_.aggregator->Aggregate(std::move(plan), [this, alive = alive_, app = effect.app](const std::string& error) {
+    if (!*alive) return;
+    w::LogAggregationReportProto& report = log_reports_.emplace_back();
+    report.application_id = ep::ToWire(app);
+    report.log_aggregation_status =
+        error.empty() ? w::LogAggregationStatusProto::kSucceeded : w::LogAggregationStatusProto::kFailed;
+    report.diagnostics = error;
+    if (error.empty()) {
+      ScheduleLogRemoval(app, env_.loop.Wall());
+    } else {
+      env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
+      KeepLogs(app);
+    }
+    Feed(model::nm::LogsHandled{app});
+  });
 }
 
 void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when) {
@@ -444,11 +479,14 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
   if (tokens_.state().container_current)
     request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
   if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
+  request.log_aggregation_reports_for_apps = log_reports_;
   client_.Call<w::NodeHeartbeatResponseProto>(
       Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
-      [this, alive = alive_](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
+      [this, alive = alive_,
+       told = log_reports_.size()](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
         if (!*alive) return;
         if (!response) return RmFailed("nodeHeartbeat", response.error());
+        log_reports_.erase(log_reports_.begin(), log_reports_.begin() + static_cast<std::ptrdiff_t>(told));
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
         Feed(ep::HeartbeatAnsweredOf(*response));

@@ -58,6 +58,7 @@ struct Environment {
   Localizer& localizer;
   NodeDirs& dirs;
   std::vector<AuxService*> services;
+  LogAggregator* aggregator = nullptr;  // none: logs stay on the node
 };
 
 /// One node agent over the ports: the nm core, ContainerManagementProtocol served to masters and the resource manager,
@@ -151,6 +152,8 @@ class NodeManager : private ContainerEvents {
 
   // Files.
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
+  void KeepLogs(const model::ApplicationId& app);
+  void AggregateLogs(const model::nm::HandleLogs& effect);
   void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
   void Commit(std::vector<env::Row> rows);
 
@@ -171,6 +174,7 @@ class NodeManager : private ContainerEvents {
   std::map<model::ContainerId, std::string> work_dirs_;  // of launched ones, for a relaunch
   bool port_remembered_ = false;
   base::WallTime started_;
+  std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told
   std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;
   Recorder recorder_;

@@ -82,6 +82,24 @@ class NodeDirs {
   virtual base::Status MakeAppDirs(const std::string& user, const model::ApplicationId& app) = 0;
 };
 
+/// The logs of one application on this node, to be copied to the cluster's place for them.
+struct AggregationPlan {
+  model::ApplicationId app;
+  std::string user;
+  std::string node;  // host_port
+  std::string view_acl;
+  std::string modify_acl;
+  std::string include;  // patterns of the application's log aggregation context; empty: all
+  std::string exclude;
+  std::vector<std::string> log_dirs;  // every log directory of the node
+};
+class LogAggregator {
+ public:
+  virtual ~LogAggregator() = default;
+  /// Works off the loop; `done` runs on it, with "" or the reason why nothing was written.
+  virtual void Aggregate(AggregationPlan plan, std::function<void(std::string error)> done) = 0;
+};
+
 /// An auxiliary service (org.apache.hadoop.yarn.server.api.AuxiliaryService) that lives inside the node agent.
 class AuxService {
  public:
