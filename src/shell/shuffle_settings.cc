@@ -220,6 +220,23 @@ void ShareAmongThreads(int io_threads, process::shuffle::Config& config) {
   config.open_files_max = std::max<size_t>(share(config.open_files_max), 64);
 }
 
+namespace {
+
+/// Spark's own service keeps its registrations in a LevelDB or RocksDB that is not read here.
+void WarnOfSparksStore(const process::shuffle::Config& config, std::vector<std::string>& warnings) {
+  for (const std::string& root : config.core.local_roots) {
+    for (const char* name : {"registeredExecutors.ldb", "registeredExecutors.rdb"}) {
+      const std::string path = root + "/" + name;
+      std::error_code error;
+      if (!std::filesystem::exists(path, error)) continue;
+      warnings.push_back("executors that registered with Spark's own service (" + path +
+                         ") are unknown here: drain the node before the swap, then remove that directory");
+    }
+  }
+}
+
+}  // namespace
+
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options) {
   auto properties = GatherProperties(options);
   if (!properties.ok()) return properties.error();
@@ -260,6 +277,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   if (out.io_threads <= 0) out.io_threads = static_cast<int>(std::thread::hardware_concurrency());
   out.io_threads = std::clamp(out.io_threads, 1, 8);
   ShareAmongThreads(out.io_threads, config);
+  WarnOfSparksStore(config, out.warnings);
   out.state = options.state;
   if (out.state.empty()) out.warnings.push_back("without --state DIR registrations are lost when the service stops");
   out.web.port = options.web_port.value_or(0);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace fairlead::shell {
 namespace {
 
@@ -84,6 +86,18 @@ TEST(ShuffleSettings, OffLoopbackWithoutAuthenticationWarns) {
   ASSERT_TRUE(settings.ok());
   ASSERT_EQ(settings->warnings.size(), 1u);
   EXPECT_THAT(settings->warnings[0], HasSubstr("spark.authenticate=true"));
+}
+
+TEST(ShuffleSettings, WarnsOfTheOldServicesRegistrations) {
+  const std::string root = testing::TempDir() + "shuffle_settings_test";
+  std::filesystem::create_directories(root + "/registeredExecutors.rdb");
+  ShuffleOptions options = Options();
+  options.local_roots = {root};
+  const auto settings = ReadShuffleSettings(options);
+  std::filesystem::remove_all(root);
+  ASSERT_TRUE(settings.ok());
+  ASSERT_EQ(settings->warnings.size(), 1u);
+  EXPECT_THAT(settings->warnings[0], HasSubstr("drain the node"));
 }
 
 }  // namespace

@@ -135,12 +135,12 @@ def run_job(cluster, between, maps=20, reduces=20, rows=2000, conf=None):
     work.mkdir()
     cluster.submit(work, maps, reduces, rows, conf or {})
     driver = cluster.processes["driver"]
-    wait_for(lambda: (work / "maps-done").exists() or driver.poll() is not None, "the map outputs", 180)
+    wait_for(lambda: (work / "maps-done").exists() or driver.poll() is not None, "the map outputs", 400)
     assert driver.poll() is None, "the driver ended early: " + (cluster.directory / "driver.log").read_text()[-3000:]
     served = cluster.status()["counters"]["blockTransfers"]
     between()
     (work / "go").write_text("")
-    wait_for(lambda: (work / "result").exists() or driver.poll() is not None, "the result", 180)
+    wait_for(lambda: (work / "result").exists() or driver.poll() is not None, "the result", 400)
     log = (cluster.directory / "driver.log").read_text()
     assert (work / "result").exists(), "the driver ended without a result: " + log[-3000:]
     result = json.loads((work / "result").read_text())
@@ -175,7 +175,7 @@ def executors_killed(cluster):
 
 def dynamic_allocation(cluster):
     def wait_for_release():
-        wait_for(lambda: not cluster.executors(), "executors to be released", 60)
+        wait_for(lambda: not cluster.executors(), "executors to be released", 200)
     result, _, log = run_job(cluster, wait_for_release, conf={
         "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2s",
         "spark.dynamicAllocation.maxExecutors": 2, "spark.dynamicAllocation.minExecutors": 0})

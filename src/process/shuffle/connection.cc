@@ -34,7 +34,11 @@ void Connection::Start() {
   stream_->Start(this);
 }
 
-bool Connection::IdleSince(base::Instant limit) const { return used_ < limit; }
+bool Connection::IdleSince(base::Instant limit) {
+  const size_t unsent = stream_->unsent();
+  if (std::exchange(unsent_at_last_look_, unsent) != unsent) used_ = worker_.loop().Now();
+  return used_ < limit;
+}
 
 void Connection::OnData(std::string_view bytes) {
   used_ = worker_.loop().Now();

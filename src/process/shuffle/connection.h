@@ -19,7 +19,8 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   ~Connection() override;
   void Start();
 
-  bool IdleSince(base::Instant limit) const;
+  /// Nothing has moved on it since `limit`, neither requests nor bytes of an answer. Called about once a second.
+  bool IdleSince(base::Instant limit);
   const std::string& app() const { return session_.app(); }
   endpoints::shuffle::Session& session() { return session_; }
 
@@ -74,6 +75,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   bool reading_ = true;
   bool belongs_ = false;  // to session_.app()
   base::Instant used_;
+  size_t unsent_at_last_look_ = 0;
   uint64_t noted_bytes_ = 0;
   std::shared_ptr<const model::shuffle::Executor> pinned_;  // what FindExecutor gave
   endpoints::shuffle::Session session_;
