@@ -173,16 +173,16 @@ INSTANTIATE_TEST_SUITE_P(Memory, Spilling, testing::Values(int64_t{256} << 20, i
 TEST_P(Spilling, ReduceByKey) {
   Context context = Start(GetParam());
   std::map<std::string, int64_t> wanted;
-  for (int64_t i = 0; i < 200'000; ++i) wanted["some-longer-key-" + std::to_string(i % 50'000)] += i;
-  const auto sums = context.Range(0, 200'000, 5)
-                        .Map([](int64_t x) { return std::pair("some-longer-key-" + std::to_string(x % 50'000), x); })
+  for (int64_t i = 0; i < 60'000; ++i) wanted["some-longer-key-" + std::to_string(i % 20'000)] += i;
+  const auto sums = context.Range(0, 60'000, 5)
+                        .Map([](int64_t x) { return std::pair("some-longer-key-" + std::to_string(x % 20'000), x); })
                         .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 2)
                         .Collect();
   EXPECT_EQ(Sorted(sums), (std::vector<std::pair<std::string, int64_t>>(wanted.begin(), wanted.end())));
 }
 
 TEST_P(Spilling, GroupByKey) {
-  const auto rows = Rows(30'000, 3'000, 2);
+  const auto rows = Rows(12'000, 1'500, 2);
   std::map<int64_t, std::vector<std::string>> wanted;
   for (const auto& [key, value] : rows) wanted[key].push_back(value);
   for (auto& [key, values] : wanted) std::sort(values.begin(), values.end());
@@ -195,7 +195,7 @@ TEST_P(Spilling, GroupByKey) {
 }
 
 TEST_P(Spilling, JoinsAndCoGroup) {
-  const auto left = Rows(20'000, 6'000, 3), right = Rows(8'000, 8'000, 4);
+  const auto left = Rows(9'000, 3'000, 3), right = Rows(4'000, 4'000, 4);
   using Joined = std::pair<int64_t, std::pair<std::string, std::string>>;
   std::multimap<int64_t, std::string> index(right.begin(), right.end());
   std::vector<Joined> wanted;
@@ -223,12 +223,12 @@ TEST_P(Spilling, JoinsAndCoGroup) {
     rights += static_cast<int64_t>(group.second.second.size());
   }
   EXPECT_TRUE(keys.empty());
-  EXPECT_EQ(lefts, 20'000);
-  EXPECT_EQ(rights, 8'000);
+  EXPECT_EQ(lefts, 9'000);
+  EXPECT_EQ(rights, 4'000);
 }
 
 TEST_P(Spilling, Sort) {
-  auto rows = Rows(40'000, 1'000'000, 5);
+  auto rows = Rows(15'000, 1'000'000, 5);
   for (size_t i = 0; i < rows.size(); i += 3) rows[i].first = -rows[i].first;
   Context context = Start(GetParam());
   const auto data = context.Parallelize(rows, 4);

@@ -10,6 +10,7 @@
 #include "engine/errors.h"
 #include "engine/files.h"
 #include "engine/local_blocks.h"
+#include "engine/shuffle_writer.h"
 #include "engine/spark_layout.h"
 #include "model/tasks.h"
 
@@ -107,6 +108,7 @@ class Executor::Context : public TaskContext {
 Executor::Executor(ExecutorOptions options, SendFunction send, RemoteBlocks* remote)
     : options_(std::move(options)), send_(std::move(send)), remote_(remote) {
   for (const std::string& directory : options_.local_directories) MakeDirectories(directory, 0775);
+  SetShuffleCompression(ChooseShuffleCompression(options_.local_directories.at(0)));
   for (int32_t i = 0; i < options_.slots; ++i) threads_.emplace_back([this] { WorkerLoop(); });
 }
 

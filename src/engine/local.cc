@@ -52,13 +52,21 @@ Local::Local(const LocalOptions& options) {
     info.host = "localhost";
     info.slots = options.slots;
     executor_->set_index(session_->driver().AddExecutor(info, link_.get()).value);
+    if (::isatty(STDERR_FILENO) != 0) {
+      progress_ = std::make_unique<Progress>(session_->loop(), session_->driver(), stderr, true);
+      session_->driver().AddListener(progress_.get());
+    }
   });
 }
 
 Local::~Local() {
-  session_->OnLoop([this] { *alive_ = false; });
+  session_->OnLoop([this] {
+    *alive_ = false;
+    if (progress_) progress_->Last();
+  });
   session_->Stop();
   executor_.reset();
+  progress_.reset();
   session_.reset();
   RemoveAll(directory_);
 }

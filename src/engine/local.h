@@ -6,6 +6,7 @@
 
 #include "engine/driver_session.h"
 #include "engine/executor.h"
+#include "engine/progress.h"
 
 namespace fairlead::engine {
 
@@ -28,6 +29,7 @@ class Local {
   std::unique_ptr<DriverSession> session_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Link> link_;
+  std::unique_ptr<Progress> progress_;  // on a terminal
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -103,7 +103,9 @@ long Arguments::Number(size_t i, long otherwise) const {
 }
 
 int Main(int argc, char** argv, JobFunction job) {
-  // Tasks free and take buffers of many MB again and again: give memory back to the system late.
+  // Tasks free and take buffers of many MB again and again: one heap for all threads that gives memory back late saves
+  // most of their page faults (an arena of its own for each thread is unmapped with its last buffer).
+  ::mallopt(M_ARENA_MAX, 1);
   ::mallopt(M_MMAP_THRESHOLD, 256 << 20);
   ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
   const Options options = ParseOptions(argc, argv);

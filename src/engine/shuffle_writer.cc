@@ -1,8 +1,12 @@
 #include "engine/shuffle_writer.h"
 
+#include <linux/magic.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/bytes.h"
 #include "engine/errors.h"
@@ -25,6 +29,18 @@ size_t FrameBytes(int32_t partitions, int64_t memory_bytes) {
 }  // namespace
 
 void SetShuffleCompression(Compression compression) { process_compression = compression; }
+
+Compression ChooseShuffleCompression(const std::string& directory) {
+  const char* const wanted = std::getenv("FAIRLEAD_SHUFFLE_COMPRESSION");
+  if (wanted != nullptr) {
+    if (std::strcmp(wanted, "lz4") == 0) return Compression::kLz4;
+    if (std::strcmp(wanted, "zstd") == 0) return Compression::kZstd;
+    if (std::strcmp(wanted, "none") == 0) return Compression::kNone;
+  }
+  struct statfs info {};
+  const bool memory = ::statfs(directory.c_str(), &info) == 0 && info.f_type == TMPFS_MAGIC;
+  return memory ? Compression::kNone : Compression::kLz4;
+}
 
 ShuffleWriter::ShuffleWriter(TaskContext& task, int32_t shuffle, int32_t partitions, int64_t memory_bytes)
     : task_(task),
@@ -50,6 +66,10 @@ void ShuffleWriter::Seal(uint32_t partition) {
   Buffer& frame = frames_[partition];
   if (frame.size() <= kFrameHeader) return;
   const std::string_view stored = SealFrame(frame, compression_, scratch_);
+  if (compression_ != Compression::kNone && frame.size() > 1024) {
+    compressed_frames_ += stored.data() != frame.data();
+    if (++tried_frames_ == 4 && compressed_frames_ == 0) compression_ = Compression::kNone;
+  }
   sealed_bytes_ += static_cast<int64_t>(stored.size());
   if (stored.data() == frame.data()) {
     Buffer next;

@@ -54,10 +54,15 @@ class ShuffleWriter {
   std::vector<Spill> spills_;
   Buffer scratch_;
   int64_t sealed_bytes_ = 0;
+  int compressed_frames_ = 0;
+  int tried_frames_ = 0;
   int64_t records_ = 0;
 };
 
-/// The compression that shuffle writers of this process use (set once at start).
+/// How shuffle writers of this process compress; set once at start.
 void SetShuffleCompression(Compression compression);
+/// The engine's own rule: LZ4 where files go to a disk, nothing where they stay in memory (tmpfs), unless
+/// FAIRLEAD_SHUFFLE_COMPRESSION says none, lz4 or zstd. A writer whose first frames do not shrink stops trying.
+Compression ChooseShuffleCompression(const std::string& directory);
 
 }  // namespace fairlead::engine
