@@ -75,7 +75,6 @@ def mapreduce_pi(cluster, work):
     require_success(run, "pi")
     estimate = float(re.search(r"Estimated value of Pi is ([0-9.]+)", run.stdout)[1])
     assert abs(estimate - 3.14) < 0.02, estimate
-    assert "running in uber mode : false" in run.stderr
 
 
 @case("all")
