@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/rm_decode.h"
+#include "endpoints/yarn/rm_encode.h"
+
+namespace fairlead::endpoints::yarn {
+namespace {
+
+namespace m = model::rm;
+namespace w = wire::yarn;
+
+const Submitter kAnn{"ann", {"staff"}, "127.0.0.1"};
+
+class FixedTokens : public TokenSource {
+ public:
+  TokenProto ContainerToken(const m::ContainerInfo& container, model::AppIndex) override {
+    return {"container " + ToString(container.id), "p", "ContainerToken", ""};
+  }
+  TokenProto NmToken(const model::ApplicationAttemptId&, model::NodeIndex, model::AppIndex) override {
+    return {"nm", "p", "NMToken", ""};
+  }
+  w::NodeReportProto NodeReport(model::NodeIndex) override { return {}; }
+  m::NodeAddress AddressOf(model::NodeIndex) override { return {"node", 1}; }
+};
+
+TEST(RmDecodeTest, SubmissionTakesHadoopsDefaults) {
+  w::ApplicationSubmissionContextProto context;
+  EXPECT_FALSE(ToSubmission(context, kAnn).ok());
+  context.application_id = ToWire(model::ApplicationId{5, 6});
+  context.resource = ToWire(model::Resources::Of(700, 2));
+  context.application_type = "A type of more than twenty letters";
+  const auto submission = ToSubmission(context, kAnn);
+  ASSERT_TRUE(submission.ok());
+  EXPECT_EQ(submission->queue, "default");
+  EXPECT_EQ(submission->name, "N/A");
+  EXPECT_EQ(submission->type, "A type of more than ");
+  EXPECT_EQ(submission->user, "ann");
+  EXPECT_EQ(submission->failures_validity_ms, -1);
+  EXPECT_EQ(submission->lifetime_s, -1);
+  ASSERT_EQ(submission->master_asks.size(), 1u);
+  EXPECT_EQ(submission->master_asks[0].name, "*");
+  EXPECT_EQ(submission->master_asks[0].capability, model::Resources::Of(700, 2));
+  context.application_tags = {std::string(101, 'x')};
+  EXPECT_FALSE(ToSubmission(context, kAnn).ok());
+  context.application_tags.assign(11, "x");
+  EXPECT_FALSE(ToSubmission(context, kAnn).ok());
+}
+
+TEST(RmDecodeTest, MapReducesMasterAskWinsOverTheResource) {
+  w::ApplicationSubmissionContextProto context;
+  context.application_id = ToWire(model::ApplicationId{5, 6});
+  context.resource = ToWire(model::Resources::Of(700, 2));
+  w::ResourceRequestProto request;
+  request.resource_name = "*";
+  request.capability = ToWire(model::Resources::Of(900, 1));
+  context.am_container_resource_request = {request};
+  const auto submission = ToSubmission(context, kAnn);
+  ASSERT_TRUE(submission.ok());
+  EXPECT_EQ(submission->master_asks[0].capability.memory_mib(), 900);
+}
+
+TEST(RmDecodeTest, AskTakesHadoopsDefaults) {
+  w::ResourceRequestProto request;
+  request.resource_name = "host";
+  const model::Ask ask = FromWire(request);
+  EXPECT_TRUE(ask.relax_locality);
+  EXPECT_EQ(ask.allocation_request_id, -1);
+}
+
+TEST(RmDecodeTest, NodesWithoutAnIdAreRefused) {
+  EXPECT_FALSE(ToEvent(w::RegisterNodeManagerRequestProto{}).ok());
+  EXPECT_FALSE(ToEvent(w::NodeHeartbeatRequestProto{}).ok());
+}
+
+TEST(RmConvertTest, MemoryHasItsUnitOnTheWire) {
+  const w::ResourceProto proto = ToWire(model::Resources::Of(512, 3));
+  ASSERT_GE(proto.resource_value_map.size(), 2u);
+  EXPECT_EQ(proto.resource_value_map[0].key, "memory-mb");
+  EXPECT_EQ(proto.resource_value_map[0].Units(), "Mi");
+  EXPECT_EQ(FromWire(proto), model::Resources::Of(512, 3));
+}
+
+TEST(RmEncodeTest, AllocateAnswerCarriesWhatJavaReadsUnchecked) {
+  FixedTokens tokens;
+  m::AllocateAnswer answer;
+  answer.response_id = 4;
+  answer.cluster_nodes = 2;
+  m::ContainerInfo container;
+  container.id = {{{5, 6}, 1}, 2};
+  container.address = {"node", 1};
+  container.priority = 7;
+  container.allocation_request_id = 3;
+  answer.granted = {container};
+  answer.new_nodes = {model::NodeIndex{0}};
+  answer.preempt_strict = {container.id};
+  const w::AllocateResponseProto proto = ToWire(answer, tokens);
+  EXPECT_EQ(proto.ResponseId(), 4);
+  EXPECT_TRUE(proto.limit.has_value());
+  EXPECT_EQ(proto.NumClusterNodes(), 2);
+  ASSERT_EQ(proto.allocated_containers.size(), 1u);
+  EXPECT_EQ(proto.allocated_containers[0].Priority().Priority(), 7);
+  EXPECT_EQ(proto.allocated_containers[0].AllocationRequestId(), 3);
+  EXPECT_EQ(proto.allocated_containers[0].ContainerToken().kind, "ContainerToken");
+  ASSERT_EQ(proto.nm_tokens.size(), 1u);
+  EXPECT_EQ(proto.nm_tokens[0].NodeId().Host(), "node");
+  EXPECT_EQ(proto.Preempt().StrictContract().container.size(), 1u);
+}
+
+TEST(RmEncodeTest, ResyncCarriesNothingElse) {
+  FixedTokens tokens;
+  m::HeartbeatAnswer answer;
+  answer.action = m::NodeAction::kResync;
+  answer.cleanup = {{{{5, 6}, 1}, 2}};
+  const w::NodeHeartbeatResponseProto proto = ToWire(answer, 1000, tokens);
+  EXPECT_EQ(proto.NodeAction(), w::NodeActionProto::kResync);
+  EXPECT_TRUE(proto.containers_to_cleanup.empty());
+}
+
+}  // namespace
+}  // namespace fairlead::endpoints::yarn
