@@ -168,7 +168,10 @@ void Core::AddToLeaf(AttemptId id, bool runnable, bool charge) {
   queue.assigned.erase(attempt.app);
   queue.demand_dirty = true;
   attempt.runnable = runnable;
-  ForEachUp(attempt.queue, [](Queue& q) { q.shares_dirty = true; });
+  ForEachUp(attempt.queue, [&](Queue& q) {
+    q.shares_dirty = true;
+    q.asked.Include(attempt.asked);
+  });
   if (charge) ChargeQueues(attempt.queue, attempt.used, 1);
   Touch(id);
 }
