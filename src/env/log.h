@@ -10,8 +10,8 @@ namespace fairlead::env {
 
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
 
-/// Where a machine says what it does. One line an event: `what` is a fixed sentence without a final period, `fields` are
-/// the ids and numbers that go with it.
+/// Where a machine says what it does. One line an event: `what` is a fixed sentence without a final period, `fields`
+/// are the ids and numbers that go with it.
 class Log {
  public:
   using Fields = std::vector<std::pair<std::string_view, std::string>>;

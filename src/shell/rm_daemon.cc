@@ -12,8 +12,8 @@
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
 #include "shell/journal.h"
-#include "shell/rm_replay.h"
 #include "shell/logging.h"
+#include "shell/rm_replay.h"
 #include "shell/rm_settings.h"
 
 namespace fairlead::shell {
@@ -55,7 +55,8 @@ base::Status OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const R
 void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
   env::Log* log = daemon.log.get();
   options.on_state_change = [log](const model::rm::StateChanged& change) {
-    log->Info("state", {{"id", change.subject}, {"from", change.from}, {"to", change.to}, {"why", change.detail}});
+    // The id belongs to the sentence: equal sentences are counted, not written.
+    log->Info(change.subject + " is " + change.to, {{"from", change.from}, {"why", change.detail}});
   };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
   options.on_batch = [&daemon](const process::rm::Batch& batch) {
@@ -107,7 +108,8 @@ int RunResourceManager(const RmOptions& options) {
       env_posix::OpenSqliteStore(settings.state_directory + "/fairlead-rm.db", *daemon.loop);
   if (!store.ok()) return Refuse(store.error().message, 1);
   daemon.store = std::move(*store);
-  if (base::Status opened = OpenJournal(daemon, source->conf, settings); !opened.ok()) return Refuse(opened.error().message, 1);
+  if (base::Status opened = OpenJournal(daemon, source->conf, settings); !opened.ok())
+    return Refuse(opened.error().message, 1);
   Observe(daemon, settings.manager);
   daemon.allocation_file = settings.allocation_file;
   if (!daemon.allocation_file.empty()) {

@@ -57,7 +57,8 @@ class Cluster {
   /// Nothing runs and nothing is booked any more.
   bool Quiet() const;
   uint64_t StateHash() const;
-  /// Applications that have not ended, with what their asks wait for, and nodes that do not run: for a failure's report.
+  /// Applications that have not ended, with what their asks wait for, and nodes that do not run: for a failure's
+  /// report.
   std::string Describe() const;
 
  private:
