@@ -1,5 +1,7 @@
 #include "engine/local_blocks.h"
 
+#include <sys/mman.h>
+
 #include "base/bytes.h"
 #include "engine/buffer.h"
 #include "engine/errors.h"
@@ -9,6 +11,31 @@
 namespace fairlead::engine {
 
 namespace {
+
+/// Blocks from this size on are mapped instead of copied: the page cache holds them already, and shuffle files never
+/// change once they have their name.
+constexpr uint64_t kMapBytes = 128 << 10;
+
+struct Mapping {
+  Mapping(void* at, size_t size) : address(at), length(size) {}
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() { ::munmap(address, length); }
+  void* address;
+  size_t length;
+  std::string_view bytes;
+};
+
+/// Null when the system refuses.
+std::shared_ptr<const Mapping> Map(const FileDescriptor& file, uint64_t begin, uint64_t end) {
+  const uint64_t from = begin & ~uint64_t{4095};
+  void* const address =
+      ::mmap(nullptr, end - from, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.get(), static_cast<off_t>(from));
+  if (address == MAP_FAILED) return nullptr;
+  auto mapping = std::make_shared<Mapping>(address, end - from);
+  mapping->bytes = {static_cast<const char*>(address) + (begin - from), end - begin};
+  return mapping;
+}
 
 class LocalInput : public ShuffleInput {
  public:
@@ -42,12 +69,18 @@ class LocalInput : public ShuffleInput {
     const std::string data_path = BlockPath(directories_, ShuffleDataName(request.shuffle, request.map_task));
     const FileDescriptor data = OpenForReading(data_path);
     if (end > FileSize(data, data_path)) throw TaskError(data_path + " is too short");
+    task_.metrics.shuffle_bytes_local += static_cast<int64_t>(end - begin);
+    if (end - begin >= kMapBytes) {
+      if (auto mapping = Map(data, begin, end)) {
+        block = {request.map_index, request.place, mapping->bytes, mapping};
+        return true;
+      }
+    }
     auto bytes = std::make_shared<Buffer>(end - begin);
     bytes->Resize(end - begin);
     if (ReadAt(data, data_path, begin, bytes->data(), end - begin) != end - begin) {
       throw TaskError(data_path + " is too short");
     }
-    task_.metrics.shuffle_bytes_local += static_cast<int64_t>(end - begin);
     block = {request.map_index, request.place, bytes->view(), bytes};
     return true;
   }
