@@ -32,6 +32,7 @@ std::string Core::AskError(const App& app, const ev::Allocate& event) const {
     if (Outlandish(ask))
       return "Invalid resource request: count " + std::to_string(ask.count) + " at '" + ask.name + "'";
     if (ask.count == 0) continue;
+    if (ask.max_per_node < 0 || ask.beside_priority < -1) return "Invalid resource request: affinity";
     if (!ask.label.empty() && labels_.Find(ask.label) == kNone && labels_.size() >= kMostLabels) {
       return "Invalid resource request: unknown label '" + ask.label.substr(0, 64) + "'";
     }
@@ -110,16 +111,47 @@ bool Core::Excluded(const App& app, const Node& node) const {
          std::binary_search(app.blacklist.begin(), app.blacklist.end(), node.rack);
 }
 
+int32_t Core::CountOn(const App& app, uint32_t node, const Shape& shape) const {
+  const uint32_t slot = app_slots_[app.index.value];
+  int32_t count = 0;
+  for (uint32_t c = nodes_[node].first_container; c != kNone; c = containers_[c].node_next) {
+    count += containers_[c].app == slot && &shapes_[containers_[c].shape] == &shape ? 1 : 0;
+  }
+  return count;
+}
+
+bool Core::Barred(const App& app, uint32_t index, const Shape& shape) const {
+  if (Excluded(app, nodes_[index])) return true;
+  if (shape.max_per_node > 0 && CountOn(app, index, shape) >= shape.max_per_node) return true;
+  if (shape.beside_priority < 0) return false;
+  const uint32_t slot = app_slots_[app.index.value];
+  for (uint32_t c = nodes_[index].first_container; c != kNone; c = containers_[c].node_next) {
+    if (containers_[c].app == slot && containers_[c].priority == shape.beside_priority) return false;
+  }
+  return true;
+}
+
+/// A container started: requests that want to be beside one like it are tried again.
+void Core::WakeBeside(uint32_t slot) {
+  for (Want& want : apps_[slot].wants) {
+    if (want.park == Park::kAny && shapes_[want.shape].beside_priority >= 0) SetPark(slot, want, Park::kNo);
+  }
+}
+
 void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
   App& app = apps_[slot];
   if (!app.active) return;
   const Resources size = Normalized(ask.capability);
+  ShapeKey key{size, kNone, ask.max_per_node, ask.beside_priority};
   if (ask.count == 0) {
     // Taking back what was never asked makes nothing.
-    const uint32_t label = ask.label.empty() ? kNone : labels_.Find(ask.label);
-    if (!shape_by_size_.contains({size.amount, label})) return;
+    key.label = ask.label.empty() ? kNone : labels_.Find(ask.label);
+    if (!shape_by_key_.contains(key)) return;
+  } else {
+    key.label = LabelFor(ask.label);
   }
-  const uint32_t shape = ShapeFor(size, ask.label);
+  const uint32_t shape = ShapeFor(key);
+  app.has_affinity = app.has_affinity || ask.beside_priority >= 0;
   Want& want = WantFor(slot, ask, shape);
   if (want.gang != 0) {
     EnterGang(slot, want);
@@ -230,10 +262,15 @@ void Core::SetPark(uint32_t slot, Want& want, Park park) {
   RefreshClasses(slot);
 }
 
-uint32_t Core::ShapeFor(const Resources& size, std::string_view label) {
-  const uint32_t label_id = label.empty() ? kNone : labels_.Intern(label);
+uint32_t Core::LabelFor(std::string_view label) {
+  if (label.empty()) return kNone;
+  const uint32_t id = labels_.Intern(label);
   while (partitions_.size() <= labels_.size()) partitions_.emplace_back(types_);
-  const auto [it, fresh] = shape_by_size_.try_emplace({size.amount, label_id}, 0);
+  return id;
+}
+
+uint32_t Core::ShapeFor(const ShapeKey& key) {
+  const auto [it, fresh] = shape_by_key_.try_emplace(key, 0);
   if (!fresh) return it->second;
   uint32_t shape;
   if (spare_shapes_.empty()) {
@@ -245,15 +282,14 @@ uint32_t Core::ShapeFor(const Resources& size, std::string_view label) {
     shapes_[shape] = Shape{};
   }
   it->second = shape;
-  shapes_[shape].size = size;
-  shapes_[shape].label = label_id;
+  static_cast<ShapeKey&>(shapes_[shape]) = key;
   return shape;
 }
 
 void Core::DropShape(uint32_t index) {
   Shape& shape = shapes_[index];
   if (--shape.uses > 0) return;
-  shape_by_size_.erase({shape.size.amount, shape.label});
+  shape_by_key_.erase(shape);
   spare_shapes_.push_back(index);
 }
 

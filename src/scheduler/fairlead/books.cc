@@ -103,7 +103,7 @@ void Core::On(const ev::ContainerRecovered& event) {
     if (event.resources[t] >= kLargestSum - cluster_used_[t]) return;
   }
   App& app = apps_[slot];
-  const uint32_t shape = ShapeFor(event.resources, "");
+  const uint32_t shape = ShapeFor({event.resources, kNone, 0, -1});
   const uint32_t index = AddContainer(slot, event.node.value, event.container, shape);
   containers_[index].priority = event.priority;
   containers_[index].acquired = true;
@@ -148,8 +148,9 @@ void Core::On(const ev::ContainerResized& event) {
     Emit(ev::ResizeAnswered{event.container, event.token, old_size, std::move(error)});
     return;
   }
-  const uint32_t label = shapes_[container.shape].label;
-  const uint32_t shape = ShapeFor(event.resources, label == kNone ? "" : labels_.Name(label));
+  ShapeKey resized = shapes_[container.shape];
+  resized.size = event.resources;
+  const uint32_t shape = ShapeFor(resized);
   UseShape(shape);
   DropShape(container.shape);
   containers_[index].shape = shape;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -43,10 +44,20 @@ inline constexpr int64_t kLargestSum = int64_t{1} << 46;
 inline constexpr int64_t kWeightOne = int64_t{1} << 16;
 inline constexpr int64_t kLargestWeight = int64_t{1} << 34;
 
-/// Size and label of a request.
-struct Shape {
+/// What makes requests interchangeable when a node is looked for: size, label, affinity to the application's own
+/// containers.
+struct ShapeKey {
   Resources size;
   uint32_t label = kNone;
+  int32_t max_per_node = 0;
+  int32_t beside_priority = -1;
+  friend bool operator<(const ShapeKey& a, const ShapeKey& b) {
+    return std::tie(a.size.amount, a.label, a.max_per_node, a.beside_priority) <
+           std::tie(b.size.amount, b.label, b.max_per_node, b.beside_priority);
+  }
+};
+
+struct Shape : ShapeKey {
   uint32_t uses = 0;    // requests and containers
   uint32_t wanted = 0;  // requests of them
   uint8_t shape_class = 0;
@@ -98,7 +109,8 @@ struct App {
   bool active = false;  // has an attempt
   bool unmanaged = false;
   bool needs_master = false;
-  bool starting = false;  // stands in the leaf's `starting` order
+  bool has_affinity = false;  // some request wants to be beside others
+  bool starting = false;      // stands in the leaf's `starting` order
   AppIndex index;
   model::ApplicationId id;
   uint32_t leaf = 0;
@@ -347,7 +359,8 @@ class Core : public Scheduler {
   /// Recomputes which classes the application waits for, and its place and its queues'.
   void RefreshClasses(uint32_t slot);
   void SetPark(uint32_t slot, Want& want, Park park);
-  uint32_t ShapeFor(const Resources& size, std::string_view label);
+  uint32_t ShapeFor(const ShapeKey& key);
+  uint32_t LabelFor(std::string_view label);
   void UseShape(uint32_t shape) { ++shapes_[shape].uses; }
   void DropShape(uint32_t shape);
   void WantShape(uint32_t shape, int change);
@@ -358,6 +371,11 @@ class Core : public Scheduler {
   void OfferNode(uint32_t shape, uint32_t node);
   void ForgetBlocked(uint64_t classes);
   bool Excluded(const App& app, const Node& node) const;
+  /// The node is excluded for the application, or its affinity speaks against it. O(containers of the node) with
+  /// affinity, else O(log exclusions).
+  bool Barred(const App& app, uint32_t node, const Shape& shape) const;
+  int32_t CountOn(const App& app, uint32_t node, const Shape& shape) const;
+  void WakeBeside(uint32_t slot);
 
   // nodes.cc
   void EnterIndexes(uint32_t node);
@@ -491,7 +509,7 @@ class Core : public Scheduler {
   ContainerTable containers_;
   std::vector<Shape> shapes_;
   std::vector<uint32_t> spare_shapes_;
-  std::map<std::pair<std::array<int64_t, Resources::kMaxTypes>, uint32_t>, uint32_t> shape_by_size_;
+  std::map<ShapeKey, uint32_t> shape_by_key_;
   std::vector<uint32_t> tight_shapes_;       // blocked or exact
   std::vector<uint32_t> changed_nodes_;      // their free amounts are to be published before the next placing
   std::array<uint32_t, 64> class_shapes_{};  // wanted shapes of each class

@@ -145,6 +145,52 @@ void BM_Fork(benchmark::State& state) {
 }
 BENCHMARK(BM_Fork)->Arg(10'000)->Arg(25'000)->Unit(benchmark::kMillisecond);
 
+/// One preemption round over 100,000 containers of one queue when another begins to starve.
+void BM_PreemptionRound(benchmark::State& state) {
+  FairleadConfig config;
+  config.preemption.enabled = true;
+  config.preemption.starvation = {};
+  config.preemption.minimum_run = {};
+  auto scheduler = MakeFairlead(config);
+  std::vector<ev::Event> events;
+  for (uint32_t n = 0; n < 12'500; ++n) {
+    events.push_back(
+        ev::NodeAdded{{n}, "n" + std::to_string(n), 1, "/r", model::Resources::Of(kPerNode, kPerNode), {}});
+  }
+  EffectSink effects;
+  for (uint32_t a = 0; a < 2; ++a) {
+    ev::AppAdded added;
+    added.app = {a};
+    added.id = {1, static_cast<int32_t>(a) + 1};
+    added.queue = "root.q" + std::to_string(a);
+    added.place = false;
+    added.unmanaged = true;
+    ev::Allocate call;
+    call.app = {a};
+    model::Ask ask;
+    ask.priority = 1;
+    ask.name = "*";
+    ask.capability = model::Resources::Of(1, 1);
+    ask.count = 100'000;
+    call.asks = {ask};
+    events.insert(events.end(), {added, ev::AttemptAdded{{a}, 1, false}, call});
+    scheduler->Step({}, events, effects);
+    events.clear();
+  }
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto copy = scheduler->Fork();
+    effects.clear();
+    state.ResumeTiming();
+    copy->Step({5'000'000'000}, {}, effects);
+    if (effects.size() < 100) state.SkipWithError("nothing was taken");
+    state.PauseTiming();
+    copy.reset();
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(BM_PreemptionRound)->Unit(benchmark::kMillisecond);
+
 void BM_Shares(benchmark::State& state) {
   std::vector<FillItem> items;
   for (int64_t i = 0; i < state.range(0); ++i) {

@@ -154,7 +154,7 @@ void Core::RegisterWaiter(uint32_t slot, Want& want) {
 
 bool Core::Fits(const App& app, uint32_t index, const Shape& shape) const {
   const Node& node = nodes_[index];
-  return Open(node) && shape.size.FitsIn(Free(node)) && HasLabel(index, shape.label) && !Excluded(app, node);
+  return Open(node) && shape.size.FitsIn(Free(node)) && HasLabel(index, shape.label) && !Barred(app, index, shape);
 }
 
 Spot Core::FindSpot(const App& app, const Want& want, Instant now) const {
@@ -262,7 +262,7 @@ uint32_t Core::FindCandidate(const App& app, const Shape& shape, bool& excluded)
   for (const uint32_t index : shape.candidates) {
     const Node& node = nodes_[index];
     if (!Open(node) || !shape.size.FitsIn(Free(node))) continue;
-    if (!Excluded(app, node)) return index;
+    if (!Barred(app, index, shape)) return index;
     excluded = true;
   }
   return kNone;
@@ -276,7 +276,7 @@ uint32_t Core::FindInIndex(const App& app, const Want& want, bool& excluded) con
   for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
     uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : kNone;
     for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
-      if (!Excluded(app, nodes_[partition.nodes[at]])) return partition.nodes[at];
+      if (!Barred(app, partition.nodes[at], shape)) return partition.nodes[at];
       excluded = true;
     }
   }
@@ -341,6 +341,7 @@ void Core::Grant(uint32_t slot, Want& want, const Spot& spot, const model::Conta
     SetStarting(slot, false);
   }
   Started(index);
+  if (app.has_affinity) WakeBeside(slot);
   if (want.count == 0) {
     RefreshClasses(slot);  // the key is refreshed with it
   } else {

@@ -70,8 +70,8 @@ ev::Pending Core::WhyWant(const App& app, const Want& want, Instant now) const {
     case Spot::Verdict::kExcluded:
       return give(ev::PendingReason::kNodesExcluded,
                   "every node with room for " + size + " is among the application's " +
-                      std::to_string(app.blacklist.size()) + " excluded places",
-                  "remove a node from the exclusions, or wait for another one");
+                      std::to_string(app.blacklist.size()) + " excluded places, or its affinity speaks against it",
+                  "remove a node from the exclusions, relax the affinity, or wait for another node");
     case Spot::Verdict::kStrict:
       return give(ev::PendingReason::kStrictLocality,
                   "none of the named places has room for " + size + ", and relaxLocality is off",
