@@ -211,7 +211,8 @@ class Dataset {
     static_assert(
         requires(const Key& a) { a < a; }, "SortBy: keys need operator<");
     (void)key;
-    const int32_t parts = partitions > 0 ? partitions : node_->session->parallelism();
+    // As many as the input has: the smaller a partition, the better its sort stays in the caches.
+    const int32_t parts = partitions > 0 ? partitions : std::max(node_->session->parallelism(), node_->partitions);
     RangeBounds<Key> bounds;
     bounds.descending = descending;
     if (parts > 1) bounds.keys = SampleBounds<KeyFn>(parts, descending);
