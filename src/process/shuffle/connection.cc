@@ -29,8 +29,7 @@ Connection::~Connection() {
 }
 
 void Connection::Start() {
-  high_water_ = worker_.QueueLimit();
-  stream_->SetHighWater(high_water_);
+  FollowLimit();
   stream_->Start(this);
 }
 
@@ -40,8 +39,17 @@ bool Connection::IdleSince(base::Instant limit) {
   return used_ < limit;
 }
 
+/// What this connection may queue follows from what all of them have queued.
+void Connection::FollowLimit() {
+  const size_t limit = worker_.QueueLimit();
+  if (limit == high_water_) return;
+  high_water_ = limit;
+  stream_->SetHighWater(limit);
+}
+
 void Connection::OnData(std::string_view bytes) {
   used_ = worker_.loop().Now();
+  FollowLimit();
   session_.OnBytes(bytes);
   Settle();
 }
@@ -53,6 +61,7 @@ void Connection::OnClosed(const std::string&) {
 
 void Connection::OnDrained() {
   used_ = worker_.loop().Now();
+  FollowLimit();
   EncryptQueued();
   session_.Resume();
   Settle();
@@ -91,10 +100,6 @@ void Connection::CountQueued() {
   worker_.CountQueued(static_cast<int64_t>(now) - static_cast<int64_t>(counted_));
   counted_ = now;
   if (noted_bytes_ > 0) worker_.NoteApp(session_.app(), 0, std::exchange(noted_bytes_, 0));
-  const size_t limit = worker_.QueueLimit();
-  if (limit == high_water_) return;
-  high_water_ = limit;
-  stream_->SetHighWater(limit);
 }
 
 // ---- towards the client --------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
     int64_t offset = 0;
     int64_t length = 0;
   };
+  void FollowLimit();
   void FlushOutput();
   void EncryptQueued();
   bool CopyBlock(OpenFile& file, int64_t offset, int64_t length);
