@@ -372,6 +372,10 @@ void Core::Complete(App& app, AppState final_state) {
   for (auto& [number, attempt] : app.attempts) {
     attempt.known = false;
     attempt.last_answer = {};
+    // Only when the scheduler threw the application out: its attempt had no end of its own.
+    if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
+      SetState(app, attempt, AttemptState::kFailed, "APP_COMPLETED");
+    }
   }
   completed_apps_.push_back(app.index);
   if (app.in_store) ++completed_in_store_;

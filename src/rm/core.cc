@@ -279,16 +279,21 @@ const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
 
 model::Resources Core::MaximumAllocation(base::Instant now) const {
   if (active_nodes_.empty() || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
-  model::Resources largest;
+  model::Resources maximum;
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+    maximum[type] = std::min(largest_node_[type], config_.maximum[type]);
+  }
+  return maximum;
+}
+
+// Kept beside the nodes, so that an allocate call does not look at all of them.
+void Core::FindLargestNode() {
+  largest_node_ = {};
   for (const auto& [address, index] : active_nodes_) {
     for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-      largest[type] = std::max(largest[type], nodes_[index.value].capacity[type]);
+      largest_node_[type] = std::max(largest_node_[type], nodes_[index.value].capacity[type]);
     }
   }
-  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-    largest[type] = std::min(largest[type], config_.maximum[type]);
-  }
-  return largest;
 }
 
 bool Core::AttemptIsKnown(const model::ApplicationAttemptId& id) const {

@@ -224,6 +224,7 @@ class Core {
   void AnswerWaitingHeartbeat(model::NodeIndex index);
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
+  void FindLargestNode();
   Node* ActiveNode(const model::rm::NodeAddress& address);
   /// The node that is active under the name of `index`, else the slot itself.
   Node& LiveNode(model::NodeIndex index);
@@ -247,6 +248,7 @@ class Core {
   std::deque<Node> nodes_;
   std::map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;
   std::map<model::rm::NodeAddress, model::NodeIndex> gone_nodes_;
+  model::Resources largest_node_;  // per type, over the active nodes
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;

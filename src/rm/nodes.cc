@@ -55,6 +55,7 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   node.health_time = wall_;
   gone_nodes_.erase(node.address);
   active_nodes_[node.address] = node.index;
+  FindLargestNode();
   timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0, 0});
   node.last_seen = now_;
   if (event.healthy) {
@@ -76,6 +77,7 @@ void Core::Enlist(Node& node) {
 void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
   active_nodes_.erase(node.address);
   gone_nodes_[node.address] = node.index;
+  FindLargestNode();
   if (node.in_scheduler) {
     node.in_scheduler = false;
     Tell(model::scheduler::NodeRemoved{node.index});
@@ -147,6 +149,7 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   }
   if (event.capacity != node.capacity) {
     node.capacity = event.capacity;
+    FindLargestNode();
     if (node.in_scheduler) Tell(model::scheduler::NodeResized{node.index, node.capacity});
   }
   Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
@@ -433,6 +436,7 @@ void Core::On(const model::rm::ResizeNode& event) {
   }
   node->capacity = event.capacity;
   node->resized = true;
+  FindLargestNode();
   if (node->in_scheduler) Tell(model::scheduler::NodeResized{node->index, event.capacity});
   Emit(model::rm::CallDone{event.call});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,14 +43,21 @@ class Web {
   void Nodes(const http::Request& request, const Segments& path, const Reply& reply);
   Document ClusterInfo() const;
   Document ClusterMetrics() const;
-  Document AppDocument(const App& app, const std::string& user) const;
+  /// What every application's percentages are of; read once for a request.
+  struct Shares {
+    double cluster_memory = 0;
+    std::map<std::string, double> queue_maximum;
+  };
+  Shares ReadShares() const;
+  Document AppDocument(const App& app, const std::string& user, const Shares& shares) const;
   Document NodeDocument(const Node& node, const NodeUsage& usage) const;
   Document AttemptDocument(const App& app, const Attempt& attempt) const;
   Document ContainerDocument(const App& app, const Container& container) const;
   Document Statistics(const http::Request& request) const;
   // web_scheduler.cc
   Document SchedulerDocument() const;
-  Document QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue) const;
+  Document QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue,
+                         const std::map<std::string, int64_t>& pending) const;
   // web_change.cc: what changes something
   void NewApplication(const http::Request& request, const Reply& reply);
   void Submit(const http::Request& request, const Reply& reply);

@@ -287,7 +287,7 @@ Document Web::ClusterMetrics() const {
     if (queue.name == "root") demand = queue.demand - queue.used;
   }
   for (size_t type = 0; type < 2; ++type) demand[type] = std::max<int64_t>(0, demand[type]);
-  pending_containers = PendingContainers(manager_.scheduler(), core, "root", manager_.now());
+  pending_containers = PendingContainers(manager_.scheduler(), core, manager_.now())["root"];
   const auto percent = [](double part, double whole) {
     return whole <= 0 ? int64_t{0} : static_cast<int64_t>(100 * part / whole);
   };
@@ -331,7 +331,17 @@ Document Web::ClusterMetrics() const {
 }
 
 // dao/AppInfo: what the caller may not see is left out.
-Document Web::AppDocument(const App& app, const std::string& user) const {
+Web::Shares Web::ReadShares() const {
+  Shares shares;
+  const scheduler::View view = manager_.scheduler().GetView();
+  shares.cluster_memory = static_cast<double>(view.cluster.memory_mib());
+  for (const scheduler::QueueView& queue : view.queues) {
+    shares.queue_maximum[queue.name] = static_cast<double>(queue.max_share.memory_mib());
+  }
+  return shares;
+}
+
+Document Web::AppDocument(const App& app, const std::string& user, const Shares& shares) const {
   const Core& core = manager_.core();
   const base::WallTime now = manager_.now_wall();
   const Attempt* attempt = app.current();
@@ -373,14 +383,11 @@ Document Web::AppDocument(const App& app, const std::string& user) const {
   }
   const AppUsage usage = UsageOf(app, now);
   const bool live = !completed || !app.containers.empty();
-  double cluster = 0;
-  core.ForEachNode([&](const Node& node) {
-    if (node.in_scheduler) cluster += static_cast<double>(node.capacity.memory_mib());
-  });
+  const double cluster = shares.cluster_memory;
   double queue_share = 0;
-  for (const scheduler::QueueView& queue : manager_.scheduler().GetView().queues) {
-    if (queue.name == FullQueueName(app.submission.queue))
-      queue_share = static_cast<double>(queue.max_share.memory_mib());
+  if (const auto it = shares.queue_maximum.find(FullQueueName(app.submission.queue));
+      it != shares.queue_maximum.end()) {
+    queue_share = it->second;
   }
   if (queue_share <= 0 || queue_share > cluster) queue_share = cluster;
   const auto percent = [&](double whole) {
@@ -430,8 +437,10 @@ void Web::Apps(const http::Request& request, const Reply& reply) {
   if (!filter.error.empty()) return reply(Error(request, 400, "BadRequestException", filter.error));
   Document::List list;
   const std::string user = UserOf(request);
+  const Shares shares = ReadShares();
   manager_.core().ForEachApp([&](const App& app) {
-    if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(app)) list.push_back(AppDocument(app, user));
+    if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(app))
+      list.push_back(AppDocument(app, user, shares));
   });
   Document apps = Document::Object();
   if (!list.empty()) apps.Add("app", Document(std::move(list)));
@@ -454,7 +463,7 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   const bool get = request.method == "GET" || request.method == "HEAD";
   const std::string part = path.size() > 1 ? path[1] : "";
-  if (part.empty() && get) return reply(Render(request, AppDocument(*app, UserOf(request)), "app"));
+  if (part.empty() && get) return reply(Render(request, AppDocument(*app, UserOf(request), ReadShares()), "app"));
   if (part == "state" && get) {
     return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
                         BareRoot(request, "appstate")));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/time.h"
@@ -15,8 +16,9 @@ endpoints::rest::Document ResourceDocument(const model::Resources& resources);
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 /// The application's diagnostics, or what its master waits for.
 std::string DiagnosticsText(const App& app);
-/// Containers asked for and not granted, of a queue and those below it. Cost: a dry pass over every application there.
-int64_t PendingContainers(const scheduler::Scheduler& scheduler, const Core& core, const std::string& queue,
-                          base::Instant now);
+/// Containers asked for and not granted, by queue, those of a queue's children included. Cost: a dry pass over every
+/// application.
+std::map<std::string, int64_t> PendingContainers(const scheduler::Scheduler& scheduler, const Core& core,
+                                                 base::Instant now);
 
 }  // namespace fairlead::process::rm

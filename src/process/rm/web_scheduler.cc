@@ -10,20 +10,28 @@ namespace fairlead::process::rm {
 
 using endpoints::rest::Document;
 
-int64_t PendingContainers(const scheduler::Scheduler& scheduler, const Core& core, const std::string& queue,
-                          base::Instant now) {
-  int64_t count = 0;
+std::map<std::string, int64_t> PendingContainers(const scheduler::Scheduler& scheduler, const Core& core,
+                                                 base::Instant now) {
+  std::map<std::string, int64_t> pending;
   core.ForEachApp([&](const App& app) {
-    const std::string name = FullQueueName(app.submission.queue);
-    if (!app.in_scheduler || (name != queue && !name.starts_with(queue + "."))) return;
-    for (const model::scheduler::Pending& pending : scheduler.Why(app.index, now)) {
-      if (pending.ask.name == "*") count += pending.ask.count;
+    if (!app.in_scheduler) return;
+    int64_t count = 0;
+    for (const model::scheduler::Pending& one : scheduler.Why(app.index, now)) {
+      if (one.ask.name == "*") count += one.ask.count;
+    }
+    std::string queue = FullQueueName(app.submission.queue);
+    while (count > 0) {
+      pending[queue] += count;
+      const size_t dot = queue.rfind('.');
+      if (dot == std::string::npos) break;
+      queue.resize(dot);
     }
   });
-  return count;
+  return pending;
 }
 
-Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue) const {
+Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue,
+                            const std::map<std::string, int64_t>& pending) const {
   const Core& core = manager_.core();
   const auto capped = [&](model::Resources amount) {
     for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
@@ -55,7 +63,7 @@ Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueV
       .Add("clusterResources", ResourceDocument(view.cluster))
       .Add("reservedResources", ResourceDocument(reserved_resources))
       .Add("maxContainerAllocation", ResourceDocument(core.config().maximum))
-      .Add("pendingContainers", PendingContainers(manager_.scheduler(), core, queue.name, manager_.now()))
+      .Add("pendingContainers", pending.contains(queue.name) ? pending.at(queue.name) : int64_t{0})
       .Add("allocatedContainers", allocated)
       .Add("reservedContainers", reserved)
       .Add("queueName", queue.name)
@@ -67,7 +75,7 @@ Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueV
   }
   Document::List children;
   for (const scheduler::QueueView& child : view.queues) {
-    if (child.parent == queue.name) children.push_back(QueueDocument(view, child));
+    if (child.parent == queue.name) children.push_back(QueueDocument(view, child, pending));
   }
   if (!children.empty()) document.Add("childQueues", Document::Object().Add("queue", Document(std::move(children))));
   return document;
@@ -75,9 +83,11 @@ Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueV
 
 Document Web::SchedulerDocument() const {
   const scheduler::View view = manager_.scheduler().GetView();
+  const std::map<std::string, int64_t> pending =
+      PendingContainers(manager_.scheduler(), manager_.core(), manager_.now());
   Document info = Document::Object().Add("type", "fairScheduler");
   for (const scheduler::QueueView& queue : view.queues) {
-    if (queue.name == "root") info.Add("rootQueue", QueueDocument(view, queue));
+    if (queue.name == "root") info.Add("rootQueue", QueueDocument(view, queue, pending));
   }
   return Document::Object().Add("schedulerInfo", std::move(info));
 }
