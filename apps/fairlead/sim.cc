@@ -13,6 +13,7 @@ struct FaultOptions {
   uint64_t first = 1;
   int seeds = 200;
   std::string plant;
+  bool twice = false;
 };
 
 sim::PlantedBug BugOf(const std::string& name) {
@@ -52,7 +53,10 @@ int Faults(const FaultOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < options.seeds; ++i) {
     const uint64_t seed = options.first + static_cast<uint64_t>(i);
-    const sim::FaultRunResult run = sim::RunFaults(seed, bug);
+    sim::FaultRunResult run = sim::RunFaults(seed, bug);
+    if (options.twice && sim::RunFaults(seed, bug).hash != run.hash) {
+      run.violations.push_back("a second run of the same seed ended in another state");
+    }
     virtual_seconds += run.virtual_seconds;
     for (const auto& [name, count] : run.counts) counts[name] += count;
     if (options.seeds <= 10) {
@@ -90,6 +94,7 @@ void AddSim(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<FaultOptions>();
   faults->add_option("--first", options->first, "first seed")->capture_default_str();
   faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
+  faults->add_flag("--twice", options->twice, "run each seed a second time and compare the final states");
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
       ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container"}));
   faults->callback([options, &exit_code] { exit_code = Faults(*options); });

@@ -28,6 +28,7 @@ struct Config {
   size_t diagnostics_bytes_max = 10000;                                // ...container-diagnostics-maximum-size
   base::Duration stop_limit = base::Duration::Seconds(10);  // for files and logs at the end, after kill_delay
   bool check_rm_identifier = true;
+  bool room_is_all_types = false;  // a launch waits for room of every resource type, not of memory alone
 };
 
 }  // namespace fairlead::nm

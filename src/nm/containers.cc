@@ -362,8 +362,45 @@ void Nm::On(const ResourceFetched& event) {
   }
 }
 
+// A process starts only when there is room beside those that run. The resource manager gives a container's room away as
+// soon as it counts it as ended (released, or lost with its node), which may be before its process is gone; Hadoop's
+// ContainerScheduler queues a guaranteed container in the same way.
 void Nm::Launch(Container& container, bool relaunch) {
   SetState(container, relaunch ? ContainerState::kRelaunching : ContainerState::kScheduled);
+  const bool overtakes = !container.has_room && !waiting_for_room_.empty();
+  if (overtakes || (!container.has_room && !HasRoom(container.record.spec.resources))) {
+    waiting_for_room_.push_back(container.record.spec.id);
+    return;
+  }
+  Run(container, relaunch);
+}
+
+bool Nm::HasRoom(const model::Resources& wanted) const {
+  model::Resources used = wanted;
+  bool alone = true;
+  for (const auto& [id, container] : containers_) {
+    if (!container.has_room) continue;
+    alone = false;
+    used += container.record.spec.resources;
+  }
+  if (alone) return true;  // the node may have been made smaller since the grant: waiting would help nobody
+  // Schedulers that count memory alone give away more cores than there are.
+  return config_.room_is_all_types ? used.FitsIn(capacity_) : used.memory_mib() <= capacity_.memory_mib();
+}
+
+void Nm::LaunchWaiting() {
+  size_t done = 0;
+  for (; done < waiting_for_room_.size(); ++done) {
+    Container* container = FindContainer(waiting_for_room_[done]);
+    if (!container || container->state != ContainerState::kScheduled || container->has_room) continue;  // killed
+    if (!HasRoom(container->record.spec.resources)) break;
+    Run(*container, false);
+  }
+  waiting_for_room_.erase(waiting_for_room_.begin(), waiting_for_room_.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
+void Nm::Run(Container& container, bool relaunch) {
+  container.has_room = true;
   model::nm::Launch launch;
   launch.spec = container.record.spec;
   launch.relaunch = relaunch;
@@ -399,6 +436,7 @@ void Nm::On(const ContainerAbsent& event) {
   Container* container = FindContainer(event.container);
   if (!container || !container->attaching || container->record.done) return;
   container->attaching = false;
+  container->has_room = false;
   if (container->state == ContainerState::kKilling) {
     AddDiagnostics(*container, "Container is killed before being launched.\n");
     Finish(*container);
@@ -427,7 +465,7 @@ void Nm::Kill(Container& container, int32_t exit_status, const std::string& reas
   AddDiagnostics(container, reason + "\n");
   ++counters_.killed;
   const bool has_process =
-      container.attaching || container.state == ContainerState::kScheduled ||
+      container.attaching || (container.state == ContainerState::kScheduled && container.has_room) ||
       container.state == ContainerState::kRunning ||
       (container.state == ContainerState::kRelaunching && container.relaunch_at == base::Instant::Max());
   if (!has_process) {
@@ -537,6 +575,7 @@ void Nm::Finish(Container& container) {
   container.kill_at = base::Instant::Max();
   container.relaunch_at = base::Instant::Max();
   container.usage = {};
+  container.has_room = false;
   container.record.done = true;
   container.record.finished = wall_;
   SetState(container, ContainerState::kDone, "exit status " + std::to_string(container.record.exit_status));

@@ -33,6 +33,7 @@ void Nm::Step(base::Instant now, base::WallTime wall, std::span<const Event> eve
   out_ = &out;
   for (const Event& event : events) std::visit([this](const auto& e) { On(e); }, event);
   RunDeadlines();
+  LaunchWaiting();
   SpeakToRm();
   FlushRows();
   MaybeExit();
@@ -77,6 +78,7 @@ void Nm::On(const Started& event) {
     }
     app->second.live.insert(record.spec.id);
     container.attaching = true;
+    container.has_room = true;
     container.state = record.kill_asked ? ContainerState::kKilling : ContainerState::kScheduled;
     out_->push_back(Attach{record.spec});
     if (record.kill_asked) Terminate(container);
@@ -507,11 +509,13 @@ uint64_t Nm::StateHash() const {
     base::HashInto(hasher, container.missing);
     base::HashInto(hasher, container.kill_at);
     base::HashInto(hasher, container.relaunch_at);
-    hasher.Mix(static_cast<uint64_t>(container.state) * 4 + container.attaching * 2u + container.reported);
+    hasher.Mix(static_cast<uint64_t>(container.state) * 8 + container.has_room * 4u + container.attaching * 2u +
+               container.reported);
   }
   base::HashInto(hasher, seen_);
   base::HashInto(hasher, stopped_);
   base::HashInto(hasher, forget_when_done_);
+  base::HashInto(hasher, waiting_for_room_);
   base::HashInto(hasher, increased_);
   hasher.Mix(next_txn_);
   hasher.Mix(static_cast<uint64_t>(rm_identifier_));

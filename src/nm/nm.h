@@ -113,6 +113,7 @@ class Nm {
     bool attaching = false;
     bool reported = false;  // the resource manager has heard of its end
     bool services_told = false;
+    bool has_room = false;  // its process runs or may run
     int64_t pid = 0;
     base::Instant kill_at = base::Instant::Max();
     base::Instant relaunch_at = base::Instant::Max();
@@ -160,6 +161,9 @@ class Nm {
   void Begin(Container& container);
   void Localize(Container& container);
   void Launch(Container& container, bool relaunch);
+  void Run(Container& container, bool relaunch);
+  void LaunchWaiting();
+  bool HasRoom(const model::Resources& wanted) const;
   void Kill(Container& container, int32_t exit_status, const std::string& reason);
   void Terminate(Container& container);
   void SendSignal(Container& container, model::nm::SignalCommand command);
@@ -207,8 +211,9 @@ class Nm {
   std::map<model::ContainerId, base::Instant> stopped_;  // forgotten -> until when it counts as recently stopped
   std::map<uint64_t, PendingStart> pending_starts_;      // by transaction
   std::set<model::ContainerId> forget_when_done_;
-  std::vector<model::ContainerId> in_flight_;  // ends told in the call under way
-  std::vector<model::ContainerId> increased_;  // not yet told
+  std::vector<model::ContainerId> waiting_for_room_;  // oldest first
+  std::vector<model::ContainerId> in_flight_;         // ends told in the call under way
+  std::vector<model::ContainerId> increased_;         // not yet told
   size_t increased_in_flight_ = 0;
   std::vector<model::nm::StoreRow> rows_;  // of this Step
   uint64_t next_txn_ = 1;

@@ -318,7 +318,17 @@ void Core::SaveFinal(App& app, AppState target, AppState stored, std::string dia
   StoreFinal(app);
 }
 
-void Core::StoreFinal(App& app) { Store({RowOf(app)}, {After::kAppFinal, app.index, 0, {}}); }
+// Together with the attempt whose end is still being stored: neither a client nor a restart may ever see the
+// application's end without what its master reported.
+void Core::StoreFinal(App& app) {
+  std::vector<model::rm::StoreRow> rows{RowOf(app)};
+  Continuation continuation{After::kAppFinal, app.index, 0, {}};
+  if (const Attempt* attempt = app.current(); attempt && attempt->state == model::rm::AttemptState::kFinalSaving) {
+    rows.push_back(RowOf(app, *attempt));
+    continuation.attempt = attempt->id.attempt;
+  }
+  Store(std::move(rows), std::move(continuation));
+}
 
 void Core::AppFinalSaved(App& app, bool ok) {
   if (app.state != AppState::kFinalSaving) return;

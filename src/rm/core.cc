@@ -96,9 +96,13 @@ void Core::On(const model::rm::Persisted& event) {
     case After::kAppNew:
       AppSaved(At(continuation.app), event.ok, event.error);
       break;
-    case After::kAppFinal:
-      AppFinalSaved(At(continuation.app), event.ok);
+    case After::kAppFinal: {
+      App& app = At(continuation.app);
+      const auto attempt = app.attempts.find(continuation.attempt);
+      if (event.ok && attempt != app.attempts.end()) AttemptFinalSaved(app, attempt->second, true);
+      AppFinalSaved(app, event.ok);
       break;
+    }
     case After::kAttemptNew:
     case After::kAttemptFinal: {
       App& app = At(continuation.app);

@@ -320,6 +320,12 @@ void Core::On(const model::rm::FinishMaster& event) {
     Emit(model::rm::FinishMasterAnswer{event.call, true});
     return;
   }
+  if (attempt && !attempt->known && attempt->state == AttemptState::kFinished &&
+      app->state == model::rm::AppState::kFinalSaving) {
+    // This attempt finished, and only its application's end is still being stored: a repeated call gets its answer.
+    app->finish_calls.push_back(event.call);
+    return;
+  }
   if (!attempt || !attempt->known) {
     Refuse(event.call, "InvalidApplicationMasterRequestException",
            "Application doesn't exist in cache " + ToString(event.attempt));

@@ -200,7 +200,8 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status) 
   Attempt* attempt = app->current();
   const bool is_master = attempt && attempt->master.id == id;
   const bool ended = id.epoch() >= epoch_ || app->ended_recovered.contains(id);
-  const bool foreign = !attempt || (attempt->id != id.attempt && !app->submission.keep_containers);
+  // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
+  const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
     (complete ? node.forget : node.cleanup).insert(id);
     return;

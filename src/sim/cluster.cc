@@ -1,6 +1,7 @@
 #include "sim/cluster.h"
 
 #include "scheduler/fairlead/fairlead.h"
+#include "sim/audit.h"
 #include "sim/planted.h"
 
 namespace fairlead::sim {
@@ -64,12 +65,13 @@ process::rm::ResourceManagerOptions Cluster::RmOptions() const {
   options.admin = {"rm", kAdminPort};
   options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
   options.rack_of = [](const std::string& host) { return "/rack" + std::to_string(host.back() % 2); };
-  options.make_scheduler = [spec = spec_](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
+  options.make_scheduler = [spec = spec_,
+                            ledger = &ledger_](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
     scheduler::FairleadConfig config;
     config.epoch = epoch;
     config.minimum_allocation = model::Resources::Of(128, 1);
     config.maximum_allocation = spec.node_capacity;
-    return Plant(spec.bug, scheduler::MakeFairlead(config));
+    return Audit(Plant(spec.bug, scheduler::MakeFairlead(config)), *ledger);
   };
   return options;
 }
@@ -92,6 +94,7 @@ void Cluster::StartAgent(Node& node) {
   settings.physical = spec_.node_capacity;
   settings.core.check_physical = false;
   settings.core.check_virtual = false;
+  settings.core.room_is_all_types = true;
   node.containers = node.host->NewPort(node.machine->loop());
   node.localizer = std::make_unique<SimLocalizer>(node.machine->loop());
   node.agent = std::make_unique<process::nm::NodeManager>(process::nm::Environment{node.machine->loop(),
@@ -187,9 +190,20 @@ void Cluster::CheckQuiet() {
   for (const scheduler::NodeView& node : rm_->scheduler().GetView().nodes) {
     if (node.containers > 0 || !node.used.IsZero()) {
       ledger_.Violation("the scheduler still books " + ToString(node.used) + " in " + std::to_string(node.containers) +
-                        " containers although every job has ended");
+                        " containers although every job has ended" + DescribeBooked());
     }
   }
+}
+
+std::string Cluster::DescribeBooked() const {
+  std::string text;
+  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+    for (const auto& [id, container] : app.containers) {
+      text += "; " + ToString(id) + " " + std::string(EnumName(container.state)) + " on " +
+              ToString(container.info.address) + ", " + std::string(EnumName(app.state)) + " application";
+    }
+  });
+  return text;
 }
 
 std::string Cluster::Describe() const {

@@ -60,6 +60,8 @@ class Cluster {
   /// Applications that have not ended, with what their asks wait for, and nodes that do not run: for a failure's
   /// report.
   std::string Describe() const;
+  /// Containers that the resource manager still has.
+  std::string DescribeBooked() const;
 
  private:
   struct Node {

@@ -28,6 +28,7 @@ class Ledger {
   /// The host and everything on it is gone.
   void HostDied(const std::string& host);
   void SetCapacity(const std::string& host, const model::Resources& capacity) { capacity_[host] = capacity; }
+  const model::Resources& capacity(const std::string& host) { return capacity_[host]; }
   /// A new run of the resource manager does not know what the one before had told; it may tell it again.
   void RmRestarted() { ++rm_run_; }
   /// One life of a master was told of the end of a container: once by each run of the resource manager at most.
