@@ -44,6 +44,7 @@ class Buffer {
   }
   void Advance(size_t n) { size_ += n; }
   void Append(const void* bytes, size_t n) {
+    if (n == 0) return;  // `bytes` may be null then
     std::memcpy(Room(n), bytes, n);
     size_ += n;
   }
@@ -91,7 +92,7 @@ struct Cursor {
   bool Take(void* out, size_t n) {
     if (remaining() < n) [[unlikely]]
       return Fail();
-    std::memcpy(out, at, n);
+    if (n != 0) std::memcpy(out, at, n);  // either may be null then
     at += n;
     return true;
   }

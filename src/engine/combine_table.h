@@ -101,7 +101,7 @@ class CombineTable {
   void SetKey(Slot& slot, std::string_view key) {
     slot.size = static_cast<uint32_t>(key.size());
     if (key.size() <= sizeof slot.inline_key) {
-      std::memcpy(slot.inline_key, key.data(), key.size());
+      if (!key.empty()) std::memcpy(slot.inline_key, key.data(), key.size());
     } else {
       const char* const p = arena_.Copy(key);
       std::memcpy(slot.inline_key + 4, &p, sizeof p);

@@ -60,7 +60,7 @@ struct Serde<std::string_view> {
       length >>= 7;
     }
     p[n++] = static_cast<char>(length);
-    std::memcpy(p + n, v.data(), v.size());
+    if (!v.empty()) std::memcpy(p + n, v.data(), v.size());
     out.Advance(n + v.size());
   }
   static bool Read(Cursor& in, std::string_view& v) {
