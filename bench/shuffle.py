@@ -157,7 +157,7 @@ def run_block(options, root, fairlead, block):
         middle = {key: statistics.median(r[key] for r in runs) for key in ("gb_per_s", "blocks_per_s", "cpu_s_per_gb", "cpu_us_per_block", "rss_mb")}
         text = " ".join(f"{key}={value:.3f}" for key, value in middle.items())
         extra = f" lone p50={lone[name]['p50_us']} us p99={lone[name]['p99_us']} us" if name in lone else ""
-        print(f"  {name:10} {text} fairlead/this={mine / middle['gb_per_s']:.2f}{extra}", flush=True)
+        print(f"  {name:10} {text} fairlead/this={mine / max(middle['gb_per_s'], 1e-9):.2f}{extra}", flush=True)
 
 
 if __name__ == "__main__":
