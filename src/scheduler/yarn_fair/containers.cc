@@ -250,10 +250,6 @@ void Core::DropTaken(Container& container) {
   for (uint32_t i = 0; i < taken.size; ++i) names_.Release(taken.lines[i].name);
   free_taken_.push_back(container.taken);
   container.taken = kNone;
-  if (free_taken_.size() == taken_.size()) {  // all picked up: a fork need not copy what nobody uses
-    taken_.clear();
-    free_taken_.clear();
-  }
 }
 
 /// AbstractYarnScheduler.releaseContainers.
