@@ -29,8 +29,8 @@ DATA = ROOT / "build/data"
 WEIGHTS = {"prod": 3, "adhoc": 1}
 TOLERANCE = 0.05
 # The same file several times, as links, so that the jobs overlap for some seconds.
-BOOKS = 120
-FLIGHT_TABLES = 40
+BOOKS = 480
+FLIGHT_TABLES = 160
 
 
 def say(text):
