@@ -86,12 +86,10 @@ void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
     const Resources fitted = Normalize(size, config_.minimum_allocation, maximum, config_.increment);
     const NameId name = ask.name == "*" ? Names::kAny : names_.Acquire(ask.name);
     if (name == Names::kAny) names_.AddUse(name);
-    attempt.asked.Include(fitted);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
   }
   attempt.asks.Update(lines, false, names_, now_ms_);
   for (const Asks::Line& line : lines) names_.Release(line.name);
-  ForEachUp(attempt.queue, [&](Queue& queue) { queue.asked.Include(attempt.asked); });
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;
 }

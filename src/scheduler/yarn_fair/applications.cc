@@ -168,10 +168,7 @@ void Core::AddToLeaf(AttemptId id, bool runnable, bool charge) {
   queue.assigned.erase(attempt.app);
   queue.demand_dirty = true;
   attempt.runnable = runnable;
-  ForEachUp(attempt.queue, [&](Queue& q) {
-    q.shares_dirty = true;
-    q.asked.Include(attempt.asked);
-  });
+  ForEachUp(attempt.queue, [](Queue& q) { q.shares_dirty = true; });
   if (charge) ChargeQueues(attempt.queue, attempt.used, 1);
   Touch(id);
 }

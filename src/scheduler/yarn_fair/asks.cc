@@ -145,7 +145,6 @@ void Asks::UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_
 void Asks::Put(Placement& placement, const Line& line, bool give_back, Names& names) {
   const int32_t known = placement.SlotOf(line.name, names);
   Request request = line.request;
-  placement.sizes.Include(request.capability);
   if (give_back && known >= 0) request.count = placement.requests.at(known).count + 1;
   if (known >= 0) {
     placement.requests.at(known) = request;

@@ -74,31 +74,11 @@ struct Taken {
   std::array<TakenRequest, 3> lines;
 };
 
-/// Bounds of container sizes: nothing within is smaller than `least` or larger than `most` in any type.
-struct SizeBounds {
-  model::Resources least;
-  model::Resources most;
-  SizeBounds() { least.amount.fill(INT64_MAX); }
-  void Include(const model::Resources& size) {
-    for (size_t i = 0; i < model::Resources::kMaxTypes; ++i) {
-      least[i] = least[i] < size[i] ? least[i] : size[i];
-      most[i] = most[i] > size[i] ? most[i] : size[i];
-    }
-  }
-  void Include(const SizeBounds& other) {
-    for (size_t i = 0; i < model::Resources::kMaxTypes; ++i) {
-      least[i] = least[i] < other.least[i] ? least[i] : other.least[i];
-      most[i] = most[i] > other.most[i] ? most[i] : other.most[i];
-    }
-  }
-};
-
 /// The lines of one request key.
 struct Placement {
   java::ConcurrentMap<NameId, Request> requests;
   int32_t any_slot = -1;
   int64_t since_ms = 0;  // first asked for
-  SizeBounds sizes;      // of all lines there ever were
 
   const Request* Any() const { return any_slot < 0 ? nullptr : &requests.at(any_slot); }
   int32_t AnyCount() const { return any_slot < 0 ? 0 : requests.at(any_slot).count; }

@@ -93,7 +93,6 @@ bool Core::AcceptsNode(const Queue& queue, const Node& node) const {
 
 Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
   if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node])) return {};
-  if (CannotUse(queues_[id].asked, nodes_[node])) return {};
   Refresh(id);
   const Queue& queue = queues_[id];
   if (queue.order.inexact == 0) return OfferToMembers(queue, queue.order.members, node);
@@ -110,17 +109,8 @@ Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> m
   return {};
 }
 
-/// Nothing within these sizes fits the node now, none is large enough to be reserved, and offering it in vain would
-/// change nothing (no locality is counted): the walk can be left out.
-bool Core::CannotUse(const SizeBounds& asked, const Node& node) const {
-  if (locality_matters_ || asked.least.FitsIn(node.unallocated)) return false;
-  return CompareBy(Policy::kFair, cluster_, asked.most, reservation_threshold_, false, types_) < 0 &&
-         CompareBy(Policy::kDrf, cluster_, asked.most, reservation_threshold_, false, types_) < 0;
-}
-
 /// FSAppAttempt.assignContainer(node).
 Core::Offer Core::OfferToAttempt(AttemptId id, uint32_t node) {
-  if (CannotUse(attempts_[id].asked, nodes_[node])) return {};
   if (OverMasterShare(attempts_[id])) return {};
   return AssignKeys(id, node, false);
 }

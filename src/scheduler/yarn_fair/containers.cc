@@ -223,10 +223,8 @@ void Core::GiveBack(Attempt& attempt, const Container& container) {
   std::vector<Asks::Line> lines;
   const Taken& taken = taken_[container.taken];
   for (uint32_t i = 0; i < taken.size; ++i) {
-    attempt.asked.Include(taken.lines[i].capability);
     lines.push_back({taken.lines[i].name, container.key, {1, taken.lines[i].relax, taken.lines[i].capability}});
   }
-  ForEachUp(attempt.queue, [&](Queue& queue) { queue.asked.Include(attempt.asked); });
   attempt.asks.Update(std::move(lines), true, names_, now_ms_);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;

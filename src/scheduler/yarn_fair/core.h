@@ -241,7 +241,6 @@ class Core final : public YarnFairScheduler {
   Offer OfferToQueue(QueueId queue, uint32_t node);
   Offer OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node);
   bool AcceptsNode(const Queue& queue, const Node& node) const;
-  bool CannotUse(const SizeBounds& asked, const Node& node) const;
   Offer OfferToAttempt(AttemptId id, uint32_t node);
   Offer AssignKeys(AttemptId id, uint32_t node, bool reserved);
   std::optional<Offer> AssignKey(AttemptId id, uint32_t node, const RequestKey& key, const Placement* placement,

@@ -68,7 +68,6 @@ struct Queue {
   Resources am_used;
   int64_t last_at_min_share = 0;  // ms
 
-  SizeBounds asked;        // of what the applications below ask for, or asked for since the last update pass
   Order order;             // of children, or of runnable applications with pending demand
   bool key_dirty = false;  // waits in the parent's order.dirty
   bool in_order = false;
@@ -119,7 +118,6 @@ struct Attempt {
   float weight = 1.0F;
 
   Asks asks;
-  SizeBounds asked;  // of its asks, or those since the last update pass
   std::vector<KeyState> key_states;
   int64_t number_base = 0;  // container ids start above: the epoch of the resource manager
   int64_t next_container = 1;

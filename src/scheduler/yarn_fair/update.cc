@@ -53,10 +53,8 @@ void Core::UpdateDemand(QueueId id) {
     return;
   }
   Resources demand;
-  queues_[id].asked = SizeBounds();
   for (const QueueId child : queues_[id].children) {
     UpdateDemand(child);
-    queues_[id].asked.Include(queues_[child].asked);
     Resources part = queues_[child].demand;
     if (!queues_[child].leaf && config_.quirks.parent_demand_drops_types) {
       part = Resources::Of(part[0], std::min<int64_t>(part[1], INT32_MAX));
@@ -71,13 +69,11 @@ void Core::UpdateDemand(QueueId id) {
 
 void Core::UpdateLeafDemand(QueueId id) {
   queues_[id].demand_dirty = false;
-  queues_[id].asked = SizeBounds();
   Resources demand;
   for (const std::vector<AttemptId>* list : {&queues_[id].runnable, &queues_[id].waiting}) {
     for (const AttemptId attempt : *list) {
       if (attempts_[attempt].demand_dirty) UpdateAttemptDemand(attempt);
       AddSaturating(demand, attempts_[attempt].demand, types_);
-      queues_[id].asked.Include(attempts_[attempt].asked);
     }
   }
   demand = ComponentwiseMin(demand, queues_[id].max_share);
@@ -90,11 +86,8 @@ void Core::UpdateAttemptDemand(AttemptId id) {
   Attempt& attempt = attempts_[id];
   attempt.demand_dirty = false;
   Resources demand = attempt.used;
-  attempt.asked = SizeBounds();
   for (const Asks::ActiveKey& key : attempt.asks.active()) {
-    const Placement& placement = attempt.asks.placement(key.slot);
-    attempt.asked.Include(placement.sizes);
-    const Request* any = placement.Any();
+    const Request* any = attempt.asks.placement(key.slot).Any();
     if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, types_);
   }
   if (demand == attempt.demand) return;

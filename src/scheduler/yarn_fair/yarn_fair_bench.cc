@@ -92,15 +92,6 @@ class Cluster {
     return grants;
   }
 
-  /// The masters learn of their containers.
-  void PickUp() {
-    EffectSink granted;
-    granted.swap(effects_);
-    for (const ms::Effect& effect : granted) {
-      if (const auto* grant = std::get_if<ms::Granted>(&effect)) Send(ms::Acquired{grant->app, {grant->container}});
-    }
-  }
-
   /// An application in every queue changes its mind, as between two update passes of a busy cluster.
   void Disturb() {
     for (int a = 0; a < load_.apps; ++a) Ask(a, kAskCount + ++disturbances_ % 7);
@@ -229,15 +220,6 @@ void ContinuousAttempt(benchmark::State& state) {
   }
 }
 
-/// A copy of a state with 10,000 nodes and 200,000 containers.
-void ForkState(benchmark::State& state) {
-  Cluster cluster(Load(state));
-  for (int i = 0; i < 200'000; ++i) cluster.Heartbeat();
-  cluster.PickUp();
-  for (auto _ : state) benchmark::DoNotOptimize(cluster.Fork());
-}
-
-BENCHMARK(ForkState)->Args({10000, 100, 1000})->Unit(benchmark::kMillisecond);
 BENCHMARK(GrantsAny)
     ->Args({1000, 10, 100})
     ->Args({1000, 100, 1000})
