@@ -1,61 +1,40 @@
-"""A Fairlead cluster on this machine for real clients: one resource manager and two node agents, started with nothing but Hadoop's
-configuration files."""
+"""A YARN cluster on this machine for real clients: a resource manager and nodes, each Fairlead's or Hadoop's own, started with nothing
+but Hadoop's configuration files."""
+import json
 import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
-import json
-from xml.sax.saxutils import escape
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LAB = ROOT / "build/interop"
-BINARY = ROOT / "build/fairlead"
-HADOOP = LAB / ("hadoop-" + os.environ.get("HADOOP_VERSION", "3.3.6"))
-SPARK = LAB / ("spark-" + os.environ.get("SPARK_VERSION", "3.5.5"))
-OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
-    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
-    "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar")]
+import peers
+from registry import Spec
 
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
-
-
-def java_home():
-    if "JAVA_HOME" in os.environ:
-        return os.environ["JAVA_HOME"]
-    return str(pathlib.Path(shutil.which("java")).resolve().parent.parent)
-
-
-def write_site(path, properties):
-    lines = [f"  <property><name>{k}</name><value>{escape(str(v))}</value></property>" for k, v in properties.items()]
-    path.write_text("<configuration>\n" + "\n".join(lines) + "\n</configuration>\n")
+LOG4J = """log4j.rootLogger=INFO,out
+log4j.appender.out=org.apache.log4j.ConsoleAppender
+log4j.appender.out.layout=org.apache.log4j.PatternLayout
+log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
 
 
 class Cluster:
-    def __init__(self, directory, extra=None):
+    def __init__(self, directory, spec=Spec()):
         self.directory = pathlib.Path(directory)
+        self.spec = spec
+        self.hadoop = peers.hadoop(spec.hadoop)
         self.conf = self.directory / "conf"
         self.processes = {}
-        (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.mapreduce, self.history,
-         self.history_web, self.history_admin) = free_ports(10)
-        self.extra = extra or {}
+        self.java_ports = {}
+        (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
+         self.history_web, self.history_admin) = peers.free_ports(9)
 
     def node_conf(self, number):
         return self.directory / f"nm{number}"
 
     def write(self):
-        opens = " ".join(OPENS)
+        opens = " ".join(peers.OPENS)
         core = {"fs.defaultFS": "file:///", "hadoop.tmp.dir": self.directory / "tmp", "ipc.client.connect.max.retries": 3}
         yarn = {
             "yarn.resourcemanager.hostname": "127.0.0.1",
@@ -75,12 +54,12 @@ class Cluster:
             "yarn.nodemanager.vmem-check-enabled": "false",
             "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5,
             "spark.shuffle.service.port": self.shuffle,
-            "yarn.application.classpath": f"{HADOOP}/*",
+            "yarn.application.classpath": f"{self.hadoop}/*",
         }
         mapred = {
             "mapreduce.framework.name": "yarn",
-            "mapreduce.application.classpath": f"{HADOOP}/*",
-            "mapreduce.shuffle.port": self.mapreduce,
+            "mapreduce.application.classpath": f"{self.hadoop}/*",
+            "mapreduce.shuffle.port": 0,  # every node finds a free one
             "mapreduce.jobhistory.address": f"127.0.0.1:{self.history}",
             "mapreduce.jobhistory.webapp.address": f"127.0.0.1:{self.history_web}",
             "mapreduce.jobhistory.admin.address": f"127.0.0.1:{self.history_admin}",
@@ -91,8 +70,8 @@ class Cluster:
             "mapreduce.reduce.memory.mb": 512,
             "mapred.child.java.opts": "-Xmx300m -XX:TieredStopAtLevel=1 " + opens,
         }
-        yarn.update(self.extra)
-        for number in (0, 1, 2):
+        yarn.update(self.spec.yarn_site)
+        for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
             directory.mkdir(parents=True, exist_ok=True)
             own = dict(yarn)
@@ -106,33 +85,75 @@ class Cluster:
                     "yarn.nodemanager.log-dirs": self.directory / f"nm{number}-logs",
                     "yarn.nodemanager.recovery.dir": self.directory / f"nm{number}-state",
                 })
-            write_site(directory / "core-site.xml", core)
-            write_site(directory / "yarn-site.xml", own)
-            write_site(directory / "mapred-site.xml", mapred)
+                if self.spec.nodes[number - 1] == "java":
+                    own.update(self.java_node_keys(number))
+            peers.write_site(directory / "core-site.xml", core)
+            peers.write_site(directory / "yarn-site.xml", own)
+            peers.write_site(directory / "mapred-site.xml", mapred)
         (self.conf / "fair-scheduler.xml").write_text(
             '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n')
+        (self.directory / "log4j-daemon.properties").write_text(LOG4J)
 
     def spawn(self, name, command, **kwargs):
         with open(self.directory / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, start_new_session=True, **kwargs)
 
+    def java_node_keys(self, number):
+        """What a Java NodeManager needs to be told besides: its auxiliary services' classes, and a port that outlives a restart."""
+        aux = "yarn.nodemanager.aux-services"
+        return {
+            f"{aux}.mapreduce_shuffle.class": "org.apache.hadoop.mapred.ShuffleHandler",
+            f"{aux}.spark_shuffle.class": "org.apache.spark.network.yarn.YarnShuffleService",
+            f"{aux}.spark_shuffle.classpath": f"{peers.aux()}/*",
+            "spark.yarn.shuffle.stopOnFailure": "false",
+            "yarn.nodemanager.recovery.enabled": "true",
+            "yarn.nodemanager.recovery.supervised": "true",
+            "yarn.nodemanager.address": f"127.0.0.{number}:{self.java_ports.setdefault(number, peers.free_ports(1)[0])}",
+            "yarn.nodemanager.localizer.address": f"127.0.0.{number}:0",
+            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,HADOOP_YARN_HOME",
+        }
+
+    def spawn_java(self, name, heap, conf, main):
+        environment = {**os.environ, "HADOOP_CONF_DIR": str(conf), "JAVA_HOME": peers.java_home(), **{
+            f"HADOOP_{part}_HOME": str(self.directory) for part in ("COMMON", "YARN", "HDFS")}}
+        log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j-daemon.properties"
+        self.spawn(name, [peers.java(), f"-Xmx{heap}m", "-XX:+UseSerialGC", *peers.OPENS, log4j, "-cp", f"{conf}:{self.hadoop}/*", main],
+                   env=environment, cwd=self.directory)
+
     def start_rm(self):
-        self.spawn("rm", [BINARY, "rm", "--hadoop-conf", self.conf])
+        if self.spec.rm == "java":
+            self.spawn_java("rm", 512, self.conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
+        else:
+            self.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", self.conf])
 
     def start_nm(self, number):
-        self.spawn(f"nm{number}", [BINARY, "nm", "--hadoop-conf", self.node_conf(number)], env={**os.environ, "JAVA_HOME": java_home()})
+        conf = self.node_conf(number)
+        if self.spec.nodes[number - 1] == "java":
+            self.spawn_java(f"nm{number}", 384, conf, "org.apache.hadoop.yarn.server.nodemanager.NodeManager")
+        else:
+            self.spawn(f"nm{number}", [peers.BINARY, "nm", "--hadoop-conf", conf], env={**os.environ, "JAVA_HOME": peers.java_home()})
 
     def start_history(self):
-        self.spawn("history", [java_home() + "/bin/java", "-Xmx256m", "-XX:TieredStopAtLevel=1", *OPENS, "-cp", f"{self.conf}:{HADOOP}/*",
-                               "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"])
+        self.spawn_java("history", 256, self.conf, "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer")
 
     def start(self):
         self.write()
+        if self.spec.rm is None:
+            return
         self.start_rm()
-        for number in (1, 2):
+        for number in range(1, len(self.spec.nodes) + 1):
             self.start_nm(number)
         self.start_history()
-        self.wait(lambda: self.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == 2, "two active nodes")
+        self.wait_for_nodes(len(self.spec.nodes))
+
+    def wait_for_nodes(self, count):
+        self.wait(lambda: self.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == count, f"{count} active nodes", 120)
+
+    def kill(self, name):
+        """kill -9; `wait` no longer misses it."""
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait()
 
     def wait(self, condition, what, seconds=60):
         deadline = time.monotonic() + seconds
@@ -167,23 +188,36 @@ class Cluster:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def java(self, main, *arguments, **kwargs):
-        command = [java_home() + "/bin/java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *OPENS, "-cp", f"{self.conf}:{HADOOP}/*", main, *arguments]
-        return subprocess.run([str(c) for c in command], capture_output=True, text=True, env={**os.environ, "HADOOP_CONF_DIR": str(self.conf)}, **kwargs)
+    def client_environment(self):
+        return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 
-    def spark_submit(self, *arguments, **kwargs):
+    def java(self, main, *arguments, **kwargs):
+        """Runs a main class, or a single source file, with Hadoop's client classes and this cluster's configuration."""
+        command = [peers.java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
+        return subprocess.run([str(c) for c in command], capture_output=True, text=True, env=self.client_environment(), **kwargs)
+
+    def example(self, *arguments, timeout=300, **kwargs):
+        """Runs one of MapReduce's examples."""
+        return self.java("org.apache.hadoop.util.RunJar", peers.examples_jar(self.spec.hadoop), *arguments, timeout=timeout, **kwargs)
+
+    def spark_command(self, *arguments):
+        """The words of a spark-submit of the spec's release on this cluster, and its environment."""
+        home = peers.spark(self.spec.spark)
         python = shutil.which("python3")
         work = self.directory / "spark"
         work.mkdir(exist_ok=True)
-        command = [SPARK / "bin/spark-submit", "--master", "yarn"]
+        command = [home / "bin/spark-submit", "--master", "yarn"]
         for key, value in {
-                "spark.yarn.jars": f"local:{SPARK}/jars/*", "spark.pyspark.python": python, "spark.pyspark.driver.python": python,
+                "spark.yarn.jars": f"local:{home}/jars/*", "spark.pyspark.python": python, "spark.pyspark.driver.python": python,
                 "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.executor.cores": 1, "spark.yarn.am.memory": "512m",
                 "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 4,
                 "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
                 "spark.shuffle.service.port": self.shuffle, "spark.hadoop.fs.defaultFS": "file:///",
                 "spark.yarn.stagingDir": f"file://{work}/staging"}.items():
             command += ["--conf", f"{key}={value}"]
-        environment = {**os.environ, "SPARK_HOME": str(SPARK), "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf),
-                       "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local"), "JAVA_HOME": java_home()}
-        return subprocess.run([str(c) for c in command + list(arguments)], capture_output=True, text=True, env=environment, **kwargs)
+        environment = {**self.client_environment(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local")}
+        return [str(c) for c in command + list(arguments)], environment
+
+    def spark_submit(self, *arguments, **kwargs):
+        command, environment = self.spark_command(*arguments)
+        return subprocess.run(command, capture_output=True, text=True, env=environment, **kwargs)

@@ -1,139 +1,111 @@
 #!/usr/bin/env python3
-"""Interop cases: real Spark, MapReduce and YarnClient against Fairlead. Usage: interop.py smoke|all [--require] [--only NAME]."""
+"""Interop cases: real Spark, MapReduce and YARN clients and daemons against Fairlead.
+
+usage: interop.py smoke|all [--require] [--only NAME[,NAME]] [--list] [--keep]
+"""
 import argparse
-import collections
 import pathlib
-import random
-import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 
-import cluster as lab
+import cluster as clusters
+import peers
+import registry
 
-HERE = pathlib.Path(__file__).resolve().parent
-CASES = []
-
-
-def case(kind):
-    """Registers a case; `kind` is smoke (runs always) or all."""
-    def register(function):
-        CASES.append((kind, function.__name__.replace("_", "-"), function))
-        return function
-    return register
+for _module in sorted(peers.HERE.glob("cases_*.py")):
+    __import__(_module.stem)
 
 
-def text_file(path, words=60000):
-    """Seeded text, and its word counts made without Spark."""
-    rng = random.Random(7)
-    counts = collections.Counter()
-    with open(path, "w") as out:
-        for _ in range(words // 10):
-            line = [f"w{int(rng.paretovariate(0.8)) % 5000}" for _ in range(10)]
-            counts.update(line)
-            print(" ".join(line), file=out)
-    return counts
+class Run:
+    """Runs cases in the order of their clusters and counts."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.passed, self.failed = [], []
+        self.cluster, self.spec = None, None
+
+    def cluster_for(self, case):
+        if self.cluster and (case.own_cluster or case.spec != self.spec):
+            self.stop_cluster()
+        if not self.cluster:
+            peers.fetch(*sorted(case.spec.needs()))
+            directory = self.directory / f"cluster-{case.name}"
+            directory.mkdir()
+            directory.chmod(0o755)
+            self.cluster, self.spec = clusters.Cluster(directory, case.spec), case.spec
+            self.cluster.start()
+        return self.cluster
+
+    def stop_cluster(self):
+        if self.cluster:
+            self.cluster.stop()
+        self.cluster, self.spec = None, None
+
+    def run(self, case):
+        started = time.monotonic()
+        try:
+            work = self.directory / case.name
+            work.mkdir()
+            case.run(self.cluster_for(case), work)
+            self.passed.append(case.name)
+            print(f"ok      {case.name} ({time.monotonic() - started:.0f} s)", flush=True)
+        except Exception:  # a case may fail in any way; the others go on
+            self.failed.append(case.name)
+            print(f"FAILED  {case.name}\n{traceback.format_exc()}", flush=True)
+            self.stop_cluster()
+        if case.own_cluster:
+            self.stop_cluster()
 
 
-def require_success(run, what):
-    if run.returncode != 0:
-        raise AssertionError(f"{what} ended with {run.returncode}\n{run.stdout[-2000:]}\n{run.stderr[-4000:]}")
-
-
-def spark_word_count(cluster, work, *options):
-    counts = text_file(work / "text")
-    output = work / "counts"
-    run = cluster.spark_submit("--queue", "root.alpha", *options, HERE / "wordcount.py", work / "text", output, timeout=300)
-    require_success(run, "spark-submit")
-    found = {word: int(count) for word, count in (line.split() for line in output.read_text().splitlines())}
-    assert found == dict(counts), "the word count differs"
-    return run
-
-
-@case("smoke")
-def yarn_client(cluster, work):
-    run = cluster.java(HERE / "java/YarnClientCase.java", timeout=180)
-    require_success(run, "YarnClientCase")
-
-
-@case("smoke")
-def spark_client_mode(cluster, work):
-    run = spark_word_count(cluster, work, "--deploy-mode", "client", "--num-executors", "2")
-    app_id = re.search(r"APPLICATION (\S+)", run.stdout)[1]
-    # The client is gone a moment before the resource manager has stored the end.
-    cluster.wait(lambda: cluster.app(app_id)["state"] == "FINISHED", "the application's end")
-    assert cluster.app(app_id)["finalStatus"] == "SUCCEEDED"
-    assert cluster.app(app_id)["queue"] == "root.alpha"
-
-
-@case("smoke")
-def mapreduce_pi(cluster, work):
-    jar = next(lab.HADOOP.glob("hadoop-mapreduce-examples-*.jar"))
-    run = cluster.java("org.apache.hadoop.util.RunJar", jar, "pi", "-Dmapreduce.job.queuename=root.alpha", "4", "1000", timeout=300, cwd=work)
-    require_success(run, "pi")
-    estimate = float(re.search(r"Estimated value of Pi is ([0-9.]+)", run.stdout)[1])
-    assert abs(estimate - 3.14) < 0.02, estimate
-
-
-@case("all")
-def spark_cluster_mode(cluster, work):
-    spark_word_count(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2")
-
-
-@case("all")
-def spark_dynamic_allocation(cluster, work):
-    spark_word_count(cluster, work, "--deploy-mode", "client", "--conf", "spark.dynamicAllocation.enabled=true",
-                     "--conf", "spark.shuffle.service.enabled=true", "--conf", "spark.dynamicAllocation.maxExecutors=3")
-
-
-@case("all")
-def mapreduce_word_count(cluster, work):
-    counts = text_file(work / "text")
-    jar = next(lab.HADOOP.glob("hadoop-mapreduce-examples-*.jar"))
-    run = cluster.java("org.apache.hadoop.util.RunJar", jar, "wordcount", "-Dmapreduce.job.queuename=root.beta", work / "text", work / "out", timeout=300, cwd=work)
-    require_success(run, "wordcount")
-    found = {}
-    for part in (work / "out").glob("part-r-*"):
-        found.update((word, int(count)) for word, count in (line.split("\t") for line in part.read_text().splitlines()))
-    assert found == dict(counts), "the word count differs"
+def chosen(arguments):
+    names = arguments.only.split(",") if arguments.only else None
+    unknown = set(names or []) - {case.name for case in registry.CASES}
+    if unknown:
+        sys.exit(f"interop: no case is called {', '.join(sorted(unknown))}; --list shows all")
+    cases = [c for c in registry.CASES if (c.name in names if names else c.smoke or arguments.set == "all")]
+    # Cases of one cluster follow each other; those that break theirs come last.
+    first = {}
+    for at, case in enumerate(cases):
+        first.setdefault(case.spec, at)
+    return sorted(cases, key=lambda c: (c.own_cluster, first[c.spec]))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", choices=["smoke", "all"])
     parser.add_argument("--require", action="store_true", help="a skipped case is a failure")
-    parser.add_argument("--only", help="only the case of this name")
+    parser.add_argument("--only", help="only the cases of these names")
+    parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--keep", action="store_true", help="keep logs and work files")
     arguments = parser.parse_args()
+    cases = chosen(arguments)
+    if arguments.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    try:
+        peers.fetch(*sorted(set().union(*(case.spec.needs() for case in cases))))
+    except subprocess.CalledProcessError:
+        print("interop: Hadoop and Spark cannot be had here")
+        print(f"0 run, 0 failed, {len(cases)} skipped")
+        return 1 if arguments.require else 0
     directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-interop-"))
     directory.chmod(0o755)
-    passed, failed = [], []
-    cluster = lab.Cluster(directory)
+    run = Run(directory)
     try:
-        cluster.start()
-        for kind, name, function in CASES:
-            if (kind == "all" and arguments.set == "smoke") or (arguments.only and arguments.only != name):
-                continue
-            work = directory / "work" / name
-            work.mkdir(parents=True)
-            started = time.monotonic()
-            try:
-                function(cluster, work)
-                passed.append(name)
-                print(f"ok      {name} ({time.monotonic() - started:.0f} s)", flush=True)
-            except Exception:  # a case may fail in any way; the others go on
-                failed.append(name)
-                print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+        for case in cases:
+            run.run(case)
     finally:
-        cluster.stop()
-        if failed or arguments.keep:
+        run.stop_cluster()
+        if run.failed or arguments.keep:
             print(f"logs are in {directory}")
         else:
             shutil.rmtree(directory, ignore_errors=True)
-    print(f"{len(passed)} passed, {len(failed)} failed, 0 skipped")
-    return 1 if failed or not passed else 0
+    print(f"{len(run.passed) + len(run.failed)} run, {len(run.failed)} failed, 0 skipped")
+    return 1 if run.failed or not run.passed else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""The real Hadoop and Spark that the cases run: where `setup` put them, and how their programs are started."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+from xml.sax.saxutils import escape
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LAB = ROOT / "build/interop"
+BINARY = ROOT / "build/fairlead"
+HADOOP_VERSION = "3.3.6"
+SPARK_VERSION = "3.5.5"
+OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
+    "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar")]
+
+
+def java_home():
+    if "JAVA_HOME" in os.environ:
+        return os.environ["JAVA_HOME"]
+    return str(pathlib.Path(shutil.which("java")).resolve().parent.parent)
+
+
+def java():
+    return java_home() + "/bin/java"
+
+
+def fetch(*peers):
+    """Makes `setup` bring peers such as "hadoop-3.4.3", "spark-4.3.0", "aux"; does nothing when they are there."""
+    subprocess.run([HERE / "setup", *peers], check=True)
+
+
+def hadoop(version=HADOOP_VERSION):
+    return LAB / f"hadoop-{version}"
+
+
+def spark(version=SPARK_VERSION):
+    return LAB / f"spark-{version}"
+
+
+def aux():
+    """Jars of Spark's own auxiliary service for a Java NodeManager."""
+    return LAB / "aux"
+
+
+def examples_jar(version=HADOOP_VERSION):
+    return next(hadoop(version).glob("hadoop-mapreduce-examples-*.jar"))
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def write_site(path, properties):
+    lines = [f"  <property><name>{k}</name><value>{escape(str(v))}</value></property>" for k, v in properties.items()]
+    path.write_text("<configuration>\n" + "\n".join(lines) + "\n</configuration>\n")

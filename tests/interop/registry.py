@@ -1,0 +1,44 @@
+"""The list of cases. A case is a function (cluster, work directory) that raises when the peers see anything but what they should."""
+import dataclasses
+import subprocess
+
+import peers
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """What a case runs on. Cases of equal spec share one running cluster, unless they ask for their own."""
+    hadoop: str = peers.HADOOP_VERSION              # of the clients, and of Java daemons
+    spark: str = peers.SPARK_VERSION
+    rm: str | None = "fairlead"                     # or "java"; None starts no daemon at all
+    nodes: tuple[str, ...] = ("fairlead", "fairlead")
+    yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml
+
+    def needs(self):
+        found = {f"hadoop-{self.hadoop}", f"spark-{self.spark}"}
+        return found | ({"aux"} if "java" in self.nodes else set())
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    smoke: bool
+    spec: Spec
+    own_cluster: bool
+    run: object
+
+
+CASES = []
+
+
+def case(kind, spec=Spec(), own_cluster=False, name=None):
+    """Registers a case. `kind` is smoke (runs always) or all; a case with `own_cluster` may kill what it likes."""
+    def register(function):
+        CASES.append(Case(name or function.__name__.replace("_", "-"), kind == "smoke", spec, own_cluster, function))
+        return function
+    return register
+
+
+def require_success(run: subprocess.CompletedProcess, what):
+    if run.returncode != 0:
+        raise AssertionError(f"{what} ended with {run.returncode}\n{run.stdout[-2000:]}\n{run.stderr[-4000:]}")
