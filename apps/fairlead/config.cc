@@ -3,18 +3,59 @@
 
 #include "cluster_options.h"
 #include "commands.h"
+#include "shell/nm_settings.h"
+#include "shell/rm_settings.h"
 #include "shell/settings.h"
 
 namespace fairlead::apps {
 namespace {
 
-int Check(const shell::SettingsSource& source, bool show) {
+constexpr const char* kCommand = "config check";
+
+void PrintWarnings(const char* daemon, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::printf("%s: warning: %s\n", daemon, warning.c_str());
+}
+
+/// What `fairlead rm` would refuse, its queues and host lists included.
+base::Status CheckRm(const config::Settings& settings, const std::string& conf_directory) {
+  const auto rm = shell::ReadRmSettings(settings, conf_directory);
+  if (!rm) return rm.error();
+  if (!rm->allocation_file.empty()) {
+    if (const auto queues = shell::ReadQueues(rm->allocation_file); !queues) return queues.error();
+  }
+  for (const std::string& file : {rm->include_file, rm->exclude_file}) {
+    if (file.empty()) continue;
+    if (const auto hosts = shell::ReadHostFile(file); !hosts) return hosts.error();
+  }
+  PrintWarnings("rm", rm->warnings);
+  std::printf("rm: profile %s, queues from %s, state in %s\n", rm->profile.c_str(),
+              rm->allocation_file.empty() ? "Fairlead's defaults" : rm->allocation_file.c_str(),
+              rm->state_directory.c_str());
+  return {};
+}
+
+base::Status CheckNm(const config::Settings& settings) {
+  const auto nm = shell::ReadNmSettings(settings);
+  if (!nm) return nm.error();
+  PrintWarnings("nm", nm->warnings);
+  std::printf("nm: %zu auxiliary services, state in %s\n", nm->services.size(), nm->state_directory.c_str());
+  return {};
+}
+
+int Check(const shell::SettingsSource& source, const std::string& daemon, bool show) {
   const auto settings = shell::LoadSettings(source);
-  if (!settings) return Complain("config check", settings.error().message, kUsage);
+  if (!settings) return Complain(kCommand, settings.error().message, kUsage);
   if (show) {
     for (const auto& [key, value] : settings->conf.Explicit()) std::printf("%s = %s\n", key.c_str(), value.c_str());
   }
-  std::puts("the files are well-formed");
+  if (daemon != "nm") {
+    if (const auto rm = CheckRm(*settings, source.hadoop_conf); !rm.ok()) {
+      return Complain(kCommand, "rm: " + rm.error().message, kUsage);
+    }
+  }
+  if (daemon != "rm") {
+    if (const auto nm = CheckNm(*settings); !nm.ok()) return Complain(kCommand, "nm: " + nm.error().message, kUsage);
+  }
   return kOk;
 }
 
@@ -23,18 +64,21 @@ int Check(const shell::SettingsSource& source, bool show) {
 void AddConfig(CLI::App& app, int& exit_code) {
   CLI::App* config = app.add_subcommand("config", "Check a configuration, or list the short names of Fairlead's YAML");
   config->require_subcommand(1);
-  CLI::App* check =
-      config->add_subcommand("check", "Read a configuration as a daemon would; errors name file, line and column");
+  CLI::App* check = config->add_subcommand(
+      "check", "Read a configuration as the daemons would: files, every key they use, queues and host lists");
   check->footer(
-      "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --config "
-      "fairlead.yaml --show");
+      "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --hadoop-conf "
+      "/etc/hadoop/conf --daemon nm\n  fairlead config check --config fairlead.yaml --show\n\nExit status: 0 when the "
+      "daemons would start on it; 2 with what is wrong, where, and what to write instead.");
   auto source = std::make_shared<shell::SettingsSource>();
   auto show = std::make_shared<bool>(false);
+  auto daemon = std::make_shared<std::string>("all");
+  check->add_option("--daemon", *daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
   check->add_option("--hadoop-conf", source->hadoop_conf, "directory of Hadoop's files");
   check->add_option("--config", source->yaml, "Fairlead's own YAML file");
   check->add_option("--set", source->overrides, "KEY=VALUE; may be repeated");
   check->add_flag("--show", *show, "print every key that is set");
-  check->callback([source, show, &exit_code] { exit_code = Check(*source, *show); });
+  check->callback([source, show, daemon, &exit_code] { exit_code = Check(*source, *daemon, *show); });
 
   CLI::App* names =
       config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");

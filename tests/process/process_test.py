@@ -17,9 +17,11 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
+import peers  # noqa: E402
+import registry  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
-lab.BINARY = BUILD / "fairlead"
+peers.BINARY = BUILD / "fairlead"
 WORDS = [f"word{i % 1000}" for i in range(40000)]
 FILES = 40
 
@@ -61,7 +63,9 @@ def executors_in(directory):
     return found
 
 
-class RealCluster(unittest.TestCase):
+class Daemons(unittest.TestCase):
+    """A cluster of real processes, and one word count on it."""
+
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
         self.directory.chmod(0o755)
@@ -70,16 +74,20 @@ class RealCluster(unittest.TestCase):
         body = "\n".join(" ".join(WORDS[i:i + 10]) for i in range(0, len(WORDS), 10)) + "\n"
         for i in range(FILES):
             (text / f"part-{i:02}").write_text(body * 10)
-        self.cluster = lab.Cluster(self.directory / "cluster", {
+        self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(yarn_site=tuple({
             "yarn.nm.liveness-monitor.expiry-interval-ms": 10000,
             "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 100,
             "yarn.nodemanager.recovery.supervised": "true",
-        })
+            **self.further_keys(),
+        }.items())))
         self.cluster.write()
         self.cluster.start_rm()
         for number in (1, 2):
             self.cluster.start_nm(number)
         self.wait_for_nodes()
+
+    def further_keys(self):
+        return {}
 
     def tearDown(self):
         self.cluster.stop()
@@ -90,10 +98,10 @@ class RealCluster(unittest.TestCase):
     def wait_for_nodes(self):
         self.cluster.wait(lambda: self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == 2, "two nodes")
 
-    def submit(self):
-        self.output = self.directory / "out"
+    def submit(self, output="out"):
+        self.output = self.directory / output
         return subprocess.Popen([str(w) for w in [
-            lab.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--driver-memory", "256", "--executors", "4",
+            peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--driver-memory", "256", "--executors", "4",
             "--executor-memory", "256", BUILD / "examples/word_count", self.directory / "text", self.output]],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -117,22 +125,19 @@ class RealCluster(unittest.TestCase):
                 found[word] = int(count)
         self.assertEqual(found, expected)
 
-    def kill9(self, name):
-        process = self.cluster.processes.pop(name)
-        process.kill()
-        process.wait()
 
+class Kills(Daemons):
     def test_rm_is_killed_in_mid_job(self):
         job = self.submit()
         self.wait_for_executors(job)
-        self.kill9("rm")
+        self.cluster.kill("rm")
         self.cluster.start_rm()
         self.assert_right(job)
 
     def test_nm_with_its_shuffle_service_is_killed_in_mid_job(self):
         job = self.submit()
         self.wait_for_executors(job)
-        self.kill9("nm2")
+        self.cluster.kill("nm2")
         self.cluster.start_nm(2)
         self.assert_right(job)
         self.wait_for_nodes()
@@ -148,15 +153,48 @@ class RealCluster(unittest.TestCase):
         self.cluster.processes["rm"].terminate()
         self.cluster.processes.pop("rm").wait(timeout=30)
         journal = next(self.directory.rglob("rm.journal"))
-        run = subprocess.run([lab.BINARY, "replay", "--json", journal], capture_output=True, text=True)
+        run = subprocess.run([peers.BINARY, "replay", "--json", journal], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr[-2000:])
         self.assertTrue(json.loads(run.stdout)["same"])
         self.assertGreater(json.loads(run.stdout)["batches"], 10)
         altered = self.directory / "altered.journal"
         altered.write_bytes(alter(journal.read_bytes(), b"word_count", b"word_counT"))
-        run = subprocess.run([lab.BINARY, "replay", altered], capture_output=True, text=True)
+        run = subprocess.run([peers.BINARY, "replay", altered], capture_output=True, text=True)
         self.assertEqual(run.returncode, 1)
         self.assertIn("word_counT", run.stderr, "the altered event is named")
+
+
+class FullStateDisk(Daemons):
+    """The resource manager's state lies on a disk of its own, which fills up."""
+
+    def further_keys(self):
+        self.disk = self.directory / "state-disk"
+        self.disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", self.disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", self.disk], check=True)
+        return {"fairlead.rm.state-dir": self.disk / "state", "fairlead.rm.journal-bytes": 0}
+
+    def fill(self):
+        with open(self.disk / "filler", "wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(4096))
+            except OSError:
+                pass
+
+    def test_new_work_is_refused_with_the_reason_and_running_work_goes_on(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        self.fill()
+        refused = self.submit("refused")
+        _, err = refused.communicate(timeout=60)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("full", err)
+        self.assertTrue(executors_in(self.directory), "running work was harmed")
+        (self.disk / "filler").unlink()
+        self.output = self.directory / "out"
+        self.assert_right(job)
+        self.assert_right(self.submit("again"))
 
 
 def crc32c(data):
@@ -197,7 +235,7 @@ class LocalCluster(unittest.TestCase):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-local-"))
         self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
         ready = self.work / "ready"
-        process = subprocess.Popen([lab.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([peers.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         def is_ready():
             if process.poll() is not None:
                 raise AssertionError(process.communicate()[0].decode())
