@@ -18,6 +18,19 @@ namespace {
 
 constexpr int64_t kPeriodMicros = 100'000;
 
+/// A group's share of the CPU among its siblings: the file, what the kernel writes there first, which is also the
+/// weight of one ordinary process, and the bounds.
+struct WeightFile {
+  const char* name;
+  int64_t one, min, max;
+};
+constexpr WeightFile kSharesV1{"/cpu.shares", 1024, 2, 262144};
+constexpr WeightFile kWeightV2{"/cpu.weight", 100, 1, 10000};
+
+std::string WeightOf(const WeightFile& file, int64_t vcores) {
+  return std::to_string(std::clamp(std::min(vcores, file.max) * file.one, file.min, file.max));
+}
+
 /// "" on success, else the reason.
 std::string WriteFile(const std::string& path, const std::string& text) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -124,8 +137,9 @@ bool EnableBelow(const std::string& mount, const std::string& root, const std::s
 
 }  // namespace
 
-Cgroups Cgroups::Detect(const std::string& hierarchy) {
+Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores) {
   Cgroups found;
+  found.node_vcores_ = node_vcores;
   const Mounts mounts = FindMounts();
   std::string why;
   const std::string v2_controllers = mounts.unified.empty() ? "" : ReadText(mounts.unified + "/cgroup.controllers");
@@ -142,6 +156,8 @@ Cgroups Cgroups::Detect(const std::string& hierarchy) {
     if (!mounts.pids.empty()) found.pids_root_ = MakeRoot(mounts.pids, hierarchy, why);
     if (mounts.memory.empty()) why = "no memory controller is mounted";
   }
+  found.cpu_mount_ = found.is_v2_ ? mounts.unified : mounts.cpu;
+  found.WeighCpuRoot();
   found.description_ = std::string("control groups v") + (found.is_v2_ ? "2" : "1") + ": memory " +
                        (found.has_memory() ? "by the kernel" : "by polling /proc") + ", CPU shares " +
                        (found.has_cpu() ? "on" : "off") + ", process limit " +
@@ -170,6 +186,18 @@ CgroupPlace Cgroups::Find(const std::string& name) const {
   return place;
 }
 
+/// The kernel weighs a new group as one process: all containers together would get the time of one compiler that runs
+/// beside them. A weight that somebody else has written stays.
+void Cgroups::WeighCpuRoot() const {
+  if (cpu_root_.empty() || node_vcores_ <= 0) return;
+  const WeightFile& file = is_v2_ ? kWeightV2 : kSharesV1;
+  for (size_t end = cpu_mount_.size(); end < cpu_root_.size();) {
+    end = std::min(cpu_root_.find('/', end + 1), cpu_root_.size());
+    const std::string path = cpu_root_.substr(0, end) + file.name;
+    if (ReadNumber(path, 0) == file.one) WriteFile(path, WeightOf(file, node_vcores_));
+  }
+}
+
 std::string Cgroups::MakeRoots() const {
   std::string why;
   for (const std::string& root : RootsOf()) {
@@ -182,6 +210,7 @@ std::string Cgroups::MakeRoots() const {
          {std::pair{&memory_root_, "memory"}, {&cpu_root_, "cpu"}, {&pids_root_, "pids"}}) {
       if (is_v2_ && *owner == root && !EnableBelow(mount_v2_, root, controller, why)) return why;
     }
+    if (root == cpu_root_) WeighCpuRoot();
   }
   return why;
 }
@@ -213,11 +242,8 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
       if (is_v2_) set(directory + "/memory.oom.group", "1");
     }
     if (below(cpu_root_) && limits.cpu_shares_vcores > 0) {
-      if (is_v2_) {
-        set(directory + "/cpu.weight", std::to_string(std::clamp<int64_t>(limits.cpu_shares_vcores * 100, 1, 10000)));
-      } else {
-        set(directory + "/cpu.shares", std::to_string(std::max<int64_t>(limits.cpu_shares_vcores * 1024, 2)));
-      }
+      const WeightFile& file = is_v2_ ? kWeightV2 : kSharesV1;
+      set(directory + file.name, WeightOf(file, limits.cpu_shares_vcores));
     }
     if (below(cpu_root_) && limits.cpu_cores_max > 0) {
       const auto quota = static_cast<int64_t>(limits.cpu_cores_max * static_cast<double>(kPeriodMicros));

@@ -28,8 +28,10 @@ struct CgroupPlace {
 class Cgroups {
  public:
   /// Looks at /proc/self/mountinfo and tries out what can be written. `hierarchy` is a relative path, as
-  /// yarn.nodemanager.linux-container-executor.cgroups.hierarchy.
-  static Cgroups Detect(const std::string& hierarchy);
+  /// yarn.nodemanager.linux-container-executor.cgroups.hierarchy. All containers together weigh as much as
+  /// `node_vcores` processes beside the machine's others, unless somebody has given the hierarchy a weight; 0: leave
+  /// it.
+  static Cgroups Detect(const std::string& hierarchy, int64_t node_vcores = 0);
 
   bool has_memory() const { return !memory_root_.empty(); }
   bool has_cpu() const { return !cpu_root_.empty(); }
@@ -47,10 +49,13 @@ class Cgroups {
   std::vector<std::string> RootsOf() const;
   /// Makes the hierarchy's own directories (again: another agent may have removed the empty ones).
   std::string MakeRoots() const;
+  void WeighCpuRoot() const;
   std::string memory_root_;  // <mount>/<hierarchy>
   std::string cpu_root_;
   std::string pids_root_;
   std::string mount_v2_;
+  std::string cpu_mount_;
+  int64_t node_vcores_ = 0;
   bool is_v2_ = false;
   std::string description_;
 };

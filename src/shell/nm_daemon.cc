@@ -95,7 +95,7 @@ void MakeMachine(Daemon& daemon, NmSettings& settings) {
   env::Log* log = daemon.log.get();
   daemon.dirs = std::make_unique<NmDirs>(settings.dirs);
   if (settings.use_cgroups) {
-    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy);
+    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1]);
     log->Info(settings.containers.cgroups.Description());
   } else {
     log->Info("control groups are switched off: memory limits by polling /proc");

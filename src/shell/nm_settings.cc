@@ -211,6 +211,15 @@ void ReadCore(const HadoopConf& conf, NmSettings& out) {
       conf.Time("yarn.nodemanager.log.retain-seconds", base::Duration::Seconds(10800), base::Duration::Seconds(1));
 }
 
+/// Hadoop's default is one directory below hadoop.tmp.dir, which several agents of one machine share: each gets its own
+/// there, named by where it listens.
+std::string StateDirectory(const HadoopConf& conf, const env::Endpoint& listen) {
+  const char* key = "yarn.nodemanager.recovery.dir";
+  const std::string directory = conf.String(key);
+  if (conf.IsSet(key) || listen.host == "0.0.0.0" || listen.host == "::") return directory;
+  return directory + "/" + listen.host + (listen.port == 0 ? "" : "_" + std::to_string(listen.port));
+}
+
 void ReadDisks(const HadoopConf& conf, NmSettings& out) {
   const std::string prefix = "yarn.nodemanager.disk-health-checker.";
   out.dirs.local = Paths(conf, "yarn.nodemanager.local-dirs");
@@ -223,7 +232,7 @@ void ReadDisks(const HadoopConf& conf, NmSettings& out) {
   const char* recovery = "yarn.nodemanager.recovery.enabled";
   out.recovery = !conf.IsSet(recovery) || conf.Bool(recovery, true);
   out.supervised = conf.Bool("yarn.nodemanager.recovery.supervised", false);
-  out.state_directory = conf.String("yarn.nodemanager.recovery.dir");
+  out.state_directory = StateDirectory(conf, out.manager.listen);
   if (out.state_directory.empty()) conf.Refuse("yarn.nodemanager.recovery.dir", "a directory is needed");
   out.containers.agent_away = conf.Time("fairlead.nm.agent-absence-limit-ms", base::Duration::Seconds(600));
   out.localizer.threads = static_cast<int>(conf.Int("yarn.nodemanager.localizer.fetch.thread-count", 4, 1, 64));

@@ -289,6 +289,34 @@ TEST_F(Fixture, AnotherAgentMayRemoveTheEmptyHierarchy) {
   EXPECT_FALSE(fs::exists(fs::path(place->memory_directory).parent_path()));
 }
 
+TEST_F(Fixture, AllContainersTogetherWeighAsTheNodesCores) {
+  const std::string hierarchy = "/fairlead-test-weight-" + std::to_string(::getpid());
+  Cgroups groups = Cgroups::Detect(hierarchy, 6);
+  if (!groups.has_cpu()) GTEST_SKIP() << "no CPU control group can be written here";
+  const auto weight = [&groups] {
+    CgroupLimits limits;
+    limits.cpu_shares_vcores = 2;
+    const base::Result<CgroupPlace> place = groups.Create("c", limits);
+    std::pair<int, int> found{};
+    for (const std::string& directory : place->directories) {
+      const std::string file = place->is_v2 ? "/cpu.weight" : "/cpu.shares";
+      if (!fs::exists(directory + file)) continue;
+      found = {std::stoi(Read(directory + "/.." + file)), std::stoi(Read(directory + file))};
+    }
+    CgroupRemove(*place);
+    return found;
+  };
+  const auto [all, one] = weight();
+  EXPECT_EQ(all, 3 * one);
+  // Another agent finds the hierarchy weighed and leaves it.
+  groups = Cgroups::Detect(hierarchy, 12);
+  EXPECT_EQ(weight().first, all);
+  // An empty hierarchy that was removed is weighed when it is made again.
+  groups.RemoveHierarchy();
+  EXPECT_EQ(weight().first, 6 * one);
+  groups.RemoveHierarchy();
+}
+
 TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
   Close();
   Open(base::Duration::Seconds(60), true);

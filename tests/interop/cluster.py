@@ -83,7 +83,6 @@ class Cluster:
                     "yarn.nodemanager.webapp.address": f"{host}:0",
                     "yarn.nodemanager.local-dirs": self.directory / f"nm{number}-local",
                     "yarn.nodemanager.log-dirs": self.directory / f"nm{number}-logs",
-                    "yarn.nodemanager.recovery.dir": self.directory / f"nm{number}-state",
                 })
                 if self.spec.nodes[number - 1] == "java":
                     own.update(self.java_node_keys(number))
@@ -107,6 +106,7 @@ class Cluster:
             f"{aux}.spark_shuffle.classpath": f"{peers.aux()}/*",
             "spark.yarn.shuffle.stopOnFailure": "false",
             "yarn.nodemanager.recovery.enabled": "true",
+            "yarn.nodemanager.recovery.dir": self.directory / f"nm{number}-state",
             "yarn.nodemanager.recovery.supervised": "true",
             "yarn.nodemanager.address": f"127.0.0.{number}:{self.java_ports.setdefault(number, peers.free_ports(1)[0])}",
             "yarn.nodemanager.localizer.address": f"127.0.0.{number}:0",
