@@ -48,21 +48,12 @@ void Web::Serve(http::Request request, Reply reply) {
     return reply(std::move(response));
   }
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
-  const auto page = [&](std::string html) {
-    http::Response response = http::TextResponse(200, std::move(html));
-    response.content_type = "text/html; charset=utf-8";
-    response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
-                        {"X-Content-Type-Options", "nosniff"},
-                        {"X-Frame-Options", "SAMEORIGIN"}};
-    reply(std::move(response));
-  };
-  if (starts({"cluster", "app"}) && path.size() == 3) {
-    const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[2]);
-    const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
-    if (app) return page(AppPage(*app));
-    return reply(http::TextResponse(404, "No such application.\n"));
+  // One page for people; its script shows what the address names.
+  const bool page = path.empty() || path[0] == "cluster";
+  if (page || (path[0] == "static" && path.size() == 2)) {
+    const http::StaticFile* file = FindWebFile(page ? "index.html" : path[1]);
+    if (file) return reply(http::StaticResponse(request, *file));
   }
-  if (path.empty() || (path.size() <= 2 && path[0] == "cluster")) return page(Page());
   reply(http::TextResponse(404, "Not found.\n"));
 }
 

@@ -13,13 +13,17 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/server.h"
+#include "process/http/static_file.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"
 
 namespace fairlead::process::rm {
 
+/// A file of web/rm, or null.
+const http::StaticFile* FindWebFile(std::string_view name);
+
 /// The resource manager's web port: YARN's REST (/ws/v1/cluster), Fairlead's own (/fairlead/v1), /metrics, /healthz,
-/// the proxy to masters' pages (/proxy/APPLICATION/...) and a page for people (/).
+/// the proxy to masters' pages (/proxy/APPLICATION/...) and pages for people (/cluster).
 class Web {
  public:
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
@@ -69,10 +73,13 @@ class Web {
   bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
   // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
+  Document OwnCluster() const;
+  Document OwnApps(const std::map<std::string, std::string>& query) const;
   Document OwnApp(const App& app) const;
+  Document OwnQueues() const;
+  Document OwnNodes() const;
+  // web_metrics.cc
   std::string Metrics() const;
-  std::string Page() const;
-  std::string AppPage(const App& app) const;
   // web_proxy.cc
   void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
 
