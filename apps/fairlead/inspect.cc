@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -242,7 +243,7 @@ int Nodes(const Command& command, Cluster& cluster) {
 void AddQueueRows(const yarn::QueueInfoProto& queue, const std::string& parent, ordered_json& list, Table& table) {
   const std::string own = queue.queue_name.value_or("?");
   const std::string name = parent.empty() || own.starts_with(parent + ".") ? own : parent + "." + own;
-  const auto percent = [](float share) { return std::to_string(static_cast<int>(share * 100 + 0.5f)) + " %"; };
+  const auto percent = [](float share) { return std::to_string(std::lround(share * 100)) + " %"; };
   list.push_back({{"name", name},
                   {"state", Name(queue.State())},
                   {"capacity", queue.capacity.value_or(0)},

@@ -29,7 +29,7 @@ void Core::On(const model::rm::NewApplication& event) {
   answer.call = event.call;
   answer.app = {cluster_timestamp_, ++last_app_number_};
   answer.maximum = MaximumAllocation(now_);
-  Emit(std::move(answer));
+  Emit(answer);
 }
 
 // The scheduler's verdict on the queue comes first, so that a refusal is an exception of submitApplication; then the

@@ -103,7 +103,7 @@ void RpcServerSession::TakePreamble() {
 
 /// As Server.Connection.setupBadVersionResponse: in the form that the client's version reads.
 void RpcServerSession::RefusePreamble(uint8_t version) {
-  const int shown = static_cast<int8_t>(version);
+  const int shown = version < 128 ? version : version - 256;  // a byte of Java
   const std::string message = "Server IPC version 9 cannot communicate with client version " + std::to_string(shown);
   if (shown >= 9) {
     return Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalVersionMismatch, exceptions::kVersionMismatch, message);

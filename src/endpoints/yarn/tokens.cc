@@ -135,7 +135,7 @@ RpcToken AmRmTokens::Mint(const model::ApplicationAttemptId& attempt) {
   wire::yarn::ApplicationAttemptIdProto& id = identifier.app_attempt_id.emplace();
   id.application_id = {.id = attempt.app.number, .cluster_timestamp = attempt.app.cluster_timestamp};
   id.attempt_id = attempt.attempt;
-  return MintAmRmToken(std::move(identifier), keys_.newest());
+  return MintAmRmToken(identifier, keys_.newest());
 }
 
 base::Result<TokenSecret> AmRmTokens::Secret(std::string_view identifier) const {
