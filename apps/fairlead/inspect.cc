@@ -370,17 +370,12 @@ base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::ve
 void AddMasters(Cluster& cluster, const std::string& application, std::vector<ContainerLogs>& out) {
   const ordered_json detail = FairleadDetail(cluster, application);
   if (!detail.is_object()) return;
-  const auto nodes =
-      cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
-  if (!nodes) return;
   for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
     const std::string container = attempt.value("master", "");
-    for (const auto& node : nodes->node_reports) {
-      if (Spell(node.NodeId()) != attempt.value("node", "")) continue;
-      const bool listed =
-          std::any_of(out.begin(), out.end(), [&](const auto& logs) { return logs.container == container; });
-      if (!listed) out.push_back({container, HttpUrl(node.http_address.value_or(""))});
-    }
+    const std::string node = attempt.value("http_address", "");
+    const bool listed =
+        std::any_of(out.begin(), out.end(), [&](const auto& logs) { return logs.container == container; });
+    if (!container.empty() && !node.empty() && !listed) out.push_back({container, HttpUrl(node)});
   }
 }
 

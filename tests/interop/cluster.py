@@ -191,10 +191,13 @@ class Cluster:
     def client_environment(self):
         return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 
-    def java(self, main, *arguments, **kwargs):
-        """Runs a main class, or a single source file, with Hadoop's client classes and this cluster's configuration."""
+    def java_command(self, main, *arguments):
+        """The words that run a main class, or a single source file, with Hadoop's client classes and this cluster's configuration."""
         command = [peers.java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
-        return subprocess.run([str(c) for c in command], capture_output=True, text=True, env=self.client_environment(), **kwargs)
+        return [str(word) for word in command]
+
+    def java(self, main, *arguments, **kwargs):
+        return subprocess.run(self.java_command(main, *arguments), capture_output=True, text=True, env=self.client_environment(), **kwargs)
 
     def example(self, *arguments, timeout=300, **kwargs):
         """Runs one of MapReduce's examples."""
