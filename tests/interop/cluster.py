@@ -2,14 +2,12 @@
 but Hadoop's configuration files."""
 import json
 import os
-import pathlib
 import shutil
-import signal
 import subprocess
-import time
 import urllib.request
 
 import peers
+from daemons import Daemons
 from registry import Spec
 
 LOG4J = """log4j.rootLogger=INFO,out
@@ -19,13 +17,12 @@ log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 """
 
 
-class Cluster:
+class Cluster(Daemons):
     def __init__(self, directory, spec=Spec()):
-        self.directory = pathlib.Path(directory)
+        super().__init__(directory)
         self.spec = spec
         self.hadoop = peers.hadoop(spec.hadoop)
         self.conf = self.directory / "conf"
-        self.processes = {}
         self.java_ports = {}
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
@@ -93,10 +90,6 @@ class Cluster:
             '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n')
         (self.directory / "log4j-daemon.properties").write_text(LOG4J)
 
-    def spawn(self, name, command, **kwargs):
-        with open(self.directory / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, start_new_session=True, **kwargs)
-
     def java_node_keys(self, number):
         """What a Java NodeManager needs to be told besides: its auxiliary services' classes, and a port that outlives a restart."""
         aux = "yarn.nodemanager.aux-services"
@@ -149,26 +142,6 @@ class Cluster:
     def wait_for_nodes(self, count):
         self.wait(lambda: self.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == count, f"{count} active nodes", 120)
 
-    def kill(self, name):
-        """kill -9; `wait` no longer misses it."""
-        process = self.processes.pop(name)
-        process.kill()
-        process.wait()
-
-    def wait(self, condition, what, seconds=60):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            for name, process in self.processes.items():
-                if process.poll() is not None:
-                    raise AssertionError(f"{name} ended with {process.returncode}; its log: {self.directory / (name + '.log')}")
-            try:
-                if condition():
-                    return
-            except (OSError, KeyError, ValueError):
-                pass
-            time.sleep(0.1)
-        raise AssertionError(f"waited {seconds} s for {what}")
-
     def get(self, path):
         request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}", headers={"Accept": "application/json"})
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -176,17 +149,6 @@ class Cluster:
 
     def app(self, app_id):
         return self.get("/ws/v1/cluster/apps/" + app_id)["app"]
-
-    def stop(self):
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.terminate()
-        for process in self.processes.values():
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
 
     def client_environment(self):
         return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}

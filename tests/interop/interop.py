@@ -15,9 +15,12 @@ import traceback
 import cluster as clusters
 import peers
 import registry
+import standalone
 
 for _module in sorted(peers.HERE.glob("cases_*.py")):
     __import__(_module.stem)
+
+CLUSTERS = {registry.Spec: clusters.Cluster, standalone.Spec: standalone.Standalone}
 
 
 class Run:
@@ -36,7 +39,7 @@ class Run:
             directory = self.directory / f"cluster-{case.name}"
             directory.mkdir()
             directory.chmod(0o755)
-            self.cluster, self.spec = clusters.Cluster(directory, case.spec), case.spec
+            self.cluster, self.spec = CLUSTERS[type(case.spec)](directory, case.spec), case.spec
             self.cluster.start()
         return self.cluster
 

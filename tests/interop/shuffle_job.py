@@ -1,38 +1,95 @@
-"""A Spark job that shuffles twice over the same map outputs, with a pause in between. Usage: shuffle_job.py DIR MAPS REDUCES ROWS.
+"""Spark jobs that shuffle. Usage: shuffle_job.py DIR JOB [NUMBER...]
 
-Writes DIR/maps-done when the map outputs are there, waits for DIR/go, reduces again, and writes DIR/result: the sums, how many
-times a map task ran, and how many rows were read.
+A job that pauses writes DIR/paused and waits for DIR/go. While its last stage runs it appends to DIR/progress, a byte for each task.
+In the end it writes DIR/result: {"found": ..., "expected": ...} and what else it has to tell.
 """
 import json
-import os
 import pathlib
 import sys
 import time
+import zlib
 
-from pyspark import SparkConf, SparkContext
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession
+
+
+def pause(directory):
+    (directory / "paused").write_text("")
+    while not (directory / "go").exists():
+        time.sleep(0.05)
+
+
+def value_of(row, size):
+    """A text of `size` characters that no other row has."""
+    return (f"{row} " * (size // 2 + 1))[:size]
+
+
+def pairs(session, directory, maps, reduces, rows, size, task_seconds):
+    """maps x rows pairs with values of `size` bytes, reduced twice from the same map outputs with a pause in between; a task of the
+    second time takes at least task_seconds / 1000."""
+    def write(index, _):
+        for row in range(index * rows, (index + 1) * rows):
+            yield row, value_of(row, size)
+
+    def read(pairs_of_partition):
+        with open(directory / "progress", "a") as progress:
+            progress.write(".")
+        time.sleep(task_seconds / 1000)
+        count = total = 0
+        for row, value in pairs_of_partition:
+            count += 1
+            total += zlib.crc32(value.encode()) ^ row
+        yield count, total
+
+    numbers = session.sparkContext.parallelize(range(maps), maps)
+    shuffled = numbers.mapPartitionsWithIndex(write).partitionBy(reduces, lambda row: row)
+    shuffled.foreachPartition(lambda part: None)
+    pause(directory)
+    sums = shuffled.mapPartitions(read).collect()
+    expected = sum(zlib.crc32(value_of(row, size).encode()) ^ row for row in range(maps * rows))
+    return {"found": [sum(count for count, _ in sums), sum(total for _, total in sums)], "expected": [maps * rows, expected]}
+
+
+def small_blocks(session, _, maps, reduces):
+    """One row in each of maps x reduces blocks."""
+    frame = session.range(0, maps * reduces, 1, maps).repartition(reduces)
+    row = frame.selectExpr("count(*)", "sum(id)").collect()[0]
+    count = maps * reduces
+    return {"found": list(row), "expected": [count, count * (count - 1) // 2]}
+
+
+def coalesced(session, _, maps, reduces):
+    """An aggregation that adaptive execution reads with few tasks, each the blocks of many reduce partitions."""
+    frame = session.range(0, 400_000, 1, maps).selectExpr("id % 9973 AS k", "id").groupBy("k").sum("id")
+    session.conf.set("spark.sql.shuffle.partitions", reduces)
+    rows = frame.collect()
+    return {"found": [len(rows), sum(row[1] for row in rows)], "expected": [9973, 400_000 * 399_999 // 2]}
+
+
+def cached(session, directory, partitions, rows):
+    """An RDD kept on disk, read again after a pause."""
+    computed = session.sparkContext.accumulator(0)
+
+    def compute(index, _):
+        computed.add(1)
+        yield from range(index * rows, (index + 1) * rows)
+
+    rdd = session.sparkContext.parallelize(range(partitions), partitions).mapPartitionsWithIndex(compute).persist(StorageLevel.DISK_ONLY)
+    rdd.count()
+    before = computed.value
+    pause(directory)
+    count = partitions * rows
+    result = {"found": [rdd.count(), rdd.sum()], "expected": [count, count * (count - 1) // 2], "computed": [before, computed.value]}
+    rdd.unpersist(blocking=True)
+    return result
 
 
 def main():
-    directory, maps, reduces, rows = pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:5])
-    context = SparkContext(conf=SparkConf())
-    map_runs = context.accumulator(0)
-
-    def write(index, _):
-        map_runs.add(1)
-        for row in range(rows):
-            yield (index * rows + row) % 997, 1
-
-    shuffled = context.parallelize(range(maps), maps).mapPartitionsWithIndex(write).partitionBy(reduces)
-    first = shuffled.count()
-    runs_before = map_runs.value
-    (directory / "maps-done").write_text(context.applicationId)
-    while not (directory / "go").exists():
-        time.sleep(0.1)
-    sums = shuffled.reduceByKey(lambda a, b: a + b, reduces).collect()
-    result = {"first": first, "total": sum(count for _, count in sums), "keys": len(sums), "map_runs_before": runs_before,
-              "map_runs_after": map_runs.value, "expected_total": maps * rows, "pid": os.getpid()}
+    directory = pathlib.Path(sys.argv[1])
+    session = SparkSession.builder.getOrCreate()
+    result = globals()[sys.argv[2]](session, directory, *map(int, sys.argv[3:]))
+    session.stop()
     (directory / "result").write_text(json.dumps(result))
-    context.stop()
 
 
 if __name__ == "__main__":

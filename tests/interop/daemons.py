@@ -1,0 +1,47 @@
+"""Processes of one test cluster: started with a log each, watched while something is awaited, ended together."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+
+class Daemons:
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.processes = {}
+
+    def spawn(self, name, command, **kwargs):
+        with open(self.directory / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen([str(c) for c in command], stdout=log, stderr=log, start_new_session=True, **kwargs)
+
+    def kill(self, name):
+        """kill -9; `wait` no longer misses it."""
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait()
+
+    def wait(self, condition, what, seconds=60):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for name, process in list(self.processes.items()):
+                if process.poll() is not None:
+                    raise AssertionError(f"{name} ended with {process.returncode}; its log: {self.directory / (name + '.log')}")
+            try:
+                if condition():
+                    return
+            except (OSError, KeyError, ValueError):
+                pass
+            time.sleep(0.1)
+        raise AssertionError(f"waited {seconds} s for {what}")
+
+    def stop(self):
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
