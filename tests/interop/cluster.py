@@ -113,9 +113,10 @@ class Cluster(Daemons):
         self.spawn(name, [peers.java(), f"-Xmx{heap}m", "-XX:+UseSerialGC", *peers.OPENS, log4j, "-cp", f"{conf}:{self.hadoop}/*", main],
                    env=environment, cwd=self.directory)
 
-    def start_rm(self):
+    def start_rm(self, heap=512):
+        """`heap`: of a Java resource manager, in MiB."""
         if self.spec.rm == "java":
-            self.spawn_java("rm", 512, self.conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
+            self.spawn_java("rm", heap, self.conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
         else:
             self.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", self.conf])
 

@@ -1,10 +1,16 @@
 #include "endpoints/yarn/tokens.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 
+#include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
+
+#include "base/check.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -36,6 +42,41 @@ const EVP_MD* HashOf(TokenHmac hmac) {
       return EVP_sha1();
   }
 }
+
+/// HMAC with a key that is set up once: finding the algorithm and hashing the key cost several times the signature.
+class Signer {
+ public:
+  Signer() = default;
+  Signer(std::string_view key, TokenHmac hmac) : key_(key), hmac_(hmac) {
+    const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> algorithm(EVP_MAC_fetch(nullptr, "HMAC", nullptr),
+                                                                      &EVP_MAC_free);
+    context_.reset(EVP_MAC_CTX_new(algorithm.get()));
+    std::string digest = EVP_MD_get0_name(HashOf(hmac));
+    const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+                                     OSSL_PARAM_construct_end()};
+    // An empty key is a key, too: the pointer says that there is one.
+    const auto* bytes = reinterpret_cast<const unsigned char*>(key_.data());
+    FL_CHECK(context_ && EVP_MAC_init(context_.get(), bytes, key_.size(), parameters) == 1, "no HMAC in libcrypto");
+  }
+
+  bool Is(std::string_view key, TokenHmac hmac) const { return context_ && hmac_ == hmac && key_ == key; }
+
+  std::string Sign(std::string_view text) {
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    size_t length = 0;
+    const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+    FL_CHECK(EVP_MAC_init(context_.get(), nullptr, 0, nullptr) == 1 &&
+                 EVP_MAC_update(context_.get(), bytes, text.size()) == 1 &&
+                 EVP_MAC_final(context_.get(), digest, &length, sizeof(digest)) == 1,
+             "HMAC failed");
+    return {reinterpret_cast<const char*>(digest), length};
+  }
+
+ private:
+  std::string key_;
+  TokenHmac hmac_ = TokenHmac::kSha1;
+  std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context_{nullptr, &EVP_MAC_CTX_free};
+};
 
 RpcToken Sign(std::string identifier, const MasterKey& key, std::string_view kind, std::string service) {
   RpcToken token;
@@ -83,11 +124,15 @@ void MasterKeys::Activate() {
 }
 
 std::string TokenPassword(std::string_view key, std::string_view identifier, TokenHmac hmac) {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned length = 0;
-  HMAC(HashOf(hmac), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(identifier.data()), identifier.size(), digest, &length);
-  return std::string(reinterpret_cast<const char*>(digest), length);
+  // Keys live for a day and sign a token for every grant, so each thread keeps the last ones set up.
+  thread_local std::array<Signer, 4> signers;
+  thread_local size_t oldest = 0;
+  auto signer = std::find_if(signers.begin(), signers.end(), [&](const Signer& s) { return s.Is(key, hmac); });
+  if (signer == signers.end()) {
+    signer = signers.begin() + static_cast<std::ptrdiff_t>(std::exchange(oldest, (oldest + 1) % signers.size()));
+    *signer = Signer(key, hmac);
+  }
+  return signer->Sign(identifier);
 }
 
 bool SameSecret(std::string_view a, std::string_view b) {

@@ -5,8 +5,9 @@ namespace fairlead::process::http {
 Response StaticResponse(const Request& request, const StaticFile& file) {
   Response response;
   response.content_type = file.content_type;
-  response.headers = {{"Content-Security-Policy", "default-src 'none'; connect-src 'self'; img-src 'self'; "
-                                                  "script-src 'self'; style-src 'self'; base-uri 'none'"},
+  response.headers = {{"Content-Security-Policy",
+                       "default-src 'none'; connect-src 'self'; img-src 'self'; "
+                       "script-src 'self'; style-src 'self'; base-uri 'none'"},
                       {"X-Content-Type-Options", "nosniff"},
                       {"X-Frame-Options", "SAMEORIGIN"},
                       {"Cache-Control", "no-cache"},

@@ -1,0 +1,3 @@
+# The resource manager under load: bench/yarn.py runs it.
+add_executable(bench_yarn_load yarn_load.cc)
+target_link_libraries(bench_yarn_load PRIVATE fairlead_process_rpc fairlead_endpoints_yarn fairlead_env_posix fairlead_wire_yarn)

@@ -1,0 +1,403 @@
+// Load for a resource manager: fake nodes, idle masters and busy masters over YARN's own protocols, from one thread.
+//
+// Busy masters ask for --batch containers a call; calls fall due at random (Poisson) so that --rate containers a second
+// are asked for, whatever the answers take: a call's latency counts from when it was due (open loop). A container ends
+// with its node's next heartbeat. One container token in 64 is verified with the key its node was given.
+// Prints one JSON line.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "endpoints/yarn/tokens.h"
+#include "env_posix/posix_loop.h"
+#include "process/rpc/rpc_client.h"
+#include "wire/yarn/client.h"
+#include "wire/yarn/master.h"
+#include "wire/yarn/protocols.h"
+#include "wire/yarn/tracker.h"
+
+namespace {
+
+using namespace fairlead;
+namespace yarn = wire::yarn;
+using base::Duration;
+using process::rpc::RpcClient;
+using process::rpc::RpcError;
+using process::rpc::RpcTarget;
+using Clock = std::chrono::steady_clock;
+
+constexpr Duration kTimeout = Duration::Seconds(120);
+constexpr int kVerifyOneIn = 64;
+
+struct Options {
+  uint16_t tracker = 0, scheduler = 0, client = 0;
+  int nodes = 100, idle = 0, busy = 50, batch = 100;
+  double rate = 10000, seconds = 10, warm_up = 2;
+  int64_t heartbeat_ms = 1000;
+  std::string queue = "default";
+  uint32_t seed = 1;
+};
+
+template <class Value>
+Value Must(base::Result<Value, RpcError> answer, const char* call) {
+  if (!answer.ok()) {
+    std::fprintf(stderr, "yarn_load: %s: %s %s\n", call, answer.error().message.c_str(),
+                 answer.error().remote.message.c_str());
+    std::exit(1);
+  }
+  return std::move(*answer);
+}
+
+struct Totals {
+  int64_t granted = 0, ended = 0, verified = 0, calls = 0;
+  std::vector<double> latencies_us;
+};
+
+/// A node that starts nothing: it reports the end of what was granted on it.
+class Node {
+ public:
+  Node(const Options& options, env::Loop& loop, RpcClient& rpc, int number, Totals& totals)
+      : options_(options), loop_(loop), rpc_(rpc), totals_(totals) {
+    id_.host = "node" + std::to_string(number);
+    id_.port = 40000;
+    target_ = {{"127.0.0.1", options.tracker}, std::string(yarn::kResourceTracker), {*id_.host, "", {}}};
+  }
+
+  void Register(std::function<void()> done) {
+    yarn::RegisterNodeManagerRequestProto request;
+    request.node_id = id_;
+    request.http_port = 8042;
+    request.resource.emplace().memory = 1 << 20;
+    request.resource->virtual_cores = 1024;
+    request.nm_version = "3.3.6";
+    rpc_.Call<yarn::RegisterNodeManagerResponseProto>(
+        target_, "registerNodeManager", request, kTimeout, [this, done](auto answer) {
+          const auto response = Must(std::move(answer), "registerNodeManager");
+          FL_CHECK(response.NodeAction() == yarn::NodeActionProto::kNormal, "the node is refused");
+          container_key_ = response.container_token_master_key;
+          nm_key_ = response.nm_token_master_key;
+          tokens_.SetNode(*id_.host, *id_.port);
+          tokens_.SetContainerTokenKey({container_key_->KeyId(), std::string(container_key_->Bytes())});
+          done();
+        });
+  }
+
+  void Beat() {
+    yarn::NodeHeartbeatRequestProto request;
+    auto& status = request.node_status.emplace();
+    status.node_id = id_;
+    status.response_id = response_id_;
+    status.node_health_status.emplace().is_node_healthy = true;
+    status.node_health_status->last_health_report_time = 1;
+    for (auto& container : granted_) {
+      auto& ended = status.containers_statuses.emplace_back();
+      ended.container_id = std::move(container);
+      ended.state = yarn::ContainerStateProto::kComplete;
+      ended.exit_status = 0;
+    }
+    totals_.ended += static_cast<int64_t>(granted_.size());
+    granted_.clear();
+    request.last_known_container_token_master_key = container_key_;
+    request.last_known_nm_token_master_key = nm_key_;
+    rpc_.Call<yarn::NodeHeartbeatResponseProto>(target_, "nodeHeartbeat", request, kTimeout, [this](auto answer) {
+      const auto response = Must(std::move(answer), "nodeHeartbeat");
+      FL_CHECK(response.NodeAction() == yarn::NodeActionProto::kNormal, "the node is sent away");
+      response_id_ = response.ResponseId();
+      loop_.After(Duration::Millis(options_.heartbeat_ms), [this] { Beat(); });
+    });
+  }
+
+  void Granted(const yarn::ContainerProto& container) {
+    FL_CHECK(container.container_token.has_value(), "a grant without a token");
+    if (++totals_.granted % kVerifyOneIn == 0) {
+      FL_CHECK(tokens_.VerifyContainerToken(*container.container_token).ok(), "a container token is not valid");
+      ++totals_.verified;
+    }
+    granted_.push_back(container.Id());
+  }
+
+  const std::string& host() const { return *id_.host; }
+
+ private:
+  const Options& options_;
+  env::Loop& loop_;
+  RpcClient& rpc_;
+  Totals& totals_;
+  yarn::NodeIdProto id_;
+  RpcTarget target_;
+  std::optional<yarn::MasterKeyProto> container_key_, nm_key_;
+  endpoints::yarn::NodeTokens tokens_;
+  int32_t response_id_ = 0;
+  std::vector<yarn::ContainerIdProto> granted_;
+};
+
+/// An unmanaged application master.
+class Master {
+ public:
+  Master(const Options& options, env::Loop& loop, RpcClient& rpc, int number, std::map<std::string, Node*>& nodes,
+         Totals& totals)
+      : options_(options), loop_(loop), rpc_(rpc), nodes_(nodes), totals_(totals) {
+    client_ = {{"127.0.0.1", options.client},
+               std::string(yarn::kApplicationClientProtocol),
+               {"user" + std::to_string(number % 20), "", {}}};
+    scheduler_ = {{"127.0.0.1", options.scheduler}, std::string(yarn::kApplicationMasterProtocol), {}};
+  }
+
+  void Submit(std::function<void()> done) {
+    ready_ = std::move(done);
+    rpc_.Call<yarn::GetNewApplicationResponseProto>(
+        client_, "getNewApplication", yarn::GetNewApplicationRequestProto{}, kTimeout, [this](auto answer) {
+          app_ = Must(std::move(answer), "getNewApplication").ApplicationId();
+          yarn::SubmitApplicationRequestProto request;
+          auto& context = request.application_submission_context.emplace();
+          context.application_id = app_;
+          context.application_name = "load";
+          context.queue = options_.queue;
+          context.unmanaged_am = true;
+          context.max_app_attempts = 1;
+          context.am_container_spec.emplace();
+          context.resource.emplace().memory = 256;
+          context.resource->virtual_cores = 1;
+          rpc_.Call<yarn::SubmitApplicationResponseProto>(client_, "submitApplication", request, kTimeout,
+                                                          [this](auto submitted) {
+                                                            (void)Must(std::move(submitted), "submitApplication");
+                                                            FetchToken();
+                                                          });
+        });
+  }
+
+  bool busy() const { return calling_; }
+
+  /// One allocate call that was due at `due`; no call may be open.
+  void Allocate(Clock::time_point due, int more, bool counted) {
+    calling_ = true;
+    yarn::AllocateRequestProto request;
+    request.response_id = response_id_;
+    request.progress = 0.5F;
+    wanted_ += more;
+    if (more > 0) {
+      auto& ask = request.ask.emplace_back();
+      ask.priority.emplace().priority = 1;
+      ask.resource_name = "*";
+      ask.capability.emplace().memory = 1024;
+      ask.capability->virtual_cores = 1;
+      ask.num_containers = wanted_;
+      ask.relax_locality = true;
+    }
+    rpc_.Call<yarn::AllocateResponseProto>(
+        scheduler_, "allocate", request, kTimeout, [this, due, counted](auto answer) {
+          const auto response = Must(std::move(answer), "allocate");
+          calling_ = false;
+          response_id_ = response.ResponseId();
+          for (const auto& container : response.allocated_containers) {
+            nodes_.at(std::string(container.NodeId().Host()))->Granted(container);
+          }
+          wanted_ -= static_cast<int>(response.allocated_containers.size());
+          ++totals_.calls;
+          if (counted) {
+            totals_.latencies_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - due).count());
+          }
+        });
+  }
+
+ private:
+  void FetchToken() {
+    yarn::GetApplicationReportRequestProto request;
+    request.application_id = app_;
+    rpc_.Call<yarn::GetApplicationReportResponseProto>(
+        client_, "getApplicationReport", request, kTimeout, [this](auto answer) {
+          const auto response = Must(std::move(answer), "getApplicationReport");
+          const auto& report = response.ApplicationReport();
+          if (!report.am_rm_token) {
+            loop_.After(Duration::Millis(20), [this] { FetchToken(); });
+            return;
+          }
+          scheduler_.user.token = endpoints::yarn::FromWire(*report.am_rm_token);
+          Register();
+        });
+  }
+
+  void Register() {
+    yarn::RegisterApplicationMasterRequestProto request;
+    request.host = "localhost";
+    request.rpc_port = 0;
+    rpc_.Call<yarn::RegisterApplicationMasterResponseProto>(scheduler_, "registerApplicationMaster", request, kTimeout,
+                                                            [this](auto answer) {
+                                                              (void)Must(std::move(answer), "register");
+                                                              ready_();
+                                                            });
+  }
+
+  const Options& options_;
+  env::Loop& loop_;
+  RpcClient& rpc_;
+  std::map<std::string, Node*>& nodes_;
+  Totals& totals_;
+  RpcTarget client_, scheduler_;
+  yarn::ApplicationIdProto app_;
+  std::function<void()> ready_;
+  int32_t response_id_ = 0;
+  int wanted_ = 0;
+  bool calling_ = false;
+};
+
+class Load {
+ public:
+  explicit Load(Options options)
+      : options_(std::move(options)), loop_(env_posix::MakePosixLoop()), rpc_(*loop_, *loop_, Limits()), rng_(options_.seed) {}
+
+  void Run() {
+    for (int i = 0; i < options_.nodes; ++i) {
+      nodes_.push_back(std::make_unique<Node>(options_, *loop_, rpc_, i, totals_));
+      by_host_[nodes_.back()->host()] = nodes_.back().get();
+    }
+    for (int i = 0; i < options_.busy + options_.idle; ++i) {
+      masters_.push_back(std::make_unique<Master>(options_, *loop_, rpc_, i, by_host_, totals_));
+    }
+    RegisterNode(0);
+    loop_->Run();
+  }
+
+ private:
+  static process::rpc::RpcClientLimits Limits() {
+    process::rpc::RpcClientLimits limits;
+    limits.idle = Duration::Seconds(600);
+    return limits;
+  }
+
+  // Set-up goes one by one: it is not what is measured.
+  void RegisterNode(size_t i) {
+    if (i == nodes_.size()) return SubmitMaster(0);
+    nodes_[i]->Register([this, i] {
+      loop_->After(Duration::Millis(static_cast<int64_t>(i) % options_.heartbeat_ms), [this, i] { nodes_[i]->Beat(); });
+      RegisterNode(i + 1);
+    });
+  }
+
+  void SubmitMaster(size_t i) {
+    if (i == masters_.size()) return Begin();
+    masters_[i]->Submit([this, i] { SubmitMaster(i + 1); });
+  }
+
+  void Begin() {
+    begin_ = Clock::now();
+    count_from_ = begin_ + Seconds(options_.warm_up);
+    end_ = count_from_ + Seconds(options_.seconds);
+    next_due_ = begin_;
+    IdleBeats(static_cast<size_t>(options_.busy));
+    Tick();
+  }
+
+  static Clock::duration Seconds(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
+  /// Idle masters call once a second each, spread evenly.
+  void IdleBeats(size_t first) {
+    for (size_t i = first; i < masters_.size(); ++i) {
+      const auto offset = static_cast<int64_t>((i - first) * 1000 / std::max<size_t>(1, masters_.size() - first));
+      loop_->After(Duration::Millis(offset), [this, i] { IdleBeat(i); });
+    }
+  }
+  void IdleBeat(size_t i) {
+    if (!masters_[i]->busy()) masters_[i]->Allocate(Clock::now(), 0, false);
+    loop_->After(Duration::Seconds(1), [this, i] { IdleBeat(i); });
+  }
+
+  void Tick() {
+    const auto now = Clock::now();
+    if (now >= count_from_ && !counting_) {
+      counting_ = true;
+      granted_before_ = totals_.granted;
+      ended_before_ = totals_.ended;
+      calls_before_ = totals_.calls;
+    }
+    if (now >= end_) return Report(now);
+    for (; next_due_ <= now; next_due_ += Seconds(gap_(rng_) * options_.batch / options_.rate)) due_.push_back(next_due_);
+    while (!due_.empty()) {
+      Master* master = FreeMaster();
+      if (!master) break;
+      master->Allocate(due_.front(), options_.batch, due_.front() >= count_from_);
+      due_.pop_front();
+    }
+    loop_->After(Duration::Micros(200), [this] { Tick(); });
+  }
+
+  Master* FreeMaster() {
+    for (int tried = 0; tried < options_.busy; ++tried) {
+      Master* master = masters_[next_master_].get();
+      next_master_ = (next_master_ + 1) % static_cast<size_t>(options_.busy);
+      if (!master->busy()) return master;
+    }
+    return nullptr;
+  }
+
+  void Report(Clock::time_point now) {
+    const double seconds = std::chrono::duration<double>(now - count_from_).count();
+    auto& latencies = totals_.latencies_us;
+    std::sort(latencies.begin(), latencies.end());
+    const auto at = [&](double share) {
+      return latencies.empty() ? 0 : latencies[static_cast<size_t>(share * static_cast<double>(latencies.size() - 1))];
+    };
+    const nlohmann::json line = {
+        {"seconds", seconds},
+        {"grants_per_second", static_cast<double>(totals_.granted - granted_before_) / seconds},
+        {"ends_per_second", static_cast<double>(totals_.ended - ended_before_) / seconds},
+        {"calls_per_second", static_cast<double>(totals_.calls - calls_before_) / seconds},
+        {"waiting_calls", due_.size()},
+        {"allocate_p50_ms", at(0.5) / 1000},
+        {"allocate_p99_ms", at(0.99) / 1000},
+        {"allocate_max_ms", at(1) / 1000},
+        {"tokens_verified", totals_.verified}};
+    std::puts(line.dump().c_str());
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+
+  Options options_;
+  std::unique_ptr<env_posix::PosixLoop> loop_;
+  RpcClient rpc_;
+  std::mt19937_64 rng_;
+  std::exponential_distribution<double> gap_{1.0};
+  Totals totals_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::string, Node*> by_host_;
+  std::vector<std::unique_ptr<Master>> masters_;
+  size_t next_master_ = 0;
+  std::deque<Clock::time_point> due_;
+  Clock::time_point begin_, count_from_, end_, next_due_;
+  bool counting_ = false;
+  int64_t granted_before_ = 0, ended_before_ = 0, calls_before_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Load for a resource manager over YARN's protocols"};
+  app.add_option("--tracker", options.tracker, "port of ResourceTracker")->required();
+  app.add_option("--scheduler", options.scheduler, "port of ApplicationMasterProtocol")->required();
+  app.add_option("--client", options.client, "port of ApplicationClientProtocol")->required();
+  app.add_option("--nodes", options.nodes, "fake nodes, one connection each");
+  app.add_option("--idle", options.idle, "masters that call once a second and ask for nothing");
+  app.add_option("--busy", options.busy, "masters that ask");
+  app.add_option("--batch", options.batch, "containers asked for in one call");
+  app.add_option("--rate", options.rate, "containers asked for in a second");
+  app.add_option("--seconds", options.seconds, "how long to measure");
+  app.add_option("--warm-up", options.warm_up, "seconds before that");
+  app.add_option("--heartbeat-ms", options.heartbeat_ms, "of a node");
+  app.add_option("--queue", options.queue, "of every application");
+  app.add_option("--seed", options.seed, "of the arrivals");
+  CLI11_PARSE(app, argc, argv);
+  Load(options).Run();
+}
