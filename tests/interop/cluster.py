@@ -151,6 +151,10 @@ class Cluster(Daemons):
     def app(self, app_id):
         return self.get("/ws/v1/cluster/apps/" + app_id)["app"]
 
+    def apps(self):
+        """All applications that the resource manager knows."""
+        return (self.get("/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
+
     def client_environment(self):
         return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 

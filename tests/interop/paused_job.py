@@ -1,0 +1,50 @@
+"""A Spark job whose tasks stand still in the middle, so that whatever they run on can be killed meanwhile.
+
+usage: paused_job.py DIR ROUNDS TASKS
+
+Each round: every task writes DIR/running-ATTEMPT-ROUND-TASK, waits for DIR/go-ATTEMPT-ROUND, then gives its rows to a shuffle.
+ATTEMPT is the application attempt in cluster mode, 1 in client mode. At the end DIR/result tells, for the harness to judge, what was
+summed up, the highest attempt of a task, and by which attempt of the application.
+"""
+import json
+import pathlib
+import sys
+import time
+
+from pyspark import SparkConf, SparkContext, TaskContext
+
+ROWS, KEYS = 5000, 97
+
+
+def main():
+    directory, rounds, tasks = pathlib.Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    context = SparkContext(conf=SparkConf())
+    given = context._jsc.sc().applicationAttemptId()
+    attempt = int(given.get()) if given.isDefined() else 1
+    retries = context.accumulator(0)
+    (directory / f"app-{attempt}").write_text(context.applicationId)
+
+    def rows_of(number):
+        def rows(index, _):
+            retries.add(TaskContext.get().attemptNumber())
+            (directory / f"running-{attempt}-{number}-{index}").write_text("")
+            while not (directory / f"go-{attempt}-{number}").exists():
+                time.sleep(0.05)
+            for row in range(ROWS):
+                yield row % KEYS, row + number
+        return rows
+
+    totals = []
+    for number in range(1, rounds + 1):
+        pairs = context.parallelize(range(tasks), tasks).mapPartitionsWithIndex(rows_of(number))
+        sums = dict(pairs.reduceByKey(lambda a, b: a + b, 3).collect())
+        expected = {key: tasks * sum(row + number for row in range(key, ROWS, KEYS)) for key in range(KEYS)}
+        totals.append(sums == expected)
+    # Written whole under its final name: the harness reads it as soon as it is there.
+    (directory / "result.part").write_text(json.dumps({"right": totals, "task_retries": retries.value, "attempt": attempt}))
+    (directory / "result.part").rename(directory / "result")
+    context.stop()
+
+
+if __name__ == "__main__":
+    main()
