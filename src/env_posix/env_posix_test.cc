@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "env_posix/posix_loop.h"
 
@@ -163,6 +164,21 @@ TEST(PosixDisk, NothingLeavesTheRoot) {
   EXPECT_TRUE(*disk->RemoveBeneath(root, "a/good"));
   EXPECT_FALSE(*disk->RemoveBeneath(root, "a/good"));
   EXPECT_TRUE(disk->Stat(directory / "secret").ok());
+}
+
+TEST(PosixDisk, TreesAreRemovedByTwoAtOnce) {
+  const TemporaryDirectory root;
+  const auto disk = MakePosixDisk();
+  for (int round = 0; round < 5; ++round) {
+    for (int n = 0; n < 50; ++n) std::filesystem::create_directories(root / "app/" + std::to_string(n) + "/a/b/c");
+    std::thread other([&disk, &root] {
+      for (int n = 0; n < 50; ++n) EXPECT_TRUE(disk->RemoveTree(root / "app/" + std::to_string(n)));
+    });
+    const base::Status removed = disk->RemoveTree(root / "app");
+    other.join();
+    ASSERT_TRUE(removed) << removed.error().message;
+    ASSERT_FALSE(std::filesystem::exists(root / "app"));
+  }
 }
 
 TEST(SqliteStore, CommittedRowsAreThereAfterReopening) {

@@ -16,6 +16,8 @@
 namespace fairlead::env_posix {
 namespace {
 
+constexpr int kRemovalsMax = 100;
+
 base::Error Errno(const std::string& what, const std::string& path, int error = errno) {
   return {what + " " + path + ": " + std::strerror(error), error};
 }
@@ -163,7 +165,11 @@ class PosixDisk final : public env::Disk {
 
   base::Status RemoveTree(const std::string& path) override {
     std::error_code error;
-    std::filesystem::remove_all(path, error);
+    // Somebody else who removes a part of the tree (a container's directory of an application's) stops the walk: go on.
+    for (int attempt = 0; attempt < kRemovalsMax; ++attempt) {
+      std::filesystem::remove_all(path, error);
+      if (error != std::errc::no_such_file_or_directory && error != std::errc::directory_not_empty) break;
+    }
     if (error) return Errno("remove", path, error.value());
     return {};
   }

@@ -8,15 +8,6 @@ from registry import Spec, case
 SPARKS = ("3.5.9", "4.3.0")
 
 
-def restart(cluster, *daemons):
-    """kill -9 of each, then each again; returns when all nodes are active."""
-    for name in daemons:
-        cluster.kill(name)
-    for name in daemons:
-        cluster.start_rm() if name == "rm" else cluster.start_nm(int(name[2:]))
-    cluster.wait_for_nodes(len(cluster.spec.nodes))
-
-
 def daemons_killed(cluster, work, *options):
     """The resource manager, the nodes' agents, and all of them at once, each in the middle of a round of one application."""
     job = PausedJob(cluster, work, "--num-executors", "2", *options, rounds=3)
@@ -24,7 +15,7 @@ def daemons_killed(cluster, work, *options):
         app_id = job.await_round(number)
         before = container_processes(app_id)
         assert len(before) == 3, before
-        restart(cluster, *daemons)
+        cluster.restart(*daemons)
         # The nodes report what they still have, and the master comes again: the application lives with each of its containers.
         cluster.wait(lambda: cluster.app(app_id)["state"] == "RUNNING" and cluster.app(app_id)["runningContainers"] == 3,
                      "the application to be as it was")

@@ -45,6 +45,8 @@ class Cluster(Daemons):
             "yarn.scheduler.minimum-allocation-mb": 256,
             "yarn.scheduler.increment-allocation-mb": 256,
             "yarn.scheduler.maximum-allocation-mb": 4096,
+            "yarn.resourcemanager.connect.retry-interval.ms": 1000,  # masters and nodes come back soon after a restart
+            "yarn.client.nodemanager-connect.retry-interval-ms": 1000,
             "yarn.nodemanager.resource.memory-mb": 6144,
             "yarn.nodemanager.resource.cpu-vcores": 6,
             "yarn.nodemanager.aux-services": "mapreduce_shuffle,spark_shuffle",
@@ -67,6 +69,11 @@ class Cluster(Daemons):
             "mapreduce.reduce.memory.mb": 512,
             "mapred.child.java.opts": "-Xmx300m -XX:TieredStopAtLevel=1 " + opens,
         }
+        if self.spec.rm == "java":
+            store = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
+            yarn.update({"yarn.resourcemanager.recovery.enabled": "true", "yarn.resourcemanager.store.class": store,
+                         "yarn.resourcemanager.fs.state-store.uri": f"file://{self.directory}/rm-state",
+                         "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000})
         yarn.update(self.spec.yarn_site)
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
@@ -83,12 +90,20 @@ class Cluster(Daemons):
                 })
                 if self.spec.nodes[number - 1] == "java":
                     own.update(self.java_node_keys(number))
+                if "java" in self.spec.nodes:
+                    own.update(self.one_shuffle_port(number))
             peers.write_site(directory / "core-site.xml", core)
             peers.write_site(directory / "yarn-site.xml", own)
             peers.write_site(directory / "mapred-site.xml", mapred)
         (self.conf / "fair-scheduler.xml").write_text(
             '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n')
         (self.directory / "log4j-daemon.properties").write_text(LOG4J)
+
+    def one_shuffle_port(self, number):
+        """Executors take one port for all nodes, and a Java node's service binds it on every address: the first node serves all."""
+        if number > 1:
+            return {"spark.shuffle.service.port": peers.free_ports(1)[0]}
+        return {"fairlead.shuffle.extra-local-roots": self.directory}  # a key of Fairlead's nodes; it opens all addresses too
 
     def java_node_keys(self, number):
         """What a Java NodeManager needs to be told besides: its auxiliary services' classes, and a port that outlives a restart."""
@@ -143,6 +158,17 @@ class Cluster(Daemons):
     def wait_for_nodes(self, count):
         self.wait(lambda: self.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == count, f"{count} active nodes", 120)
 
+    def restart(self, *names):
+        """kill -9 of each daemon, then each again; returns when all nodes are active."""
+        for name in names:
+            self.kill(name)
+        for name in names:
+            if name == "rm":
+                self.start_rm()
+            else:
+                self.start_nm(int(name.removeprefix("nm")))
+        self.wait_for_nodes(len(self.spec.nodes))
+
     def get(self, path):
         request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}", headers={"Accept": "application/json"})
         with urllib.request.urlopen(request, timeout=10) as answer:
@@ -166,9 +192,14 @@ class Cluster(Daemons):
     def java(self, main, *arguments, **kwargs):
         return subprocess.run(self.java_command(main, *arguments), capture_output=True, text=True, env=self.client_environment(), **kwargs)
 
+    def example_command(self, *arguments):
+        """As java_command, for one of MapReduce's examples."""
+        return self.java_command("org.apache.hadoop.util.RunJar", peers.examples_jar(self.spec.hadoop), *arguments)
+
     def example(self, *arguments, timeout=300, **kwargs):
         """Runs one of MapReduce's examples."""
-        return self.java("org.apache.hadoop.util.RunJar", peers.examples_jar(self.spec.hadoop), *arguments, timeout=timeout, **kwargs)
+        return subprocess.run(self.example_command(*arguments), capture_output=True, text=True, env=self.client_environment(), timeout=timeout,
+                              **kwargs)
 
     def spark_command(self, *arguments):
         """The words of a spark-submit of the spec's release on this cluster, and its environment."""

@@ -1,10 +1,11 @@
 """A Spark job whose tasks stand still in the middle, so that whatever they run on can be killed meanwhile.
 
-usage: paused_job.py DIR ROUNDS TASKS
+usage: paused_job.py DIR ROUNDS TASKS [again]
 
 Each round: every task writes DIR/running-ATTEMPT-ROUND-TASK, waits for DIR/go-ATTEMPT-ROUND, then gives its rows to a shuffle.
-ATTEMPT is the application attempt in cluster mode, 1 in client mode. At the end DIR/result tells, for the harness to judge, what was
-summed up, the highest attempt of a task, and by which attempt of the application.
+ATTEMPT is the application attempt in cluster mode, 1 in client mode. "again" sums up the last round's shuffle once more, after the
+driver has written DIR/idle and found DIR/go-on. At the end DIR/result tells, for the harness to judge, whether the sums were right, how
+many map tasks ran, how many of them not for the first time, and in which attempt of the application.
 """
 import json
 import pathlib
@@ -21,11 +22,12 @@ def main():
     context = SparkContext(conf=SparkConf())
     given = context._jsc.sc().applicationAttemptId()
     attempt = int(given.get()) if given.isDefined() else 1
-    retries = context.accumulator(0)
+    runs, retries = context.accumulator(0), context.accumulator(0)
     (directory / f"app-{attempt}").write_text(context.applicationId)
 
     def rows_of(number):
         def rows(index, _):
+            runs.add(1)
             retries.add(TaskContext.get().attemptNumber())
             (directory / f"running-{attempt}-{number}-{index}").write_text("")
             while not (directory / f"go-{attempt}-{number}").exists():
@@ -34,14 +36,18 @@ def main():
                 yield row % KEYS, row + number
         return rows
 
-    totals = []
+    right = []
     for number in range(1, rounds + 1):
-        pairs = context.parallelize(range(tasks), tasks).mapPartitionsWithIndex(rows_of(number))
-        sums = dict(pairs.reduceByKey(lambda a, b: a + b, 3).collect())
+        sums = context.parallelize(range(tasks), tasks).mapPartitionsWithIndex(rows_of(number)).reduceByKey(lambda a, b: a + b, 3)
         expected = {key: tasks * sum(row + number for row in range(key, ROWS, KEYS)) for key in range(KEYS)}
-        totals.append(sums == expected)
+        right.append(dict(sums.collect()) == expected)
+    if sys.argv[4:] == ["again"]:
+        (directory / "idle").write_text("")
+        while not (directory / "go-on").exists():
+            time.sleep(0.05)
+        right.append(dict(sums.collect()) == expected)
     # Written whole under its final name: the harness reads it as soon as it is there.
-    (directory / "result.part").write_text(json.dumps({"right": totals, "task_retries": retries.value, "attempt": attempt}))
+    (directory / "result.part").write_text(json.dumps({"right": right, "task_runs": runs.value, "task_retries": retries.value, "attempt": attempt}))
     (directory / "result.part").rename(directory / "result")
     context.stop()
 
