@@ -146,6 +146,12 @@ struct ResourceRecord {
   int64_t bytes = 0;
   FL_FIELDS(number, resource, user, app, path, bytes)
 };
+/// The container token of a start: it starts nothing a second time (NMContainerTokenSecretManager).
+struct SpentToken {
+  ContainerId container;
+  base::WallTime expires;
+  FL_FIELDS(container, expires)
+};
 
 // ---- Events -------------------------------------------------------------------------------------------------------
 
@@ -156,7 +162,8 @@ struct Started {
   std::vector<ContainerRecord> containers;
   std::vector<ResourceRecord> resources;
   ResourceNumber next_resource = 1;
-  FL_FIELDS(apps, containers, resources, next_resource)
+  std::vector<SpentToken> spent_tokens;  // of containers that are forgotten
+  FL_FIELDS(apps, containers, resources, next_resource, spent_tokens)
 };
 struct Persisted {
   static constexpr std::string_view kName = "persisted";

@@ -16,6 +16,7 @@ namespace {
 
 constexpr char kContainers[] = "nm_containers";
 constexpr char kResources[] = "nm_resources";
+constexpr char kSpentTokens[] = "nm_spent_tokens";
 
 /// "2026-01-31 12:34:56.789", UTC (days to civil date: Hinnant, "chrono-compatible low-level date algorithms").
 std::string TimeText(base::WallTime wall) {
@@ -594,6 +595,15 @@ void Nm::Forget(const model::ContainerId& id) {
   forget_when_done_.erase(id);
   stopped_[id] = now_ + config_.remember_stopped;
   Remove(kContainers, ToString(id));
+  if (const auto token = seen_.find(id); token != seen_.end()) KeepToken(id, token->second);
+}
+
+// While the token is good, not even a restart of this agent lets it start the container again.
+void Nm::KeepToken(const model::ContainerId& id, base::WallTime expires) {
+  if (expires < wall_) return;
+  std::string bytes;
+  base::Encode(bytes, SpentToken{id, expires});
+  Put(kSpentTokens, ToString(id), std::move(bytes));
 }
 
 // ---- Memory -------------------------------------------------------------------------------------------------------

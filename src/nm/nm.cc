@@ -13,6 +13,7 @@ namespace {
 constexpr char kApps[] = "nm_apps";
 constexpr char kContainers[] = "nm_containers";
 constexpr char kResources[] = "nm_resources";
+constexpr char kSpentTokens[] = "nm_spent_tokens";
 
 template <class T>
 std::string Encoded(const T& value) {
@@ -62,15 +63,17 @@ void Nm::On(const Started& event) {
     out_->push_back(InitApp{record.id, record.user});
     for (const ServiceData& service : record.services) out_->push_back(InitService{record.id, record.user, service});
   }
+  for (const SpentToken& token : event.spent_tokens) seen_[token.container] = token.expires;
   for (const ContainerRecord& record : event.containers) {
+    seen_[record.spec.id] = record.spec.token_expires;
     const auto app = apps_.find(record.spec.id.attempt.app);
     if (app == apps_.end()) {
       Remove(kContainers, ToString(record.spec.id));
+      KeepToken(record.spec.id, record.spec.token_expires);
       continue;
     }
     Container& container = containers_[record.spec.id];
     container.record = record;
-    seen_[record.spec.id] = record.spec.token_expires;
     app->second.all.insert(record.spec.id);
     if (record.done) {
       container.state = ContainerState::kDone;
@@ -112,6 +115,7 @@ void Nm::On(const Persisted& event) {
     if (app == apps_.end()) continue;
     app->second.live.erase(id);
     app->second.all.erase(id);
+    StoreApp(app->second);  // its row was refused with the container's
     MaybeCleanApp(app->second);
   }
   out_->push_back(std::move(pending.answer));
@@ -414,7 +418,11 @@ void Nm::RunDeadlines() {
   std::erase_if(stopped_, [&](const auto& entry) { return entry.second <= now_; });
   if (next_cache_check_ > now_) return;
   next_cache_check_ = now_ + config_.cache_check_interval;
-  std::erase_if(seen_, [&](const auto& entry) { return entry.second < wall_ && !containers_.contains(entry.first); });
+  std::erase_if(seen_, [&](const auto& entry) {
+    if (entry.second >= wall_ || containers_.contains(entry.first)) return false;
+    Remove(kSpentTokens, ToString(entry.first));
+    return true;
+  });
   for (const ResourceRecord& gone : cache_.Shrink(config_.cache_bytes_max)) {
     Remove(kResources, std::to_string(gone.number));
     out_->push_back(RemoveResource{gone.number, gone.path, gone.user});

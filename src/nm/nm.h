@@ -172,6 +172,7 @@ class Nm {
   bool RelaunchLater(Container& container, int32_t exit_code);
   void Finish(Container& container);
   void Forget(const model::ContainerId& id);
+  void KeepToken(const model::ContainerId& id, base::WallTime expires);
   void EnforceMemory(Container& container);
   std::string OverLimitText(const Container& container, bool is_virtual, int64_t physical, int64_t virtual_bytes) const;
   void AddDiagnostics(Container& container, const std::string& text) const;

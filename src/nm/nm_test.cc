@@ -126,6 +126,7 @@ class Node {
       if (key.first == "nm_apps") base::Decode(in, started.apps.emplace_back());
       if (key.first == "nm_containers") base::Decode(in, started.containers.emplace_back());
       if (key.first == "nm_resources") base::Decode(in, started.resources.emplace_back());
+      if (key.first == "nm_spent_tokens") base::Decode(in, started.spent_tokens.emplace_back());
       EXPECT_TRUE(in.done()) << key.second;
     }
     return started;
@@ -372,7 +373,10 @@ TEST(Nm, FinishedApplicationIsCleanedUpAndForgotten) {
   node.Answer();
   EXPECT_TRUE(node.core_.GetView().apps.empty());
   EXPECT_TRUE(node.core_.GetView().containers.empty());
-  EXPECT_TRUE(node.rows_.empty()) << "nothing is left in the store";
+  node.wall_.ms = Spec(Id(1)).token_expires.ms + 1;
+  node.Advance(Duration::Seconds(600));
+  node.Step({Tick{}});
+  EXPECT_TRUE(node.rows_.empty()) << "nothing is left in the store once the tokens have expired";
 }
 
 TEST(Nm, LostAnswerIsAskedForAgain) {
@@ -495,6 +499,31 @@ TEST(Nm, RecoversFromItsRows) {
   EXPECT_EQ(after.Report(Id(1)).state, ContainerState::kRunning);
   EXPECT_EQ(after.Report(Id(2)).exit_status, kExitKilledByMaster);
   EXPECT_EQ(after.Report(Id(3)).exit_status, 9);
+}
+
+TEST(Nm, TokenOfAForgottenContainerIsSpentAfterARestartToo) {
+  Node before;
+  before.Register();
+  before.Run(Id(1));
+  before.Step({ContainerExited{Id(1), 0, EndCause::kExit, {}, 0}});
+  HeartbeatAnswered answer;
+  answer.forget = {Id(1)};
+  before.Answer(answer);
+  EXPECT_TRUE(before.Stored().containers.empty());
+
+  Node after;
+  after.rows_ = before.rows_;
+  after.Step({before.Stored()});
+  after.Step({Registered{NodeAction::kNormal, 77, {}, false, {}}});
+  after.Answer();
+  after.Start(Spec(Id(1)));
+  EXPECT_THAT(after.Last<CallAnswer>().failed.at(0).message, HasSubstr("Attempt to relaunch the same container"));
+  EXPECT_EQ(after.Count<Launch>(), 0);
+  EXPECT_EQ(after.Stored().spent_tokens.size(), 1u);
+  after.wall_.ms = Spec(Id(1)).token_expires.ms + 1;
+  after.Advance(Duration::Seconds(600));
+  after.Step({Tick{}});
+  EXPECT_TRUE(after.Stored().spent_tokens.empty());
 }
 
 TEST(Nm, RelaunchesByPolicy) {

@@ -217,9 +217,9 @@ class Core {
   void TellApps(const Node& node, model::rm::NodeChange change);
   bool HostAllowed(const std::string& host) const;
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
-  void RecoverContainer(Node& node, const model::rm::NodeContainer& container);
+  void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
-  bool TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
+  void TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
   void AnswerWaitingHeartbeat(model::NodeIndex index);
   void Enlist(Node& node);

@@ -207,6 +207,11 @@ class World : public ::testing::Test {
     std::vector<s::Event> to_scheduler;
     core_->StepOuter(now_, wall_, events, {effects_, to_scheduler});
     while (!to_scheduler.empty()) {
+      for (const s::Event& event : to_scheduler) {
+        const auto* update = std::get_if<s::NodeUpdated>(&event);
+        if (!update) continue;
+        for (const auto& end : update->completed) told_ends_.push_back(end.container);
+      }
       const std::vector<s::Effect> decided = scheduler_.Step(to_scheduler);
       to_scheduler.clear();
       core_->StepScheduler(now_, wall_, decided, {effects_, to_scheduler});
@@ -331,6 +336,7 @@ class World : public ::testing::Test {
   std::map<std::pair<std::string, std::string>, std::string> store_;
   std::map<std::string, int32_t> beat_;
   std::vector<m::OuterEffect> effects_;
+  std::vector<model::ContainerId> told_ends_;  // to the scheduler, by nodes
 };
 
 TEST_F(World, ApplicationGoesFromSubmissionToEnd) {
@@ -604,6 +610,48 @@ TEST_F(World, ReleasedContainerIsCleanedUpAndReported) {
   EXPECT_EQ(ends[0].exit_status, m::kExitAborted);
   EXPECT_EQ(ends[0].diagnostics, "Container released by application");
   EXPECT_EQ(Beat("n1", {Runs(AttemptOf(1, 1).master.id)}).cleanup, std::vector{granted[0].id});
+}
+
+// The scheduler keeps the room of a container that its application gave back until the node says that it is gone.
+TEST_F(World, SchedulerHearsOfAnEndThatAReturningNodeReports) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 2).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id), Runs(granted[1].id)});
+  Ask(attempt, 0, {granted[0].id});
+  told_ends_.clear();
+  AddNode("n1", {Runs(master), Ended(granted[0].id, 143), Runs(granted[1].id)}, {attempt.app});
+  EXPECT_EQ(told_ends_, std::vector{granted[0].id});
+  EXPECT_EQ(Beat("n1", {Runs(master), Runs(granted[1].id)}).forget, std::vector{granted[0].id});
+  EXPECT_EQ(told_ends_.size(), 1u);
+}
+
+TEST_F(World, SchedulerHearsOfAGivenBackContainerThatANodeForgets) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id)});
+  Ask(attempt, 0, {granted[0].id});
+  told_ends_.clear();
+  AddNode("n1", {Runs(master)}, {attempt.app});
+  Beat("n1", {Runs(master)});
+  EXPECT_EQ(told_ends_, std::vector{granted[0].id});
+}
+
+TEST_F(World, EndThatItsMasterDoesNotKnowYetIsNotForgotten) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id)});
+  Beat("n1", {Runs(master), Ended(granted[0].id, 3)});
+  AddNode("n1", {Runs(master), Ended(granted[0].id, 3)}, {attempt.app});  // the answer before was lost with the agent
+  EXPECT_TRUE(Beat("n1", {Runs(master)}).forget.empty());
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  EXPECT_TRUE(Ask(attempt, 0).completed.empty());
+  EXPECT_EQ(Beat("n1", {Runs(master)}).forget, std::vector{granted[0].id});
 }
 
 TEST_F(World, RestartKeepsWhatRuns) {

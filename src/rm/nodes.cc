@@ -157,10 +157,13 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
 
 void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers) {
   std::set<model::ContainerId> reported;
+  model::scheduler::NodeUpdated update;
+  update.node = node.index;
   for (const model::rm::NodeContainer& container : containers) {
     reported.insert(container.id);
-    RecoverContainer(node, container);
+    RecoverContainer(node, container, update);
   }
+  if (node.in_scheduler && !(update.launched.empty() && update.completed.empty())) Tell(std::move(update));
   // A master that the store knows and its own node does not: it never started, or ended unseen.
   for (App& app : apps_) {
     Attempt* attempt = app.alive ? app.current() : nullptr;
@@ -181,20 +184,24 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
   }
 }
 
-// AbstractYarnScheduler.recoverContainersOnNode: what belongs to a live attempt is kept, orphans are killed.
-void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status) {
+// AbstractYarnScheduler.recoverContainersOnNode: what belongs to a live attempt is kept, orphans are killed. `update`
+// gets what the scheduler must hear: every end, also of a container that its application has given back long ago,
+// because its room stays taken until its node says so (RMNodeImpl.ReconnectNodeTransition.handleNMContainerStatus).
+void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
   App* app = MutableApp(id.attempt.app);
   const bool complete = status.state == NodeContainerState::kComplete;
+  if (app && app->containers.contains(id)) {
+    TakeStatus(node, status, update);
+    return;
+  }
+  if (complete) {
+    node.running.erase(id);
+    update.completed.push_back({id, status.exit_status});
+  }
   if (AppIsOver(app)) {
     node.finished_apps.insert(id.attempt.app);
     (complete ? node.forget : node.cleanup).insert(id);
-    return;
-  }
-  if (app->containers.contains(id)) {
-    model::scheduler::NodeUpdated update;
-    update.node = node.index;
-    if (TakeStatus(node, status, update) && node.in_scheduler) Tell(std::move(update));
     return;
   }
   Attempt* attempt = app->current();
@@ -203,6 +210,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status) 
   // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
   const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
+    if (complete && node.completed.contains(id)) return;  // its master has not confirmed yet that it knows
     (complete ? node.forget : node.cleanup).insert(id);
     return;
   }
@@ -330,8 +338,7 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
   if (node.in_scheduler) Tell(std::move(update));
 }
 
-// True when the scheduler has something to hear.
-bool Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
+void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
   App* app = MutableApp(id.attempt.app);
   const auto it = app ? app->containers.find(id) : std::map<model::ContainerId, Container>::iterator{};
@@ -340,9 +347,9 @@ bool Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   if (status.state != NodeContainerState::kComplete) {
     if (!container) {
       node.cleanup.insert(id);
-      return false;
+      return;
     }
-    if (container->launched) return false;
+    if (container->launched) return;
     container->launched = true;
     container->launched_at = wall_;
     if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
@@ -351,22 +358,21 @@ bool Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
     node.running_apps.insert(id.attempt.app);
     node.running.insert(id);
     update.launched.push_back(id);
-    return true;
+    return;
   }
   node.running.erase(id);
   update.completed.push_back({id, status.exit_status});
   if (!container) {
-    node.forget.insert(id);
-    return true;
+    if (!node.completed.contains(id)) node.forget.insert(id);
+    return;
   }
-  if (!node.completed.insert(id).second) return false;
+  if (!node.completed.insert(id).second) return;
   container->reported_complete = true;
   container->exit_status = status.exit_status;
   container->diagnostics = status.diagnostics;
   container->state = ContainerState::kCompleted;
   SetExpiry(*app, *container, base::Instant::Max());
   app->ran_on.insert(node.index);
-  return true;
 }
 
 // An unhealthy node leaves the scheduler and its containers end, as in Hadoop; healthy again it gets a new index.

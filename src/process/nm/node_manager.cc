@@ -47,6 +47,7 @@ NodeManager::NodeManager(Environment environment, Settings settings)
     : env_(std::move(environment)),
       settings_(std::move(settings)),
       core_(CoreConfig(env_, settings_)),
+      state_(env_.loop, env_.store, env_.log),
       server_(env_.loop, env_.net),
       client_(env_.loop, env_.net) {
   identity_.host = settings_.host;
@@ -85,6 +86,9 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
   if (!containers) return containers.error();
   auto resources = LoadTable<model::nm::ResourceRecord>(env_.store, "nm_resources");
   if (!resources) return resources.error();
+  auto spent = LoadTable<model::nm::SpentToken>(env_.store, "nm_spent_tokens");
+  if (!spent) return spent.error();
+  started.spent_tokens = std::move(*spent);
   started.apps = std::move(*apps);
   started.containers = std::move(*containers);
   for (model::nm::ResourceRecord& record : *resources) {
@@ -143,7 +147,7 @@ base::Status NodeManager::Listen() {
   tokens_.SetNode(identity_.host, identity_.port);
   std::string port;
   base::Encode(port, static_cast<int64_t>(bound->port));
-  Commit({{kMeta, "port", port}});
+  state_.Keep({{kMeta, "port", port}});
   return {};
 }
 
@@ -190,16 +194,18 @@ void NodeManager::SetTimer() {
 }
 
 void NodeManager::Execute(std::vector<Effect> effects) {
-  // Files go only after the rows that say so are stored: a restart in between must not find the one without the other.
+  // Files, and what the supervisors know, go only after the rows that say so are stored: a restart in between must not
+  // find the one without the other.
   const auto waits_for_rows = [](const Effect& effect) {
     return std::holds_alternative<model::nm::CleanContainer>(effect) ||
            std::holds_alternative<model::nm::RemoveResource>(effect);
   };
-  std::vector<Effect> after;
   size_t last_rows = effects.size();
   for (size_t i = 0; i < effects.size(); ++i) {
-    if (std::holds_alternative<model::nm::Persist>(effects[i])) last_rows = i;
+    const auto* persist = std::get_if<model::nm::Persist>(&effects[i]);
+    if (persist && persist->txn == 0) last_rows = i;
   }
+  std::vector<Effect> after;
   if (last_rows != effects.size()) {
     for (Effect& effect : effects) {
       if (waits_for_rows(effect)) after.push_back(std::move(effect));
@@ -227,13 +233,14 @@ void NodeManager::Do(model::nm::Persist& effect, std::vector<Effect> after) {
     out.key = std::move(row.key);
     if (!row.remove) out.value = std::move(row.value);
   }
-  env_.store.Commit(std::move(rows), [this, alive = alive_, txn = effect.txn,
-                                      after = std::move(after)](const base::Status& status) mutable {
-    if (!*alive) return;
-    if (!status) env_.log.Error("state is not stored", {{"why", status.error().message}});
-    if (txn != 0) Feed(model::nm::Persisted{txn, status.ok(), status ? "" : status.error().message});
-    if (!after.empty()) Execute(std::move(after));
-  });
+  if (effect.txn != 0) {
+    return state_.Try(std::move(rows), [this, txn = effect.txn](const base::Status& status) {
+      Feed(model::nm::Persisted{txn, status.ok(), status ? "" : status.error().message});
+    });
+  }
+  if (after.empty()) return state_.Keep(std::move(rows));
+  auto waiting = std::make_shared<std::vector<Effect>>(std::move(after));
+  state_.Keep(std::move(rows), [this, waiting] { Execute(std::move(*waiting)); });
 }
 
 void NodeManager::Do(model::nm::StateChanged& effect) {
@@ -348,7 +355,7 @@ void NodeManager::KeepLogs(const model::ApplicationId& app) {
   const base::WallTime when{env_.loop.Wall().ms + settings_.log_retain.millis()};
   std::string bytes;
   base::Encode(bytes, when);
-  Commit({{kLogs, ToString(app), bytes}});
+  state_.Keep({{kLogs, ToString(app), bytes}});
   ScheduleLogRemoval(app, when);
 }
 
@@ -388,7 +395,7 @@ void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::Wall
     if (!*alive) return;
     std::vector<std::string> trees;
     for (const std::string& logs : env_.dirs.all_logs()) trees.push_back(AppLogDir(logs, app));
-    RemoveTrees(std::move(trees), [this, app] { Commit({{kLogs, ToString(app), std::nullopt}}); });
+    RemoveTrees(std::move(trees), [this, app] { state_.Keep({{kLogs, ToString(app), std::nullopt}}); });
   });
 }
 
@@ -414,12 +421,6 @@ void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void
   if (!done) return;
   env_.loop.Post([alive = alive_, done] {
     if (*alive) done();
-  });
-}
-
-void NodeManager::Commit(std::vector<env::Row> rows) {
-  env_.store.Commit(std::move(rows), [this, alive = alive_](const base::Status& status) {
-    if (*alive && !status) env_.log.Error("state is not stored", {{"why", status.error().message}});
   });
 }
 
@@ -455,7 +456,7 @@ void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
 void NodeManager::SaveTokens() {
   std::string bytes;
   base::Encode(bytes, tokens_.state());
-  Commit({{kMeta, "tokens", bytes}});
+  state_.Keep({{kMeta, "tokens", bytes}});
 }
 
 void NodeManager::Do(model::nm::Register& effect) {

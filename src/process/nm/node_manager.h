@@ -21,6 +21,7 @@
 #include "env/store.h"
 #include "nm/nm.h"
 #include "process/nm/ports.h"
+#include "process/nm/state_writer.h"
 #include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
 
@@ -155,12 +156,12 @@ class NodeManager : private ContainerEvents {
   void KeepLogs(const model::ApplicationId& app);
   void AggregateLogs(const model::nm::HandleLogs& effect);
   void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
-  void Commit(std::vector<env::Row> rows);
 
   Environment env_;
   Settings settings_;
   endpoints::yarn::NodeIdentity identity_;
   fairlead::nm::Nm core_;
+  StateWriter state_;
   endpoints::yarn::NodeTokens tokens_;
   rpc::RpcServer server_;
   rpc::RpcClient client_;

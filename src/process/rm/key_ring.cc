@@ -39,9 +39,9 @@ std::string KeyRing::RandomKey() {
   return key;
 }
 
-void KeyRing::Start(const std::vector<env::Row>& stored, std::function<void(std::vector<env::Row>)> save) {
+std::vector<env::Row> KeyRing::Start(const std::vector<env::Row>& stored, Save save) {
   save_ = std::move(save);
-  bool complete = true;
+  std::vector<env::Row> fresh;
   for (const Kind& kind : Kinds()) {
     bool found = false;
     for (const env::Row& row : stored) {
@@ -51,39 +51,52 @@ void KeyRing::Start(const std::vector<env::Row>& stored, std::function<void(std:
       found = in.done() && !kind.keys->current.bytes.empty();
     }
     if (found) {
-      if (kind.keys->next) kind.keys->Activate();
+      // As AMRMTokenSecretManager.recover: masters that have not heard of the next key yet keep theirs for a while.
+      if (kind.keys->next) ActivateLater(kind);
       continue;
     }
-    complete = false;
     int32_t id = 0;
     loop_.RandomBytes({reinterpret_cast<uint8_t*>(&id), sizeof(id)});
     *kind.keys = MasterKeys{{id, RandomKey()}, std::nullopt};
+    fresh.push_back(RowOf(kind, *kind.keys));
   }
-  if (!complete) Save();
   roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+  return fresh;
 }
 
+// A key is used only when it is stored: a token made with it outlives this run.
 void KeyRing::Roll() {
-  for (const Kind& kind : Kinds()) {
-    if (kind.keys->next) kind.keys->Activate();
-    kind.keys->Roll(RandomKey());
-    activations_.push_back(loop_.After(kind.activation, [this, keys = kind.keys] {
-      if (keys->next) keys->Activate();
-      Save();
-    }));
-  }
-  Save();
-  roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
-}
-
-void KeyRing::Save() {
+  for (const env::Loop::TimerId timer : activations_) loop_.Cancel(timer);
+  activations_.clear();
+  std::vector<MasterKeys> rolled;
   std::vector<env::Row> rows;
   for (const Kind& kind : Kinds()) {
-    std::string value;
-    base::Encode(value, *kind.keys);
-    rows.push_back({kTable, kind.name, std::move(value)});
+    if (kind.keys->next) kind.keys->Activate();
+    rolled.push_back(*kind.keys);
+    rolled.back().Roll(RandomKey());
+    rows.push_back(RowOf(kind, rolled.back()));
   }
-  save_(std::move(rows));
+  save_(std::move(rows), [this, rolled = std::move(rolled)] {
+    size_t i = 0;
+    for (const Kind& kind : Kinds()) {
+      *kind.keys = rolled[i++];
+      ActivateLater(kind);
+    }
+    roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+  });
+}
+
+// Not stored: the next run does it again.
+void KeyRing::ActivateLater(const Kind& kind) {
+  activations_.push_back(loop_.After(kind.activation, [keys = kind.keys] {
+    if (keys->next) keys->Activate();
+  }));
+}
+
+env::Row KeyRing::RowOf(const Kind& kind, const MasterKeys& keys) {
+  std::string value;
+  base::Encode(value, keys);
+  return {kTable, kind.name, std::move(value)};
 }
 
 RpcToken KeyRing::AmRmToken(const model::ApplicationAttemptId& attempt) const {

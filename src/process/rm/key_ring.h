@@ -27,8 +27,11 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times);
   ~KeyRing() override;
 
-  /// Takes the stored keys, makes those that are missing, and begins to roll. `save` gets the rows to keep.
-  void Start(const std::vector<env::Row>& stored, std::function<void(std::vector<env::Row>)> save);
+  /// Stores rows, however often it must be tried, then calls `stored`.
+  using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
+  /// Takes the stored keys, makes those that are missing, and begins to roll. Gives the rows that must be stored before
+  /// a key is used; later ones go to `save`.
+  std::vector<env::Row> Start(const std::vector<env::Row>& stored, Save save);
 
   endpoints::yarn::RpcToken AmRmToken(const model::ApplicationAttemptId& attempt) const;
   endpoints::yarn::RpcToken NmRpcToken(const model::ApplicationAttemptId& attempt,
@@ -55,7 +58,8 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   std::vector<Kind> Kinds();
   std::string RandomKey();
   void Roll();
-  void Save();
+  void ActivateLater(const Kind& kind);
+  static env::Row RowOf(const Kind& kind, const endpoints::yarn::MasterKeys& keys);
 
   env::Loop& loop_;
   const fairlead::rm::Core& core_;
@@ -63,7 +67,7 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   endpoints::yarn::MasterKeys amrm_;
   endpoints::yarn::MasterKeys node_;
   endpoints::yarn::MasterKeys container_;
-  std::function<void(std::vector<env::Row>)> save_;
+  Save save_;
   env::Loop::TimerId roll_timer_ = 0;
   std::vector<env::Loop::TimerId> activations_;
 };

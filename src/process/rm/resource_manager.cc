@@ -22,6 +22,7 @@ namespace w = wire::yarn;
 namespace {
 constexpr char kMetaTable[] = "rm/meta";
 constexpr char kEpochKey[] = "epoch";
+constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
 ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options)
@@ -80,19 +81,39 @@ base::Status ResourceManager::Open() {
   if (!scheduler.ok()) return scheduler.error();
   machine_ = std::make_unique<ResourceMachine>(options_.core, std::move(*scheduler));
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
-  const auto save = [this](std::vector<env::Row> rows) {
-    if (!store_) return;
-    store_->Commit(std::move(rows), [this, alive = alive_](base::Status status) {
-      if (*alive && !status.ok()) Warn("Keys could not be stored: " + status.error().message);
-    });
-  };
-  keys_->Start(stored_keys, save);
-  save({{kMetaTable, kEpochKey, std::to_string(started->epoch)}});
+  std::vector<env::Row> first =
+      keys_->Start(stored_keys, [this](std::vector<env::Row> rows, std::function<void()> stored) {
+        StoreForCertain(std::move(rows), std::move(stored));
+      });
+  first.push_back({kMetaTable, kEpochKey, std::to_string(started->epoch)});
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
   Post(std::move(*started));
   Drain();
+  // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
+  held_ = true;
+  StoreForCertain(std::move(first), [this] {
+    held_ = false;
+    Drain();
+  });
   return Listen();
+}
+
+void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored) {
+  if (!store_) {
+    loop_.Post([alive = alive_, stored = std::move(stored)] {
+      if (*alive) stored();
+    });
+    return;
+  }
+  store_->Commit(rows, [this, alive = alive_, rows, stored = std::move(stored)](const base::Status& status) {
+    if (!*alive) return;
+    if (status.ok()) return stored();
+    Warn("Keys and epoch could not be stored and are tried again: " + status.error().message);
+    loop_.After(kStoreRetry, [this, alive, rows, stored] {
+      if (*alive) StoreForCertain(rows, stored);
+    });
+  });
 }
 
 base::Status ResourceManager::Listen() {
@@ -148,7 +169,7 @@ void ResourceManager::Post(m::OuterEvent event) {
 // Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
 void ResourceManager::Drain() {
   drain_posted_ = false;
-  if (draining_) return;
+  if (draining_ || held_) return;
   draining_ = true;
   bool first = true;
   while (first || !inbox_.empty()) {

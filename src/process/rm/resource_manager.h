@@ -133,6 +133,9 @@ class ResourceManager {
   base::Result<model::rm::Started> ReadStore(std::vector<env::Row>* keys);
   base::Status Listen();
 
+  /// Tries until the rows are stored, then calls `stored`.
+  void StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored);
+
   void Drain();
   void Dispatch(model::rm::OuterEffect& effect);
   void Commit(const model::rm::Persist& persist);
@@ -195,6 +198,7 @@ class ResourceManager {
   std::vector<model::rm::OuterEffect> effects_;
   bool drain_posted_ = false;
   bool draining_ = false;
+  bool held_ = false;  // events wait: epoch and keys of this run are not stored yet
   env::Loop::TimerId timer_ = 0;
   base::Instant timer_at_ = base::Instant::Max();
   model::rm::CallToken last_call_ = 0;
