@@ -128,8 +128,8 @@ int RunNodeManager(const NmOptions& options) {
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
   MakeMachine(daemon, settings);
 
-  base::Result<AuxServices> services =
-      StartAuxServices(settings, source->conf, options.log_file, *daemon.loop, *daemon.disk, *daemon.log, *daemon.dirs);
+  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log_file, *daemon.loop,
+                                                        *daemon.disk, *daemon.store, *daemon.log, *daemon.dirs);
   if (!services) return Refuse(services.error().message, 1);
   daemon.services = std::move(*services);
   process::nm::Environment environment{

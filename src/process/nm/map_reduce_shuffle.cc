@@ -263,7 +263,7 @@ base::Result<std::unique_ptr<MapReduceShuffle>> MapReduceShuffle::Start(env::Loo
   std::unique_ptr<MapReduceShuffle> service(new MapReduceShuffle(loop, disk, log, dirs, std::move(options)));
   auto listener = net.Listen(
       endpoint, [raw = service.get()](std::unique_ptr<env::Stream> stream) { raw->Accept(std::move(stream)); });
-  if (!listener) return base::Error{"mapreduce_shuffle cannot listen: " + listener.error().message};
+  if (!listener) return base::Error{"cannot listen: " + listener.error().message};
   service->listener_ = std::move(*listener);
   return service;
 }
