@@ -1,8 +1,5 @@
 """Daemons, executors and masters killed in the middle of a job (kill -9): nothing that was promised is lost."""
-import os
-import signal
-
-from jobs import PausedJob, container_processes, is_master, require_end
+from jobs import PausedJob, container_processes, executors, kill, master, require_end
 from registry import Spec, case
 
 SPARKS = ("3.5.9", "4.3.0")
@@ -29,20 +26,28 @@ def daemons_killed(cluster, work, *options):
 def executors_killed(cluster, work, count):
     job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2")
     app_id = job.await_round()
-    executors = [pid for name, pid in container_processes(app_id).items() if not is_master(name)]
-    assert len(executors) == 2, executors
-    for pid in executors[:count]:
-        os.kill(pid, signal.SIGKILL)
+    before = executors(app_id)
+    assert len(before) == 2, before
+    kill(sorted(before)[:count])
     # Spark asks for others in their place, and runs the lost tasks again.
-    cluster.wait(lambda: len({pid for name, pid in container_processes(app_id).items() if not is_master(name)} - set(executors)) == count,
-                 f"{count} executors in place of the killed", 90)
+    cluster.wait(lambda: len(executors(app_id) - before) == count, f"{count} executors in place of the killed", 90)
     job.release()
     assert job.result()["task_retries"] > 0
     require_end(cluster, app_id)
 
 
-def master_of(app_id):
-    return next(pid for name, pid in container_processes(app_id).items() if is_master(name))
+def map_outputs_outlive_executors(cluster, work):
+    """All executors are killed between two jobs over one shuffle: the nodes' services still have its files, nothing runs again."""
+    job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2", "--conf", "spark.shuffle.service.enabled=true", again=True)
+    app_id = job.await_round()
+    job.release()
+    cluster.wait(lambda: job.running() and (work / "idle").exists(), "the first sums", 120)
+    before = executors(app_id)
+    kill(before)
+    cluster.wait(lambda: executors(app_id) - before, "new executors", 90)
+    (work / "go-on").write_text("")
+    assert job.result()["task_runs"] == job.tasks, "map tasks ran again"
+    require_end(cluster, app_id)
 
 
 def master_killed(cluster, work):
@@ -50,7 +55,7 @@ def master_killed(cluster, work):
     job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2")
     app_id = job.await_round()
     first = container_processes(app_id)
-    os.kill(master_of(app_id), signal.SIGKILL)
+    kill([master(app_id)])
     job.await_round(attempt=2)
     assert not set(first) & set(container_processes(app_id)), "a container of the first attempt still runs"
     job.release(attempt=2)
@@ -64,7 +69,7 @@ def master_killed_once_too_often(cluster, work):
     """With one attempt allowed the application fails, and its diagnostics tell how the master ended."""
     job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "1", "--conf", "spark.yarn.maxAppAttempts=1", tasks=1)
     app_id = job.await_round()
-    os.kill(master_of(app_id), signal.SIGKILL)
+    kill([master(app_id)])
     job.finish(code=None)
     app = require_end(cluster, app_id, "FAILED", "FAILED")
     assert "exitCode: 137" in app["diagnostics"], app["diagnostics"]
@@ -100,6 +105,7 @@ for _version in SPARKS:
             lambda cluster, work, mode=_mode: daemons_killed(cluster, work, "--deploy-mode", mode))
     case("all", _spec, name=f"one-executor-killed-{_version}")(lambda cluster, work: executors_killed(cluster, work, 1))
     case("all", _spec, name=f"all-executors-killed-{_version}")(lambda cluster, work: executors_killed(cluster, work, 2))
+    case("all", _spec, name=f"map-outputs-outlive-executors-{_version}")(map_outputs_outlive_executors)
     case("all", _spec, name=f"master-killed-{_version}")(master_killed)
     case("all", _spec, name=f"master-killed-once-too-often-{_version}")(master_killed_once_too_often)
 case("all", Spec(spark="3.5.9"), own_cluster=True)(submitted_only)

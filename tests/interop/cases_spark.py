@@ -5,7 +5,7 @@ import tarfile
 import zipfile
 
 import peers
-from jobs import PausedJob, container_processes, is_master, require_end
+from jobs import PausedJob, executors, require_end
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -31,10 +31,6 @@ def client_mode(cluster, work):
 def cluster_mode(cluster, work):
     run = word_count(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2")
     require_end(cluster, re.search(r"Submitted application (application_\w+)", run.stderr)[1])
-
-
-def executors(app_id):
-    return [name for name in container_processes(app_id) if not is_master(name)]
 
 
 def dynamic_allocation(cluster, work):

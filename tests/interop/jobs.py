@@ -24,8 +24,19 @@ def container_processes(app_id, program="java"):
     return found
 
 
-def is_master(container_id):
-    return container_id.endswith("_000001")
+def master(app_id):
+    """Pid of the application's running master; StopIteration without one."""
+    return next(pid for name, pid in container_processes(app_id).items() if name.endswith("_000001"))
+
+
+def executors(app_id):
+    """Pids of what the application runs besides its master."""
+    return {pid for name, pid in container_processes(app_id).items() if not name.endswith("_000001")}
+
+
+def kill(pids):
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
 
 
 class Background:
