@@ -14,7 +14,7 @@ def require_pi(text, within=0.02):
 
 
 def pi(cluster, work):
-    run = cluster.example("pi", "-Dmapreduce.job.queuename=root.alpha", "4", "1000", cwd=work)
+    run = cluster.example("pi", "4", "1000", cwd=work)
     require_success(run, "pi")
     require_pi(run.stdout)
     app = require_end(cluster, re.search(r"Submitted application (application_\w+)", run.stderr)[1])

@@ -15,7 +15,7 @@ SPARKS = ("3.5.9", "4.3.0")
 def word_count(cluster, work, *options):
     counts = text_file(work / "text")
     output = work / "counts"
-    run = cluster.spark_submit("--queue", "root.alpha", *options, peers.HERE / "wordcount.py", work / "text", output, timeout=300)
+    run = cluster.spark_submit(*options, peers.HERE / "wordcount.py", work / "text", output, timeout=300)
     require_success(run, "spark-submit")
     found = {word: int(count) for word, count in (line.split() for line in output.read_text().splitlines())}
     assert found == dict(counts), "the word count differs"
@@ -35,7 +35,7 @@ def cluster_mode(cluster, work):
 
 def dynamic_allocation(cluster, work):
     """All executors idle out and are given back; a later job reads their map outputs from the shuffle services."""
-    job = PausedJob(cluster, work, "--queue", "root.alpha", "--deploy-mode", "client", *(
+    job = PausedJob(cluster, work, "--deploy-mode", "client", *(
         word for key, value in {
             "spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.enabled": "true",
             "spark.dynamicAllocation.shuffleTracking.enabled": "false", "spark.dynamicAllocation.initialExecutors": 2,

@@ -57,6 +57,7 @@ class Cluster(Daemons):
         }
         mapred = {
             "mapreduce.framework.name": "yarn",
+            "mapreduce.job.queuename": "root.alpha",
             "mapreduce.application.classpath": f"{self.hadoop}/*",
             "mapreduce.shuffle.port": 0,  # every node finds a free one
             "mapreduce.jobhistory.address": f"127.0.0.1:{self.history}",
@@ -213,7 +214,7 @@ class Cluster(Daemons):
                 "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.executor.cores": 1, "spark.yarn.am.memory": "512m",
                 "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 4,
                 "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
-                "spark.shuffle.service.port": self.shuffle, "spark.hadoop.fs.defaultFS": "file:///",
+                "spark.yarn.queue": "root.alpha", "spark.shuffle.service.port": self.shuffle, "spark.hadoop.fs.defaultFS": "file:///",
                 "spark.yarn.stagingDir": f"file://{work}/staging"}.items():
             command += ["--conf", f"{key}={value}"]
         environment = {**self.client_environment(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local")}
