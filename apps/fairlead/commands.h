@@ -25,6 +25,7 @@ void AddShuffle(CLI::App& app, int& exit_code);     // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);          // up
 void AddSubmit(CLI::App& app, int& exit_code);      // submit
 void AddInspect(CLI::App& app, int& exit_code);     // apps, app, nodes, queues, logs, kill
+void AddHistory(CLI::App& app, int& exit_code);     // history
 void AddReplay(CLI::App& app, int& exit_code);      // replay
 void AddSim(CLI::App& app, int& exit_code);         // sim
 void AddConfig(CLI::App& app, int& exit_code);      // config check

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "application_logs.h"
 #include "cluster_options.h"
 #include "model/ids.h"
 #include "table.h"
@@ -388,24 +389,15 @@ struct LogsOptions {
 int Logs(const Command& command, Cluster& cluster, const LogsOptions& options) {
   const auto id = model::ParseApplicationId(options.application);
   if (!id) return Complain(command.name, id.error().message, kUsage);
-  std::vector<ContainerLogs> containers;
-  if (const base::Status listed = AddListed(cluster, *id, containers); !listed.ok())
-    return command.Fail(listed.error());
-  AddMasters(cluster, options.application, containers);
-  int printed = 0;
-  for (const ContainerLogs& logs : containers) {
-    if (!options.container.empty() && logs.container != options.container) continue;
-    const std::string base = logs.node_http + "/ws/v1/node/containerlogs/" + logs.container;
-    for (const std::string& file :
-         options.file.empty() ? std::vector<std::string>{"stdout", "stderr"} : std::vector<std::string>{options.file}) {
-      const auto text = cluster.client->GetUrl(base + "/" + file);
-      if (!text || text->status != 200) continue;
-      std::printf("==> %s %s <==\n", logs.container.c_str(), file.c_str());
-      std::fwrite(text->body.data(), 1, text->body.size(), stdout);
-      ++printed;
-    }
+  const std::vector<std::string> files =
+      options.file.empty() ? std::vector<std::string>{"stdout", "stderr"} : std::vector<std::string>{options.file};
+  const auto logs = FetchLogs(cluster, *id, options.container, files);
+  if (!logs) return command.Fail(logs.error());
+  for (const ContainerLog& log : *logs) {
+    std::printf("==> %s %s <==\n", log.container.c_str(), log.file.c_str());
+    std::fwrite(log.text.data(), 1, log.text.size(), stdout);
   }
-  if (printed > 0) return kOk;
+  if (!logs->empty()) return kOk;
   return Complain(
       command.name,
       "no log of " + options.application + " can be had from its nodes (they may be gone, or the logs were removed)",
@@ -434,6 +426,22 @@ struct KillOptions {
 struct NoOptions {};
 
 }  // namespace
+
+base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
+                                                  const std::string& container, const std::vector<std::string>& files) {
+  std::vector<ContainerLogs> containers;
+  if (const base::Status listed = AddListed(cluster, id, containers); !listed.ok()) return listed.error();
+  AddMasters(cluster, model::ToString(id), containers);
+  std::vector<ContainerLog> found;
+  for (const ContainerLogs& logs : containers) {
+    if (!container.empty() && logs.container != container) continue;
+    for (const std::string& file : files) {
+      auto text = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containerlogs/" + logs.container + "/" + file);
+      if (text && text->status == 200) found.push_back({logs.container, file, std::move(text->body)});
+    }
+  }
+  return found;
+}
 
 void AddInspect(CLI::App& app, int& exit_code) {
   auto filter = std::make_shared<AppsFilter>();

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddHistory(app, exit_code);
   AddSim(app, exit_code);
   AddReplay(app, exit_code);
   AddConfig(app, exit_code);

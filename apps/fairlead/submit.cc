@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -33,6 +34,9 @@ struct SubmitOptions {
   int32_t executor_cores = 1;
   int32_t priority = 0;
   int32_t max_attempts = 0;
+  int64_t executor_idle_seconds = 60;
+  bool speculation = false;
+  std::string event_log;
   bool detach = false;
   std::vector<std::string> command;
 };
@@ -44,6 +48,10 @@ std::string ShellQuoted(const std::string& word) {
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string NameOf(const SubmitOptions& options) {
+  return options.name.empty() ? std::filesystem::path(options.command[0]).filename().string() : options.name;
 }
 
 struct JobFile {
@@ -92,6 +100,12 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
       {engine::kEnvExecutorsMin, std::to_string(least)},
       {engine::kEnvExecutorMemoryMib, std::to_string(options.executor_memory_mib)},
       {engine::kEnvExecutorCores, std::to_string(options.executor_cores)},
+      {engine::kEnvApplicationName, NameOf(options)},
+      {engine::kEnvSpeculation, options.speculation ? "1" : "0"},
+      {engine::kEnvExecutorIdleSeconds, std::to_string(options.executor_idle_seconds)},
+      {engine::kEnvEventLogDirectory,
+       options.event_log.empty() ? std::string() : std::filesystem::absolute(options.event_log).string()},
+      {engine::kEnvWorkingDirectory, std::filesystem::current_path().string()},
       {engine::kEnvShufflePort, std::to_string(conf.Int("spark.shuffle.service.port", 7337))},
   };
   for (const auto& [name, value] : variables) {
@@ -114,8 +128,7 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   yarn::SubmitApplicationRequestProto request;
   auto& context = request.application_submission_context.emplace();
   context.application_id = id;
-  context.application_name =
-      options.name.empty() ? std::filesystem::path(options.command[0]).filename().string() : options.name;
+  context.application_name = NameOf(options);
   context.queue = options.queue;
   context.priority.emplace().priority = options.priority;
   context.application_type = "FAIRLEAD";
@@ -128,21 +141,68 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   return text;
 }
 
-/// One line that says where the application is; repeated only when it changes.
-class ProgressLine {
+/// What the job does, a line per running stage, from its driver's page; where that cannot be had, the application's
+/// state. On a terminal the lines are renewed in place, else printed at most once a second when they change.
+class ProgressLines {
  public:
+  explicit ProgressLines(Cluster& cluster) : cluster_(cluster), terminal_(::isatty(STDERR_FILENO) != 0) {}
+
   void Show(const yarn::ApplicationReportProto& report) {
-    const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
-    std::string line = std::string(Name(report.YarnApplicationState())) + "  " +
-                       std::to_string(static_cast<int>(report.progress.value_or(0) * 100)) + " %  " +
-                       std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + " containers";
-    if (line == last_) return;
-    last_ = line;
-    std::fprintf(stderr, "%s\n", line.c_str());
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + (terminal_ ? std::chrono::milliseconds(400) : std::chrono::milliseconds(1000));
+    std::vector<std::string> lines = StageLines(report);
+    if (lines.empty()) lines.push_back(StateLine(report));
+    if (lines == last_) return;
+    Clear();
+    for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+    last_ = std::move(lines);
+  }
+  /// Takes the lines off a terminal.
+  void Clear() {
+    if (terminal_ && !last_.empty()) std::fprintf(stderr, "\x1b[%zuA\x1b[J", last_.size());
+    last_.clear();
   }
 
  private:
-  std::string last_;
+  static std::string StateLine(const yarn::ApplicationReportProto& report) {
+    const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
+    return std::string(Name(report.YarnApplicationState())) + "  " +
+           std::to_string(static_cast<int>(report.progress.value_or(0) * 100)) + " %  " +
+           std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + " containers";
+  }
+  std::vector<std::string> StageLines(const yarn::ApplicationReportProto& report) {
+    const std::string url(report.original_tracking_url.value_or(""));
+    if (page_failures_ >= 3 || report.YarnApplicationState() != yarn::YarnApplicationStateProto::kRunning ||
+        !url.starts_with("http://")) {
+      return {};
+    }
+    const auto answer = cluster_.client->GetUrl(url + "/history.json");
+    std::vector<std::string> lines;
+    try {
+      const auto page = nlohmann::json::parse(answer.ok() ? answer->body : "");
+      for (const auto& stage : page.at("stages")) {
+        if (stage.at("state") != "running") continue;
+        char line[200];
+        std::snprintf(line, sizeof line, "stage %-4d %-40.40s %6lld/%-6lld %4lld running", stage.at("stage").get<int>(),
+                      stage.at("name").get<std::string>().c_str(), stage.at("done").get<long long>(),
+                      stage.at("tasks").get<long long>(), stage.at("running").get<long long>());
+        lines.emplace_back(line);
+        const auto failed = stage.at("failed").get<long long>();
+        if (failed > 0) lines.back() += ", " + std::to_string(failed) + " failed";
+      }
+    } catch (const nlohmann::json::exception&) {
+      ++page_failures_;  // another network, or no driver of ours
+      return {};
+    }
+    return lines;
+  }
+
+  Cluster& cluster_;
+  const bool terminal_;
+  std::chrono::steady_clock::time_point next_{};
+  int page_failures_ = 0;
+  std::vector<std::string> last_;
 };
 
 int Finish(const SubmitOptions& options, const std::string& id, const yarn::ApplicationReportProto& report) {
@@ -182,13 +242,16 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
   proto.cluster_timestamp = parsed.cluster_timestamp;
   proto.id = parsed.number;
   cluster.client->SetPatience(base::Duration::Seconds(120));
-  ProgressLine line;
+  ProgressLines lines(cluster);
   while (true) {
     const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
     if (!answer) return Complain("submit", answer.error().message, CodeOf(answer.error()));
     const auto& report = answer->ApplicationReport();
-    if (!options.cluster.json) line.Show(report);
-    if (report.YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) return Finish(options, id, report);
+    if (report.YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) {
+      lines.Clear();
+      return Finish(options, id, report);
+    }
+    if (!options.cluster.json) lines.Show(report);
     if (interrupted) {
       std::fprintf(stderr, "interrupted: killing %s\n", id.c_str());
       KillQuietly(cluster, proto);
@@ -218,7 +281,9 @@ int Submit(const SubmitOptions& options) {
 void AddSubmit(CLI::App& app, int& exit_code) {
   CLI::App* submit = app.add_subcommand("submit", "Run a job binary (a program linked with the engine) on the cluster");
   submit->footer(
-      "Examples:\n  fairlead submit build/examples/word_count book.txt out\n"
+      "Relative paths that the job reads or writes begin at the directory in which submit runs; nodes must have it "
+      "under "
+      "the\nsame name.\nExamples:\n  fairlead submit build/examples/word_count book.txt out\n"
       "  fairlead submit --queue prod --executors 4 --executor-memory 1024 build/examples/terasort in out\n"
       "Ctrl-C kills the application; --detach prints its id and returns.");
   auto options = std::make_shared<SubmitOptions>();
@@ -237,6 +302,14 @@ void AddSubmit(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   submit->add_option("--max-attempts", options->max_attempts,
                      "attempts of the driver at most (default: the cluster's)");
+  submit
+      ->add_option("--executor-idle", options->executor_idle_seconds,
+                   "seconds after which an idle executor above the least number is given back")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  submit->add_flag("--speculation", options->speculation, "run slow tasks a second time beside the first");
+  submit->add_option("--event-log", options->event_log,
+                     "directory for the driver's event log (default: beside the driver's other logs)");
   submit->add_flag("--detach", options->detach, "do not wait for the end");
   submit->add_option("command", options->command, "the job binary and its arguments")->required();
   submit->positionals_at_end();

@@ -1,5 +1,7 @@
 #include "engine/cluster_driver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,8 +9,10 @@
 #include <string>
 
 #include "endpoints/yarn/credentials.h"
+#include "engine/driver_page.h"
 #include "engine/driver_session.h"
 #include "engine/errors.h"
+#include "engine/event_log.h"
 #include "engine/job_environment.h"
 #include "engine/job_files.h"
 #include "engine/progress.h"
@@ -23,8 +27,6 @@ namespace pd = process::driver;
 namespace mt = model::tasks;
 
 constexpr const char* kAmRmTokenKind = "YARN_AM_RM_TOKEN";
-/// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
-constexpr base::Duration kIdleMax = base::Duration::Seconds(60);
 /// How long the reason of a lost executor may take: its container's end comes with a heartbeat of its node.
 constexpr base::Duration kReasonWait = base::Duration::Seconds(5);
 
@@ -37,6 +39,9 @@ struct ClusterSettings {
   int32_t cores = 1;
   std::string host;
   int32_t shuffle_port = 0;
+  bool speculation = false;
+  /// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
+  base::Duration idle_max;
 };
 
 ClusterSettings ReadSettings() {
@@ -60,12 +65,26 @@ ClusterSettings ReadSettings() {
   settings.cores = static_cast<int32_t>(std::max(1L, EnvironmentNumber(kEnvExecutorCores, 1)));
   settings.host = Environment("NM_HOST", "localhost");
   settings.shuffle_port = static_cast<int32_t>(EnvironmentNumber(kEnvShufflePort, 0));
+  settings.speculation = EnvironmentNumber(kEnvSpeculation, 0) != 0;
+  settings.idle_max = base::Duration::Seconds(std::max(1L, EnvironmentNumber(kEnvExecutorIdleSeconds, 60)));
   return settings;
+}
+
+/// Beside the container's other logs, so that it is kept, shown and removed with them, unless the user said where.
+std::string EventLogPath() {
+  if (const std::string directory = Environment(kEnvEventLogDirectory); !directory.empty()) {
+    return directory + "/" + Environment("CONTAINER_ID", "driver-" + std::to_string(::getpid())) + ".jsonl";
+  }
+  const std::vector<std::string> directories = SplitCommas(Environment("LOG_DIRS"));
+  return directories.empty() ? "" : directories.front() + "/events.jsonl";
 }
 
 tasks::Config TasksConfig(const ClusterSettings& settings) {
   tasks::Config config;
-  config.external_shuffle_service = settings.shuffle_port > 0;
+  // Executors on nodes without the service say that they serve their own files.
+  config.external_shuffle_service = true;
+  config.beyond.retain_shuffle_executors = true;
+  config.speculation.enabled = settings.speculation;
   config.speculation.executor_slots = settings.cores;
   return config;
 }
@@ -76,6 +95,8 @@ class Cluster : private pd::DriverListener {
  public:
   Cluster(const ClusterSettings& settings, DriverSession& session);
   base::Status Start();
+  /// The page's URL; empty when it could not be had.
+  std::string StartPage();
   /// Ends executors and unregisters; `done` when the resource manager knows.
   void Finish(const std::string& error, std::function<void()> done);
   /// Destroys the machines.
@@ -103,6 +124,8 @@ class Cluster : private pd::DriverListener {
   std::unique_ptr<pd::ExecutorServer> server_;
   std::unique_ptr<pd::YarnMaster> master_;
   std::unique_ptr<Progress> progress_;
+  std::unique_ptr<EventLog> log_;
+  std::unique_ptr<DriverPage> page_;
   std::map<std::string, ExecutorState> executors_;
   int64_t demand_ = 0;
   int32_t failures_ = 0;
@@ -134,6 +157,7 @@ pd::ExecutorLaunch Cluster::MakeLaunch(const env::Endpoint& driver) {
   credentials.secrets[kSecretAlias] = secret_;
   launch.tokens = EncodeCredentials(credentials);
   launch.shuffle_service = settings_.shuffle_port > 0;
+  launch.environment_without_service = {{kEnvShufflePort, "0"}};
   return launch;
 }
 
@@ -144,7 +168,8 @@ base::Status Cluster::Start() {
     if (host.empty()) return base::Error{"there is no container of executor " + hello.executor_id};
     ExecutorState& state = executors_[hello.executor_id];
     if (state.connected) return base::Error{"executor " + hello.executor_id + " is connected already"};
-    return pd::ExecutorInfo{hello.executor_id, host, "", settings_.cores, hello.shuffle_host, hello.shuffle_port};
+    return pd::ExecutorInfo{hello.executor_id,     host, "", settings_.cores, hello.shuffle_host, hello.shuffle_port,
+                            hello.serves_own_files};
   };
   callbacks.on_ready = [this](const std::string& id, mt::ExecutorIndex index) {
     executors_[id] = {id, index, true, false, loop_.Now()};
@@ -170,12 +195,25 @@ base::Status Cluster::Start() {
   progress_ = std::make_unique<Progress>(loop_, session_.driver(), stdout, false);
   session_.driver().AddListener(progress_.get());
   session_.driver().AddListener(this);
-  master_->Register(settings_.host, address->port, "", [this](base::Status status) {
+  master_->Register(settings_.host, address->port, StartPage(), [this](base::Status status) {
     if (!status.ok()) session_.Fail("cannot register at the resource manager: " + status.error().message);
   });
   Resize();
   Tick();
   return {};
+}
+
+std::string Cluster::StartPage() {
+  const std::string name = Environment(kEnvApplicationName, "job");
+  log_ = std::make_unique<EventLog>(loop_, EventLogPath(), settings_.application, name);
+  session_.driver().AddListener(log_.get());
+  auto page = DriverPage::Listen(loop_, loop_, {settings_.host, 0}, log_->history());
+  if (!page) {
+    std::fprintf(stderr, "no page of the driver: %s\n", page.error().message.c_str());
+    return {};
+  }
+  page_ = std::move(*page);
+  return page_->url();
 }
 
 bool Cluster::OnLost(const std::string& id, mt::ExecutorIndex index, const std::string& reason) {
@@ -251,7 +289,7 @@ void Cluster::Tick() {
       state.idle_since = loop_.Now();
       continue;
     }
-    if (loop_.Now() - state.idle_since < kIdleMax ||
+    if (loop_.Now() - state.idle_since < settings_.idle_max ||
         master_->target() <= std::max<int64_t>(settings_.executors_min, wanted)) {
       continue;
     }
@@ -266,14 +304,17 @@ void Cluster::Tick() {
 void Cluster::Finish(const std::string& error, std::function<void()> done) {
   finishing_ = true;
   progress_->Last();
+  std::fputs(log_->End(error).c_str(), stdout);
   server_->ShutDown(error.empty() ? "the job is done" : "the job failed");
   master_->Finish(error.empty(), error, "", std::move(done));
 }
 
 void Cluster::Clear() {
   if (tick_timer_ != 0) loop_.Cancel(tick_timer_);
+  page_.reset();
   server_.reset();
   master_.reset();
+  log_.reset();
   progress_.reset();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 #include "base/bytes.h"
@@ -12,6 +13,7 @@
 #include "engine/executor.h"
 #include "engine/job_environment.h"
 #include "engine/job_files.h"
+#include "engine/own_shuffle_service.h"
 #include "engine/remote_blocks.h"
 #include "env_posix/posix_loop.h"
 #include "process/executor/driver_connection.h"
@@ -25,6 +27,7 @@ namespace {
 namespace pe = process::executor;
 namespace we = wire::engine;
 
+/// For so long a node's shuffle service may be away (its agent restarts) before the executor serves its files itself.
 constexpr int kRegisterTries = 40;
 constexpr base::Duration kRegisterWait = base::Duration::Millis(500);
 
@@ -36,6 +39,7 @@ class ExecutorProcess {
 
  private:
   void RegisterAtShuffleService(int tries);
+  void ServeOwnFiles(const std::string& why);
   void ConnectToDriver();
   void End(int code, const std::string& reason);
 
@@ -45,6 +49,7 @@ class ExecutorProcess {
   env::Endpoint driver_;
   env::Endpoint shuffle_service_;
   ExecutorOptions options_;
+  std::unique_ptr<OwnShuffleService> own_service_;
   std::unique_ptr<pe::ShuffleClient> shuffle_client_;
   std::unique_ptr<RemoteBlocksOverNet> remote_;
   std::unique_ptr<pe::DriverConnection> connection_;
@@ -107,10 +112,11 @@ int ExecutorProcess::Run() {
   if (hello_.shuffle_port > 0) {
     RegisterAtShuffleService(0);
   } else {
-    ConnectToDriver();
+    loop_->Post([this] { ServeOwnFiles("no port of one is configured"); });
   }
   loop_->Run();
   connection_.reset();
+  own_service_.reset();
   // Threads in user code may never end; nothing is lost by leaving them.
   std::fflush(nullptr);
   ::_exit(exit_code_);
@@ -120,12 +126,29 @@ void ExecutorProcess::RegisterAtShuffleService(int tries) {
   shuffle_client_->Register(shuffle_service_, hello_.executor_id, options_.local_directories,
                             [this, tries](base::Status status) {
                               if (status.ok()) return ConnectToDriver();
-                              if (tries >= kRegisterTries) {
-                                return End(1, "cannot register at the shuffle service " + shuffle_service_.ToString() +
-                                                  ": " + status.error().message);
-                              }
+                              const std::string why = shuffle_service_.ToString() + ": " + status.error().message;
+                              const bool away = status.error().code == static_cast<int>(pe::FetchError::kConnection);
+                              if (own_service_) return End(1, "cannot register at the own shuffle service " + why);
+                              if (!away || tries >= kRegisterTries) return ServeOwnFiles(why);
                               loop_->After(kRegisterWait, [this, tries] { RegisterAtShuffleService(tries + 1); });
                             });
+}
+
+/// Where the node has no shuffle service that takes this executor, it serves its files as long as it lives.
+void ExecutorProcess::ServeOwnFiles(const std::string& why) {
+  std::printf("the node has no shuffle service (%s): this executor serves its files itself\n", why.c_str());
+  std::fflush(stdout);
+  std::vector<std::string> roots;
+  for (const std::string& directory : SplitCommas(Environment("LOCAL_DIRS", "."))) {
+    roots.push_back(std::filesystem::absolute(directory).lexically_normal().string());
+  }
+  own_service_ = std::make_unique<OwnShuffleService>(*loop_, std::move(roots));
+  const base::Result<env::Endpoint> address = own_service_->Listen(hello_.host);
+  if (!address) return End(1, "cannot listen on " + hello_.host + ": " + address.error().message);
+  shuffle_service_ = *address;
+  hello_.shuffle_port = address->port;
+  hello_.serves_own_files = true;
+  RegisterAtShuffleService(0);
 }
 
 void ExecutorProcess::ConnectToDriver() {

@@ -1,6 +1,8 @@
 #include "engine/dataset.h"
 
-#include <filesystem>
+#include <unistd.h>
+
+#include <chrono>
 #include <numeric>
 
 namespace fairlead::engine::dataset_internal {
@@ -12,13 +14,12 @@ std::vector<int32_t> AllPartitions(const DatasetNode& node) {
 }
 
 SavePlan MakeSavePlan(Session& session, const std::string& directory) {
-  std::string path = directory;
-  if (path.starts_with("file://")) path.erase(0, 7);
-  if (path.find("://") != std::string::npos)
-    throw JobError("cannot save to " + directory + ": only local paths so far");
   SavePlan plan;
-  plan.directory = std::filesystem::absolute(path).lexically_normal().string();
-  plan.job = session.application_id() + "-" + std::to_string(session.NextDatasetId());
+  plan.directory = ResolveUserPath(directory);
+  plan.save = session.application_id() + "-" + std::to_string(session.NextDatasetId());
+  // Tasks of an earlier attempt may still be at work: they must not find this one's directory.
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  plan.job = plan.save + "-" + std::to_string(now / std::chrono::microseconds(1)) + "-" + std::to_string(::getpid());
   return plan;
 }
 

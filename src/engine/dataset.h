@@ -522,7 +522,7 @@ class Dataset {
   int64_t Save(const std::string& directory) const {
     int64_t total = 0;
     const SavePlan plan = dataset_internal::MakeSavePlan(*node_->session, directory);
-    PrepareSave(plan, node_->session->application_id());
+    if (const auto records = PrepareSave(plan, node_->session->application_id())) return *records;
     try {
       Run<SaveSink<T, Format>>("save to " + directory, EncodePayload(plan), [&](int32_t, const std::string& bytes) {
         int64_t count = 0;
@@ -532,7 +532,7 @@ class Dataset {
       AbortSave(plan);
       throw;
     }
-    CommitSave(plan, node_->partitions);
+    CommitSave(plan, node_->partitions, total);
     return total;
   }
 

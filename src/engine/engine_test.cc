@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "engine/history.h"
 #include "engine/local.h"
 
 // The engine as a program sees it, in one process: every operator against a plain computation, with ample memory and
@@ -424,6 +425,125 @@ TEST_F(EngineTest, BadInputIsNamed) {
   EXPECT_NE(message([&] { lines.Count(); }).find("shorter"), std::string::npos);
   const std::string odd = Write("odd", std::string(150, 'x'));
   EXPECT_NE(message([&] { context.FixedRecords(odd, 100); }).find("no multiple"), std::string::npos);
+}
+
+std::string MessageOf(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const JobError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(EngineTest, DirectoriesAndFilesThatCannotBeRead) {
+  Context context = Start();
+  fs::create_directories(directory_ / "in" / "deeper");
+  Write("in/a", "1\n");
+  Write("in/deeper/b", "2\n");
+  EXPECT_NE(MessageOf([&] { context.Text(directory_ / "in"); }).find("deeper is a directory"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { context.Text(directory_ / "in/*"); }).find("no error"), std::string::npos);
+  EXPECT_EQ(context.Text(directory_ / "in/*").Collect(), (std::vector<std::string>{"1", "2"}));
+  EXPECT_NE(MessageOf([&] { context.Csv<Row>(directory_ / "in"); }).find("is a directory"), std::string::npos);
+  fs::create_symlink(directory_ / "gone", directory_ / "dangling");
+  EXPECT_NE(MessageOf([&] { context.Text(directory_ / "dangling"); }).find("dangling"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { context.Text("hdfs://node/x"); }).find("hdfs://"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { context.Range(0, 1).SaveText(directory_ / "in/a"); }).find("it is a file"),
+            std::string::npos);
+  EXPECT_NE(MessageOf([&] { context.Range(0, 1).SaveText(directory_ / "in/a/out"); }).find("cannot save"),
+            std::string::npos);
+  EXPECT_EQ(Read(directory_ / "in/a"), "1\n");
+}
+
+TEST_F(EngineTest, BytesThatAreNoUtf8PassUnchanged) {
+  Context context = Start();
+  const std::string bytes("caf\xe9 \xff\xfe\0x \xc3\xa9\n\xed\xa0\x80 end\n", 21);
+  const auto words = context.Text(Write("latin1", bytes)).FlatMap([](std::string_view line) { return Words(line); });
+  std::vector<std::string> wanted;
+  for (const std::string_view word : Words(bytes)) wanted.emplace_back(word);
+  EXPECT_EQ(words.Collect(), wanted);
+  EXPECT_EQ(context.Text(directory_ / "latin1").SaveText(directory_ / "copy"), 2);
+  std::string copy;
+  for (const auto& part : FilesBelow(directory_ / "copy", "")) {
+    if (part.filename().string().starts_with("part-")) copy += Read(part);
+  }
+  EXPECT_EQ(copy, bytes);
+}
+
+TEST_F(EngineTest, ARecordAboveTheBudgetIsNamed) {
+  Context context = Start(int64_t{600} << 10, 1);
+  const std::string path = Write("long", "short\n" + std::string(2 << 20, 'x') + "\nshort\n");
+  const std::string error = MessageOf([&] { context.Text(path).Count(); });
+  EXPECT_NE(error.find("longer than the task's memory"), std::string::npos) << error;
+  EXPECT_NE(error.find("long"), std::string::npos) << error;
+  EXPECT_EQ(context.Range(0, 10).Count(), 10);
+}
+
+TEST_F(EngineTest, ASaveThatAnEarlierDriverAttemptCommittedIsNotDoneAgain) {
+  const SavePlan plan{directory_ / "out", "app-7", "app-7-1", ""};
+  EXPECT_FALSE(PrepareSave(plan, "app"));
+  for (int i = 0; i < 2; ++i) {
+    std::ofstream(directory_ / ("out/_temporary/app-7-1/committed/part-0000" + std::to_string(i))) << i << "\n";
+  }
+  // The driver dies here, and once more amid its renames: the next attempt begins anew.
+  fs::rename(directory_ / "out/_temporary/app-7-1/committed/part-00000", directory_ / "out/part-00000");
+  SavePlan second = plan;
+  second.job = "app-7-2";
+  EXPECT_FALSE(PrepareSave(second, "app"));
+  EXPECT_FALSE(fs::exists(directory_ / "out/part-00000"));
+  EXPECT_FALSE(fs::exists(directory_ / "out/_temporary/app-7-1"));
+  std::ofstream(directory_ / "out/_temporary/app-7-2/committed/part-00000") << "0\n1\n";
+  CommitSave(second, 1, 2);
+  // A third attempt finds it done; another save of the same application, and another application, find it taken.
+  SavePlan third = plan;
+  third.job = "app-7-3";
+  EXPECT_EQ(PrepareSave(third, "app"), 2);
+  EXPECT_EQ(Read(directory_ / "out/part-00000"), "0\n1\n");
+  third.save = "app-8";
+  EXPECT_THROW(PrepareSave(third, "app"), JobError);
+  third.save = "else-7";
+  EXPECT_THROW(PrepareSave(third, "else"), JobError);
+}
+
+TEST_F(EngineTest, TheEventLogTellsTheStory) {
+  const std::string log = directory_ / "events.jsonl";
+  {
+    LocalOptions options;
+    options.slots = 2;
+    options.directory = directory_;
+    options.event_log = log;
+    Local local(options);
+    Context context(local.session());
+    const auto sums = context.Range(0, 100, 4).Map([](int64_t x) { return std::pair(x % 3, x); }).CountByKey(2);
+    EXPECT_EQ(sums.Count(), 3);
+    const auto broken = [&] {
+      context.Range(0, 1, 1)
+          .Map([](int64_t x) {
+            if (x == 0) throw std::runtime_error("no zeros");
+            return x;
+          })
+          .Count();
+    };
+    EXPECT_NE(MessageOf(broken).find("no zeros"), std::string::npos);
+    local.End("");
+  }
+  const auto story = history::ReadLog(Read(log));
+  ASSERT_TRUE(story.ok()) << story.error().message;
+  ASSERT_TRUE(story->ended());
+  ASSERT_EQ(story->jobs().size(), 2u);
+  EXPECT_EQ(story->jobs().at(0).error, "");
+  EXPECT_NE(story->jobs().at(1).error.find("no zeros"), std::string::npos);
+  ASSERT_EQ(story->stages().size(), 3u);
+  int64_t done = 0, failed = 0, shuffled = 0;
+  for (const auto& [key, stage] : story->stages()) {
+    done += stage.done;
+    failed += stage.failed;
+    shuffled += history::Summarize(stage).shuffle_written_bytes;
+    EXPECT_NE(stage.ended_ms, 0);
+  }
+  EXPECT_EQ(done, 6);
+  EXPECT_EQ(failed, 4);
+  EXPECT_GT(shuffled, 0);
 }
 
 TEST_F(EngineTest, NothingStaysBehind) {

@@ -11,6 +11,8 @@
 #include <filesystem>
 
 #include "engine/errors.h"
+#include "engine/job_environment.h"
+#include "engine/job_files.h"
 
 namespace fairlead::engine {
 
@@ -26,6 +28,15 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
 }
 FileDescriptor::~FileDescriptor() {
   if (fd_ >= 0) ::close(fd_);
+}
+
+std::string ResolveUserPath(const std::string& path) {
+  const std::string local = path.starts_with("file://") ? path.substr(7) : path;
+  if (const size_t scheme = local.find("://"); scheme != std::string::npos) {
+    throw JobError(path + ": no library for paths of the kind " + path.substr(0, scheme) + "://");
+  }
+  const std::filesystem::path base = Environment(kEnvWorkingDirectory, std::filesystem::current_path().string());
+  return (base / local).lexically_normal().string();
 }
 
 FileDescriptor OpenForReading(const std::string& path) {

@@ -27,6 +27,11 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+/// The absolute path of a local file as a user names it: "file://" is taken off; a relative path begins at the
+/// directory from which the job was submitted, which must be there under the same name on every node. Throws JobError
+/// for other schemes.
+std::string ResolveUserPath(const std::string& path);
+
 /// Throw TaskError "cannot read FILE: reason".
 FileDescriptor OpenForReading(const std::string& path);
 FileDescriptor CreateFile(const std::string& path, uint32_t mode = 0644);

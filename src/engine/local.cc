@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 
@@ -47,6 +48,8 @@ Local::Local(const LocalOptions& options) {
   executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
   link_ = std::make_unique<Link>(*executor_);
   session_->OnLoop([&] {
+    log_ = std::make_unique<EventLog>(session_->loop(), options.event_log, name, program_invocation_short_name);
+    session_->driver().AddListener(log_.get());
     process::driver::ExecutorInfo info;
     info.id = "0";
     info.host = "localhost";
@@ -59,6 +62,13 @@ Local::Local(const LocalOptions& options) {
   });
 }
 
+void Local::End(const std::string& error) {
+  session_->OnLoop([&] {
+    if (progress_) progress_->Last();
+    std::fputs(log_->End(error).c_str(), stderr);
+  });
+}
+
 Local::~Local() {
   session_->OnLoop([this] {
     *alive_ = false;
@@ -67,6 +77,7 @@ Local::~Local() {
   session_->Stop();
   executor_.reset();
   progress_.reset();
+  log_.reset();
   session_.reset();
   RemoveAll(directory_);
 }

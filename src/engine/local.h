@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/driver_session.h"
+#include "engine/event_log.h"
 #include "engine/executor.h"
 #include "engine/progress.h"
 
@@ -14,6 +15,7 @@ struct LocalOptions {
   int32_t slots = 1;
   int64_t memory_bytes = 0;  // 0: half of the machine's
   std::string directory;     // scratch; empty: $TMPDIR or /tmp
+  std::string event_log;     // file; empty: none
 };
 
 /// A whole cluster in one process: the driver's session and one executor whose threads run the tasks.
@@ -22,6 +24,8 @@ class Local {
   explicit Local(const LocalOptions& options);
   ~Local();
   DriverSession& session() { return *session_; }
+  /// The program has returned, or failed with `error`: the last line of the event log.
+  void End(const std::string& error);
 
  private:
   struct Link;
@@ -30,6 +34,7 @@ class Local {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Link> link_;
   std::unique_ptr<Progress> progress_;  // on a terminal
+  std::unique_ptr<EventLog> log_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -24,7 +24,8 @@ constexpr const char* kUsage =
     "This program is a Fairlead job. Run it with\n"
     "  fairlead submit PROGRAM [ARGUMENT ...]    on a cluster, or\n"
     "  PROGRAM --local[N] [ARGUMENT ...]         in this process, with N threads (default: one per core)\n"
-    "Options before the arguments: --memory MIB (local mode), --scratch DIRECTORY (local mode).\n";
+    "Options of local mode, before the arguments: --memory MIB, --scratch DIRECTORY, --event-log FILE (for fairlead "
+    "history).\n";
 
 struct Options {
   bool local = false;
@@ -62,6 +63,8 @@ Options ParseOptions(int argc, char** argv) {
       options.local_options.memory_bytes = mib << 20;
     } else if (argument == "--scratch") {
       options.local_options.directory = next();
+    } else if (argument == "--event-log") {
+      options.local_options.event_log = next();
     } else if (argument == "--") {
       ++i;
       break;
@@ -73,13 +76,16 @@ Options ParseOptions(int argc, char** argv) {
   return options;
 }
 
-int RunJobFunction(JobFunction job, Session& session, const Options& options) {
+int RunLocally(JobFunction job, const Options& options) {
+  Local local(options.local_options);
   try {
-    Context context(session);
+    Context context(local.session());
     job(context, Arguments(options.arguments));
+    local.End("");
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "job failed: %s\n", error.what());
+    local.End(error.what());
     return 1;
   }
 }
@@ -122,8 +128,7 @@ int Main(int argc, char** argv, JobFunction job) {
   }
   if (options.local) {
     try {
-      Local local(options.local_options);
-      return RunJobFunction(job, local.session(), options);
+      return RunLocally(job, options);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "cannot start: %s\n", error.what());
       return 1;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "engine/errors.h"
 
@@ -12,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTemporary = "_temporary";
+constexpr const char* kSuccess = "_SUCCESS";
 
 std::string PartName(const SavePlan& plan, int32_t partition) {
   char name[32];
@@ -21,12 +23,22 @@ std::string PartName(const SavePlan& plan, int32_t partition) {
 std::string JobDirectory(const SavePlan& plan) { return plan.directory + "/" + kTemporary + "/" + plan.job; }
 std::string Committed(const SavePlan& plan) { return JobDirectory(plan) + "/committed"; }
 
+/// The records of this save when an earlier attempt of the driver has finished it.
+std::optional<int64_t> CommittedBefore(const SavePlan& plan) {
+  std::ifstream in(plan.directory + "/" + kSuccess);
+  std::string save;
+  int64_t records = 0;
+  if (in >> save >> records && save == plan.save) return records;
+  return std::nullopt;
+}
+
 }  // namespace
 
-void PrepareSave(const SavePlan& plan, const std::string& application_id) {
+std::optional<int64_t> PrepareSave(const SavePlan& plan, const std::string& application_id) {
   std::error_code error;
   if (fs::exists(plan.directory, error)) {
     if (!fs::is_directory(plan.directory)) throw JobError("cannot save to " + plan.directory + ": it is a file");
+    if (const std::optional<int64_t> records = CommittedBefore(plan)) return records;
     bool ours = false, foreign = false;
     for (const fs::directory_entry& entry : fs::directory_iterator(plan.directory, error)) {
       if (entry.path().filename() != kTemporary) {
@@ -48,15 +60,18 @@ void PrepareSave(const SavePlan& plan, const std::string& application_id) {
   } catch (const TaskError& failed) {
     throw JobError(std::string("cannot save: ") + failed.what());
   }
+  return std::nullopt;
 }
 
-void CommitSave(const SavePlan& plan, int32_t parts) {
+void CommitSave(const SavePlan& plan, int32_t parts, int64_t records) {
   try {
     for (int32_t i = 0; i < parts; ++i) {
       const std::string name = PartName(plan, i);
       RenameFile(Committed(plan) + "/" + name, plan.directory + "/" + name);
     }
-    CreateFile(plan.directory + "/_SUCCESS");
+    const std::string aside = JobDirectory(plan) + "/" + kSuccess;
+    WriteAll(CreateFile(aside).get(), aside, plan.save + " " + std::to_string(records) + "\n");
+    RenameFile(aside, plan.directory + "/" + kSuccess);
     RemoveAll(plan.directory + "/" + kTemporary);
   } catch (const TaskError& failed) {
     throw JobError(std::string("cannot commit the output: ") + failed.what());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/fields.h"
@@ -16,16 +17,18 @@ namespace fairlead::engine {
 
 struct SavePlan {
   std::string directory;
-  std::string job;  // unique: names the temporary directory
+  std::string save;  // the same in every attempt of the driver
+  std::string job;   // of this attempt only: names the temporary directory
   std::string suffix;
-  FL_FIELDS(directory, job, suffix)
+  FL_FIELDS(directory, save, job, suffix)
 };
 
-/// Driver: checks that the directory is free and prepares it. Throws JobError when something is in it that an earlier
-/// attempt of this application did not leave.
-void PrepareSave(const SavePlan& plan, const std::string& application_id);
-/// Driver: all tasks have committed. Throws JobError.
-void CommitSave(const SavePlan& plan, int32_t parts);
+/// Driver: checks that the directory is free and prepares it. Gives the number of records when an earlier attempt of
+/// this application has committed this very save: then there is nothing to do. Throws JobError when something is in the
+/// directory that no earlier attempt left.
+std::optional<int64_t> PrepareSave(const SavePlan& plan, const std::string& application_id);
+/// Driver: all tasks have committed. _SUCCESS tells a later attempt which save it was. Throws JobError.
+void CommitSave(const SavePlan& plan, int32_t parts, int64_t records);
 /// Driver: the job failed; removes what it left. Best effort.
 void AbortSave(const SavePlan& plan) noexcept;
 

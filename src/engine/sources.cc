@@ -1,8 +1,10 @@
 #include "engine/sources.h"
 
 #include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -21,37 +23,47 @@ constexpr uint64_t kSplitMax = 64 << 20;
 constexpr uint64_t kSplitMin = 1 << 20;
 constexpr int kSampleSpots = 8;
 
-std::vector<std::string> ExpandPath(std::string path) {
-  if (path.starts_with("file://")) path.erase(0, 7);
-  const size_t scheme = path.find("://");
-  if (scheme != std::string::npos) {
-    throw JobError("cannot read " + path + ": no library for paths of the kind " + path.substr(0, scheme) + "://");
+/// The files of a directory, by name.
+void AddFilesOf(const std::string& directory, std::vector<std::string>& found) {
+  std::error_code error;
+  const size_t first = found.size();
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.empty() || name[0] == '_' || name[0] == '.') continue;
+    if (entry.is_directory()) {
+      throw JobError("cannot read " + directory + ": " + entry.path().string() +
+                     " is a directory; name it, or a pattern such as " + directory + "/*");
+    }
+    found.push_back(entry.path().string());
   }
+  if (error) throw JobError("cannot read directory " + directory + ": " + error.message());
+  std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end());
+}
+
+std::vector<std::string> ExpandPath(const std::string& given) {
+  const std::string path = ResolveUserPath(given);
   std::error_code error;
   std::vector<std::string> found;
-  if (fs::is_directory(path, error)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-      const std::string name = entry.path().filename().string();
-      if (name.empty() || name[0] == '_' || name[0] == '.' || entry.is_directory()) continue;
-      found.push_back(entry.path().string());
-    }
-    if (error) throw JobError("cannot read directory " + path + ": " + error.message());
-    std::sort(found.begin(), found.end());
+  const auto add = [&](const std::string& name) {
+    if (fs::is_directory(name, error)) return AddFilesOf(name, found);
+    if (::access(name.c_str(), R_OK) != 0) throw JobError("cannot read " + name + ": " + std::strerror(errno));
+    found.push_back(name);
+  };
+  if (fs::exists(path, error)) {
+    add(path);
     return found;
   }
-  if (fs::exists(path, error)) return {path};
-  if (path.find_first_of("*?[") != std::string::npos) {
-    glob_t matches{};
-    if (::glob(path.c_str(), 0, nullptr, &matches) == 0) {
-      for (size_t i = 0; i < matches.gl_pathc; ++i) {
-        if (!fs::is_directory(matches.gl_pathv[i])) found.emplace_back(matches.gl_pathv[i]);
-      }
-    }
+  if (path.find_first_of("*?[") == std::string::npos) {
+    throw JobError("cannot read " + path + ": " + (error ? error.message() : "no such file or directory"));
+  }
+  glob_t matches{};
+  if (::glob(path.c_str(), 0, nullptr, &matches) != 0) {
     ::globfree(&matches);
-    if (!found.empty()) return found;
     throw JobError("no file matches " + path);
   }
-  throw JobError("cannot read " + path + ": " + (error ? error.message() : "no such file or directory"));
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&matches, ::globfree);
+  for (size_t i = 0; i < matches.gl_pathc; ++i) add(matches.gl_pathv[i]);
+  return found;
 }
 
 /// Turns chunks of bytes into lines; a line over several chunks is put together in `carry_`.
@@ -167,7 +179,7 @@ std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint6
       throw JobError(name + " has " + std::to_string(size) + " bytes, which is no multiple of the record size " +
                      std::to_string(multiple_of));
     }
-    files.push_back({fs::absolute(name).string(), 0, size, size, IsCompressedName(name)});
+    files.push_back({name, 0, size, size, IsCompressedName(name)});
     total += size;
   }
   const uint64_t goal = std::clamp(total / static_cast<uint64_t>(std::max(1, pieces)), kSplitMin, kSplitMax);

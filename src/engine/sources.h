@@ -25,7 +25,8 @@ struct FileSplit {
   FL_FIELDS(path, offset, length, file_size, whole)
 };
 
-/// Expands `path` (a file, a directory without names that begin with '_' or '.', or a pattern with * ? [ ]) and cuts
+/// Expands `path` (a file, a directory without names that begin with '_' or '.' and without directories in it, or a
+/// pattern with * ? [ ] of files and such directories) and cuts
 /// its files into splits: at least `pieces` where they are large enough, of at most 64 MiB. Names ending in .gz or .zst
 /// are not cut. `multiple_of`: cut only there (fixed records). Throws JobError that names what is missing or
 /// unreadable.

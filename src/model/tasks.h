@@ -135,7 +135,9 @@ struct ExecutorAdded {
   std::string host;   // as in TaskLocation::host
   std::string rack;   // empty: unknown
   int32_t slots = 1;  // tasks at a time
-  FL_FIELDS(executor, id, host, rack, slots)
+  /// Its shuffle files go with it, also where a service keeps those of others (Config::external_shuffle_service).
+  bool serves_own_files = false;
+  FL_FIELDS(executor, id, host, rack, slots, serves_own_files)
 };
 /// Why an executor went (Spark: ExecutorLossReason).
 enum class LossKind : uint8_t {

@@ -96,7 +96,8 @@ struct Config {
   int32_t stage_max_consecutive_attempts = 4;  // spark.stage.maxConsecutiveAttempts
   base::Duration resubmit_delay = base::Duration::Millis(200);
   base::Duration revive_interval = base::Duration::Seconds(1);  // spark.scheduler.revive.interval
-  /// Shuffle outputs outlive their executor (an external shuffle service serves them).
+  /// Shuffle outputs outlive their executor (an external shuffle service serves them), unless it said otherwise
+  /// (ExecutorAdded::serves_own_files).
   bool external_shuffle_service = false;
   bool reduce_locality = true;  // spark.shuffle.reduceLocality.enabled
   FL_FIELDS(mode, pools, locality, speculation, exclusion, beyond, task_max_failures, stage_max_consecutive_attempts,

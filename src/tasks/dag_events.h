@@ -34,8 +34,9 @@ struct DagExecutorAdded {
 struct DagExecutorLost {
   static constexpr std::string_view kName = "dag_executor_lost";
   model::tasks::ExecutorIndex executor;
-  bool host_lost = false;  // all outputs on its host are gone
-  FL_FIELDS(executor, host_lost)
+  bool host_lost = false;   // all outputs on its host are gone
+  bool files_lost = false;  // its own are, whatever a shuffle service keeps
+  FL_FIELDS(executor, host_lost, files_lost)
 };
 struct DagTaskEnded {
   static constexpr std::string_view kName = "dag_task_ended";

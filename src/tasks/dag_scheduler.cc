@@ -60,7 +60,8 @@ void DagScheduler::Handle(const DagExecutorAdded& event) {
 
 void DagScheduler::Handle(const DagExecutorLost& event) {
   lineage_.DropCached(event.executor);
-  RemoveOutputs(event.executor, event.host_lost || !config_.external_shuffle_service, event.host_lost, epoch_);
+  const bool files_lost = event.host_lost || event.files_lost || !config_.external_shuffle_service;
+  RemoveOutputs(event.executor, files_lost, event.host_lost, epoch_);
 }
 
 void DagScheduler::Handle(const model::tasks::BlockCached& event) {

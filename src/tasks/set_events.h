@@ -73,7 +73,8 @@ struct SetExecutorLost {
   model::tasks::LossKind kind = model::tasks::LossKind::kProcessLost;
   bool host_lost = false;  // also what a shuffle service keeps is gone
   std::string message;
-  FL_FIELDS(executor, kind, host_lost, message)
+  bool files_lost = false;  // its own outputs are gone, whatever a shuffle service keeps
+  FL_FIELDS(executor, kind, host_lost, message, files_lost)
 };
 struct SetExecutorDecommissioning {
   static constexpr std::string_view kName = "set_executor_decommissioning";

@@ -535,7 +535,8 @@ void TaskSet::RequeueOutputs(ExecutorNumber executor) {
 }
 
 void TaskSet::ExecutorLost(ExecutorNumber executor, const SetExecutorLost& loss) {
-  const bool outputs_lost = shuffle_map_ && (loss.host_lost || !context_.config.external_shuffle_service);
+  const bool outputs_lost =
+      shuffle_map_ && (loss.host_lost || loss.files_lost || !context_.config.external_shuffle_service);
   const auto here = [&](TaskId id) { return context_.tasks.Get(id).executor == executor; };
   if (outputs_lost && !zombie && std::any_of(attempts_.begin(), attempts_.end(), here)) RequeueOutputs(executor);
   std::vector<TaskId> running;

@@ -77,14 +77,16 @@ class Tasks::Impl {
 
   std::vector<ExecutorIndex> Removable() const {
     std::set<uint32_t> holders;
-    if (config_.beyond.retain_shuffle_executors && !config_.external_shuffle_service) {
-      holders = dag_.HoldersOfLiveOutputs();
-    }
+    const bool any_serves = std::any_of(executors_.begin(), executors_.end(), [this](const Executor& executor) {
+      return executor.alive && FilesGoWith(executor);
+    });
+    if (config_.beyond.retain_shuffle_executors && any_serves) holders = dag_.HoldersOfLiveOutputs();
     std::vector<ExecutorIndex> removable;
     for (uint32_t index = 0; index < executors_.size(); ++index) {
       const Executor& executor = executors_[index];
       if (!executor.alive || sets_.cluster().executor(executor.number).running > 0) continue;
-      if (holders.contains(index) || dag_.lineage().HasCached({index})) continue;
+      if (FilesGoWith(executor) && holders.contains(index)) continue;
+      if (dag_.lineage().HasCached({index})) continue;
       removable.push_back({index});
     }
     return removable;
@@ -100,7 +102,11 @@ class Tasks::Impl {
     bool alive = false;
     bool decommissioning = false;
     bool in_freed = false;
+    bool serves_own_files = false;
   };
+  bool FilesGoWith(const Executor& executor) const {
+    return executor.serves_own_files || !config_.external_shuffle_service;
+  }
 
   // ---- events from outside ----
   void Apply(const model::tasks::SubmitJob& event) { dag_.Apply(event, dag_effects_); }
@@ -127,6 +133,7 @@ class Tasks::Impl {
     executor.host_number = cluster.InternHost(event.host);
     executor.slots = std::max(event.slots, 1);
     executor.alive = true;
+    executor.serves_own_files = event.serves_own_files;
     if (!event.rack.empty()) cluster.SetRack(executor.host_number, event.rack);
     cluster.executor(executor.number).slots = executor.slots;
     if (executor.number >= index_of_.size()) index_of_.resize(executor.number + 1);
@@ -141,8 +148,11 @@ class Tasks::Impl {
     if (!Known(event.executor) || !executors_[event.executor.value].alive) return;
     Executor& executor = executors_[event.executor.value];
     executor.alive = false;
-    sets_.ExecutorLost(
-        {.executor = executor.id, .kind = event.kind, .host_lost = event.host_lost, .message = event.message});
+    sets_.ExecutorLost({.executor = executor.id,
+                        .kind = event.kind,
+                        .host_lost = event.host_lost,
+                        .message = event.message,
+                        .files_lost = executor.serves_own_files});
   }
 
   void Apply(const model::tasks::ExecutorDecommissioning& event) {
@@ -275,7 +285,11 @@ class Tasks::Impl {
   }
   void FromSets(const SetExecutorGone& gone) {
     const auto* loss = CurrentIf<model::tasks::ExecutorLost>();
-    dag_.Apply(DagExecutorLost{.executor = IndexOf(gone.executor), .host_lost = loss && loss->host_lost}, dag_effects_);
+    const ExecutorIndex executor = IndexOf(gone.executor);
+    dag_.Apply(DagExecutorLost{.executor = executor,
+                               .host_lost = loss && loss->host_lost,
+                               .files_lost = executors_[executor.value].serves_own_files},
+               dag_effects_);
   }
   void FromSets(const SetExcluded& excluded) {
     const bool whole_host = excluded.executor == Cluster::kNone;
@@ -491,6 +505,7 @@ uint64_t Tasks::Impl::StateHash() const {
   for (const Executor& executor : executors_) {
     hasher.Mix(executor.id);
     hasher.Mix(executor.alive);
+    hasher.Mix(executor.serves_own_files);
   }
   for (const auto& [key, task] : commits_.holders()) {
     hasher.Mix(static_cast<uint64_t>(key.first) << 32 | static_cast<uint32_t>(key.second));

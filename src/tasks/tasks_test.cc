@@ -32,7 +32,8 @@ class Harness {
     now_ = now_ + time;
     return Step(std::move(events));
   }
-  ExecutorIndex AddExecutor(const std::string& host, int32_t slots = 1, const std::string& rack = "") {
+  ExecutorIndex AddExecutor(const std::string& host, int32_t slots = 1, const std::string& rack = "",
+                            bool serves_own_files = false) {
     const ExecutorIndex index{executors_++};
     ExecutorAdded added;
     added.executor = index;
@@ -40,6 +41,7 @@ class Harness {
     added.host = host;
     added.rack = rack;
     added.slots = slots;
+    added.serves_own_files = serves_own_files;
     Step({added});
     return index;
   }
@@ -597,6 +599,32 @@ TEST(TasksTest, ExecutorLossWithAndWithoutShuffleService) {
     h.Step({lost});
     EXPECT_EQ(h.core().Outputs(0)->available(), service ? 1 : 0);
     while (!h.Running().empty()) h.Succeed(h.Running().front().task, {10});
+    EXPECT_TRUE(h.Said<JobEnded>()[0].succeeded);
+  }
+}
+
+TEST(TasksTest, AnExecutorThatServesItsOwnFilesTakesThemWithIt) {
+  for (const bool own : {false, true}) {
+    Config config;
+    config.external_shuffle_service = true;
+    config.beyond.retain_shuffle_executors = true;
+    Harness h(config);
+    const ExecutorIndex writer = h.AddExecutor("a", 2, "", own);
+    Dataset read = Shuffled(1, 1, {{0, 0}});
+    read.preferred = {{OnHost("b")}};
+    h.Step({Job(0, {Source(0, 2), read}, 1, 1)});
+    const ExecutorIndex reader = h.AddExecutor("b", 1);
+    while (!h.Running(0).empty()) h.Succeed(h.Running(0).front().task, {10});
+    ASSERT_EQ(h.Running().size(), 1u);
+    ASSERT_EQ(h.Running()[0].executor, reader);
+    EXPECT_EQ(h.core().Removable(), own ? std::vector<ExecutorIndex>{} : std::vector<ExecutorIndex>{writer});
+    ExecutorLost lost;
+    lost.executor = writer;
+    lost.kind = LossKind::kExitedNotByApp;
+    h.Step({lost});
+    EXPECT_EQ(h.core().Outputs(0)->available(), own ? 0 : 2);
+    h.Succeed(h.Running()[0].task);
+    ASSERT_EQ(h.Said<JobEnded>().size(), 1u);
     EXPECT_TRUE(h.Said<JobEnded>()[0].succeeded);
   }
 }

@@ -32,6 +32,9 @@ void JobDriver::Step() {
   step_posted_ = false;
   std::vector<mt::Event> events;
   events.swap(events_);
+  for (const mt::Event& event : events) {
+    for (DriverListener* listener : listeners_) listener->OnEvent(event);
+  }
   tasks::EffectSink effects;
   core_.Step(loop_.Now(), events, effects);
   for (const mt::Effect& effect : effects) {
@@ -80,7 +83,7 @@ mt::ExecutorIndex JobDriver::AddExecutor(const ExecutorInfo& info, ExecutorLink*
   executor.link = link;
   executors_.push_back(std::move(executor));
   ++live_executors_;
-  Add(mt::ExecutorAdded{index, info.id, info.host, info.rack, info.slots});
+  Add(mt::ExecutorAdded{index, info.id, info.host, info.rack, info.slots, info.serves_own_files});
   return index;
 }
 

@@ -38,12 +38,15 @@ struct ExecutorInfo {
   int32_t slots = 1;
   std::string shuffle_host;
   int32_t shuffle_port = 0;
+  bool serves_own_files = false;  // see model::tasks::ExecutorAdded
 };
 
 /// What watches the driver: progress lines, the event log, the page, dynamic allocation. All on the loop's thread.
 class DriverListener {
  public:
   virtual ~DriverListener() = default;
+  /// What the core is about to be told.
+  virtual void OnEvent(const model::tasks::Event&) {}
   virtual void OnEffect(const model::tasks::Effect&) {}
   virtual void OnTaskDone(const wire::engine::TaskDone&) {}
   virtual void OnTaskBroke(const wire::engine::TaskBroke&) {}

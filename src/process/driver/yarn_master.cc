@@ -22,6 +22,7 @@ constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
 constexpr int32_t kExecutorPriority = 1;
+constexpr const char* kShuffleService = "spark_shuffle";
 
 std::string IdOf(const wy::ContainerProto& container) {
   return container.id ? model::ToString(ey::FromWire(*container.id)) : std::string();
@@ -241,6 +242,10 @@ void YarnMaster::OnContainer(wy::ContainerProto proto) {
 
 // ---- starting them -------------------------------------------------------------------------------------------------
 
+bool YarnMaster::HasShuffleService(const Container& container) const {
+  return launch_.shuffle_service && without_service_.count(NodeKey(*container.proto.node_id)) == 0;
+}
+
 wy::ContainerLaunchContextProto YarnMaster::LaunchContext(const Container& container) const {
   wy::ContainerLaunchContextProto context;
   wy::LocalResourceProto job;
@@ -263,13 +268,17 @@ wy::ContainerLaunchContextProto YarnMaster::LaunchContext(const Container& conta
   job.type = wy::LocalResourceTypeProto::kFile;
   job.visibility = wy::LocalResourceVisibilityProto::kApplication;
   context.local_resources.push_back({"job", std::move(job)});
-  for (const auto& [name, value] : launch_.environment) context.environment.push_back({name, value});
+  std::map<std::string, std::string> environment = launch_.environment;
+  if (!HasShuffleService(container)) {
+    for (const auto& [name, value] : launch_.environment_without_service) environment[name] = value;
+  }
+  for (const auto& [name, value] : environment) context.environment.push_back({name, value});
   std::string command = "exec";
   for (const std::string& word : launch_.command) command += " " + word;
   command += " " + container.executor_id + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr";
   context.command.push_back(std::move(command));
   context.tokens = launch_.tokens;
-  if (launch_.shuffle_service) context.service_data.push_back({"spark_shuffle", launch_.shuffle_secret});
+  if (HasShuffleService(container)) context.service_data.push_back({kShuffleService, ""});
   return context;
 }
 
@@ -306,6 +315,12 @@ void YarnMaster::OnStarted(const std::string& container_id,
   const std::string why = exception ? exception->message.value_or("refused") : "refused";
   // An earlier try had arrived although its answer was lost.
   if (why.find("already is running") != std::string::npos || why.find("already running") != std::string::npos) return;
+  // InvalidAuxServiceException.
+  const std::string no_service = std::string("auxService:") + kShuffleService + " does not exist";
+  if (why.find(no_service) != std::string::npos &&
+      without_service_.insert(NodeKey(*containers_.at(container_id).proto.node_id)).second) {
+    return Start(container_id);
+  }
   StartAgainOrGiveUp(container_id, why);
 }
 

@@ -30,8 +30,10 @@ struct ExecutorLaunch {
   std::map<std::string, std::string> environment;
   std::vector<std::string> command;  // before the executor's id
   std::string tokens;                // credentials blob
-  bool shuffle_service = false;      // nodes have the auxiliary service spark_shuffle
-  std::string shuffle_secret;        // its data
+  /// The auxiliary service spark_shuffle shall serve the executors' files, on nodes that have it.
+  bool shuffle_service = false;
+  /// Environment besides, on nodes that do not.
+  std::map<std::string, std::string> environment_without_service;
 };
 
 /// The application master's side of YARN (org.apache.hadoop.yarn.client.api.async.AMRMClientAsync and NMClientAsync, as
@@ -92,6 +94,7 @@ class YarnMaster {
   void StartAgainOrGiveUp(const std::string& container_id, const std::string& why);
   void Ended(const std::string& container_id, int32_t exit_status, const std::string& diagnostics);
   void TakeToken(const wire::yarn::NMTokenProto& token);
+  bool HasShuffleService(const Container& container) const;
   wire::yarn::ContainerLaunchContextProto LaunchContext(const Container& container) const;
   void SendFinish();
   void AddAsks(wire::yarn::AllocateRequestProto& request);
@@ -121,6 +124,8 @@ class YarnMaster {
   std::map<std::string, std::string> by_executor_;                // executor id -> container id
   std::map<std::string, endpoints::yarn::RpcToken> node_tokens_;  // by "host:port"
   std::vector<wire::yarn::ContainerIdProto> releases_;
+  /// Nodes without the auxiliary service, by "host:port".
+  std::set<std::string> without_service_;
   int32_t next_executor_ = 1;
 
   bool finishing_ = false;

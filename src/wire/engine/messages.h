@@ -32,11 +32,12 @@ struct Hello {
   std::string executor_id;
   std::string host;
   int32_t slots = 0;
-  /// Where its shuffle files are served; port 0: by nobody but itself.
+  /// Where its shuffle files are served, and whether by itself: then they go with it.
   std::string shuffle_host;
   int32_t shuffle_port = 0;
+  bool serves_own_files = false;
   int64_t pid = 0;
-  FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, pid)
+  FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, serves_own_files, pid)
 };
 struct Welcome {
   uint32_t executor = 0;

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster_options.h"
+#include "model/ids.h"
+
+namespace fairlead::apps {
+
+/// One log file of one container.
+struct ContainerLog {
+  std::string container;
+  std::string file;
+  std::string text;
+};
+
+/// The logs of these names that an application's nodes still have, container by container. `container` empty: of all.
+base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
+                                                  const std::string& container, const std::vector<std::string>& files);
+
+}  // namespace fairlead::apps

@@ -1,0 +1,30 @@
+#include "engine/own_shuffle_service.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+process::shuffle::Config ConfigFor(std::vector<std::string> roots) {
+  process::shuffle::Config config;
+  config.core.local_roots = std::move(roots);
+  config.core.sweep = false;  // it ends with its executor
+  return config;
+}
+
+}  // namespace
+
+OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots)
+    : loop_(loop),
+      config_(ConfigFor(std::move(roots))),
+      disk_(env_posix::MakePosixDisk()),
+      service_(loop, *disk_, nullptr, log_, config_),
+      worker_(loop, loop, *disk_, log_, config_, service_) {}
+
+base::Result<env::Endpoint> OwnShuffleService::Listen(const std::string& host) {
+  if (const base::Result<size_t> recovered = service_.Recover(); !recovered) return recovered.error();
+  service_.AddWorker(worker_);
+  if (const base::Status listening = worker_.Listen({host, 0}, false); !listening.ok()) return listening.error();
+  return env::Endpoint{host, worker_.local().port};
+}
+
+}  // namespace fairlead::engine

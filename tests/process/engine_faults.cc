@@ -1,0 +1,116 @@
+// A job that misbehaves on order, for tests/process/engine_test.py: engine_faults MODE [ARGUMENT...]
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "engine/engine.h"
+#include "engine/operators.h"
+
+using namespace fairlead::engine;
+
+namespace {
+
+/// Waits for a file of the test.
+void Await(const std::string& file) {
+  while (!std::filesystem::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+/// poison: a record that crashes its executor, beside an action of healthy ones.
+void Poison(Context& context) {
+  std::string error;
+  std::thread poisoned([&] {
+    try {
+      context.Range(0, 8, 4)
+          .Map([](int64_t x) {
+            if (x == 5) ::raise(SIGSEGV);
+            return x;
+          })
+          .Named("poisoned numbers")
+          .Count();
+    } catch (const JobError& failed) {
+      error = failed.what();
+    }
+  });
+  int64_t healthy = 0;
+  for (int i = 0; i < 5; ++i) healthy += context.Range(0, 1000, 4).Count();
+  poisoned.join();
+  std::printf("healthy %lld\npoison: %s\n", static_cast<long long>(healthy), error.c_str());
+}
+
+/// again OUTPUT COUNTS: commits OUTPUT, then its first driver dies; counts how often a record was computed.
+struct Noted {
+  std::string directory;
+  int64_t operator()(int64_t x) const {
+    std::fclose(std::fopen((directory + "/" + std::to_string(x) + "-" + std::to_string(::getpid())).c_str(), "w"));
+    return x;
+  }
+};
+void Again(Context& context, const Arguments& arguments) {
+  const int64_t saved = context.Range(0, 10, 2).Map(Noted{arguments.at(2)}).SaveText(arguments.at(1));
+  const std::string first = arguments.at(2) + "/first-driver";
+  if (!std::filesystem::exists(first)) {
+    std::fclose(std::fopen(first.c_str(), "w"));
+    ::raise(SIGKILL);
+  }
+  std::printf("saved %lld\n", static_cast<long long>(saved));
+}
+
+/// shrink GO: a shuffle on all executors, then nothing to do until GO exists, then the shuffle's other side once more.
+void Shrink(Context& context, const Arguments& arguments) {
+  const auto sums = context.Range(0, 3000, 6)
+                        .Map([](int64_t x) {
+                          if (x % 500 == 0) std::this_thread::sleep_for(std::chrono::seconds(1));  // work for all
+                          return std::pair(x % 100, x);
+                        })
+                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 6);
+  std::printf("first %lld\n", static_cast<long long>(sums.Count()));
+  std::fflush(stdout);
+  Await(arguments.at(1));
+  int64_t total = 0;
+  for (const auto& [key, sum] : sums.Collect()) total += sum;
+  std::printf("total %lld\n", static_cast<long long>(total));
+}
+
+/// slow OUTPUT: the first attempt of one task hangs.
+void Slow(Context& context, const Arguments& arguments) {
+  const int64_t saved = context.Range(0, 40, 8)
+                            .Map([](int64_t x) {
+                              TaskContext* const task = TaskContext::Current();
+                              for (int i = 0; x == 7 && task->attempt == 0 && i < 6000; ++i) {
+                                task->CheckKilled();
+                                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                              }
+                              return x;
+                            })
+                            .SaveText(arguments.at(1));
+  std::printf("saved %lld\n", static_cast<long long>(saved));
+}
+
+/// distinct NUMBERS OUTPUT: groups far more keys than fit into memory.
+void Distinct(Context& context, const Arguments& arguments) {
+  const int64_t groups = context.Range(0, arguments.Number(1, 1000))
+                             .Map([](int64_t x) { return std::pair("key-" + std::to_string(x * 7919), x); })
+                             .ReduceByKey([](int64_t a, int64_t b) { return a + b; })
+                             .SortByKey()
+                             .SaveText(arguments.at(2));
+  std::printf("groups %lld\n", static_cast<long long>(groups));
+}
+
+void Faults(Context& context, const Arguments& arguments) {
+  const std::string& mode = arguments.at(0);
+  if (mode == "poison") return Poison(context);
+  if (mode == "again") return Again(context, arguments);
+  if (mode == "shrink") return Shrink(context, arguments);
+  if (mode == "slow") return Slow(context, arguments);
+  if (mode == "distinct") return Distinct(context, arguments);
+  throw JobError("unknown mode " + mode);
+}
+
+}  // namespace
+
+FAIRLEAD_JOB(Faults)

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Jobs of the engine that misbehave, on a real cluster and as one process: crashing functions, a driver that dies after its commit,
+executors given back, slow tasks, little memory, a full scratch disk."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+import cluster as lab  # noqa: E402
+import peers  # noqa: E402
+import registry  # noqa: E402
+from process_test import processes_naming, until  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
+peers.BINARY = BUILD / "fairlead"
+FAULTS = BUILD / "tests/engine_faults"
+
+
+def parts_of(directory):
+    return "".join(part.read_text() for part in sorted(directory.glob("part-*")))
+
+
+class OnACluster(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
+        cls.directory.chmod(0o755)
+        cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec())
+        cls.cluster.write()
+        cls.cluster.start_rm()
+        for number in (1, 2):
+            cls.cluster.start_nm(number)
+        cls.cluster.wait_for_nodes(2)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.stop()
+        for pid in processes_naming(str(cls.directory)):
+            os.kill(pid, 9)
+        shutil.rmtree(cls.directory, ignore_errors=True)
+
+    def start(self, options, *job):
+        command = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--executor-memory", "256", *options, FAULTS, *job]
+        return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self, job):
+        """The application's id and what the driver printed."""
+        out, err = job.communicate(timeout=120)
+        self.assertEqual(job.returncode, 0, out + err)
+        application = json.loads(out)["id"]
+        return application, self.tool("logs", application, "--file", "stdout")
+
+    def tool(self, command, *arguments):
+        words = [peers.BINARY, command, "--hadoop-conf", self.cluster.conf, *arguments]
+        run = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def test_a_crashing_function_fails_its_stage_by_name_and_the_others_go_on(self):
+        _, printed = self.finish(self.start([], "poison"))
+        self.assertIn("healthy 5000", printed)
+        poison = next(line for line in printed.splitlines() if line.startswith("poison: "))
+        self.assertIn("poisoned numbers", poison)
+        self.assertRegex(poison, "executor .* lost")
+
+    def test_a_second_driver_finds_what_the_first_committed(self):
+        out, counts = self.directory / "again", self.directory / "again-counts"
+        counts.mkdir()
+        _, printed = self.finish(self.start(["--max-attempts", "2"], "again", out, counts))
+        self.assertIn("saved 10", printed)
+        self.assertEqual(parts_of(out), "".join(f"{i}\n" for i in range(10)))
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["_SUCCESS", "part-00000", "part-00001"])
+        computed = collections.Counter(path.name.split("-")[0] for path in counts.iterdir() if path.name != "first-driver")
+        self.assertEqual(set(computed.values()), {1}, "the save was done again")
+
+    def test_idle_executors_are_given_back_and_their_shuffle_files_stay(self):
+        go = self.directory / "go"
+        job = self.start(["--executors", "3", "--executors-min", "0", "--executor-idle", "1", "--detach"], "shrink", go)
+        application = job.communicate(timeout=60)[0].strip()
+        containers = lambda: self.cluster.app(application)["runningContainers"]
+        until(lambda: containers() == 4, "driver and three executors")
+        until(lambda: containers() == 1, "the executors' end")
+        go.touch()
+        until(lambda: self.cluster.app(application)["state"] == "FINISHED", "the end")
+        self.assertEqual(self.cluster.app(application)["finalStatus"], "SUCCEEDED")
+        self.assertIn(f"total {sum(range(3000))}", self.tool("logs", application, "--file", "stdout"))
+        story = json.loads(self.tool("history", "--json", application))
+        maps = [stage for stage in story["stages"] if stage["summary"]["shuffle_written_bytes"] > 0]
+        self.assertEqual([stage["tasks"] for stage in maps], [6], "map outputs were computed again")
+
+    def test_a_slow_task_is_run_a_second_time(self):
+        out = self.directory / "slow"
+        application, printed = self.finish(self.start(["--speculation"], "slow", out))
+        self.assertIn("saved 40", printed)
+        self.assertEqual(parts_of(out), "".join(f"{i}\n" for i in range(40)))
+        stages = json.loads(self.tool("history", "--json", application))["stages"]
+        self.assertEqual(sum(stage["summary"]["speculative"] for stage in stages), 1)
+        text = self.tool("history", application)
+        self.assertIn("done", text)
+
+
+class AsOneProcess(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
+        self.scratch = self.directory / "scratch"
+        self.scratch.mkdir()
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def run_job(self, memory_mib, *job):
+        """The run, and the most memory (MiB) that its process had."""
+        command = [FAULTS, "--local[2]", "--memory", memory_mib, "--scratch", self.scratch, *job]
+        with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            out, err = process.stdout.read(), process.stderr.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        return process.returncode, out, err, usage.ru_maxrss / 1024
+
+    def test_ten_times_the_memory(self):
+        budget, keys = 48, 6_000_000  # about 500 MiB of keys, values and table
+        *_, base = self.run_job(budget, "distinct", 1000, self.directory / "small")
+        code, out, err, peak = self.run_job(budget, "distinct", keys, self.directory / "large")
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"groups {keys}", out)
+        with subprocess.Popen(f"cat {self.directory}/large/part-* | wc -l", shell=True, stdout=subprocess.PIPE) as count:
+            self.assertEqual(int(count.stdout.read()), keys)
+        self.assertLess(peak - base, budget * 1.1, f"the process had {peak:.0f} MiB, without data {base:.0f}")
+
+    def test_a_full_scratch_disk_is_a_clear_error_and_leaves_nothing(self):
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", self.scratch], check=True)
+        self.addCleanup(subprocess.run, ["umount", self.scratch], check=True)
+        out = self.directory / "out"
+        code, _, err, _ = self.run_job(64, "distinct", 2_000_000, out)
+        self.assertEqual(code, 1)
+        self.assertIn("No space left on device", err)
+        self.assertIn(str(self.scratch), err)
+        self.assertFalse(out.exists())
+        self.assertEqual(list(self.scratch.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
