@@ -1,0 +1,237 @@
+"""The engine's examples as applications of Fairlead and of stock Hadoop, each with its answer computed here; and with an executor
+or the shuffle service killed in the middle."""
+import collections
+import csv
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+
+import peers
+from registry import Spec, case
+from texts import text_file
+
+sys.path.insert(0, str(peers.ROOT / "tools"))
+import quickstart  # noqa: E402  (brings the flights table)
+
+CLUSTERS = {
+    "fairlead": Spec(),
+    "hadoop": Spec(rm="java", nodes=("java", "java")),
+    # A stock node without Spark's auxiliary service: executors serve their own shuffle files.
+    "hadoop-without-shuffle-service": Spec(rm="java", nodes=("java", "java"),
+                                           yarn_site=(("yarn.nodemanager.aux-services", "mapreduce_shuffle"),)),
+}
+KEY_SYMBOLS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def start(cluster, work, example, *arguments, executors=2):
+    """`fairlead submit` of an example with `work` as working directory: paths in `arguments` are relative to it."""
+    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--driver-memory", "256", "--executors", executors,
+               "--executor-memory", "512", peers.ROOT / "build/examples" / example, *arguments]
+    return subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(job, timeout=180):
+    """Waits for a good end; gives the application's id."""
+    try:
+        out, err = job.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        raise AssertionError("the job did not end: " + job.communicate()[1][-2000:])
+    assert job.returncode == 0, f"submit ended with {job.returncode}\n{out[-2000:]}\n{err[-4000:]}"
+    answer = json.loads(out)
+    assert answer["finalStatus"] == "SUCCEEDED", answer
+    return answer["id"]
+
+
+def parts_of(directory):
+    """The bytes of all parts in order, after a look that the output is whole."""
+    names = sorted(entry.name for entry in directory.iterdir())
+    assert "_SUCCESS" in names and "_temporary" not in names, names
+    return b"".join((directory / name).read_bytes() for name in names if name.startswith("part-"))
+
+
+def rows_of(directory):
+    return [line.split("\t") for line in parts_of(directory).decode().splitlines()]
+
+
+# ---- the examples: each gives its arguments and the check of its output ----------------------------------------------------------
+
+def word_count(work):
+    wanted = text_file(work / "text")
+
+    def check():
+        found = rows_of(work / "out")
+        assert len(found) == len(wanted), "a word is missing or doubled"
+        assert {word: int(count) for word, count in found} == wanted
+    return ["text", "out"], check
+
+
+def terasort(work, records=30000):
+    rng = random.Random(3)
+    rows = ["".join(rng.choices(KEY_SYMBOLS, k=10)) + f"{number:088d}\r\n" for number in range(records)]
+    (work / "records").write_bytes("".join(rows).encode())
+
+    def check():
+        text = parts_of(work / "out").decode()
+        found = [text[at:at + 100] for at in range(0, len(text), 100)]
+        assert [row[:10] for row in found] == sorted(row[:10] for row in rows), "not in order"
+        assert sorted(found) == sorted(rows), "records differ"
+    return ["records", "out"], check
+
+
+def join_aggregate(work):
+    tables = quickstart.prepare_flights()
+    flights, airlines = tables / "flights/copy-00.csv", tables / "airlines.csv"
+    with open(airlines, newline="") as rows:
+        names = {row["carrier"]: row["name"] for row in csv.DictReader(rows)}
+    wanted = collections.defaultdict(lambda: [0, 0, 0.0])
+    with open(flights, newline="") as rows:
+        for row in csv.DictReader(rows):
+            sums = wanted[names[row["carrier"]]]
+            sums[0] += 1
+            if row["arr_delay"] not in ("", "NA"):
+                sums[1] += 1
+                sums[2] += float(row["arr_delay"])
+
+    def check():
+        found = rows_of(work / "out")
+        assert found == [[name, str(n), str(arrived), f"{minutes / arrived:.3f}"] for name, (n, arrived, minutes) in sorted(wanted.items())]
+    return [flights, airlines, "out"], check
+
+
+def page_rank(work, edges=60000, iterations=4):
+    rng = random.Random(5)
+    links = {(rng.randrange(edges // 10), int(rng.paretovariate(0.7)) % (edges // 10)) for _ in range(edges)}
+    (work / "edges").write_text("".join(f"{a}\t{b}\n" for a, b in sorted(links)))
+    targets = collections.defaultdict(list)
+    for a, b in links:
+        targets[a].append(b)
+    ranks = {page: 1.0 for page in targets}
+    for _ in range(iterations):
+        sums = collections.defaultdict(float)
+        for page, to in targets.items():
+            if page in ranks:
+                for target in to:
+                    sums[target] += ranks[page] / len(to)
+        ranks = {page: 0.15 + 0.85 * value for page, value in sums.items()}
+
+    def check():
+        found = [(int(page), float(rank)) for page, rank in rows_of(work / "out")]
+        assert len(found) == len(ranks) and dict(found).keys() == ranks.keys()
+        assert all(math.isclose(rank, ranks[page], rel_tol=1e-9) for page, rank in found)
+        assert all(a[1] >= b[1] for a, b in zip(found, found[1:])), "not in order"
+    return ["edges", "out", iterations], check
+
+
+def k_means(work, iterations=5):
+    rng = random.Random(11)
+    points = [(rng.gauss(x, 1), rng.gauss(y, 1)) for x, y in ((0, 0), (8, 8), (0, 9)) for _ in range(4000)]
+    rng.shuffle(points)
+    (work / "points.csv").write_text("x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in points))
+    centres = points[:3]
+    for _ in range(iterations):
+        groups = collections.defaultdict(list)
+        for point in points:
+            groups[min(range(3), key=lambda i: (point[0] - centres[i][0]) ** 2 + (point[1] - centres[i][1]) ** 2)].append(point)
+        centres = [(sum(p[0] for p in groups[i]) / len(groups[i]), sum(p[1] for p in groups[i]) / len(groups[i])) for i in range(3)]
+
+    def check():
+        found = [(float(x), float(y), int(count)) for x, y, count in rows_of(work / "out")]
+        wanted = sorted((x, y, len(groups[i])) for i, (x, y) in enumerate(centres))
+        assert len(found) == 3 and all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9) for f, w in zip(found, wanted) for a, b in zip(f, w)), found
+    return ["points.csv", "out", 3, iterations], check
+
+
+def log_search(work):
+    rng = random.Random(13)
+    lines = [f"{rng.choice(('INFO', 'WARN', 'ERROR'))} worker-{rng.randrange(40)} took {rng.randrange(5000)} ms" for _ in range(80000)]
+    (work / "logs").mkdir()
+    for part in range(4):
+        (work / f"logs/day-{part}.log").write_text("\n".join(lines[part::4]) + "\n")
+
+    def check():
+        wanted = [line for part in range(4) for line in lines[part::4] if "worker-17 " in line]
+        assert parts_of(work / "out").decode().splitlines() == wanted
+    return ["logs", "out", "worker-17 "], check
+
+
+EXAMPLES = {function.__name__: function for function in (word_count, terasort, join_aggregate, page_rank, k_means, log_search)}
+
+
+def register_examples():
+    for where, spec in CLUSTERS.items():
+        for name, prepare in EXAMPLES.items():
+            if where == "hadoop-without-shuffle-service" and name != "terasort":
+                continue
+
+            def run(cluster, work, name=name, prepare=prepare):
+                arguments, check = prepare(work)
+                finish(start(cluster, work, name, *arguments))
+                check()
+            case("all", spec, name=f"engine-{name.replace('_', '-')}-on-{where}")(run)
+
+
+register_examples()
+
+
+# ---- faults ----------------------------------------------------------------------------------------------------------------------
+
+def executors_below(directory):
+    """Process ids of executors whose containers lie below the directory."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if words[0].endswith(b"job") and b"--executor" in words and os.readlink(entry / "cwd").startswith(str(directory)):
+                    found.append(int(entry.name))
+            except OSError:
+                pass
+    return found
+
+
+def long_page_rank(cluster, work):
+    """A running PageRank of many shuffles whose executors have written some of them."""
+    arguments, check = page_rank(work, edges=150000, iterations=12)
+    job = start(cluster, work, "page_rank", *arguments)
+
+    def shuffled():
+        assert job.poll() is None, "the job ended before the fault: " + job.communicate()[1][-2000:]
+        return len(list(cluster.directory.glob("nm*-local/usercache/*/appcache/*/blockmgr-*/*/shuffle_3_*.data"))) > 0
+    cluster.wait(shuffled, "shuffle files")
+    return job, check
+
+
+def executor_is_killed(cluster, work):
+    job, check = long_page_rank(cluster, work)
+    os.kill(executors_below(cluster.directory)[0], signal.SIGKILL)
+    finish(job)
+    check()
+
+
+def shuffle_service_node(cluster):
+    """The node whose service serves: two Java nodes on one machine share the port, and one of them has it."""
+    for number, kind in enumerate(cluster.spec.nodes, 1):
+        if kind == "fairlead" or "Address already in use" not in (cluster.directory / f"nm{number}.log").read_text():
+            return number
+    raise AssertionError("no node has the shuffle service's port")
+
+
+def shuffle_service_is_restarted(cluster, work):
+    node = shuffle_service_node(cluster)
+    job, check = long_page_rank(cluster, work)
+    cluster.kill(f"nm{node}")
+    cluster.start_nm(node)
+    finish(job)
+    check()
+
+
+for _where, _spec in CLUSTERS.items():
+    case("all", _spec, own_cluster=True, name=f"engine-executor-killed-on-{_where}")(executor_is_killed)
+    if _where != "hadoop-without-shuffle-service":
+        case("all", _spec, own_cluster=True, name=f"engine-shuffle-service-restarted-on-{_where}")(shuffle_service_is_restarted)
