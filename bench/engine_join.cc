@@ -27,9 +27,8 @@ void EngineJoin(Context& context, const Arguments& arguments) {
   const auto facts = context.Csv<Fact>(arguments.at(0), {"key", "qty", "cents"}).Map([](const Fact& fact) {
     return std::pair(fact.key, Sums{1, fact.qty, fact.cents});
   });
-  const auto rows = context.Csv<Row>(arguments.at(1), {"key", "cat"}).Map([](const Row& row) {
-    return std::pair(row.key, row.cat);
-  });
+  const auto rows =
+      context.Csv<Row>(arguments.at(1), {"key", "cat"}).Map([](const Row& row) { return std::pair(row.key, row.cat); });
   const int64_t cats = facts.Join(rows)
                            .Map([](const auto& joined) { return std::pair(joined.second.second, joined.second.first); })
                            .ReduceByKey([](const Sums& a, const Sums& b) {

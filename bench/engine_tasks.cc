@@ -1,6 +1,6 @@
 // How fast the driver gets tasks to executors and back: engine_tasks TASKS LONE
-// Prints one JSON object: tasks per second of a stage of TASKS tasks that do nothing but send a number back, the time from the
-// action to the first running task of such a stage, and the latency of LONE jobs of one task, each by itself.
+// Prints one JSON object: tasks per second of a stage of TASKS tasks that do nothing but send a number back, the time
+// from the action to the first running task of such a stage, and the latency of LONE jobs of one task, each by itself.
 #include <time.h>
 
 #include <algorithm>
@@ -26,11 +26,13 @@ struct StageTimes {
 };
 
 StageTimes RunStage(Context& context, int32_t tasks) {
-  const auto begun = context.Range(0, tasks, tasks).MapPartitions<int64_t>([](auto&, auto& emit) { emit(Nanoseconds()); });
+  const auto begun =
+      context.Range(0, tasks, tasks).MapPartitions<int64_t>([](auto&, auto& emit) { emit(Nanoseconds()); });
   const int64_t start = Nanoseconds();
   const int64_t first = *begun.Reduce([](int64_t a, int64_t b) { return std::min(a, b); });
   const int64_t end = Nanoseconds();
-  return {static_cast<double>(tasks) * 1e9 / static_cast<double>(end - start), static_cast<double>(first - start) / 1e6};
+  return {static_cast<double>(tasks) * 1e9 / static_cast<double>(end - start),
+          static_cast<double>(first - start) / 1e6};
 }
 
 void EngineTasks(Context& context, const Arguments& arguments) {
@@ -51,9 +53,12 @@ void EngineTasks(Context& context, const Arguments& arguments) {
     latencies.push_back(Nanoseconds() - start);
   }
   std::sort(latencies.begin(), latencies.end());
-  const auto at = [&](size_t percent) { return static_cast<double>(latencies[(latencies.size() - 1) * percent / 100]) / 1e3; };
-  std::printf("{\"tasks\": %d, \"tasks_per_s\": %.0f, \"first_task_ms\": %.2f, \"lone_p50_us\": %.1f, \"lone_p99_us\": %.1f}\n",
-              tasks, best.tasks_per_second, best.first_task_ms, at(50), at(99));
+  const auto at = [&](size_t percent) {
+    return static_cast<double>(latencies[(latencies.size() - 1) * percent / 100]) / 1e3;
+  };
+  std::printf(
+      "{\"tasks\": %d, \"tasks_per_s\": %.0f, \"first_task_ms\": %.2f, \"lone_p50_us\": %.1f, \"lone_p99_us\": %.1f}\n",
+      tasks, best.tasks_per_second, best.first_task_ms, at(50), at(99));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ KEY_SYMBOLS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 def start(cluster, work, example, *arguments, executors=2):
     """`fairlead submit` of an example with `work` as working directory: paths in `arguments` are relative to it."""
-    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--driver-memory", "256", "--executors", executors,
+    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--driver-memory", "256", "--executors", executors,
                "--executor-memory", "512", peers.ROOT / "build/examples" / example, *arguments]
     return subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
