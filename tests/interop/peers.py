@@ -1,6 +1,7 @@
 """The real Hadoop and Spark that the cases run: where `setup` put them, and how their programs are started."""
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -50,13 +51,19 @@ def examples_jar(version=HADOOP_VERSION):
 
 
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for s in sockets:
-        s.bind(("127.0.0.1", 0))
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
+    """Ports below the range from which the kernel takes those of outgoing connections: one that is free while its daemon restarts stays so."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    ports = []
+    for port in random.sample(range(10000, first), first - 10000):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                continue
+        ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise AssertionError(f"{count} ports are not free")
 
 
 def write_site(path, properties):
