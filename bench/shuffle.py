@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The shuffle service against Spark's own and against a bare sendfile server: same files, same client, same run.
+"""The shuffle service against Spark's own, a bare sendfile server and nginx: same files, same machine, turn by turn.
 
-usage: bench/shuffle.py BUILD_DIR [--spark HOME]... [--pairs N] [--seconds S] [--blocks 4096,65536,...]
-Spark homes are directories with jars/ in them. Prints one line a measurement and the medians with their ratios.
+usage: bench/shuffle.py BUILD_DIR [--spark HOME]... [--pairs N] [--seconds S] [--blocks 4096,65536,...] [--java]
+Spark homes are directories with jars/ in them; nginx takes part when it is installed. Each server is started anew for every measurement,
+and they take turns; the same raw client asks all but nginx, which gets the same blocks as ranges of files; --java fetches with Spark's own
+client classes besides. Prints the medians and their ratios, and writes the rows to BUILD_DIR/bench/shuffle.json.
 """
 import argparse
 import json
@@ -20,6 +22,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TICKS = os.sysconf("SC_CLK_TCK")
+OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.nio", "sun.nio.ch", "java.util")]
 
 
 def java_hash(text):
@@ -54,8 +57,10 @@ def free_port():
 
 
 def cpu_seconds(pid):
+    """Of a process and its children."""
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    children = open(f"/proc/{pid}/task/{pid}/children").read().split()
+    return (int(fields[11]) + int(fields[12])) / TICKS + sum(map(cpu_seconds, children))
 
 
 def resident_mb(pid):
@@ -66,10 +71,11 @@ def resident_mb(pid):
 
 
 class Server:
-    def __init__(self, name, command, port, env=None):
+    def __init__(self, name, command, port):
         self.name, self.port = name, port
         begin = time.monotonic()
-        self.process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        start_new_session=True)
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port), 1).close()
@@ -79,85 +85,161 @@ class Server:
                     raise SystemExit(f"{name} did not start: {' '.join(map(str, command))}")
                 time.sleep(0.002)
         self.start_seconds = time.monotonic() - begin
+        self.fresh_mb = resident_mb(self.process.pid)
 
     def stop(self):
-        self.process.send_signal(signal.SIGKILL)
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
 
 def spark_command(home, root, port):
-    jars = pathlib.Path(home) / "jars"
     conf = {"spark.shuffle.service.port": port, "spark.local.dir": root, "spark.shuffle.service.enabled": "true",
             "spark.shuffle.service.db.enabled": "false"}
-    opens = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.nio", "sun.nio.ch", "java.util")]
-    return ["java", "-Xmx1g", *opens, *[f"-D{k}={v}" for k, v in conf.items()], "-cp", f"{jars}/*",
+    return ["java", "-Xmx1g", *OPENS, *[f"-D{k}={v}" for k, v in conf.items()], "-cp", f"{home}/jars/*",
             "org.apache.spark.deploy.ExternalShuffleService"]
 
 
-def measure(build, server, root, maps, reduces, seconds, *extra):
-    client = [build / "bench/bench_shuffle_client", "--port", server.port, "--dirs", root / "blockmgr", "--maps", maps,
-              "--reduces", reduces, "--seconds", seconds, "--register", *extra]
-    before = cpu_seconds(server.process.pid)
-    out = subprocess.run([str(word) for word in client], capture_output=True, text=True, check=True).stdout
-    result = json.loads(out)
-    result["server_cpu_s"] = cpu_seconds(server.process.pid) - before
-    result["rss_mb"] = resident_mb(server.process.pid)
-    if result.get("bytes"):
-        result["cpu_s_per_gb"] = result["server_cpu_s"] / (result["bytes"] / 1e9)
-        result["cpu_us_per_block"] = result["server_cpu_s"] * 1e6 / result["blocks"]
-    return result
+def nginx_command(root, port):
+    """Two workers, as Fairlead has on two cores; what its documentation recommends for serving files fast."""
+    conf = root / "nginx.conf"
+    conf.write_text(f"""daemon off; worker_processes 2; pid {root}/nginx.pid; error_log stderr crit; user root;
+events {{ worker_connections 256; }}
+http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=1000 inactive=60s;
+  client_body_temp_path {root}/t1; proxy_temp_path {root}/t2; fastcgi_temp_path {root}/t3; uwsgi_temp_path {root}/t4; scgi_temp_path {root}/t5;
+  server {{ listen 127.0.0.1:{port}; root {root}; }} }}
+""")
+    return [shutil.which("nginx") or "/usr/sbin/nginx", "-c", conf]
+
+
+class Bench:
+    """One block size: its files, its servers, and how each is asked."""
+
+    def __init__(self, options, root, block):
+        self.options, self.root, self.block = options, root, block
+        total = min(max(block * 2000, 64 << 20), 512 << 20)
+        self.maps = 64 if block <= 1 << 20 else 4
+        self.reduces = max(total // block // self.maps, 4)
+        shutil.rmtree(root / "blockmgr", ignore_errors=True)
+        make_files(root / "blockmgr", block, self.maps, self.reduces)
+        for number in range(self.maps):  # by names that a web client can count
+            link = root / f"map{number}"
+            link.unlink(missing_ok=True)
+            os.link(place(root / "blockmgr", f"shuffle_0_{number}_0.data"), link)
+        binaries = options.build / "bench"
+        self.servers = {
+            "fairlead": lambda port: [options.build / "fairlead", "shuffle", "--port", port, "--local-roots", root,
+                                      "--io-threads", options.io_threads],
+            "probe": lambda port: [binaries / "bench_sendfile_probe", "--port", port, "--dirs", root / "blockmgr", "--block", block]}
+        for home in options.spark:
+            self.servers[home.name] = lambda port, home=home: spark_command(home, root, port)
+        if block <= 1 << 20 and shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin"):
+            self.servers["nginx"] = lambda port: nginx_command(root, port)
+
+    def raw_client(self, server, seconds, *extra):
+        return [self.options.build / "bench/bench_shuffle_client", "--port", server.port, "--dirs", self.root / "blockmgr", "--maps", self.maps,
+                "--reduces", self.reduces, "--seconds", seconds, "--register", *extra]
+
+    def client(self, server, seconds):
+        if server.name != "nginx":
+            return self.raw_client(server, seconds)
+        return [self.options.build / "bench/bench_http_range_client", "--port", server.port, "--files", self.maps, "--prefix", "/map",
+                "--block", self.block, "--blocks", self.reduces, "--seconds", seconds, "--depth", 2 * self.maps]
+
+    def java_client(self, server, seconds):
+        home = self.options.spark[-1]
+        source = HERE / "java/ShuffleFetch.java"
+        return ["java", "-Xmx1g", *OPENS, "-cp", f"{home}/jars/*", source, server.port, self.root / "blockmgr", self.maps, self.reduces, seconds]
+
+    def measure(self, server, command):
+        before = cpu_seconds(server.process.pid)
+        out = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+        result = json.loads(out.splitlines()[-1])
+        cpu = cpu_seconds(server.process.pid) - before
+        if result.get("bytes"):
+            result["cpu_s_per_gb"] = cpu / (result["bytes"] / 1e9)
+            result["cpu_us_per_block"] = cpu * 1e6 / result["blocks"]
+        return result
+
+    def run_once(self, name):
+        port = free_port()
+        server = Server(name, self.servers[name](port), port)
+        try:
+            if name.startswith("spark"):  # let the compiler work
+                self.measure(server, self.raw_client(server, 3))
+            result = self.measure(server, self.client(server, self.options.seconds))
+            result["start_s"], result["fresh_mb"], result["rss_mb"] = server.start_seconds, server.fresh_mb, resident_mb(server.process.pid)
+            if self.block == 4096 and name != "nginx":
+                result["lone_p50_us"] = self.measure(server, self.raw_client(server, 1, "--lone"))["p50_us"]
+            if self.options.java and name != "nginx" and name != "probe":
+                result["java_gb_per_s"] = self.measure(server, self.java_client(server, self.options.seconds + 2))["gb_per_s"]
+            return result
+        finally:
+            server.stop()
+
+    def run(self):
+        """Medians by server; the servers take turns."""
+        results = {name: [] for name in self.servers}
+        for _ in range(self.options.pairs):
+            for name in self.servers:
+                results[name].append(self.run_once(name))
+        return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in results.items()}
+
+
+# Block size -> what is compared with whom, and the goal of ours / theirs; "<=" where less is better.
+GOALS = {
+    16 << 20: [("gb_per_s", "spark", ">=", 0.97), ("gb_per_s", "probe", ">=", 0.90), ("cpu_s_per_gb", "probe", "<=", 1.1)],
+    64 << 10: [("gb_per_s", "spark", ">=", 1.8), ("cpu_s_per_gb", "spark", "<=", 0.5)],
+    16 << 10: [("gb_per_s", "probe", ">=", 0.85), ("blocks_per_s", "nginx", ">=", 3)],
+    4 << 10: [("blocks_per_s", "spark", ">=", 6), ("blocks_per_s", "nginx", ">=", 5), ("blocks_per_s", None, ">=", 300_000),
+              ("cpu_us_per_block", None, "<=", 5), ("lone_p50_us", "probe", "<=", 1.2), ("lone_p50_us", "spark", "<=", 0.7),
+              ("start_s", None, "<=", 0.1), ("fresh_mb", None, "<=", 20)],
+}
+
+
+def rows_of(block, medians):
+    """A row for each goal; of several releases of Spark the better one counts."""
+    for key, peer, sense, goal in GOALS.get(block, []):
+        better = max if sense == ">=" else min
+        names = [name for name in medians if peer and name.startswith(peer)]
+        theirs = better((medians[name][key] for name in names), default=None)
+        ours = medians["fairlead"][key]
+        compared = ours if peer is None else ours / theirs if theirs else None
+        met = None if compared is None else compared >= goal if sense == ">=" else compared <= goal
+        yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours, "peer": theirs if peer else None,
+               "peer_version": max(names, key=lambda name: medians[name][key]) if names else None,
+               "ratio": compared if peer else None, "goal": f"{sense} {goal}", "met": met, "checks_ok": True}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--spark", action="append", default=[])
+    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--spark", action="append", default=[], type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2)
-    parser.add_argument("--blocks", default="4096,16384,65536,16777216")
+    parser.add_argument("--blocks", default=",".join(map(str, GOALS)))
     parser.add_argument("--io-threads", default="0")
+    parser.add_argument("--java", action="store_true", help="fetch with Spark's own client classes, too")
     options = parser.parse_args()
-    options.build = options.build.resolve()
     root = pathlib.Path(tempfile.mkdtemp(prefix="shuffle-bench-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
-    fairlead = next(p for p in (options.build / "fairlead", options.build / "fairlead-shuffle") if p.exists())
+    root.chmod(0o755)
+    rows = []
     try:
         for block in map(int, options.blocks.split(",")):
-            run_block(options, root, fairlead, block)
+            bench = Bench(options, root, block)
+            medians = bench.run()
+            print(f"blocks of {block} bytes, 4 connections, {bench.maps} maps x {bench.reduces} reduces")
+            for name, middle in medians.items():
+                print(f"  {name:12} " + " ".join(f"{key}={value:.3f}" for key, value in middle.items() if key not in ("blocks", "bytes", "seconds")))
+            for row in rows_of(block, medians):
+                rows.append(row)
+                print(f"  {row['name']:34} {row['ours']:.3f} ratio {row['ratio'] if row['ratio'] is None else round(row['ratio'], 2)} "
+                      f"goal {row['goal']} met {row['met']}", flush=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)
-
-
-def run_block(options, root, fairlead, block):
-    total = min(max(block * 2000, 64 << 20), 512 << 20)
-    maps = 64 if block <= 1 << 20 else 4
-    reduces = max(total // block // maps, 4)
-    shutil.rmtree(root / "blockmgr", ignore_errors=True)
-    make_files(root / "blockmgr", block, maps, reduces)
-    commands = {"fairlead": lambda p: [fairlead, "shuffle", "--port", p, "--local-roots", root, "--io-threads", options.io_threads],
-                "probe": lambda p: [options.build / "bench/bench_sendfile_probe", "--port", p, "--dirs", root / "blockmgr", "--block", block]}
-    for home in options.spark:
-        commands[pathlib.Path(home).name] = lambda p, home=home: spark_command(home, root, p)
-    results = {name: [] for name in commands}
-    lone = {}
-    for pair in range(options.pairs):
-        for name, command in commands.items():
-            port = free_port()
-            server = Server(name, [str(word) for word in command(port)], port)
-            try:
-                if name not in ("fairlead", "probe"):  # let the compiler work
-                    measure(options.build, server, root, maps, reduces, 3)
-                results[name].append(measure(options.build, server, root, maps, reduces, options.seconds))
-                if pair == 0 and block == 4096:
-                    lone[name] = measure(options.build, server, root, maps, reduces, 1, "--lone")
-            finally:
-                server.stop()
-    print(f"blocks of {block} bytes, 4 connections, {maps} maps x {reduces} reduces")
-    mine = statistics.median(r["gb_per_s"] for r in results["fairlead"])
-    for name, runs in results.items():
-        middle = {key: statistics.median(r[key] for r in runs) for key in ("gb_per_s", "blocks_per_s", "cpu_s_per_gb", "cpu_us_per_block", "rss_mb")}
-        text = " ".join(f"{key}={value:.3f}" for key, value in middle.items())
-        extra = f" lone p50={lone[name]['p50_us']} us p99={lone[name]['p99_us']} us" if name in lone else ""
-        print(f"  {name:10} {text} fairlead/this={mine / max(middle['gb_per_s'], 1e-9):.2f}{extra}", flush=True)
+    target = options.build / "bench/shuffle.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 #include "commands.h"
 #include "shell/shuffle_daemon.h"
 
-// `fairlead shuffle`: Spark's external shuffle service, alone; `fairlead shuffle status` looks at a running one.
+// `fairlead shuffle`: Spark's external shuffle service, alone; `fairlead shuffle status` looks at a running one,
+// `fairlead shuffle drain` ends one.
 
 namespace fairlead::apps {
 namespace {
@@ -17,6 +18,8 @@ struct ShuffleWords {
   bool verbose = false;
   std::string web;
   bool json = false;
+  int64_t idle_seconds = 60;
+  int64_t limit_seconds = 3600;
 };
 
 void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
@@ -28,6 +31,18 @@ void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int
     exit_code = words->options.state.empty() && words->web.empty()
                     ? Complain("shuffle status", "say --state DIR or --web HOST:PORT", kUsage)
                     : shell::RunShuffleStatus(words->options.state, words->web, words->json);
+  });
+}
+
+void AddDrain(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
+  CLI::App* drain = parent.add_subcommand("drain", "Takes no more executors; ends when nothing is asked for any more.");
+  drain->add_option("--state", words->options.state, "The service's state directory")->required();
+  drain->add_option("--idle", words->idle_seconds, "Seconds without a request that count as nothing asked for (60)")
+      ->check(CLI::NonNegativeNumber);
+  drain->add_option("--limit", words->limit_seconds, "Seconds after which it ends all the same (3600)")
+      ->check(CLI::NonNegativeNumber);
+  drain->callback([words, &exit_code] {
+    exit_code = shell::RunShuffleDrain(words->options.state, words->idle_seconds, words->limit_seconds);
   });
 }
 
@@ -56,6 +71,7 @@ void AddShuffle(CLI::App& app, int& exit_code) {
   command->add_option("--log-file", options.log_file, "Log here instead of stderr");
   command->add_flag("--verbose", words->verbose, "Log more");
   AddStatus(*command, words, exit_code);
+  AddDrain(*command, words, exit_code);
   command->callback([words, command, &exit_code] {
     if (!command->get_subcommands().empty()) return;
     shell::ShuffleOptions& chosen = words->options;

@@ -102,6 +102,42 @@ TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
   EXPECT_EQ(client.received, "head" + body.substr(1) + "tail");
 }
 
+TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {
+  struct Writer : env::StreamHandler {
+    void OnData(std::string_view) override {}
+    void OnClosed(const std::string& reason) override { ADD_FAILURE() << reason; }
+    void OnDrained() override { drained(); }
+    std::function<void()> drained;
+  } writer;
+  const auto loop = MakePosixLoop();
+  Echo client;
+  client.echo = false;
+  std::unique_ptr<env::Stream> server;
+  const std::string body(64 << 20, 'x');
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    server = std::move(stream);
+    server->SetHighWater(body.size());
+    server->Start(&writer);
+    server->Write(body);
+    server->SetHighWater(1 << 20);
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  writer.drained = [&] {
+    EXPECT_LE(server->unsent(), 1u << 19);
+    loop->Stop();
+  };
+  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
+    ASSERT_TRUE(connected.ok());
+    client.stream = std::move(connected).value();
+    client.stream->Start(&client);
+  });
+  loop->After(Duration::Seconds(20), [&] {
+    ADD_FAILURE() << "OnDrained did not come";
+    loop->Stop();
+  });
+  loop->Run();
+}
+
 TEST(PosixNet, RefusedConnectionTellsWhy) {
   const auto loop = MakePosixLoop();
   std::string message;

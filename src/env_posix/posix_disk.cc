@@ -4,14 +4,17 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
 #include "env_posix/posix_loop.h"
+#include "env_posix/posix_page_cache.h"
 
 namespace fairlead::env_posix {
 namespace {
@@ -84,12 +87,12 @@ class PosixFile final : public env::File {
 };
 
 /// Opens `relative` below `root`: openat2 lets no component, link or ".." leave it.
-int OpenConfined(const std::string& root, const std::string& relative, uint64_t flags) {
+int OpenConfined(const std::string& root, const std::string& relative, uint64_t flags, uint64_t resolve = 0) {
   const Descriptor directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) return -1;
   open_how how{};
   how.flags = flags | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  how.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   return static_cast<int>(::syscall(SYS_openat2, directory.get(), relative.c_str(), &how, sizeof how));
 }
 
@@ -267,8 +270,53 @@ class PosixDisk final : public env::Disk {
   }
 };
 
+// Linux 6.5; Debian 12's headers do not know it yet.
+constexpr long kSysCachestat = 451;
+struct CachestatRange {
+  uint64_t offset;
+  uint64_t length;
+};
+struct Cachestat {
+  uint64_t cached, dirty, writeback, evicted, recently_evicted;
+};
+
+class PosixPageCache final : public env::PageCache {
+ public:
+  bool Holds(const env::File& file, uint64_t offset, uint64_t length) override {
+    if (length == 0) return true;
+    CachestatRange range{offset, length};
+    Cachestat found{};
+    if (has_cachestat_ && ::syscall(kSysCachestat, file.descriptor(), &range, &found, 0) == 0) {
+      return found.cached >= (offset + length - 1) / kPage - offset / kPage + 1;
+    }
+    has_cachestat_ = false;
+    return HoldsByte(file, offset) && HoldsByte(file, offset + length - 1);
+  }
+
+  base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string& root, const std::string& relative) override {
+    constexpr uint64_t kFlags = O_RDONLY | O_NONBLOCK;
+    int fd = OpenConfined(root, relative, kFlags, RESOLVE_CACHED);
+    if (fd < 0 && errno == EINVAL) fd = OpenConfined(root, relative, kFlags);  // an older kernel
+    if (fd < 0) return Errno("open", root + "/" + relative);
+    return std::shared_ptr<env::File>(std::make_shared<PosixFile>(fd, root + "/" + relative));
+  }
+
+ private:
+  static constexpr uint64_t kPage = 4096;
+
+  static bool HoldsByte(const env::File& file, uint64_t offset) {
+    char byte = 0;
+    const iovec into{&byte, 1};
+    return ::preadv2(file.descriptor(), &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+  }
+
+  std::atomic<bool> has_cachestat_ = true;
+};
+
 }  // namespace
 
 std::unique_ptr<env::Disk> MakePosixDisk() { return std::make_unique<PosixDisk>(); }
+
+std::unique_ptr<env::PageCache> MakePosixPageCache() { return std::make_unique<PosixPageCache>(); }
 
 }  // namespace fairlead::env_posix

@@ -62,7 +62,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     ScheduleFlush();
   }
 
-  void SetHighWater(size_t bytes) { high_water_ = bytes; }
+  void SetHighWater(size_t bytes) {
+    high_water_ = bytes;
+    if (unsent_ > high_water_) above_high_water_ = true;  // the owner waits for OnDrained from now on
+  }
 
   void SetPaused(bool paused) {
     paused_ = paused;

@@ -51,7 +51,7 @@ class SimFile final : public env::File {
   }
   base::Result<uint64_t> Size() override { return static_cast<uint64_t>(bytes_->size()); }
   base::Status Append(std::string_view bytes) override {
-    if (const base::Status good = disk_.Check(path_); !good.ok()) return good;
+    if (const base::Status good = disk_.CheckWrite(path_); !good.ok()) return good;
     if (const base::Status room = disk_.Take(bytes.size()); !room.ok()) return room;
     bytes_->append(bytes);
     return {};
@@ -64,19 +64,33 @@ class SimFile final : public env::File {
   std::shared_ptr<std::string> bytes_;
 };
 
-void SimDisk::FailBelow(const std::string& prefix, int error) {
+namespace {
+
+void SetFault(std::map<std::string, int>& faults, const std::string& prefix, int error) {
   if (error == 0) {
-    failing_.erase(Normalize(prefix));
+    faults.erase(Normalize(prefix));
   } else {
-    failing_[Normalize(prefix)] = error;
+    faults[Normalize(prefix)] = error;
   }
 }
 
-base::Status SimDisk::Check(const std::string& path) const {
-  for (const auto& [prefix, error] : failing_) {
+base::Status FindFault(const std::map<std::string, int>& faults, const std::string& path) {
+  for (const auto& [prefix, error] : faults) {
     if (IsBelow(path, prefix)) return Errno(path, error);
   }
   return {};
+}
+
+}  // namespace
+
+void SimDisk::FailBelow(const std::string& prefix, int error) { SetFault(failing_, prefix, error); }
+void SimDisk::FailWritesBelow(const std::string& prefix, int error) { SetFault(failing_writes_, prefix, error); }
+
+base::Status SimDisk::Check(const std::string& path) const { return FindFault(failing_, path); }
+
+base::Status SimDisk::CheckWrite(const std::string& path) const {
+  if (const base::Status good = Check(path); !good.ok()) return good;
+  return FindFault(failing_writes_, path);
 }
 
 base::Status SimDisk::Take(uint64_t bytes) {
@@ -102,7 +116,7 @@ base::Result<std::string> SimDisk::ReadFile(const std::string& raw, uint64_t byt
 
 base::Status SimDisk::WriteFileAtomically(const std::string& raw, std::string_view bytes, uint32_t mode) {
   const std::string path = Normalize(raw);
-  if (const base::Status good = Check(path); !good.ok()) return good;
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good;
   if (const base::Status room = Take(bytes.size()); !room.ok()) return room;
   if (Node* node = FindNode(path); node != nullptr && node->directory) return Errno(path, EISDIR);
   nodes_[path] = {false, std::make_shared<std::string>(bytes), loop_.Wall(), mode};
@@ -111,7 +125,7 @@ base::Status SimDisk::WriteFileAtomically(const std::string& raw, std::string_vi
 
 base::Status SimDisk::MakeDirectories(const std::string& raw, uint32_t mode) {
   const std::string path = Normalize(raw);
-  if (const base::Status good = Check(path); !good.ok()) return good;
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good;
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     const Node* node = FindNode(part);
@@ -123,7 +137,7 @@ base::Status SimDisk::MakeDirectories(const std::string& raw, uint32_t mode) {
 
 base::Status SimDisk::RemoveTree(const std::string& raw) {
   const std::string path = Normalize(raw);
-  if (const base::Status good = Check(path); !good.ok()) return good;
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good;
   std::erase_if(nodes_, [&](const auto& entry) { return IsBelow(entry.first, path); });
   return {};
 }
@@ -131,7 +145,7 @@ base::Status SimDisk::RemoveTree(const std::string& raw) {
 base::Status SimDisk::Rename(const std::string& raw_from, const std::string& raw_to) {
   const std::string from = Normalize(raw_from);
   const std::string to = Normalize(raw_to);
-  if (const base::Status good = Check(from); !good.ok()) return good;
+  if (const base::Status good = CheckWrite(from); !good.ok()) return good;
   if (FindNode(from) == nullptr) return Errno(from, ENOENT);
   std::map<std::string, Node> moved;
   for (auto it = nodes_.lower_bound(from); it != nodes_.end() && it->first.starts_with(from);) {
@@ -205,7 +219,7 @@ base::Result<std::shared_ptr<env::File>> SimDisk::OpenForAppending(const std::st
 base::Result<bool> SimDisk::RemoveBeneath(const std::string& root, const std::string& relative) {
   if (LeavesRoot(relative)) return Errno(relative, EXDEV);
   const std::string path = Normalize(root + "/" + relative);
-  if (const base::Status good = Check(path); !good.ok()) return good.error();
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good.error();
   const Node* node = FindNode(path);
   if (node != nullptr && node->directory) {
     const auto next = nodes_.upper_bound(path + "/");

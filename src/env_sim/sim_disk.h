@@ -9,13 +9,16 @@
 
 namespace fairlead::env_sim {
 
-/// A file system in memory. Faults: a path prefix can be made to fail with an errno, and the disk can be full.
+/// A file system in memory. Faults: a path prefix can be made to fail with an errno, for everything or for changes
+/// alone, and the disk can be full.
 class SimDisk final : public env::Disk {
  public:
   explicit SimDisk(env::Loop& loop) : loop_(loop) {}
 
   /// Every access below `prefix` fails with `error` (errno; 0 heals).
   void FailBelow(const std::string& prefix, int error);
+  /// The same for what changes files there: EROFS is a read-only file system.
+  void FailWritesBelow(const std::string& prefix, int error);
   /// Bytes that may still be written.
   void SetFreeBytes(uint64_t bytes) { free_bytes_ = bytes; }
 
@@ -41,12 +44,14 @@ class SimDisk final : public env::Disk {
     uint32_t mode = 0644;
   };
   base::Status Check(const std::string& path) const;
+  base::Status CheckWrite(const std::string& path) const;
   base::Status Take(uint64_t bytes);
   Node* FindNode(const std::string& path);
 
   env::Loop& loop_;
   std::map<std::string, Node> nodes_;
   std::map<std::string, int> failing_;
+  std::map<std::string, int> failing_writes_;
   uint64_t free_bytes_ = uint64_t{1} << 40;
 };
 

@@ -96,7 +96,15 @@ struct Probed {
   FL_FIELDS(app, dirs_exist, connections, idle)
 };
 
-using Event = std::variant<Restore, RegisterExecutor, StartApp, StopApp, ExecutorGone, Persisted, Probed>;
+/// From now on no executor may register; the end is announced by Drained.
+struct Drain {
+  static constexpr std::string_view kName = "drain";
+  base::Duration idle;   // an application of which nothing was asked for so long, with no connection, counts as done
+  base::Duration limit;  // Drained comes then at the latest
+  FL_FIELDS(idle, limit)
+};
+
+using Event = std::variant<Restore, RegisterExecutor, StartApp, StopApp, ExecutorGone, Persisted, Probed, Drain>;
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 
@@ -152,6 +160,13 @@ struct Forgotten {
   FL_FIELDS(app, reason)
 };
 
-using Effect = std::variant<Persist, Answered, RemoveDirs, RemoveUnserved, Probe, Forgotten>;
+/// Nothing more will be asked for, or the limit has passed: the service may end. Once.
+struct Drained {
+  static constexpr std::string_view kName = "drained";
+  std::string reason;
+  FL_FIELDS(reason)
+};
+
+using Effect = std::variant<Persist, Answered, RemoveDirs, RemoveUnserved, Probe, Forgotten, Drained>;
 
 }  // namespace fairlead::model::shuffle

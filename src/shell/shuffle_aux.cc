@@ -58,6 +58,9 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSparkShuffle(const c
   if (const base::Status applied = ApplySparkProperties(properties, config, warnings); !applied.ok()) {
     return applied.error();
   }
+  if (const std::string recovery = conf.String("yarn.nodemanager.recovery.dir", ""); !recovery.empty()) {
+    WarnOfSparksStore({recovery + "/nm-aux-services/" + options.name}, warnings);
+  }
   for (const std::string& warning : warnings) log->Warn(warning);
   config.listen = options.listen;
   if (const base::Status read = UseLocalRoots(options.local_roots, config); !read.ok()) return read.error();

@@ -2,6 +2,8 @@
 
 #include <future>
 
+#include "env_posix/posix_page_cache.h"
+
 namespace fairlead::shell {
 
 using process::shuffle::IoWorker;
@@ -12,6 +14,7 @@ ShuffleRuntime::ShuffleRuntime(process::shuffle::Config config, int io_threads, 
       state_(std::move(state)),
       log_(log),
       disk_(env_posix::MakePosixDisk()),
+      page_cache_(env_posix::MakePosixPageCache()),
       io_(static_cast<size_t>(io_threads)) {}
 
 ShuffleRuntime::~ShuffleRuntime() { Stop({}); }
@@ -45,7 +48,8 @@ base::Result<size_t> ShuffleRuntime::Start() {
   base::Status listening;
   for (Thread& thread : io_) {
     RunOn(thread, [&] {
-      thread.worker = std::make_unique<IoWorker>(*thread.loop, *thread.loop, *disk_, log_, config_, *service_);
+      thread.worker =
+          std::make_unique<IoWorker>(*thread.loop, *thread.loop, *disk_, page_cache_.get(), log_, config_, *service_);
     });
     RunOn(core_, [&] { service_->AddWorker(*thread.worker); });
     RunOn(thread, [&] {
@@ -73,6 +77,10 @@ void ShuffleRuntime::StopApp(const std::string& app, bool remove_dirs) {
 
 void ShuffleRuntime::ExecutorGone(const std::string& app, const std::string& executor) {
   core_.loop->Post([this, app, executor] { service_->ExecutorGone(app, executor); });
+}
+
+void ShuffleRuntime::Drain(base::Duration idle, base::Duration limit, std::function<void(std::string)> done) {
+  core_.loop->Post([this, idle, limit, done = std::move(done)] { service_->Drain(idle, limit, done); });
 }
 
 void ShuffleRuntime::CollectStatus(std::function<void(Status)> done) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/log.h"
+#include "env/page_cache.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/service.h"
 
@@ -28,6 +29,9 @@ class ShuffleRuntime {
   void StartApp(const std::string& app, const std::string& payload);
   void StopApp(const std::string& app, bool remove_dirs);
   void ExecutorGone(const std::string& app, const std::string& executor);
+
+  /// Takes no more executors; `done` runs on the core's thread (Service::Drain).
+  void Drain(base::Duration idle, base::Duration limit, std::function<void(std::string reason)> done);
 
   struct Status {
     std::shared_ptr<const fairlead::shuffle::Registry> registry;
@@ -53,6 +57,7 @@ class ShuffleRuntime {
   const std::string state_;
   env::Log& log_;
   std::unique_ptr<env::Disk> disk_;
+  std::unique_ptr<env::PageCache> page_cache_;
   Thread core_;
   std::vector<Thread> io_;
   std::unique_ptr<env::Store> store_;

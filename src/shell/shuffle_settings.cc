@@ -113,9 +113,45 @@ void ReadSecurity(Reader& in, process::shuffle::Config& config) {
     security.sasl_block_max = static_cast<size_t>(*bytes);
     return {};
   });
-  if (in.Bool("spark.ssl.rpc.enabled", false)) {
-    in.Refuse("spark.ssl.rpc.enabled", "TLS is not served yet; use spark.network.crypto.enabled=true");
-  }
+}
+
+base::Result<std::string> ReadWhole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  if (!file.good() || bytes.str().empty()) return base::Error{"cannot read " + path};
+  return std::move(bytes).str();
+}
+
+/// SSLOptions.parse: spark.ssl.rpc.NAME, for passwords the variable Spark hands them on in, then spark.ssl.NAME when
+/// spark.ssl itself is enabled.
+std::optional<std::string> FindTlsOption(Reader& in, const std::string& name, const char* variable = nullptr) {
+  if (auto own = in.Find("spark.ssl.rpc." + name)) return own;
+  if (const char* text = variable == nullptr ? nullptr : std::getenv(variable)) return text;
+  return in.Bool("spark.ssl.enabled", false) ? in.Find("spark.ssl." + name) : std::nullopt;
+}
+
+void ReadTls(Reader& in, process::shuffle::Config& config) {
+  if (!in.Bool("spark.ssl.rpc.enabled", false)) return;
+  transport::TlsKeys keys;
+  const auto read_file = [&](const char* name, std::string& to) {
+    const auto path = FindTlsOption(in, name);
+    if (!path) return;
+    const auto bytes = ReadWhole(*path);
+    if (!bytes.ok()) return in.Refuse(std::string("spark.ssl.rpc.") + name, bytes.error().message);
+    to = *bytes;
+  };
+  read_file("privateKey", keys.private_key);
+  read_file("certChain", keys.cert_chain);
+  read_file("keyStore", keys.key_store);
+  keys.private_key_password =
+      FindTlsOption(in, "privateKeyPassword", "_SPARK_SSL_RPC_PRIVATE_KEY_PASSWORD").value_or("");
+  keys.key_store_password = FindTlsOption(in, "keyStorePassword", "_SPARK_SSL_RPC_KEY_STORE_PASSWORD").value_or("");
+  keys.protocol = FindTlsOption(in, "protocol").value_or("");
+  keys.cipher_suites = SplitCommas(FindTlsOption(in, "enabledAlgorithms").value_or(""));
+  auto context = transport::TlsContext::Make(keys);
+  if (!context.ok()) return in.Refuse("spark.ssl.rpc", context.error().message);
+  config.tls = *std::move(context);
 }
 
 }  // namespace
@@ -151,6 +187,7 @@ base::Status ApplySparkProperties(const Properties& properties, process::shuffle
                                   std::vector<std::string>& warnings) {
   Reader in(properties);
   ReadSecurity(in, config);
+  ReadTls(in, config);
   config.core.keep_rdd_blocks = in.Bool("spark.shuffle.service.fetch.rdd.enabled", false);
   in.Set("spark.shuffle.service.index.cache.size", [&](const std::string& text) -> base::Status {
     const auto bytes = ParseSparkBytes(text);
@@ -220,13 +257,10 @@ void ShareAmongThreads(int io_threads, process::shuffle::Config& config) {
   config.open_files_max = std::max<size_t>(share(config.open_files_max), 64);
 }
 
-namespace {
-
-/// Spark's own service keeps its registrations in a LevelDB or RocksDB that is not read here.
-void WarnOfSparksStore(const process::shuffle::Config& config, std::vector<std::string>& warnings) {
-  for (const std::string& root : config.core.local_roots) {
+void WarnOfSparksStore(const std::vector<std::string>& directories, std::vector<std::string>& warnings) {
+  for (const std::string& directory : directories) {
     for (const char* name : {"registeredExecutors.ldb", "registeredExecutors.rdb"}) {
-      const std::string path = root + "/" + name;
+      const std::string path = directory + "/" + name;
       std::error_code error;
       if (!std::filesystem::exists(path, error)) continue;
       warnings.push_back("executors that registered with Spark's own service (" + path +
@@ -234,8 +268,6 @@ void WarnOfSparksStore(const process::shuffle::Config& config, std::vector<std::
     }
   }
 }
-
-}  // namespace
 
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options) {
   auto properties = GatherProperties(options);
@@ -277,7 +309,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   if (out.io_threads <= 0) out.io_threads = static_cast<int>(std::thread::hardware_concurrency());
   out.io_threads = std::clamp(out.io_threads, 1, 8);
   ShareAmongThreads(out.io_threads, config);
-  WarnOfSparksStore(config, out.warnings);
+  WarnOfSparksStore(config.core.local_roots, out.warnings);
   out.state = options.state;
   if (out.state.empty()) out.warnings.push_back("without --state DIR registrations are lost when the service stops");
   out.web.port = options.web_port.value_or(0);

@@ -49,6 +49,10 @@ base::Status ApplySparkProperties(const std::map<std::string, std::string>& prop
 /// executors may use either.
 base::Status UseLocalRoots(const std::vector<std::string>& roots, process::shuffle::Config& config);
 
+/// Spark's own service keeps its registrations in one of these directories (LevelDB in 3.5, RocksDB in 4.x); they are
+/// not read here.
+void WarnOfSparksStore(const std::vector<std::string>& directories, std::vector<std::string>& warnings);
+
 /// The bounds in `config` are for the process; afterwards they are those of one of `io_threads` threads.
 void ShareAmongThreads(int io_threads, process::shuffle::Config& config);
 

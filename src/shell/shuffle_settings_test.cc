@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace fairlead::shell {
 namespace {
@@ -40,6 +41,24 @@ TEST(ShuffleSettings, Defaults) {
   EXPECT_TRUE(settings->warnings.empty());
 }
 
+TEST(ShuffleSettings, TlsKeysAreReadAsSparkReadsThem) {
+  const auto error = [](std::vector<std::string> conf) {
+    conf.emplace_back("spark.ssl.rpc.enabled=true");
+    const auto settings = ReadShuffleSettings(Options(std::move(conf)));
+    return settings.ok() ? std::string("accepted") : settings.error().message;
+  };
+  const std::string path = testing::TempDir() + "shuffle_settings_test.jks";
+  std::ofstream(path) << "\xfe\xed\xfe\xed\0\0";
+  EXPECT_THAT(error({}), HasSubstr("give keyStore, or privateKey and certChain"));
+  EXPECT_THAT(error({"spark.ssl.rpc.keyStore=" + path}), HasSubstr("keytool -importkeystore"));
+  EXPECT_THAT(error({"spark.ssl.rpc.keyStore=/nowhere"}), HasSubstr("spark.ssl.rpc.keyStore: cannot read /nowhere"));
+  // spark.ssl.* stands for what spark.ssl.rpc.* leaves out, but only when it is enabled itself.
+  EXPECT_THAT(error({"spark.ssl.keyStore=" + path}), HasSubstr("give keyStore"));
+  EXPECT_THAT(error({"spark.ssl.keyStore=" + path, "spark.ssl.enabled=true"}), HasSubstr("keytool"));
+  EXPECT_EQ(ReadShuffleSettings(Options({"spark.ssl.enabled=true"}))->config.tls, nullptr)
+      << "rpc has a switch of its own";
+}
+
 TEST(ShuffleSettings, SparksKeys) {
   const auto settings = ReadShuffleSettings(
       Options({"spark.shuffle.service.port=1234", "spark.authenticate=true", "spark.authenticate.secret=s",
@@ -64,7 +83,6 @@ TEST(ShuffleSettings, WhatCannotBeHonouredIsRefused) {
     return settings.ok() ? std::string("accepted") : settings.error().message;
   };
   EXPECT_THAT(error(Options({"spark.authenticate=true"})), HasSubstr("spark.authenticate.secret"));
-  EXPECT_THAT(error(Options({"spark.ssl.rpc.enabled=true"})), HasSubstr("spark.ssl.rpc.enabled"));
   EXPECT_THAT(error(Options({"spark.network.crypto.authEngineVersion=3"})), HasSubstr("write 1 or 2"));
   EXPECT_THAT(error(Options({"nonsense"})), HasSubstr("spark.key=value"));
   ShuffleOptions options = Options();

@@ -99,10 +99,11 @@ void Core::Step(base::Instant now, std::span<const model::shuffle::Event> in, Ef
   for (const auto& event : in) {
     std::visit([&](const auto& alternative) { On(now, alternative, out); }, event);
   }
-  if (config_.sweep && now >= next_sweep_) {
-    next_sweep_ = now + config_.sweep_interval;
+  if (now >= NextDeadline()) {
+    next_sweep_ = now + (draining_ ? config_.drain_interval : config_.sweep_interval);
     Sweep(out);
   }
+  LookIfDrained(now, out);
   if (!draft_) return;
   for (auto& [name, app] : draft_apps_) {
     if (app->executors.empty() && !app->secret) {
@@ -113,6 +114,11 @@ void Core::Step(base::Instant now, std::span<const model::shuffle::Event> in, Ef
   }
   draft_apps_.clear();
   registry_ = std::exchange(draft_, nullptr);
+}
+
+base::Instant Core::NextDeadline() const {
+  const bool draining = draining_ && !draining_->told;
+  return config_.sweep || draining ? next_sweep_ : base::Instant::Max();
 }
 
 void Core::On(base::Instant, const model::shuffle::Restore& event, Effects&) {
@@ -140,6 +146,7 @@ void Core::On(base::Instant, const model::shuffle::Restore& event, Effects&) {
 }
 
 std::string Core::Validate(const model::shuffle::RegisterExecutor& event, const Executor& executor) const {
+  if (draining_) return "java.lang.IllegalStateException: this shuffle service drains and takes no more executors";
   if (registry_->executors_ + pending_.size() >= config_.executors_max) {
     return "java.lang.IllegalStateException: too many registered executors: " + std::to_string(config_.executors_max);
   }
@@ -228,6 +235,13 @@ void Core::On(base::Instant, const model::shuffle::Persisted& event, Effects& ou
 
 void Core::On(base::Instant, const model::shuffle::Probed& event, Effects& out) {
   if (registry_->FindApp(event.app) == nullptr) return;
+  if (draining_) {
+    if (event.connections == 0 && event.idle >= draining_->idle) {
+      draining_->quiet.insert(event.app);
+    } else {
+      draining_->quiet.erase(event.app);
+    }
+  }
   int& looks = looks_without_dirs_[event.app];
   looks = event.dirs_exist || event.connections > 0 ? 0 : looks + 1;
   std::string reason;
@@ -240,6 +254,24 @@ void Core::On(base::Instant, const model::shuffle::Probed& event, Effects& out) 
   }
   SendPersist(Forget(event.app), Pending{0, false, event.app, {}, nullptr, {}}, out);
   out.push_back(model::shuffle::Forgotten{event.app, std::move(reason)});
+}
+
+void Core::On(base::Instant now, const model::shuffle::Drain& event, Effects&) {
+  if (!draining_) draining_.emplace();
+  draining_->idle = event.idle;
+  draining_->until = now + event.limit;
+  draining_->quiet.clear();
+  next_sweep_ = now;
+}
+
+void Core::LookIfDrained(base::Instant now, Effects& out) {
+  if (!draining_ || draining_->told) return;
+  const bool quiet = std::all_of(registry_->apps_.begin(), registry_->apps_.end(), [&](const auto& app) {
+    return app.second->executors.empty() || draining_->quiet.contains(app.first);
+  });
+  if ((!quiet || !pending_.empty()) && now < draining_->until) return;
+  draining_->told = true;
+  out.push_back(model::shuffle::Drained{quiet ? "nothing is asked for any more" : "the time limit has passed"});
 }
 
 void Core::Sweep(Effects& out) {
@@ -349,6 +381,10 @@ uint64_t Core::StateHash() const {
     hasher.Mix(static_cast<uint64_t>(looks));
   }
   hasher.Mix(static_cast<uint64_t>(next_sweep_.ns));
+  if (draining_) {
+    hasher.Mix(static_cast<uint64_t>(draining_->until.ns));
+    for (const std::string& app : draining_->quiet) hasher.Mix(app);
+  }
   return hasher.value();
 }
 

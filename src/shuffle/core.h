@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ struct Config {
   bool sweep = true;
   base::Duration sweep_interval = base::Duration::Seconds(600);
   base::Duration app_idle_max = base::Duration::Seconds(7 * 24 * 3600);
+  /// While it drains it looks so often whether anything is still asked for.
+  base::Duration drain_interval = base::Duration::Seconds(1);
   size_t executors_max = 1'000'000;
 };
 
@@ -70,7 +73,7 @@ class Core {
   using Effects = std::vector<model::shuffle::Effect>;
   void Step(base::Instant now, std::span<const model::shuffle::Event> in, Effects& out);
   /// When Step must be called even without an event.
-  base::Instant NextDeadline() const { return config_.sweep ? next_sweep_ : base::Instant::Max(); }
+  base::Instant NextDeadline() const;
 
   /// The registry after the last Step; a new object whenever it changed.
   std::shared_ptr<const Registry> View() const { return registry_; }
@@ -95,7 +98,9 @@ class Core {
   void On(base::Instant now, const model::shuffle::ExecutorGone& event, Effects& out);
   void On(base::Instant now, const model::shuffle::Persisted& event, Effects& out);
   void On(base::Instant now, const model::shuffle::Probed& event, Effects& out);
+  void On(base::Instant now, const model::shuffle::Drain& event, Effects& out);
   void Sweep(Effects& out);
+  void LookIfDrained(base::Instant now, Effects& out);
 
   /// Takes the application out and gives the rows that remove it from the store.
   std::vector<model::shuffle::StoreRow> Forget(const std::string& app);
@@ -115,6 +120,13 @@ class Core {
   uint64_t last_generation_ = 0;
   bool started_ = false;
   base::Instant next_sweep_;
+  struct Draining {
+    base::Duration idle;
+    base::Instant until;
+    std::set<std::string> quiet;  // applications that were idle at the last look
+    bool told = false;
+  };
+  std::optional<Draining> draining_;
 };
 
 /// Tables of the store and the keys and values of their rows.

@@ -177,6 +177,43 @@ TEST_F(ShuffleCore, IdleLimitIsTheLastResort) {
   EXPECT_EQ(core_.View()->FindApp("app"), nullptr);
 }
 
+TEST_F(ShuffleCore, DrainsUntilNothingIsAskedFor) {
+  Register("app", "1");
+  Register("other", "1");
+  Step({ms::Drain{base::Duration::Seconds(60), base::Duration::Seconds(3600)}});
+  EXPECT_NE(Effect<ms::Probe>(), nullptr) << "it looks at once";
+  Step({Registration(8, "app", "2")});
+  EXPECT_THAT(Effect<ms::Answered>()->error, HasSubstr("drains"));
+  const auto long_ago = base::Duration::Seconds(61);
+  Step({ms::Probed{"app", true, 0, long_ago}, ms::Probed{"other", true, 1, long_ago}});
+  EXPECT_EQ(Effect<ms::Drained>(), nullptr) << "somebody is connected";
+  Step({ms::Probed{"app", true, 0, base::Duration::Seconds(1)}, ms::Probed{"other", true, 0, long_ago}});
+  EXPECT_EQ(Effect<ms::Drained>(), nullptr) << "the first was asked for again";
+  EXPECT_NE(core_.View()->Find("app", "1"), nullptr) << "what is registered is served";
+  Step({ms::Probed{"app", true, 0, long_ago}});
+  ASSERT_NE(Effect<ms::Drained>(), nullptr);
+  EXPECT_THAT(Effect<ms::Drained>()->reason, HasSubstr("nothing is asked"));
+  Step({ms::Probed{"app", true, 0, long_ago}});
+  EXPECT_EQ(Effect<ms::Drained>(), nullptr) << "once";
+}
+
+TEST_F(ShuffleCore, ADrainEndsAtItsLimitAndAtOnceWithoutExecutors) {
+  Register("app", "1");
+  Step({ms::Drain{base::Duration::Seconds(60), base::Duration::Seconds(5)}});
+  for (int looks = 0; Effect<ms::Drained>() == nullptr; ++looks) {
+    ASSERT_LT(looks, 10);
+    now_ = core_.NextDeadline();
+    Step({});
+  }
+  EXPECT_THAT(Effect<ms::Drained>()->reason, HasSubstr("time limit"));
+  Core empty({.local_roots = {"/data1"}});
+  Core::Effects out;
+  const ms::Event drain = ms::Drain{base::Duration::Seconds(60), base::Duration::Seconds(5)};
+  empty.Step(now_, {&drain, 1}, out);
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_NE(std::get_if<ms::Drained>(&out[0]), nullptr);
+}
+
 TEST_F(ShuffleCore, SameEventsSameHash) {
   Core other({.local_roots = {"/data1", "/data2/spark"}});
   const std::vector<ms::Event> events = {Registration(1, "b", "1"), Registration(2, "a", "2"), ms::Persisted{1, ""},

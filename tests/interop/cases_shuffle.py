@@ -3,6 +3,7 @@ computed again where its output was still there."""
 import json
 import random
 import re
+import socket
 import threading
 import time
 
@@ -13,7 +14,7 @@ from registry import case
 RELEASES = ("3.5.9", "4.3.0")
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "a secret"}
 # What Spark says on its own account whatever serves its blocks.
-ALWAYS = "NativeCodeLoader|SparkConf: Note that spark.local.dir|CoarseGrainedExecutorBackend: RECE|TaskSchedulerImpl: Initial job has not accepted"
+ALWAYS = "NativeCodeLoader|SparkConf: Note that spark.local.dir|RECEIVED SIGNAL TERM|TaskSchedulerImpl: Initial job has not accepted"
 LOST = (r"Lost executor|Lost task|Removing |No more replicas|Asked to remove|Executor \S+ on|Attempted to get executor loss reason|"
         r"Remote RPC client disassociated|Connection reset|Command exited with code N|Failed to remove|DecommissionWorker|"
         r"Unable to get executor|HeartbeatReceiver|Tried to|BlockManagerMasterEndpoint|TransportClient: Failed to send RPC")
@@ -169,6 +170,20 @@ shuffle_case("sasl", SECRET)(authenticated)
 shuffle_case("sasl-encrypted", {**SECRET, "spark.authenticate.enableSaslEncryption": "true"})(authenticated)
 shuffle_case("aes", AES)(authenticated)
 shuffle_case("aes-v2", {**AES, "spark.network.crypto.authEngineVersion": "2"}, ["4.3.0"])(authenticated)
+
+
+shuffle_case("tls-authenticated", AES, ["4.3.0"], tls=True)(authenticated)
+
+
+@shuffle_case("tls", releases=["4.3.0"], tls=True)
+def tls(cluster, work):
+    """spark.ssl.rpc; who speaks in the clear is sent away and harms nobody."""
+    with socket.create_connection(("127.0.0.1", cluster.shuffle), 5) as stranger:
+        stranger.sendall(b"\0\0\0\0\0\0\0\x15\3" + b"\0" * 12)
+        while stranger.recv(4096):
+            pass  # the alert
+    plain(cluster, work)
+    assert cluster.counters()["tlsFailures"] == 1
 
 
 @shuffle_case("batch-fetch")

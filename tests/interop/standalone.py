@@ -135,7 +135,8 @@ class Standalone(Daemons):
         """Warnings and errors in the logs of driver and executors: (class, text without numbers)."""
         found = set()
         for log in [self.directory / "driver.log", *self.directory.glob("work/*/*/stderr")]:
-            for line in log.read_text(errors="replace").splitlines():
+            text = log.read_text(errors="replace")
+            for line in text[:text.rfind("\n") + 1].splitlines():  # a killed process leaves half a line
                 match = re.match(r"\S+ \S+ (WARN|ERROR) (\w+): (.*)", line)
                 if match:
                     found.add((match[2], re.sub(r"\d+", "N", match[3])))

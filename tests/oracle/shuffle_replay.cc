@@ -117,7 +117,8 @@ class Bench {
     }
     loop_ = std::make_unique<ReplayLoop>(server_.loop());
     service_ = std::make_unique<shuffle::Service>(*loop_, server_.disk(), &server_.store(), log_, config_);
-    worker_ = std::make_unique<shuffle::IoWorker>(*loop_, server_.net(), server_.disk(), log_, config_, *service_);
+    worker_ =
+        std::make_unique<shuffle::IoWorker>(*loop_, server_.net(), server_.disk(), nullptr, log_, config_, *service_);
     service_->AddWorker(*worker_);
     static_cast<void>(worker_->Listen(config_.listen, false));
   }

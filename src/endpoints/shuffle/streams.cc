@@ -175,6 +175,22 @@ base::Result<BlockRef> BlockStream::Peek() const {
   return out;
 }
 
+std::vector<BlockRef> BlockStream::Upcoming(size_t count) {
+  const size_t outer = outer_;
+  const size_t inner = inner_;
+  std::vector<BlockRef> out;
+  while (out.size() < count) {
+    const auto more = HasNext();
+    const auto block = more.ok() && *more ? Peek() : base::Error{""};
+    if (!block.ok()) break;
+    out.push_back(*block);
+    Advance();
+  }
+  outer_ = outer;
+  inner_ = inner;
+  return out;
+}
+
 void BlockStream::Advance() {
   if (form_ == Form::kFlat || form_ == Form::kBatch || inner_ + 1 >= lists_[outer_].size()) {
     inner_ = 0;

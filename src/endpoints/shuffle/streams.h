@@ -46,6 +46,8 @@ class BlockStream {
   base::Result<bool> HasNext() const;
   /// The block under the cursor; HasNext() must have said true. An error where Spark throws.
   base::Result<BlockRef> Peek() const;
+  /// The block under the cursor and those after it, `count` at most; empty where Peek() would give an error.
+  std::vector<BlockRef> Upcoming(size_t count);
   /// Moves the cursor; Spark does so once the block was found, not before.
   void Advance();
 

@@ -21,10 +21,22 @@ BlockResult Failed(std::string error) {
   return out;
 }
 
-/// Causes that say nothing about the disk: what was asked for is not there.
-bool IsAbsence(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV; }
+BlockResult Later() {
+  BlockResult out;
+  out.kind = BlockResult::Kind::kLater;
+  return out;
+}
+
+bool WantsDisk(const base::Error& error) { return error.code == EAGAIN; }
 
 }  // namespace
+
+bool IsAbsence(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV; }
+
+std::string DataFileName(const BlockRef& block) {
+  if (block.kind != BlockRef::Kind::kRdd) return layout::ShuffleDataName(block.shuffle_id, block.map_id);
+  return layout::RddBlockName(block.shuffle_id, static_cast<int32_t>(block.map_id));
+}
 
 std::string SparkPath(const Executor& executor, const std::string& name) {
   const auto place = layout::PlaceOf(executor.dirs.size(), executor.sub_dirs_per_local_dir, name);
@@ -43,8 +55,8 @@ std::optional<ConfinedPath> Confine(const Executor& executor, std::string_view n
   return out;
 }
 
-BlockStore::BlockStore(env::Disk& disk, env::Log& log, const Config& config)
-    : disk_(disk), log_(log), config_(config), troubles_(config.core.local_roots.size()) {}
+BlockStore::BlockStore(env::Disk& disk, env::PageCache* page_cache, env::Log& log, const Config& config)
+    : disk_(disk), page_cache_(page_cache), log_(log), config_(config), troubles_(config.core.local_roots.size()) {}
 
 size_t BlockStore::HashKey::operator()(const Key& key) const {
   uint64_t hash = key.generation * 0x9e3779b97f4a7c15;
@@ -71,20 +83,26 @@ BlockStore::Entry& BlockStore::Touch(const Key& key, base::Instant now) {
   return entries_.front();
 }
 
-BlockResult BlockStore::Open(const Executor& executor, const BlockRef& block, base::Instant now) {
+BlockResult BlockStore::Open(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
   // Java divides by both.
   if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) {
     return Failed("java.lang.ArithmeticException: / by zero");
   }
-  return block.kind == BlockRef::Kind::kRdd ? OpenRdd(executor, block, now) : OpenShuffle(executor, block, now);
+  return block.kind == BlockRef::Kind::kRdd ? OpenRdd(executor, block, access)
+                                            : OpenShuffle(executor, block, now, access);
 }
 
-BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& block, base::Instant now) {
+bool BlockStore::InMemory(const OpenFile& file, int64_t offset, int64_t length) {
+  return page_cache_ == nullptr ||
+         page_cache_->Holds(*file.file(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
+}
+
+BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
   Entry& entry = Touch({executor.generation, block.map_id, block.shuffle_id, false}, now);
-  const auto range = FindRange(executor, block, entry);
+  const auto range = FindRange(executor, block, entry, access);
   BlockResult out;
   if (!range.ok()) {
-    out = Failed(range.error().message);
+    out = WantsDisk(range.error()) ? Later() : Failed(range.error().message);
   } else if (!*range) {
     out = Failed("java.lang.IndexOutOfBoundsException");
   } else {
@@ -92,11 +110,11 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
     out.offset = (*range)->offset;
     out.length = (*range)->length;
     if (out.offset >= 0 && out.length > 0) {
-      const auto data = OpenData(executor, layout::ShuffleDataName(block.shuffle_id, block.map_id), entry);
+      const auto data = OpenData(executor, DataFileName(block), entry, access);
       if (data.ok()) {
-        const auto size = static_cast<int64_t>((*data)->bytes());
-        out.file = *data;
-        out.available = out.offset >= size ? 0 : std::min(out.length, size - out.offset);
+        SetRange(out, *data, access);
+      } else if (WantsDisk(data.error())) {
+        out = Later();
       }
     }
   }
@@ -104,14 +122,26 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
   return out;
 }
 
-BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block, base::Instant now) {
+/// What the file holds of the block; kLater when its beginning is not in memory.
+void BlockStore::SetRange(BlockResult& result, std::shared_ptr<OpenFile> file, Access access) {
+  const auto size = static_cast<int64_t>(file->bytes());
+  result.available = result.offset >= size ? 0 : std::min(result.length, size - result.offset);
+  const int64_t first = std::min(result.available, kFirstBytes);
+  if (access == Access::kInMemory && !InMemory(*file, result.offset, first)) {
+    result = Later();
+    return;
+  }
+  result.file = std::move(file);
+}
+
+BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block, Access access) {
   // RDD blocks may be written again, so nothing of them is kept.
-  static_cast<void>(now);
   Entry entry;
-  const std::string name = layout::RddBlockName(block.shuffle_id, static_cast<int32_t>(block.map_id));
-  const auto data = OpenData(executor, name, entry);
+  const std::string name = DataFileName(block);
+  const auto data = OpenData(executor, name, entry, access);
   BlockResult out;
   if (!data.ok()) {
+    if (WantsDisk(data.error())) return Later();
     if (!IsAbsence(data.error().code)) {
       return Failed("java.io.IOException: cannot read " + SparkPath(executor, name) + ": " + data.error().message);
     }
@@ -120,42 +150,42 @@ BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block,
   }
   --open_files_;
   out.kind = BlockResult::Kind::kBytes;
-  out.file = *data;
-  out.length = out.available = static_cast<int64_t>((*data)->bytes());
+  out.length = static_cast<int64_t>((*data)->bytes());
+  SetRange(out, *data, access);
   return out;
 }
 
 base::Result<std::optional<layout::FileRange>> BlockStore::FindRange(const Executor& executor, const BlockRef& block,
-                                                                     Entry& entry) {
+                                                                     Entry& entry, Access access) {
   if (entry.has_index) {
     ++counters_.index_hits;
     return entry.index.Range(block.start, block.end);
   }
-  ++counters_.index_misses;
   const std::string name = layout::ShuffleIndexName(block.shuffle_id, block.map_id);
-  const base::Status loaded = LoadIndex(executor, name, entry);
+  const base::Status loaded = LoadIndex(executor, name, entry, access);
   if (!loaded.ok()) {
+    if (WantsDisk(loaded.error())) return loaded.error();
     const std::string path = SparkPath(executor, name);
     return base::Error{"java.lang.RuntimeException: Failed to open file: " + path +
                        "\nCaused by: java.io.FileNotFoundException: " + path + " (" +
                        (loaded.error().code == 0 ? loaded.error().message : std::strerror(loaded.error().code)) + ")"};
   }
+  ++counters_.index_misses;
   return entry.index.Range(block.start, block.end);
 }
 
-base::Status BlockStore::LoadIndex(const Executor& executor, const std::string& name, Entry& entry) {
-  const auto file = OpenBelow(executor, name);
+base::Status BlockStore::LoadIndex(const Executor& executor, const std::string& name, Entry& entry, Access access) {
+  const auto file = OpenBelow(executor, name, access);
   if (!file.ok()) return file.error();
-  const auto size = (*file)->Size();
-  if (!size.ok()) return size.error();
-  if (*size > config_.index_cache_bytes / 2) {
-    return base::Error{"its " + std::to_string(*size) + " bytes do not fit into the index cache"};
+  const uint64_t size = (*file)->bytes();
+  if (size > config_.index_cache_bytes / 2) {
+    return base::Error{"its " + std::to_string(size) + " bytes do not fit into the index cache"};
   }
-  std::string bytes(*size, '\0');
-  const auto read = (*file)->ReadAt(0, {bytes.data(), bytes.size()});
+  if (access == Access::kInMemory && !InMemory(**file, 0, static_cast<int64_t>(size))) return base::Error{"", EAGAIN};
+  std::string bytes(size, '\0');
+  const auto read = (*file)->file()->ReadAt(0, {bytes.data(), bytes.size()});
   if (!read.ok()) {
-    NoteTrouble(executor.dirs[layout::PlaceOf(executor.dirs.size(), executor.sub_dirs_per_local_dir, name).dir],
-                read.error());
+    NoteTrouble((*file)->root(), read.error());
     return read.error();
   }
   if (*read != bytes.size()) return base::Error{"it became shorter while it was read"};
@@ -167,39 +197,41 @@ base::Status BlockStore::LoadIndex(const Executor& executor, const std::string& 
 }
 
 base::Result<std::shared_ptr<OpenFile>> BlockStore::OpenData(const Executor& executor, const std::string& name,
-                                                             Entry& entry) {
+                                                             Entry& entry, Access access) {
   if (entry.data) return entry.data;
-  const auto file = OpenBelow(executor, name);
+  const auto file = OpenBelow(executor, name, access);
   if (!file.ok()) return file.error();
-  const auto size = (*file)->Size();
-  if (!size.ok()) return size.error();
-  entry.data = std::make_shared<OpenFile>(*file, *size);
+  entry.data = *file;
   ++open_files_;
   return entry.data;
 }
 
-base::Result<std::shared_ptr<env::File>> BlockStore::OpenBelow(const Executor& executor, const std::string& name) {
-  const auto path = Confine(executor, name);
+base::Result<std::shared_ptr<OpenFile>> BlockStore::OpenBelow(const Executor& executor, const std::string& name,
+                                                              Access access) {
+  auto path = Confine(executor, name);
   if (!path) return base::Error{"outside of the service's local directories", EXDEV};
   ++counters_.file_opens;
-  auto file = disk_.OpenBeneath(config_.core.local_roots[path->root], path->below_root);
-  if (!file.ok() && !IsAbsence(file.error().code)) {
-    NoteTrouble(executor.dirs[layout::PlaceOf(executor.dirs.size(), executor.sub_dirs_per_local_dir, name).dir],
-                file.error());
+  const std::string& root = config_.core.local_roots[path->root];
+  const bool in_memory = access == Access::kInMemory && page_cache_ != nullptr;
+  const auto file =
+      in_memory ? page_cache_->OpenBeneath(root, path->below_root) : disk_.OpenBeneath(root, path->below_root);
+  if (!file.ok()) {
+    if (!IsAbsence(file.error().code) && !WantsDisk(file.error())) NoteTrouble(path->root, file.error());
+    return file.error();
   }
-  return file;
+  const auto size = (*file)->Size();
+  if (!size.ok()) return size.error();
+  return std::make_shared<OpenFile>(*file, *size, path->root, std::move(path->below_root));
 }
 
 /// One line of log for each new cause on a root; the rest is counted.
-void BlockStore::NoteTrouble(const LocalDir& dir, const base::Error& error) {
-  if (dir.root >= troubles_.size()) return;
-  DiskTrouble& trouble = troubles_[dir.root];
+void BlockStore::NoteTrouble(uint32_t root, const base::Error& error) {
+  DiskTrouble& trouble = troubles_[root];
   ++trouble.errors;
   if (trouble.last_errno == error.code && trouble.errors > 1) return;
   trouble.last_errno = error.code;
   trouble.last = error.message;
-  log_.Error("Blocks below a local root cannot be read",
-             {{"root", config_.core.local_roots[dir.root]}, {"cause", error.message}});
+  log_.Error("A local root does not do its work", {{"root", config_.core.local_roots[root]}, {"cause", error.message}});
 }
 
 /// Keeps the bounds; the entry in use is the first and stays.

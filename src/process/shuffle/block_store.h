@@ -11,6 +11,7 @@
 #include "endpoints/shuffle/session.h"
 #include "env/disk.h"
 #include "env/log.h"
+#include "env/page_cache.h"
 #include "process/shuffle/config.h"
 #include "wire/spark_shuffle/layout.h"
 
@@ -19,14 +20,29 @@ namespace fairlead::process::shuffle {
 /// A block's data file, open.
 class OpenFile final : public endpoints::shuffle::BlockFile {
  public:
-  OpenFile(std::shared_ptr<env::File> file, uint64_t bytes) : file_(std::move(file)), bytes_(bytes) {}
+  OpenFile(std::shared_ptr<env::File> file, uint64_t bytes, uint32_t root, std::string path)
+      : file_(std::move(file)), bytes_(bytes), root_(root), path_(std::move(path)) {}
   const std::shared_ptr<env::File>& file() const { return file_; }
   /// When it was opened.
   uint64_t bytes() const { return bytes_; }
+  /// Index into Config::core.local_roots, and the path below it.
+  uint32_t root() const { return root_; }
+  const std::string& path() const { return path_; }
 
  private:
   std::shared_ptr<env::File> file_;
   uint64_t bytes_;
+  uint32_t root_;
+  std::string path_;
+};
+
+/// How much of a block has to be in memory before its first byte goes out.
+inline constexpr int64_t kFirstBytes = 1 << 20;
+
+/// How a block may be looked for.
+enum class Access : uint8_t {
+  kInMemory,  // kLater when a disk would have to be asked
+  kDisk,      // however long that takes
 };
 
 /// What went wrong on one local root, for metrics and for one line of log per new cause.
@@ -36,16 +52,24 @@ struct DiskTrouble {
   std::string last;
 };
 
+/// An errno that says nothing about the disk: what was asked for is not there.
+bool IsAbsence(int error);
+
 /// Finds blocks on disk for one I/O thread: a cache of index files bounded in bytes, a cache of open data files bounded
 /// in number and in time. Everything is opened below the executor's root, no component may be a link. An index file is
 /// immutable once an executor has reported it, so a cached one stays good until its registration goes.
 /// Cost of a cached lookup: one hash look-up; else one or two opens and a read of the index.
 class BlockStore {
  public:
-  BlockStore(env::Disk& disk, env::Log& log, const Config& config);
+  /// `page_cache` nullptr: everything counts as in memory.
+  BlockStore(env::Disk& disk, env::PageCache* page_cache, env::Log& log, const Config& config);
 
   endpoints::shuffle::BlockResult Open(const model::shuffle::Executor& executor,
-                                       const endpoints::shuffle::BlockRef& block, base::Instant now);
+                                       const endpoints::shuffle::BlockRef& block, base::Instant now, Access access);
+  /// True when the range can be sent without asking a disk.
+  bool InMemory(const OpenFile& file, int64_t offset, int64_t length);
+  env::PageCache* page_cache() const { return page_cache_; }
+  void NoteTrouble(uint32_t root, const base::Error& error);
   /// Files of this registration were removed.
   void Forget(uint64_t generation);
   /// Closes files that nobody read for a while.
@@ -84,22 +108,26 @@ class BlockStore {
 
   Entry& Touch(const Key& key, base::Instant now);
   endpoints::shuffle::BlockResult OpenShuffle(const model::shuffle::Executor& executor,
-                                              const endpoints::shuffle::BlockRef& block, base::Instant now);
+                                              const endpoints::shuffle::BlockRef& block, base::Instant now,
+                                              Access access);
   endpoints::shuffle::BlockResult OpenRdd(const model::shuffle::Executor& executor,
-                                          const endpoints::shuffle::BlockRef& block, base::Instant now);
+                                          const endpoints::shuffle::BlockRef& block, Access access);
+  void SetRange(endpoints::shuffle::BlockResult& result, std::shared_ptr<OpenFile> file, Access access);
   /// The range, from the cache or the index file; an Error is the text for the client.
   base::Result<std::optional<wire::spark_shuffle::FileRange>> FindRange(const model::shuffle::Executor& executor,
                                                                         const endpoints::shuffle::BlockRef& block,
-                                                                        Entry& entry);
-  base::Status LoadIndex(const model::shuffle::Executor& executor, const std::string& name, Entry& entry);
+                                                                        Entry& entry, Access access);
+  base::Status LoadIndex(const model::shuffle::Executor& executor, const std::string& name, Entry& entry,
+                         Access access);
   base::Result<std::shared_ptr<OpenFile>> OpenData(const model::shuffle::Executor& executor, const std::string& name,
-                                                   Entry& entry);
-  base::Result<std::shared_ptr<env::File>> OpenBelow(const model::shuffle::Executor& executor, const std::string& name);
-  void NoteTrouble(const model::shuffle::LocalDir& dir, const base::Error& error);
+                                                   Entry& entry, Access access);
+  base::Result<std::shared_ptr<OpenFile>> OpenBelow(const model::shuffle::Executor& executor, const std::string& name,
+                                                    Access access);
   void Shrink();
   void CloseData(Entry& entry);
 
   env::Disk& disk_;
+  env::PageCache* const page_cache_;
   env::Log& log_;
   const Config& config_;
   Entries entries_;  // most recently used first
@@ -110,6 +138,8 @@ class BlockStore {
   std::vector<DiskTrouble> troubles_;
 };
 
+/// Name of the file that holds the block's bytes.
+std::string DataFileName(const endpoints::shuffle::BlockRef& block);
 /// The path of a block's file as Spark names it in its errors.
 std::string SparkPath(const model::shuffle::Executor& executor, const std::string& name);
 /// Root and path below it of a file of the executor; nullopt: outside of every root.

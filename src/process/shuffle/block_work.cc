@@ -95,18 +95,56 @@ void Walk(env::Disk& disk, const std::string& root, const std::string& below_roo
 
 }  // namespace
 
-int32_t RemoveFiles(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
+Removal RemoveFiles(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
                     const std::vector<std::string>& names) {
-  if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) return 0;
-  int32_t removed = 0;
+  Removal out;
+  if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) return out;
   for (const std::string& name : names) {
-    if (!IsOneComponent(name)) continue;
-    const auto path = Confine(executor, name);
+    const auto path = IsOneComponent(name) ? Confine(executor, name) : std::nullopt;
     if (!path) continue;
     const auto gone = disk.RemoveBeneath(roots[path->root], path->below_root);
-    if (gone.ok() && *gone) ++removed;
+    if (gone.ok() && *gone) ++out.count;
+    if (gone.ok() || out.error || IsAbsence(gone.error().code)) continue;
+    out.root = path->root;
+    out.error = gone.error();
   }
-  return removed;
+  return out;
+}
+
+void ReadThrough(env::File& file, env::PageCache& page_cache, int64_t offset, int64_t length) {
+  std::string scratch(256 * 1024, '\0');
+  for (int64_t done = 0; done < length;) {
+    const size_t wanted = std::min(static_cast<size_t>(length - done), scratch.size());
+    const auto at = static_cast<uint64_t>(offset + done);
+    done += static_cast<int64_t>(wanted);
+    if (page_cache.Holds(file, at, wanted)) continue;
+    const auto read = file.ReadAt(at, {scratch.data(), wanted});
+    if (!read.ok() || *read < wanted) return;  // whoever serves it will see the same
+  }
+}
+
+void WarmBlock(env::Disk& disk, env::PageCache& page_cache, const std::vector<std::string>& roots,
+               const Executor& executor, const endpoints::shuffle::BlockRef& block, size_t index_bytes_max) {
+  const auto open = [&](const std::string& name) -> std::shared_ptr<env::File> {
+    const auto path = Confine(executor, name);
+    auto file = path ? disk.OpenBeneath(roots[path->root], path->below_root) : base::Error{"", EXDEV};
+    return file.ok() ? *std::move(file) : nullptr;
+  };
+  int64_t offset = 0;
+  int64_t length = kFirstBytes;
+  if (block.kind != endpoints::shuffle::BlockRef::Kind::kRdd) {
+    const auto index = open(wire::spark_shuffle::ShuffleIndexName(block.shuffle_id, block.map_id));
+    const auto size = index ? index->Size() : base::Error{""};
+    if (!size.ok() || *size > index_bytes_max) return;
+    std::string bytes(*size, '\0');
+    const auto read = index->ReadAt(0, {bytes.data(), bytes.size()});
+    if (!read.ok() || *read != bytes.size()) return;
+    const auto range = wire::spark_shuffle::IndexFile(std::move(bytes)).Range(block.start, block.end);
+    if (!range || range->offset < 0) return;
+    offset = range->offset;
+    length = std::min(range->length, kFirstBytes);
+  }
+  if (const auto data = open(DataFileName(block))) ReadThrough(*data, page_cache, offset, length);
 }
 
 Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,

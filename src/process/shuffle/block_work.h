@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "endpoints/shuffle/session.h"
 #include "env/disk.h"
+#include "env/page_cache.h"
 #include "model/shuffle.h"
 #include "wire/spark_shuffle/messages.h"
 
@@ -12,10 +14,22 @@
 
 namespace fairlead::process::shuffle {
 
-/// Removes the executor's files of these names; gives how many there were. A name that is not one component removes
-/// nothing.
-int32_t RemoveFiles(env::Disk& disk, const std::vector<std::string>& roots, const model::shuffle::Executor& executor,
+struct Removal {
+  int32_t count = 0;
+  /// The first that could not be removed though it may be there: which root, and why.
+  uint32_t root = 0;
+  std::optional<base::Error> error;
+};
+/// Removes the executor's files of these names. A name that is not one component removes nothing.
+Removal RemoveFiles(env::Disk& disk, const std::vector<std::string>& roots, const model::shuffle::Executor& executor,
                     const std::vector<std::string>& names);
+
+/// Reads a range that the page cache does not hold, so that it does.
+void ReadThrough(env::File& file, env::PageCache& page_cache, int64_t offset, int64_t length);
+/// The same with what is needed to serve the block: its index file, and up to the first MiB of it.
+void WarmBlock(env::Disk& disk, env::PageCache& page_cache, const std::vector<std::string>& roots,
+               const model::shuffle::Executor& executor, const endpoints::shuffle::BlockRef& block,
+               size_t index_bytes_max);
 
 /// ShuffleChecksumHelper.diagnoseCorruption: compares the reader's checksum, the stored one and the one of the data.
 wire::spark_shuffle::Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots,

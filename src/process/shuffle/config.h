@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "endpoints/shuffle/session.h"
 #include "env/net.h"
 #include "shuffle/core.h"
+#include "wire/spark_transport/tls.h"
 
 namespace fairlead::process::shuffle {
 
@@ -18,6 +20,8 @@ struct Config {
   fairlead::shuffle::Config core;
   /// Of a separate service: one secret for every application (spark.authenticate.secret). On YARN each brings its own.
   std::optional<std::string> cluster_secret;
+  /// spark.ssl.rpc.*; nullptr: frames go in the clear, or encrypted by what was authenticated.
+  std::shared_ptr<const wire::spark_transport::TlsContext> tls;
   /// spark.shuffle.service.index.cache.size.
   size_t index_cache_bytes = 100 << 20;
   /// Data files kept open between requests, and for how long at most after the last one.
@@ -31,6 +35,8 @@ struct Config {
   size_t queued_bytes_max = 96 << 20;
   /// Requests opened and not yet read, all connections together (per I/O thread).
   size_t stream_bytes_max = 64 << 20;
+  /// A disk that gives nothing for so long fails the blocks asked of it.
+  base::Duration disk_silence_max = base::Duration::Seconds(60);
   size_t connections_max = 20'000;
   /// spark.shuffle.io.connectionTimeout: a connection on which nothing moves is closed.
   base::Duration connection_idle_max = base::Duration::Seconds(120);

@@ -12,7 +12,10 @@ using endpoints::shuffle::BlockResult;
 using endpoints::shuffle::BlockStream;
 using model::shuffle::Executor;
 
-constexpr int64_t kEncryptPiece = 256 * 1024;
+constexpr int64_t kPiece = 256 * 1024;
+/// What a disk is asked for at once: of one long block, and blocks of one stream.
+constexpr int64_t kBytesAhead = 4 << 20;
+constexpr size_t kBlocksAhead = 16;
 
 }  // namespace
 
@@ -21,7 +24,9 @@ Connection::Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorke
       worker_(worker),
       stream_(std::move(stream)),
       used_(worker.loop().Now()),
-      session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {}
+      session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {
+  if (worker.config().tls) tls_.emplace(*worker.config().tls);
+}
 
 Connection::~Connection() {
   worker_.CountQueued(-static_cast<int64_t>(counted_));
@@ -50,8 +55,25 @@ void Connection::FollowLimit() {
 void Connection::OnData(std::string_view bytes) {
   used_ = worker_.loop().Now();
   FollowLimit();
-  session_.OnBytes(bytes);
+  if (tls_) {
+    ReceiveTls(bytes);
+  } else {
+    session_.OnBytes(bytes);
+  }
   Settle();
+}
+
+void Connection::ReceiveTls(std::string_view bytes) {
+  std::string plain;
+  std::string answer;
+  const base::Status status = tls_->Receive(bytes, plain, answer);
+  if (!answer.empty()) WriteNow(std::move(answer));
+  if (!plain.empty()) session_.OnBytes(plain);
+  if (!status.ok()) worker_.NoteTlsFailure(stream_->peer(), status.error());
+  if (status.ok() && !tls_->peer_ended()) return;
+  session_.Close();
+  queue_.clear();
+  closing_ = true;
 }
 
 void Connection::OnClosed(const std::string&) {
@@ -62,23 +84,29 @@ void Connection::OnClosed(const std::string&) {
 void Connection::OnDrained() {
   used_ = worker_.loop().Now();
   FollowLimit();
-  EncryptQueued();
+  SendQueued();
   session_.Resume();
   Settle();
 }
 
 void Connection::Settle() {
   FlushOutput();
-  EncryptQueued();
-  // What was encrypted at once has made room without a word from the stream.
+  SendQueued();
+  // What went out at once has made room without a word from the stream.
   while (session_.CanResume() && !Full()) {
     session_.Resume();
     FlushOutput();
-    EncryptQueued();
+    SendQueued();
   }
   CountQueued();
-  if (closing_ && to_encrypt_.empty()) {
+  AskForTurn();
+  if (closing_ && queue_.empty()) {
     closing_ = false;
+    if (tls_) {
+      std::string end;
+      tls_->End(end);
+      stream_->Write(std::move(end));
+    }
     stream_->CloseAfterFlush();
     worker_.Drop(id_);
     return;
@@ -93,10 +121,28 @@ void Connection::Settle() {
   }
 }
 
+/// Something is to be sent, there is room for it, and only other applications are in the way.
+void Connection::AskForTurn() {
+  const bool wants = !queue_.empty() || session_.CanResume();
+  if (!wants || asked_ || waits_for_disk_ || MaySend() || stream_->unsent() > high_water_) return;
+  asked_ = true;
+  worker_.AskForTurn(session_.app(), id_);
+}
+
+int64_t Connection::TakeTurn(int64_t bytes) {
+  asked_ = false;
+  allowance_ = bytes;
+  SendQueued();
+  Settle();
+  return bytes - std::exchange(allowance_, 0);
+}
+
+bool Connection::MaySend() const { return allowance_ > 0 || !worker_.contended(); }
+
 void Connection::CountQueued() {
   memory_queued_ = std::min(memory_queued_, stream_->unsent());
   size_t now = memory_queued_;
-  for (const Item& item : to_encrypt_) now += item.bytes.size();
+  for (const Item& item : queue_) now += item.bytes.size();
   worker_.CountQueued(static_cast<int64_t>(now) - static_cast<int64_t>(counted_));
   counted_ = now;
   if (noted_bytes_ > 0) worker_.NoteApp(session_.app(), 0, std::exchange(noted_bytes_, 0));
@@ -106,13 +152,17 @@ void Connection::CountQueued() {
 
 void Connection::FlushOutput() {
   if (output_.empty()) return;
-  if (cipher_ != nullptr) {
-    to_encrypt_.push_back({std::move(output_), nullptr, 0, 0});
+  if (Encrypts() || !queue_.empty()) {
+    queue_.push_back({std::move(output_), nullptr, 0, 0, 0});
   } else {
-    memory_queued_ += output_.size();
-    stream_->Write(std::move(output_));
+    WriteNow(std::move(output_));
   }
   output_ = {};
+}
+
+void Connection::WriteNow(std::string bytes) {
+  memory_queued_ += bytes.size();
+  stream_->Write(std::move(bytes));
 }
 
 /// Reads the block behind its header; false when the file gives less than it had when it was opened.
@@ -134,14 +184,16 @@ void Connection::SendFile(std::shared_ptr<endpoints::shuffle::BlockFile> file, i
   auto open = std::static_pointer_cast<OpenFile>(std::move(file));
   noted_bytes_ += static_cast<uint64_t>(length);
   const bool tight = high_water_ < worker_.config().queued_bytes_per_connection;
-  if (cipher_ == nullptr && !tight && length <= static_cast<int64_t>(worker_.config().copied_block_max)) {
+  if (!Encrypts() && !tight && length <= static_cast<int64_t>(worker_.config().copied_block_max)) {
+    allowance_ -= length;
     if (CopyBlock(*open, offset, length)) return;
     session_.Close();  // the length was promised: nothing but the end can follow
     return CloseAfterFlush();
   }
   FlushOutput();
-  if (cipher_ != nullptr) {
-    to_encrypt_.push_back({{}, std::move(open), offset, length});
+  const bool cold = length > kPiece && !worker_.blocks().InMemory(*open, offset, length);
+  if (Encrypts() || worker_.contended() || cold || !queue_.empty()) {
+    queue_.push_back({{}, std::move(open), offset, length, 0});
   } else {
     stream_->SendFile(open->file(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
   }
@@ -149,41 +201,97 @@ void Connection::SendFile(std::shared_ptr<endpoints::shuffle::BlockFile> file, i
 
 void Connection::EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) {
   FlushOutput();
+  while (!queue_.empty()) SendNext();  // below TLS: the handshake's last answer, which this cipher must not see
   cipher_ = cipher;
 }
 
-/// Encrypts until enough is queued; OnDrained goes on.
-void Connection::EncryptQueued() {
-  while (!to_encrypt_.empty() && stream_->unsent() <= high_water_) {
-    Item& item = to_encrypt_.front();
-    std::string piece = std::move(item.bytes);
-    bool done = true;
-    if (item.file) {
-      const int64_t wanted = std::min(item.length, kEncryptPiece);
-      piece.resize(static_cast<size_t>(wanted));
-      const auto read = item.file->file()->ReadAt(static_cast<uint64_t>(item.offset), {piece.data(), piece.size()});
-      piece.resize(read.ok() ? *read : 0);
-      if (piece.size() < static_cast<size_t>(wanted)) {
-        to_encrypt_.clear();
-        session_.Close();
-        closing_ = true;
-        break;
-      }
-      item.offset += wanted;
-      item.length -= wanted;
-      done = item.length == 0;
-    }
-    std::string sealed;
-    cipher_->Encrypt(piece, sealed);
-    memory_queued_ += sealed.size();
-    stream_->Write(std::move(sealed));
-    if (done) to_encrypt_.pop_front();
+/// Sends until enough is unsent or others have their turn; OnDrained or TakeTurn goes on.
+void Connection::SendQueued() {
+  while (!queue_.empty() && stream_->unsent() <= high_water_ && MaySend() && HasFirst()) SendNext();
+}
+
+/// The first piece can be sent without waiting for a disk; else the disk is asked, and its answer goes on.
+bool Connection::HasFirst() {
+  if (waits_for_disk_) return false;
+  Item& item = queue_.front();
+  const int64_t piece = std::min(item.length, kPiece);
+  if (!item.file || item.offset + piece <= item.warm_until) return true;
+  if (worker_.blocks().InMemory(*item.file, item.offset, piece)) return true;
+  waits_for_disk_ = true;
+  const int64_t ahead = std::min(item.length, kBytesAhead);
+  worker_.read_ahead().Read(
+      item.file->root(), {item.file->path(), -1, item.offset},
+      [file = item.file, &page_cache = *worker_.blocks().page_cache(), offset = item.offset, ahead] {
+        ReadThrough(*file->file(), page_cache, offset, ahead);
+      },
+      [&worker = worker_, id = id_, until = item.offset + ahead](bool answered) {
+        Connection* connection = worker.Find(id);
+        if (connection != nullptr) connection->ContinueFile(until, answered);
+      });
+  return false;
+}
+
+void Connection::ContinueFile(int64_t warm_until, bool answered) {
+  waits_for_disk_ = false;
+  if (queue_.empty()) return;
+  used_ = worker_.loop().Now();
+  queue_.front().warm_until = warm_until;
+  if (!answered) {  // the length was promised: nothing but the end can follow
+    queue_.clear();
+    session_.Close();
+    closing_ = true;
   }
+  SendQueued();
+  Settle();
+}
+
+/// Sends the first item, or the next piece of its file.
+void Connection::SendNext() {
+  Item& item = queue_.front();
+  const int64_t wanted = item.file ? std::min(item.length, kPiece) : static_cast<int64_t>(item.bytes.size());
+  allowance_ -= wanted;
+  if (item.file && !Encrypts()) {
+    stream_->SendFile(item.file->file(), static_cast<uint64_t>(item.offset), static_cast<uint64_t>(wanted));
+    item.offset += wanted;
+    item.length -= wanted;
+    if (item.length == 0) queue_.pop_front();
+    return;
+  }
+  std::string piece = std::move(item.bytes);
+  bool done = true;
+  if (item.file) {
+    piece.resize(static_cast<size_t>(wanted));
+    const auto read = item.file->file()->ReadAt(static_cast<uint64_t>(item.offset), {piece.data(), piece.size()});
+    if (!read.ok() || *read < piece.size()) {
+      queue_.clear();
+      session_.Close();
+      closing_ = true;
+      return;
+    }
+    item.offset += wanted;
+    item.length -= wanted;
+    done = item.length == 0;
+  }
+  WriteNow(Sealed(std::move(piece)));
+  if (done) queue_.pop_front();
+}
+
+std::string Connection::Sealed(std::string bytes) {
+  std::string out;
+  if (cipher_ != nullptr) {
+    cipher_->Encrypt(bytes, out);
+    bytes = std::exchange(out, {});
+  }
+  if (!tls_) return bytes;
+  tls_->Send(bytes, out);
+  return out;
 }
 
 void Connection::CloseAfterFlush() { closing_ = true; }
 
-bool Connection::Full() const { return stream_->unsent() + output_.size() > high_water_ || !to_encrypt_.empty(); }
+bool Connection::Full() const {
+  return stream_->unsent() + output_.size() > high_water_ || !queue_.empty() || !MaySend();
+}
 
 // ---- questions -----------------------------------------------------------------------------------------------------
 
@@ -198,7 +306,27 @@ BlockResult Connection::OpenBlock(BlockStream& stream, const BlockRef& block) {
                 ", execId=" + stream.executor() + ")";
     return out;
   }
-  return worker_.blocks().Open(*stream.registration, block, worker_.loop().Now());
+  BlockResult result = worker_.blocks().Open(*stream.registration, block, worker_.loop().Now(), Access::kInMemory);
+  if (result.kind == BlockResult::Kind::kLater) WarmThenFinish(stream, block);
+  return result;
+}
+
+/// Asks the disk for this block, and for those that the stream will be asked for next, so that it can take them in its
+/// own order.
+void Connection::WarmThenFinish(BlockStream& stream, const BlockRef& block) {
+  worker_.Warm(stream.registration, block,
+               [&worker = worker_, id = id_, executor = stream.registration, block](bool answered) {
+                 Connection* connection = worker.Find(id);
+                 if (connection != nullptr) connection->FinishBlock(*executor, block, answered);
+               });
+  for (const BlockRef& next : stream.Upcoming(kBlocksAhead)) worker_.Warm(stream.registration, next, nullptr);
+}
+
+void Connection::FinishBlock(const Executor& executor, const BlockRef& block, bool answered) {
+  if (session_.closed()) return;
+  used_ = worker_.loop().Now();
+  session_.FinishBlock(worker_.OpenWarmed(executor, block, answered));
+  Settle();
 }
 
 const Executor* Connection::FindExecutor(std::string_view app, std::string_view executor) {
@@ -225,7 +353,7 @@ void Connection::RegisterExecutor(wire::spark_shuffle::RegisterExecutor request)
 }
 
 void Connection::RemoveBlocks(const Executor& executor, std::vector<std::string> files) {
-  auto removed = std::make_shared<int32_t>(0);
+  auto removed = std::make_shared<Removal>();
   worker_.loop().Offload(
       [&worker = worker_, executor = pinned_, files = std::move(files), removed] {
         *removed = RemoveFiles(worker.disk(), worker.config().core.local_roots, *executor, files);
@@ -233,29 +361,39 @@ void Connection::RemoveBlocks(const Executor& executor, std::vector<std::string>
       [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, generation = executor.generation, removed] {
         if (alive.expired()) return;
         worker.owner().FilesRemoved(generation);
+        if (removed->error) worker.blocks().NoteTrouble(removed->root, *removed->error);
         Connection* connection = worker.Find(id);
         if (connection == nullptr) return;
         connection->session_.FinishRpc(
-            wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::BlocksRemoved{*removed}));
+            wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::BlocksRemoved{removed->count}));
         connection->Settle();
       });
 }
 
-void Connection::Diagnose(const Executor& executor, const wire::spark_shuffle::DiagnoseCorruption& request) {
+void Connection::Diagnose(const Executor&, const wire::spark_shuffle::DiagnoseCorruption& request) {
   BlockRef block;
   block.shuffle_id = request.shuffle_id;
   block.map_id = request.map_id;
   block.start = request.reduce_id;
   block.end = static_cast<int32_t>(static_cast<uint32_t>(request.reduce_id) + 1);
-  const BlockResult data = worker_.blocks().Open(executor, block, worker_.loop().Now());
+  worker_.Warm(pinned_, block, [&worker = worker_, id = id_, pinned = pinned_, request, block](bool answered) {
+    Connection* connection = worker.Find(id);
+    if (connection != nullptr) connection->FinishDiagnose(pinned, request, block, answered);
+  });
+}
+
+void Connection::FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& executor,
+                                const wire::spark_shuffle::DiagnoseCorruption& request, const BlockRef& block,
+                                bool answered) {
+  const BlockResult data = worker_.OpenWarmed(*executor, block, answered);
   auto cause = std::make_shared<base::Result<std::string>>(base::Error{data.error});
   const bool readable = data.kind == BlockResult::Kind::kBytes;
   const bool knows_crc32c = worker_.config().session.answer_as == endpoints::shuffle::AnswerAs::kSpark43;
   worker_.loop().Offload(
-      [&worker = worker_, pinned = pinned_, request, data, cause, readable, knows_crc32c] {
+      [&worker = worker_, executor, request, data, cause, readable, knows_crc32c] {
         if (!readable) return;
         *cause = wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::CorruptionCause{
-            DiagnoseBlock(worker.disk(), worker.config().core.local_roots, *pinned, request, data, knows_crc32c)});
+            DiagnoseBlock(worker.disk(), worker.config().core.local_roots, *executor, request, data, knows_crc32c)});
       },
       [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, cause] {
         Connection* connection = alive.expired() ? nullptr : worker.Find(id);

@@ -2,11 +2,13 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "endpoints/shuffle/session.h"
 #include "env/net.h"
 #include "process/shuffle/io_worker.h"
+#include "wire/spark_transport/tls.h"
 
 namespace fairlead::process::shuffle {
 
@@ -23,6 +25,8 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   bool IdleSince(base::Instant limit);
   const std::string& app() const { return session_.app(); }
   endpoints::shuffle::Session& session() { return session_; }
+  /// Sends what waited for a turn, at most about `bytes`; how many were sent.
+  int64_t TakeTurn(int64_t bytes);
 
   // ---- env::StreamHandler
   void OnData(std::string_view bytes) override;
@@ -50,16 +54,31 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   void Settle();
 
  private:
-  /// To be encrypted, in order.
+  /// To be sent, in order: encrypted piece by piece, or when this application has its turn.
   struct Item {
     std::string bytes;
     std::shared_ptr<OpenFile> file;
     int64_t offset = 0;
     int64_t length = 0;
+    int64_t warm_until = 0;  // the file is in memory up to here
   };
+  void WarmThenFinish(endpoints::shuffle::BlockStream& stream, const endpoints::shuffle::BlockRef& block);
+  void FinishBlock(const model::shuffle::Executor& executor, const endpoints::shuffle::BlockRef& block, bool answered);
+  void FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& executor,
+                      const wire::spark_shuffle::DiagnoseCorruption& request, const endpoints::shuffle::BlockRef& block,
+                      bool answered);
+  bool Encrypts() const { return cipher_ != nullptr || tls_.has_value(); }
+  void ReceiveTls(std::string_view bytes);
+  void WriteNow(std::string bytes);
   void FollowLimit();
   void FlushOutput();
-  void EncryptQueued();
+  void SendQueued();
+  bool HasFirst();
+  void ContinueFile(int64_t warm_until, bool answered);
+  void SendNext();
+  bool MaySend() const;
+  void AskForTurn();
+  std::string Sealed(std::string bytes);
   bool CopyBlock(OpenFile& file, int64_t offset, int64_t length);
   void CountQueued();
 
@@ -67,8 +86,12 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   IoWorker& worker_;
   std::unique_ptr<env::Stream> stream_;
   std::string output_;
-  wire::spark_transport::ChannelCipher* cipher_ = nullptr;
-  std::deque<Item> to_encrypt_;
+  wire::spark_transport::ChannelCipher* cipher_ = nullptr;  // of the authentication; inside of TLS where both are
+  std::optional<wire::spark_transport::TlsServer> tls_;
+  std::deque<Item> queue_;
+  int64_t allowance_ = 0;  // bytes left in this turn, while applications contend
+  bool asked_ = false;     // for a turn
+  bool waits_for_disk_ = false;
   size_t high_water_ = 0;
   size_t counted_ = 0;        // of this connection in the worker's sum
   size_t memory_queued_ = 0;  // bytes written from memory and perhaps not yet taken

@@ -4,13 +4,17 @@
 #include <array>
 #include <bit>
 
+#include "process/shuffle/block_work.h"
 #include "process/shuffle/connection.h"
 
 namespace fairlead::process::shuffle {
 namespace {
 
 constexpr base::Duration kTick = base::Duration::Seconds(1);
+constexpr base::Duration kTlsFailureLogInterval = base::Duration::Seconds(60);
 constexpr size_t kQueueFloor = 16 * 1024;
+/// Of an application in each round.
+constexpr int64_t kTurnBytes = 256 * 1024;
 
 /// Spark 4.3 begins at a random number of 63 bits, 3.5 at one of 31 bits times 1000.
 int64_t FirstStreamId(env::Loop& loop, endpoints::shuffle::AnswerAs answer_as) {
@@ -23,17 +27,19 @@ int64_t FirstStreamId(env::Loop& loop, endpoints::shuffle::AnswerAs answer_as) {
 
 }  // namespace
 
-IoWorker::IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log, const Config& config,
-                   RegistryOwner& owner)
+IoWorker::IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::PageCache* page_cache, env::Log& log,
+                   const Config& config, RegistryOwner& owner)
     : loop_(loop),
       net_(net),
       disk_(disk),
       log_(log),
       config_(config),
       owner_(owner),
-      blocks_(disk, log, config),
+      blocks_(disk, page_cache, log, config),
+      read_ahead_(loop, config.core.local_roots.size(), config.disk_silence_max),
       streams_(FirstStreamId(loop, config.session.answer_as), config.stream_bytes_max),
-      registry_(std::make_shared<const fairlead::shuffle::Registry>()) {
+      registry_(std::make_shared<const fairlead::shuffle::Registry>()),
+      turns_(kTurnBytes) {
   Tick();
 }
 
@@ -105,12 +111,75 @@ size_t IoWorker::QueueLimit() const {
 void IoWorker::NoteApp(const std::string& app, int64_t connections, uint64_t bytes) {
   metrics_.app_used[app] = loop_.Now();
   metrics_.app_bytes[app] += bytes;
-  if (connections != 0) metrics_.app_connections[app] += connections;
+  if (connections == 0) return;
+  int64_t& open = metrics_.app_connections[app];
+  const bool before = open > 0;
+  open += connections;
+  if (open > 0 && !before) ++apps_connected_;
+  if (open <= 0 && before) --apps_connected_;
+}
+
+void IoWorker::Warm(const fairlead::shuffle::Registry::ExecutorRef& executor, const endpoints::shuffle::BlockRef& block,
+                    ReadAhead::Done done) {
+  const bool nowhere = executor->dirs.empty() || executor->sub_dirs_per_local_dir == 0;
+  const auto place = nowhere ? std::nullopt : Confine(*executor, DataFileName(block));
+  if (!place || blocks_.page_cache() == nullptr) {  // no disk has to be asked
+    if (done) loop_.Post([done = std::move(done)] { done(true); });
+    return;
+  }
+  read_ahead_.Read(
+      place->root, {place->below_root, block.start, 0},
+      [&disk = disk_, &page_cache = *blocks_.page_cache(), &config = config_, executor, block] {
+        WarmBlock(disk, page_cache, config.core.local_roots, *executor, block, config.index_cache_bytes / 2);
+      },
+      std::move(done));
+}
+
+endpoints::shuffle::BlockResult IoWorker::OpenWarmed(const model::shuffle::Executor& executor,
+                                                     const endpoints::shuffle::BlockRef& block, bool answered) {
+  if (answered) return blocks_.Open(executor, block, loop_.Now(), Access::kDisk);
+  endpoints::shuffle::BlockResult out;
+  out.error =
+      "java.io.IOException: cannot read " + SparkPath(executor, DataFileName(block)) + ": no answer from its disk";
+  return out;
+}
+
+void IoWorker::AskForTurn(const std::string& app, uint64_t connection) {
+  turns_.Wait(app, connection);
+  if (std::exchange(round_posted_, true)) return;
+  loop_.Post([this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) RunRound();
+  });
+}
+
+/// One round a turn of the loop: in between sockets are read and written.
+void IoWorker::RunRound() {
+  round_posted_ = true;  // who asks during the round is looked at behind it
+  turns_.Round([this](uint64_t id, int64_t bytes) {
+    Connection* connection = Find(id);
+    return connection == nullptr ? 0 : connection->TakeTurn(bytes);
+  });
+  round_posted_ = turns_.waiting();
+  if (!round_posted_) return;
+  loop_.Post([this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) RunRound();
+  });
+}
+
+void IoWorker::NoteTlsFailure(const env::Endpoint& peer, const base::Error& error) {
+  const base::Instant now = loop_.Now();
+  if (metrics_.tls_failures++ > 0 && now - tls_failure_logged_ < kTlsFailureLogInterval) return;
+  tls_failure_logged_ = now;
+  log_.Warn("A connection failed to speak TLS", {{"peer", peer.ToString()}, {"cause", error.message}});
 }
 
 void IoWorker::Tick() {
   const base::Instant now = loop_.Now();
   blocks_.CloseIdle(now);
+  for (const uint32_t disk : read_ahead_.FindSilent()) {
+    blocks_.NoteTrouble(disk,
+                        {"no answer for " + std::to_string(config_.disk_silence_max.millis()) + " ms", ETIMEDOUT});
+  }
   const bool drain_over = now >= drain_until_;
   std::vector<uint64_t> idle;
   for (const auto& [id, connection] : connections_) {
@@ -148,6 +217,7 @@ WorkerMetrics IoWorker::Metrics() const {
   out.open_files = blocks_.open_files();
   out.sessions = counters_;
   out.blocks = blocks_.counters();
+  out.read_ahead = read_ahead_.counters();
   out.disks = blocks_.troubles();
   return out;
 }

@@ -13,8 +13,11 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/page_cache.h"
 #include "process/shuffle/block_store.h"
 #include "process/shuffle/config.h"
+#include "process/shuffle/fair_turns.h"
+#include "process/shuffle/read_ahead.h"
 #include "shuffle/core.h"
 
 namespace fairlead::process::shuffle {
@@ -26,6 +29,7 @@ struct WorkerMetrics {
   uint64_t connections_opened = 0;
   uint64_t connections_refused = 0;
   uint64_t connections_idle_closed = 0;
+  uint64_t tls_failures = 0;
   size_t connections = 0;
   size_t streams = 0;
   size_t stream_bytes = 0;
@@ -34,6 +38,7 @@ struct WorkerMetrics {
   size_t open_files = 0;
   endpoints::shuffle::SessionCounters sessions;
   BlockStore::Counters blocks;
+  ReadAhead::Counters read_ahead;
   std::vector<DiskTrouble> disks;
   /// Block bytes by application, of open connections and those before.
   std::map<std::string, uint64_t> app_bytes;
@@ -58,7 +63,9 @@ class RegistryOwner {
 /// The connections of one loop. Single-threaded; what other threads want of it goes through its loop.
 class IoWorker {
  public:
-  IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log, const Config& config, RegistryOwner& owner);
+  /// `page_cache` nullptr: the disk never waits (simulator).
+  IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::PageCache* page_cache, env::Log& log,
+           const Config& config, RegistryOwner& owner);
   IoWorker(const IoWorker&) = delete;
   IoWorker& operator=(const IoWorker&) = delete;
   ~IoWorker();
@@ -80,6 +87,13 @@ class IoWorker {
   const Config& config() const { return config_; }
   RegistryOwner& owner() { return owner_; }
   BlockStore& blocks() { return blocks_; }
+  ReadAhead& read_ahead() { return read_ahead_; }
+  /// Brings the block into memory, off the loop; `done` may be empty.
+  void Warm(const fairlead::shuffle::Registry::ExecutorRef& executor, const endpoints::shuffle::BlockRef& block,
+            ReadAhead::Done done);
+  /// What Warm() was asked for, or an error that names the silent disk.
+  endpoints::shuffle::BlockResult OpenWarmed(const model::shuffle::Executor& executor,
+                                             const endpoints::shuffle::BlockRef& block, bool answered);
   endpoints::shuffle::StreamTable& streams() { return streams_; }
   endpoints::shuffle::SessionCounters& counters() { return counters_; }
   const std::shared_ptr<const fairlead::shuffle::Registry>& registry() const { return registry_; }
@@ -89,6 +103,11 @@ class IoWorker {
   size_t QueueLimit() const;
   void CountQueued(int64_t change) { queued_bytes_ += change; }
   void NoteApp(const std::string& app, int64_t connections, uint64_t bytes);
+  /// More than one application is connected: what is sent goes by turns.
+  bool contended() const { return apps_connected_ > 1; }
+  void AskForTurn(const std::string& app, uint64_t connection);
+  /// A peer did not speak TLS, or not as configured: counted, and logged at most once a minute.
+  void NoteTlsFailure(const env::Endpoint& peer, const base::Error& error);
   /// Ends a connection in a later turn.
   void Drop(uint64_t id);
   Connection* Find(uint64_t id);
@@ -96,6 +115,7 @@ class IoWorker {
  private:
   void Accept(std::unique_ptr<env::Stream> stream);
   void Tick();
+  void RunRound();
 
   env::Loop& loop_;
   env::Net& net_;
@@ -104,6 +124,7 @@ class IoWorker {
   const Config& config_;
   RegistryOwner& owner_;
   BlockStore blocks_;
+  ReadAhead read_ahead_;
   endpoints::shuffle::StreamTable streams_;
   endpoints::shuffle::SessionCounters counters_;
   std::shared_ptr<const fairlead::shuffle::Registry> registry_;
@@ -112,8 +133,12 @@ class IoWorker {
   std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t last_connection_ = 0;
   int64_t queued_bytes_ = 0;
+  size_t apps_connected_ = 0;
+  FairTurns turns_;
+  bool round_posted_ = false;
   WorkerMetrics metrics_;
   env::Loop::TimerId tick_ = 0;
+  base::Instant tls_failure_logged_;
   std::function<void()> drained_;
   base::Instant drain_until_ = base::Instant::Max();
   /// Callbacks that outlive the worker look here.

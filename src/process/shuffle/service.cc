@@ -208,6 +208,15 @@ void Service::Run(events::Forgotten& effect) {
   log_.Info("Application forgotten", {{"app", effect.app}, {"because", effect.reason}});
 }
 
+void Service::Drain(base::Duration idle, base::Duration limit, std::function<void(std::string)> done) {
+  drained_ = std::move(done);
+  Step({events::Drain{idle, limit}});
+}
+
+void Service::Run(events::Drained& effect) {
+  if (drained_) std::exchange(drained_, nullptr)(std::move(effect.reason));
+}
+
 void Service::CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done) {
   struct Gathering {
     std::vector<WorkerMetrics> all;

@@ -39,6 +39,9 @@ class Service final : public RegistryOwner {
   void StopApp(const std::string& app, bool remove_dirs, Done done);
   void ExecutorGone(const std::string& app, const std::string& executor);
 
+  /// Takes no more executors; `done` runs once nothing is asked for any more or the limit has passed, with which of it.
+  void Drain(base::Duration idle, base::Duration limit, std::function<void(std::string reason)> done);
+
   /// Collects every worker's metrics, then calls `done` on the core's loop.
   void CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done);
   std::shared_ptr<const fairlead::shuffle::Registry> registry() const { return core_.View(); }
@@ -56,6 +59,7 @@ class Service final : public RegistryOwner {
   void Run(model::shuffle::RemoveUnserved& effect);
   void Run(model::shuffle::Probe& effect);
   void Run(model::shuffle::Forgotten& effect);
+  void Run(model::shuffle::Drained& effect);
   void Publish();
   void ArmTimer();
   uint64_t Token(Done done);
@@ -70,6 +74,7 @@ class Service final : public RegistryOwner {
   std::vector<IoWorker*> workers_;
   std::map<uint64_t, Done> waiting_;
   uint64_t last_token_ = 0;
+  std::function<void(std::string)> drained_;
   std::shared_ptr<const fairlead::shuffle::Registry> published_;
   env::Loop::TimerId timer_ = 0;
   base::Instant armed_for_ = base::Instant::Max();

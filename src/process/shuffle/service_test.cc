@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 #include "base/bytes.h"
 #include "env_posix/posix_loop.h"
@@ -113,7 +116,8 @@ class ShuffleService : public testing::Test {
   void Start() {
     service_ = std::make_unique<Service>(server_.loop(), server_.disk(), &server_.store(), log_, config_);
     ASSERT_TRUE(service_->Recover().ok());
-    worker_ = std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), log_, config_, *service_);
+    worker_ =
+        std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), nullptr, log_, config_, *service_);
     service_->AddWorker(*worker_);
     ASSERT_TRUE(worker_->Listen(config_.listen, false).ok());
   }
@@ -233,6 +237,25 @@ TEST_F(ShuffleService, FullDiskForTheStoreOnly) {
   Faults().SetFreeBytes(0);
   Ask(*client, Fetch({1}));
   EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess")) << "reading needs no space";
+}
+
+TEST_F(ShuffleService, AReadOnlyDiskServesAndNamesWhatItDoesNotDo) {
+  Put("/data/b", "rdd_4_1", "x");
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  Faults().FailWritesBelow("/data", EROFS);
+  Ask(*client, Fetch({1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+  for (int i = 0; i < 2; ++i) {
+    client->Rpc(messages::RemoveBlocks{"app", "1", {"rdd_4_1", "rdd_9_9"}});
+    Run(Duration::Millis(100));
+    EXPECT_THAT(client->Take(), ElementsAre("RpcResponse"));
+  }
+  EXPECT_TRUE(Disk().Stat(messages::FilePath({"/data/b"}, 64, "rdd_4_1")).ok());
+  EXPECT_EQ(log_.errors.size(), 1u) << "reported once";
+  EXPECT_EQ(worker_->Metrics().disks[0].errors, 2u);
+  EXPECT_EQ(worker_->Metrics().disks[0].last_errno, EROFS);
 }
 
 TEST_F(ShuffleService, DamagedIndexesGiveNoBytes) {
@@ -445,15 +468,15 @@ TEST_F(RealDisk, LinksLeadNowhere) {
   Config config;
   config.core.local_roots = {root_ + "/roots"};
   TestLog log;
-  BlockStore store(*disk_, log, config);
+  BlockStore store(*disk_, nullptr, log, config);
   model::shuffle::Executor executor;
   executor.dirs = {fairlead::shuffle::PlaceDir(root_ + "/roots/link", config.core.local_roots)};
   ASSERT_EQ(executor.dirs[0].root, 0u);
   endpoints::shuffle::BlockRef block;
   block.map_id = 7;
   block.end = 1;
-  EXPECT_EQ(store.Open(executor, block, {}).kind, endpoints::shuffle::BlockResult::Kind::kFailed);
-  EXPECT_EQ(RemoveFiles(*disk_, config.core.local_roots, executor, {messages::ShuffleDataName(0, 7)}), 0);
+  EXPECT_EQ(store.Open(executor, block, {}, Access::kDisk).kind, endpoints::shuffle::BlockResult::Kind::kFailed);
+  EXPECT_EQ(RemoveFiles(*disk_, config.core.local_roots, executor, {messages::ShuffleDataName(0, 7)}).count, 0);
   EXPECT_FALSE(RemoveDirectory(*disk_, root_ + "/roots", "link/x").ok());
   RemoveUnserved(*disk_, root_ + "/roots", "link", false);
   EXPECT_TRUE(std::filesystem::exists(messages::FilePath({root_ + "/outside"}, 64, messages::ShuffleDataName(0, 7))));
@@ -465,22 +488,33 @@ TEST_F(RealDisk, LinksLeadNowhere) {
   EXPECT_FALSE(RemoveDirectory(*disk_, root_ + "/roots", "").ok()) << "a root stays";
 }
 
+/// Nothing is in memory, ever.
+class ColdCache final : public env::PageCache {
+ public:
+  bool Holds(const env::File&, uint64_t, uint64_t) override { return false; }
+  base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string&, const std::string&) override {
+    return base::Error{"not in memory", EAGAIN};
+  }
+};
+
 /// Everything on one real loop: sockets, sendfile, encryption.
 TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
   std::string data(5'000'000, '\0');
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 31 + (i >> 9));
   Put(root_ + "/roots/b", messages::ShuffleDataName(0, 7), data);
   Put(root_ + "/roots/b", messages::ShuffleIndexName(0, 7), IndexOf({0, 10, 4000, 100'000, 5'000'000}));
-  for (const bool encrypted : {false, true}) {
+  ColdCache nothing_in_memory;
+  for (const auto& [encrypted, cold] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
     const auto loop = env_posix::MakePosixLoop();
     Config config;
     config.listen = {"127.0.0.1", 0};
     config.core.local_roots = {root_ + "/roots"};
     config.session.security.authenticate = config.session.security.crypto = encrypted;
     if (encrypted) config.cluster_secret = "secret";
+    config.disk_silence_max = Duration::Seconds(20);
     TestLog log;
     Service service(*loop, *disk_, nullptr, log, config);
-    IoWorker worker(*loop, *loop, *disk_, log, config, service);
+    IoWorker worker(*loop, *loop, *disk_, cold ? &nothing_in_memory : nullptr, log, config, service);
     service.AddWorker(worker);
     ASSERT_TRUE(worker.Listen(config.listen, true).ok());
 
@@ -559,7 +593,231 @@ TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
     });
     loop->Run();
     EXPECT_TRUE(received == data) << (encrypted ? "encrypted" : "plain");
+    EXPECT_EQ(worker.Metrics().read_ahead.reads > 0, cold);
     EXPECT_EQ(worker.Metrics().sessions.blocks, 4u);
+  }
+}
+
+/// A disk one root of which can stop to answer.
+class StoppableDisk final : public env::Disk {
+ public:
+  StoppableDisk(env::Disk& disk, std::string slow) : disk_(disk), slow_(std::move(slow)) {}
+  void Stop(bool stopped) {
+    const std::lock_guard lock(mutex_);
+    stopped_ = stopped;
+    changed_.notify_all();
+  }
+  base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string& root, const std::string& path) override {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !stopped_ || root != slow_; });
+    return disk_.OpenBeneath(root, path);
+  }
+  base::Result<std::string> ReadFile(const std::string& p, uint64_t n) override { return disk_.ReadFile(p, n); }
+  base::Status WriteFileAtomically(const std::string& p, std::string_view b, uint32_t m) override {
+    return disk_.WriteFileAtomically(p, b, m);
+  }
+  base::Status MakeDirectories(const std::string& p, uint32_t m) override { return disk_.MakeDirectories(p, m); }
+  base::Status RemoveTree(const std::string& p) override { return disk_.RemoveTree(p); }
+  base::Status Rename(const std::string& a, const std::string& b) override { return disk_.Rename(a, b); }
+  base::Result<std::vector<env::FileInfo>> List(const std::string& p) override { return disk_.List(p); }
+  base::Result<env::FileInfo> Stat(const std::string& p) override { return disk_.Stat(p); }
+  base::Result<env::DiskSpace> Space(const std::string& p) override { return disk_.Space(p); }
+  base::Result<std::shared_ptr<env::File>> OpenForReading(const std::string& p) override {
+    return disk_.OpenForReading(p);
+  }
+  base::Result<std::shared_ptr<env::File>> OpenForAppending(const std::string& p, uint32_t m) override {
+    return disk_.OpenForAppending(p, m);
+  }
+  base::Result<bool> RemoveBeneath(const std::string& r, const std::string& p) override {
+    return disk_.RemoveBeneath(r, p);
+  }
+
+ private:
+  env::Disk& disk_;
+  const std::string slow_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
+};
+
+TEST_F(RealDisk, ADiskThatDoesNotAnswerHoldsUpNobodyElse) {
+  const std::string slow = root_ + "/slow";
+  const std::string fast = root_ + "/roots";
+  for (const std::string& dir : {slow + "/b", fast + "/b"}) {
+    Put(dir, messages::ShuffleDataName(0, 7), "0123456789");
+    Put(dir, messages::ShuffleIndexName(0, 7), IndexOf({0, 4, 10}));
+  }
+  StoppableDisk disk(*disk_, slow);
+  ColdCache cold;
+  const auto loop = env_posix::MakePosixLoop();
+  Config config;
+  config.listen = {"127.0.0.1", 0};
+  config.core.local_roots = {slow, fast};
+  config.disk_silence_max = Duration::Millis(1500);
+  TestLog log;
+  Service service(*loop, disk, nullptr, log, config);
+  IoWorker worker(*loop, *loop, disk, &cold, log, config, service);
+  service.AddWorker(worker);
+  ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+  const auto connect = [&] {
+    std::unique_ptr<Client> out;
+    loop->Connect(worker.local(), Duration::Seconds(5), [&](auto stream) {
+      ASSERT_TRUE(stream.ok());
+      out = std::make_unique<Client>(*std::move(stream));
+      loop->Stop();
+    });
+    loop->Run();
+    return out;
+  };
+  const auto wait = [&](const std::function<bool()>& condition) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::function<void()> look = [&] {
+      if (condition() || std::chrono::steady_clock::now() > limit) return loop->Stop();
+      loop->After(Duration::Millis(2), look);
+    };
+    look();
+    loop->Run();
+    return condition();
+  };
+  const auto open = [&](Client& client, const std::string& executor, const std::string& dir) {
+    client.Rpc(messages::RegisterExecutor{"app", executor, {dir}, 64, "m"});
+    messages::FetchShuffleBlocks fetch{"app", executor, 0, {7}, {}, false};
+    fetch.reduce_ids.AddValue(1);
+    fetch.reduce_ids.CloseList();
+    client.Rpc(fetch);
+    EXPECT_TRUE(wait([&] { return client.answers.size() == 2; }));
+    client.Take();
+    client.Chunk(0);
+  };
+  const auto one = connect();
+  const auto other = connect();
+  disk.Stop(true);
+  open(*one, "slow", slow + "/b");
+  open(*other, "fast", fast + "/b");
+  EXPECT_TRUE(wait([&] { return !other->answers.empty(); }));
+  EXPECT_THAT(other->Take(), ElementsAre("ChunkFetchSuccess"));
+  EXPECT_EQ(other->body, "456789");
+  EXPECT_THAT(one->answers, IsEmpty());
+  EXPECT_TRUE(wait([&] { return !one->answers.empty(); }));
+  const auto failure = one->Take();
+  ASSERT_EQ(failure.size(), 1u);
+  EXPECT_THAT(failure[0], StartsWith("ChunkFetchFailure java.io.IOException: cannot read " + slow));
+  EXPECT_THAT(failure[0], HasSubstr("no answer from its disk"));
+  EXPECT_EQ(log.errors.size(), 1u);
+  EXPECT_EQ(worker.Metrics().disks[0].errors, 1u);
+  EXPECT_EQ(worker.Metrics().disks[1].errors, 0u);
+  disk.Stop(false);
+  // Served again, once the disk has answered what was asked of it before.
+  EXPECT_TRUE(wait([&] { return worker.Metrics().read_ahead.waiting == 0; }));
+  open(*one, "slow", slow + "/b");
+  EXPECT_TRUE(wait([&] { return !one->answers.empty(); }));
+  EXPECT_THAT(one->Take(), ElementsAre("ChunkFetchSuccess"));
+  EXPECT_EQ(one->body, "456789");
+}
+
+/// Fetches the same blocks over and over.
+class Fetcher final : public env::StreamHandler {
+ public:
+  Fetcher(env_posix::PosixLoop& loop, const env::Endpoint& service, std::string app, std::string dir, int32_t blocks)
+      : app_(std::move(app)), dir_(std::move(dir)), blocks_(blocks) {
+    loop.Connect(service, Duration::Seconds(5), [this](auto connected) {
+      ASSERT_TRUE(connected.ok());
+      stream_ = *std::move(connected);
+      stream_->Start(this);
+      Rpc(messages::RegisterExecutor{app_, "1", {dir_}, 64, "m"});
+    });
+  }
+  void OnData(std::string_view bytes) override {
+    received += bytes.size();
+    frames_.Feed(bytes);
+    while (frames_.Next() == transport::FrameReader::Outcome::kFrame) {
+      const auto& frame = frames_.frame();
+      if (frame.type == transport::FrameType::kChunkFetchSuccess) {
+        if (frame.chunk_index + 1 == blocks_) Fetch();
+      } else if (frame.body.empty()) {
+        Fetch();
+      } else {
+        ASSERT_EQ(frame.body.size(), 13u) << frame.text;
+        std::string out;
+        for (int32_t i = 0; i < blocks_; ++i) {
+          transport::AppendChunkFetchRequest(out, base::ByteReader(frame.body.substr(1)).I64(), i);
+        }
+        stream_->Write(std::move(out));
+      }
+    }
+    if (on_progress) on_progress();
+  }
+  void OnClosed(const std::string& reason) override { ADD_FAILURE() << "closed: " << reason; }
+
+  uint64_t received = 0;
+  std::function<void()> on_progress;
+
+ private:
+  void Rpc(const messages::Message& message) {
+    std::string out;
+    transport::AppendRpcRequest(out, 1, messages::EncodeMessage(message));
+    stream_->Write(std::move(out));
+  }
+  void Fetch() {
+    messages::FetchShuffleBlocks fetch{app_, "1", 0, {7}, {}, false};
+    for (int32_t i = 0; i < blocks_; ++i) fetch.reduce_ids.AddValue(i);
+    fetch.reduce_ids.CloseList();
+    Rpc(fetch);
+  }
+
+  const std::string app_;
+  const std::string dir_;
+  const int32_t blocks_;
+  std::unique_ptr<env::Stream> stream_;
+  transport::FrameReader frames_{64 << 20};
+};
+
+/// Eight connections of one application against one of another: both get the same bytes, whatever the blocks' size.
+TEST_F(RealDisk, ApplicationsShareTheBandwidthNotTheirConnections) {
+  for (const int64_t block : {int64_t{4'000}, int64_t{200'000}, int64_t{4'000'000}}) {
+    const auto blocks = static_cast<int32_t>(8'000'000 / block);
+    std::vector<int64_t> offsets;
+    for (int64_t i = 0; i <= blocks; ++i) offsets.push_back(i * block);
+    Put(root_ + "/roots/b", messages::ShuffleDataName(0, 7), std::string(8'000'000, 'x'));
+    Put(root_ + "/roots/b", messages::ShuffleIndexName(0, 7), IndexOf(offsets));
+    const auto loop = env_posix::MakePosixLoop();
+    Config config;
+    config.listen = {"127.0.0.1", 0};
+    config.core.local_roots = {root_ + "/roots"};
+    TestLog log;
+    Service service(*loop, *disk_, nullptr, log, config);
+    IoWorker worker(*loop, *loop, *disk_, nullptr, log, config, service);
+    service.AddWorker(worker);
+    ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+    std::vector<std::unique_ptr<Fetcher>> many;
+    for (int i = 0; i < 8; ++i) {
+      many.push_back(std::make_unique<Fetcher>(*loop, worker.local(), "many", root_ + "/roots/b", blocks));
+    }
+    const auto sum = [&] {
+      uint64_t bytes = 0;
+      for (const auto& fetcher : many) bytes += fetcher->received;
+      return bytes;
+    };
+    std::unique_ptr<Fetcher> one;
+    uint64_t before = 0;
+    // The one comes when the many are at full speed.
+    many[0]->on_progress = [&] {
+      if (one || sum() < 40'000'000) return;
+      one = std::make_unique<Fetcher>(*loop, worker.local(), "one", root_ + "/roots/b", blocks);
+      one->on_progress = [&] {
+        if (before == 0) before = sum();
+        if (one->received >= 80'000'000) loop->Stop();
+      };
+    };
+    loop->After(Duration::Seconds(60), [&] {
+      ADD_FAILURE() << "blocks of " << block << " did not arrive";
+      loop->Stop();
+    });
+    loop->Run();
+    ASSERT_NE(one, nullptr);
+    const double ratio = static_cast<double>(sum() - before) / static_cast<double>(one->received);
+    EXPECT_LT(ratio, 1.5) << "blocks of " << block;
+    EXPECT_GT(ratio, 0.6) << "blocks of " << block;
   }
 }
 
