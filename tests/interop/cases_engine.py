@@ -30,8 +30,9 @@ KEY_SYMBOLS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 def start(cluster, work, example, *arguments, executors=2):
     """`fairlead submit` of an example with `work` as working directory: paths in `arguments` are relative to it."""
+    (work / "events").mkdir()
     command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--driver-memory", "256", "--executors", executors,
-               "--executor-memory", "512", peers.ROOT / "build/examples" / example, *arguments]
+               "--executor-memory", "512", "--event-log", "events", peers.ROOT / "build/examples" / example, *arguments]
     return subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -197,7 +198,7 @@ def executors_below(directory):
 
 def long_page_rank(cluster, work):
     """A running PageRank of many shuffles whose executors have written some of them."""
-    arguments, check = page_rank(work, edges=150000, iterations=12)
+    arguments, check = page_rank(work, edges=20000, iterations=120)
     job = start(cluster, work, "page_rank", *arguments)
 
     def shuffled():
@@ -212,6 +213,8 @@ def executor_is_killed(cluster, work):
     os.kill(executors_below(cluster.directory)[0], signal.SIGKILL)
     finish(job)
     check()
+    left = [json.loads(line)["executor_left"] for log in (work / "events").iterdir() for line in log.open() if "executor_left" in line]
+    assert any("ended with status 137" in event["reason"] for event in left), f"the driver saw no executor die: {left}"
 
 
 def shuffle_service_is_restarted(cluster, work):
