@@ -1,5 +1,7 @@
 #include "engine/own_shuffle_service.h"
 
+#include "env_posix/posix_page_cache.h"
+
 namespace fairlead::engine {
 
 namespace {
@@ -17,8 +19,9 @@ OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std
     : loop_(loop),
       config_(ConfigFor(std::move(roots))),
       disk_(env_posix::MakePosixDisk()),
+      page_cache_(env_posix::MakePosixPageCache()),
       service_(loop, *disk_, nullptr, log_, config_),
-      worker_(loop, loop, *disk_, log_, config_, service_) {}
+      worker_(loop, loop, *disk_, page_cache_.get(), log_, config_, service_) {}
 
 base::Result<env::Endpoint> OwnShuffleService::Listen(const std::string& host) {
   if (const base::Result<size_t> recovered = service_.Recover(); !recovered) return recovered.error();

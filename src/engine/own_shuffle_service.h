@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "env/disk.h"
 #include "env/log.h"
+#include "env/page_cache.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
 #include "process/shuffle/service.h"
@@ -27,6 +28,7 @@ class OwnShuffleService {
   const process::shuffle::Config config_;
   env::NullLog log_;
   std::unique_ptr<env::Disk> disk_;
+  std::unique_ptr<env::PageCache> page_cache_;
   process::shuffle::Service service_;
   process::shuffle::IoWorker worker_;
 };
