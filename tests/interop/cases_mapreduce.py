@@ -17,7 +17,7 @@ def pi(cluster, work):
     run = cluster.example("pi", "4", "1000", cwd=work)
     require_success(run, "pi")
     require_pi(run.stdout)
-    app = require_end(cluster, re.search(r"Submitted application (application_\w+)", run.stderr)[1])
+    app = require_end(cluster, cluster.apps()[-1]["id"])
     assert app["queue"] == "root.alpha", app
 
 

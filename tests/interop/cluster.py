@@ -179,8 +179,9 @@ class Cluster(Daemons):
         return self.get("/ws/v1/cluster/apps/" + app_id)["app"]
 
     def apps(self):
-        """All applications that the resource manager knows."""
-        return (self.get("/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
+        """All applications that the resource manager knows, oldest first."""
+        apps = (self.get("/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
+        return sorted(apps, key=lambda app: app["startedTime"])
 
     def client_environment(self):
         return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
