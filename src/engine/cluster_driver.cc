@@ -243,6 +243,7 @@ void Cluster::OnEnded(const std::string& id, int32_t exit_status, const std::str
                           exit_status == -107 || exit_status == -108;
   const auto found = executors_.find(id);
   const bool dismissed = found != executors_.end() && found->second.dismissed;
+  const bool busy = found != executors_.end() && session_.driver().Busy(found->second.index);
   const std::string story = "container of executor " + id + " ended with status " + std::to_string(exit_status) +
                             (diagnostics.empty() ? "" : ": " + diagnostics);
   if (found != executors_.end()) {
@@ -256,7 +257,8 @@ void Cluster::OnEnded(const std::string& id, int32_t exit_status, const std::str
   if (dismissed) return;
   std::printf("%s\n", story.c_str());
   std::fflush(stdout);
-  if (not_by_app) return;
+  // What crashed under a task counts against that task's tries; this is about executors that cannot even start.
+  if (not_by_app || busy) return;
   if (++failures_ > std::max(3, 2 * settings_.executors_max)) {
     session_.Fail("too many executors failed; the last: " + story);
   }

@@ -75,6 +75,11 @@ class CombineTable {
   size_t size() const { return size_; }
   /// Bytes of slots and keys; what a value holds by itself is not counted.
   size_t memory_bytes() const { return (mask_ + 1) * sizeof(Slot) + arena_.bytes(); }
+  /// What it will hold at the most while it takes in a little more: near its next growth the old slots and twice as
+  /// many new ones. Who keeps a budget asks this.
+  size_t coming_bytes() const {
+    return memory_bytes() + (size_ >= grow_at_ / 4 * 3 ? 2 * (mask_ + 1) * sizeof(Slot) : 0);
+  }
   void Clear() {
     Release();
     arena_.Clear();

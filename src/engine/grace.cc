@@ -3,16 +3,24 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "engine/errors.h"
 #include "engine/files.h"
 
 namespace fairlead::engine {
 
 namespace {
-constexpr size_t kFlushBytes = 256 << 10;
-}
+/// All buffers together stay a small part of the task's memory.
+constexpr size_t kFlushBytesMax = 256 << 10;
+constexpr int64_t kMemoryParts = 32 * GraceFiles::kParts;
+}  // namespace
 
-GraceFiles::GraceFiles(TaskContext& task, RecordShape shape, int level) : task_(task), shape_(shape), level_(level) {}
+GraceFiles::GraceFiles(TaskContext& task, RecordShape shape, int level)
+    : task_(task),
+      shape_(shape),
+      level_(level),
+      flush_bytes_(std::min(kFlushBytesMax, static_cast<size_t>(task.memory_bytes / kMemoryParts))) {}
 
 GraceFiles::~GraceFiles() {
   for (const std::string& path : paths_) {
@@ -26,7 +34,7 @@ void GraceFiles::Add(uint64_t hash, std::string_view key, std::string_view value
   Buffer& buffer = buffers_[part];
   AppendPart(buffer, key, shape_.key_fixed);
   AppendPart(buffer, value, shape_.value_fixed);
-  if (buffer.size() >= kFlushBytes) Flush(part);
+  if (buffer.size() >= flush_bytes_) Flush(part);
 }
 
 void GraceFiles::Flush(uint32_t part) {

@@ -36,6 +36,7 @@ class GraceFiles {
   TaskContext& task_;
   const RecordShape shape_;
   const int level_;
+  const size_t flush_bytes_;
   std::array<Buffer, kParts> buffers_;
   std::array<std::string, kParts> paths_;
   std::array<uint64_t, kParts> written_{};

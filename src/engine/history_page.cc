@@ -42,6 +42,12 @@ svg text{fill:var(--quiet);font:9px system-ui,sans-serif}
 .k6{fill:var(--c6)}.k7{fill:var(--c7)}.kbad{fill:var(--bad)}.live{opacity:.6}
 </style>)";
 
+/// A link to a stage opens it.
+constexpr char kOpen[] = R"(<script>
+const show=()=>{const part=document.getElementById(location.hash.slice(1));if(part)part.open=true};
+addEventListener("hashchange",show);addEventListener("DOMContentLoaded",show);
+</script>)";
+
 /// Renews the page in place, so that open parts and the place on it stay.
 constexpr char kRenew[] = R"(<script>
 setInterval(async()=>{try{const answer=await fetch(location.href,{cache:"no-store"});if(!answer.ok)return;
@@ -283,6 +289,7 @@ std::string ToHtml(const History& history) {
   const std::string error = history.ended() ? history.ended()->error : "";
   std::string html = kHead;
   html += "<title>" + Escaped(application.program + " " + application.id) + "</title>";
+  html += kOpen;
   if (!history.ended()) html += kRenew;
   html += "</head><body><main><h1>" + Escaped(application.program) + " <span class=\"quiet\">" +
           Escaped(application.id) + "</span></h1><p>" +
@@ -296,21 +303,21 @@ std::string ToHtml(const History& history) {
       "<h2>Stages</h2><div class=\"wide\"><table><tr><th class=\"n\">Stage<th>What<th>State<th>Tasks<th "
       "class=\"n\">Time<th "
       "class=\"n\">Median task<th class=\"n\">Slowest<th class=\"n\">Input<th class=\"n\">Shuffle read<th class=\"n\">"
-      "Shuffle written<th class=\"n\">Output<th>Marks</tr>";
+      "Shuffle written<th class=\"n\">Output</tr>";
   std::string details;
   for (const auto& [key, stage] : history.stages()) {
     const StageSummary sum = Summarize(stage);
     const int64_t end = stage.ended_ms == 0 ? history.now_ms() : stage.ended_ms;
     html += "<tr>" + Cell("<a href=\"#" + StageId(stage) + "\">" + StageName(stage) + "</a>", "n") +
             Cell("<svg style=\"display:inline;width:.8em;height:.8em\" viewBox=\"0 0 8 8\"><rect class=\"k" +
-                     Number(ColourOf(stage)) + "\" width=\"8\" height=\"8\"/></svg> " + Escaped(stage.started.name),
+                     Number(ColourOf(stage)) + "\" width=\"8\" height=\"8\"/></svg> " + Escaped(stage.started.name) +
+                     " " + MarksOf(stage, sum),
                  "name") +
             Cell(StateMark(stage.ended_ms, stage.failure, history.ended().has_value())) +
             Cell(ProgressBar(stage.done, stage.started.tasks)) + Cell(DurationText(end - stage.started.at_ms), "n") +
             Cell(DurationText(sum.duration_ms.median), "n") + Cell(DurationText(sum.duration_ms.max), "n") +
             Cell(BytesText(sum.input_bytes), "n") + Cell(BytesText(sum.shuffle_read_bytes), "n") +
-            Cell(BytesText(sum.shuffle_written_bytes), "n") + Cell(BytesText(sum.output_bytes), "n") +
-            Cell(MarksOf(stage, sum), "name") + "</tr>";
+            Cell(BytesText(sum.shuffle_written_bytes), "n") + Cell(BytesText(sum.output_bytes), "n") + "</tr>";
     details += StageDetails(history, stage, sum);
   }
   html += "</table></div>" + Timeline(history) + "<h2>Tasks by stage</h2>" + details + ExecutorTable(history);

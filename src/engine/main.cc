@@ -14,6 +14,8 @@
 #include "engine/cluster_executor.h"
 #include "engine/context.h"
 #include "engine/errors.h"
+#include "engine/job_environment.h"
+#include "engine/job_files.h"
 #include "engine/local.h"
 
 namespace fairlead::engine {
@@ -76,6 +78,18 @@ Options ParseOptions(int argc, char** argv) {
   return options;
 }
 
+/// Tasks free and take buffers of many MB again and again: one heap for all threads that gives memory back late saves
+/// most of their page faults (an arena of its own for each thread is unmapped with its last buffer). With little memory
+/// what is free must not pile up. `memory_bytes` 0: plenty.
+void TuneHeap(int64_t memory_bytes) {
+  const auto at_most = [&](int64_t most, int64_t parts) {
+    return static_cast<int>(memory_bytes <= 0 ? most : std::clamp(memory_bytes / parts, int64_t{1} << 20, most));
+  };
+  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_MMAP_THRESHOLD, at_most(256 << 20, 8));
+  ::mallopt(M_TRIM_THRESHOLD, at_most(512 << 20, 4));
+}
+
 int RunLocally(JobFunction job, const Options& options) {
   Local local(options.local_options);
   try {
@@ -109,16 +123,12 @@ long Arguments::Number(size_t i, long otherwise) const {
 }
 
 int Main(int argc, char** argv, JobFunction job) {
-  // Tasks free and take buffers of many MB again and again: one heap for all threads that gives memory back late saves
-  // most of their page faults (an arena of its own for each thread is unmapped with its last buffer).
-  ::mallopt(M_ARENA_MAX, 1);
-  ::mallopt(M_MMAP_THRESHOLD, 256 << 20);
-  ::mallopt(M_TRIM_THRESHOLD, 512 << 20);
   const Options options = ParseOptions(argc, argv);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n%s", options.error.c_str(), kUsage);
     return 2;
   }
+  TuneHeap(options.local ? options.local_options.memory_bytes : EnvironmentNumber(kEnvExecutorMemoryMib, 0) << 20);
   if (!options.executor.empty()) return RunClusterExecutor(options.executor);
   if (!options.local && InMasterContainer()) {
     return RunClusterDriver([&](Session& session) {

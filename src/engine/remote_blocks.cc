@@ -180,6 +180,8 @@ class RemoteInput : public ShuffleInput {
 std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockRequest> blocks,
                                                          const std::map<uint32_t, wire::engine::Place>& places,
                                                          TaskContext& task) {
+  RemoteBlocksOptions options = options_;
+  options.in_flight_max = std::min(options.in_flight_max, std::max<int64_t>(1 << 20, task.memory_bytes / 8));
   std::map<uint32_t, std::vector<BlockRequest>> by_place;
   for (const BlockRequest& block : blocks) by_place[block.place].push_back(block);
   std::deque<Request> requests;
@@ -192,7 +194,7 @@ std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockReques
     const env::Endpoint service{known->second.host, static_cast<uint16_t>(known->second.port)};
     Request request{service, known->second.executor_id, {}, 0, 0};
     for (const BlockRequest& block : wanted) {
-      if (!request.blocks.empty() && request.bytes + block.bytes > options_.in_flight_max / 5) {
+      if (!request.blocks.empty() && request.bytes + block.bytes > options.in_flight_max / 5) {
         requests.push_back(request);
         request.blocks.clear();
         request.bytes = 0;
@@ -207,7 +209,7 @@ std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockReques
     std::rotate(requests.begin(), requests.begin() + task.partition % static_cast<int32_t>(requests.size()),
                 requests.end());
   }
-  auto state = std::make_shared<FetchState>(loop_, client_, options_, std::move(requests), blocks.size());
+  auto state = std::make_shared<FetchState>(loop_, client_, options, std::move(requests), blocks.size());
   loop_.Post([state] { state->Pump(); });
   return std::make_unique<RemoteInput>(state, task);
 }

@@ -10,7 +10,7 @@
 namespace fairlead::engine {
 
 struct RemoteBlocksOptions {
-  /// Bytes on their way or waiting for one task (spark.reducer.maxSizeInFlight).
+  /// Bytes on their way or waiting for one task (spark.reducer.maxSizeInFlight), at most an eighth of its memory.
   int64_t in_flight_max = 48 << 20;
   /// A broken connection is tried again so often, after waits that double from `first_wait` up to `wait_max`: together
   /// about 20 s, enough for a node agent to restart.

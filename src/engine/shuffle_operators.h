@@ -92,7 +92,7 @@ struct CombineWriter : StageSink {
           if (records == kTrial && table.size() > kTrial / 8 * 7) {
             combine = false;
             flush();
-          } else if (table.memory_bytes() > table_max) {
+          } else if (table.coming_bytes() > table_max) {
             flush();
           }
         }
@@ -153,7 +153,7 @@ struct ReduceOp : Operator {
              good;
       if (level == 0) task.metrics.shuffle_records_read += records;
       task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
-      if (table.memory_bytes() > static_cast<size_t>(task.memory_bytes) && level < GraceFiles::kLevelsMax) Spill();
+      if (table.coming_bytes() > static_cast<size_t>(task.memory_bytes) && level < GraceFiles::kLevelsMax) Spill();
       return good;
     }
     void Spill() {

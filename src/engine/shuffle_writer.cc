@@ -82,7 +82,8 @@ void ShuffleWriter::Seal(uint32_t partition) {
     sealed_[partition].push_back(std::move(copy));
     frame.Truncate(kFrameHeader);
   }
-  if (sealed_bytes_ > memory_bytes_) SpillSealed();
+  const int64_t open_bytes = static_cast<int64_t>(frames_.size() * frame_bytes_);
+  if (sealed_bytes_ > std::max(memory_bytes_ / 2, memory_bytes_ - open_bytes)) SpillSealed();
 }
 
 void ShuffleWriter::SealAll() {

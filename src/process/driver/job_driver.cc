@@ -94,8 +94,19 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
   gone.link = nullptr;
   gone.plans.clear();
   --live_executors_;
+  // A process that crashed had begun its tasks, also one that died before it could say so.
+  if (kind == mt::LossKind::kExitedByApp) {
+    for (const auto& [task, running] : running_) {
+      if (running.executor == executor.value) Add(mt::TaskStarted{task});
+    }
+  }
   std::erase_if(running_, [&](const auto& entry) { return entry.second.executor == executor.value; });
   Add(mt::ExecutorLost{executor, kind, host_lost, message});
+}
+
+bool JobDriver::Busy(mt::ExecutorIndex executor) const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [&](const auto& entry) { return entry.second.executor == executor.value; });
 }
 
 void JobDriver::Decommission(mt::ExecutorIndex executor) { Add(mt::ExecutorDecommissioning{executor}); }

@@ -74,6 +74,8 @@ class JobDriver {
   model::tasks::ExecutorIndex AddExecutor(const ExecutorInfo& info, ExecutorLink* link);
   void RemoveExecutor(model::tasks::ExecutorIndex executor, model::tasks::LossKind kind, bool host_lost,
                       const std::string& message);
+  /// Tasks have been sent to it whose ends have not come.
+  bool Busy(model::tasks::ExecutorIndex executor) const;
   void Decommission(model::tasks::ExecutorIndex executor);
   /// The executor cannot be reached any more, but why will be told by RemoveExecutor later; it gets nothing new.
   void Detach(model::tasks::ExecutorIndex executor);
