@@ -15,9 +15,10 @@ RELEASES = ("3.5.9", "4.3.0")
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "a secret"}
 # What Spark says on its own account whatever serves its blocks.
 ALWAYS = "NativeCodeLoader|SparkConf: Note that spark.local.dir|RECEIVED SIGNAL TERM|TaskSchedulerImpl: Initial job has not accepted"
+# And when executors end. Of connections: those to executors; one to the service would be named ":shuffle".
 LOST = (r"Lost executor|Lost task|Removing |No more replicas|Asked to remove|Executor \S+ on|Attempted to get executor loss reason|"
         r"Remote RPC client disassociated|Connection reset|Command exited with code N|Failed to remove|DecommissionWorker|"
-        r"Unable to get executor|HeartbeatReceiver|Tried to|BlockManagerMasterEndpoint|TransportClient: Failed to send RPC")
+        r"Unable to get executor|HeartbeatReceiver|Tried to|BlockManagerMasterEndpoint|Transport\w+: .*:N\b")
 
 
 class Job:
@@ -198,14 +199,16 @@ def batch_fetch(cluster, work):
     assert 0 < served <= 20, f"{served} blocks were served: not in batches"
 
 
-@shuffle_case("rdd-blocks", {"spark.shuffle.service.fetch.rdd.enabled": "true"})
+@shuffle_case("rdd-blocks", {"spark.shuffle.service.fetch.rdd.enabled": "true"}, bind="0.0.0.0")
 def rdd_blocks(cluster, work):
-    """Executors are given back although they hold blocks of an RDD on disk, which the service then serves, and removes in the end."""
+    """An executor is given back although it holds blocks of an RDD on disk; the service serves them to one on another host (readers on
+    the same host would open the files themselves), and removes them in the end."""
     job = Job(cluster, work, "cached", 6, 20000, conf={
         "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2s",
-        "spark.dynamicAllocation.maxExecutors": 2, "spark.dynamicAllocation.minExecutors": 0})
+        "spark.dynamicAllocation.maxExecutors": 1, "spark.dynamicAllocation.minExecutors": 0})
     job.paused()
-    job.wait(lambda: not cluster.executors(), "the release of the executors")
+    job.wait(lambda: not cluster.executors(), "the release of the executor")
+    cluster.start_worker("127.0.0.2", 8)
     job.go_on()
     assert job.result()["computed"] == [6, 6], "partitions were computed again"
     counters = cluster.counters()

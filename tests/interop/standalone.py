@@ -19,14 +19,15 @@ class Spec:
     conf: tuple[tuple[str, str], ...] = ()  # of Spark's daemons, the service and the applications alike
     service: str = "fairlead"               # or "spark": inside the Worker
     tls: bool = False                       # spark.ssl.rpc, with keys of its own
+    bind: str = "127.0.0.1"                 # of fairlead's service
 
     def needs(self):
         return {f"spark-{self.spark}"}
 
 
-def listening(port):
+def listening(port, host="127.0.0.1"):
     try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
+        socket.create_connection((host, port), 1).close()
         return True
     except OSError:
         return False
@@ -44,7 +45,7 @@ class Standalone(Daemons):
         self.events.mkdir()
         self.state = self.directory / "state"
         self.properties = self.directory / "spark-defaults.conf"
-        self.master, self.shuffle, self.master_web, self.worker, self.worker_web = peers.free_ports(5)
+        self.master, self.shuffle, self.master_web = peers.free_ports(3)
         self.conf = {"spark.shuffle.service.port": self.shuffle, "spark.ui.enabled": "false", "spark.local.dir": self.roots, **dict(spec.conf)}
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -70,18 +71,23 @@ class Standalone(Daemons):
             self.start_service()
         self.daemon("master", {}, "master.Master", "--host", "127.0.0.1", "--port", self.master, "--webui-port", self.master_web)
         self.wait(lambda: listening(self.master), "the master")
-        self.daemon("worker", {"spark.shuffle.service.enabled": str(self.spec.service == "spark").lower()},
-                    "worker.Worker", "--host", "127.0.0.1", "--port", self.worker, "--webui-port", self.worker_web, "--cores", 4,
-                    "--memory", "4g", "--work-dir", self.directory / "work", f"spark://127.0.0.1:{self.master}")
-        self.wait(lambda: listening(self.worker_web), "the worker")
+        self.start_worker("127.0.0.1", 4)
 
-    def daemon(self, name, conf, main, *words):
+    def start_worker(self, host, cores):
+        """One with more free cores than all before gets the next executor."""
+        web = peers.free_ports(1)[0]
+        self.daemon(f"worker-{host}", {"spark.shuffle.service.enabled": str(self.spec.service == "spark").lower()},
+                    "worker.Worker", "--host", host, "--webui-port", web, "--cores", cores, "--memory", "4g",
+                    "--work-dir", self.directory / "work", f"spark://127.0.0.1:{self.master}", host=host)
+        self.wait(lambda: listening(web, host), "the worker")
+
+    def daemon(self, name, conf, main, *words, host="127.0.0.1"):
         options = [f"-D{key}={value}" for key, value in {**self.conf, **conf}.items()]
         self.spawn(name, [peers.java(), "-Xmx512m", "-XX:+UseSerialGC", *peers.OPENS, *options, "-cp", f"{self.home}/jars/*",
-                          f"org.apache.spark.deploy.{main}", *words], env=self.environment)
+                          f"org.apache.spark.deploy.{main}", *words], env={**self.environment, "SPARK_LOCAL_IP": host})
 
     def start_service(self):
-        self.spawn("shuffle", [peers.BINARY, "shuffle", "--state", self.state, "--local-roots", self.roots, "--properties-file", self.properties])
+        self.spawn("shuffle", [peers.BINARY, "shuffle", "--bind", self.spec.bind, "--state", self.state, "--local-roots", self.roots, "--properties-file", self.properties])
         self.wait(lambda: listening(self.shuffle), "the shuffle service", 10)
 
     def status(self):
@@ -132,14 +138,14 @@ class Standalone(Daemons):
         return [event for event in map(json.loads, lines) if event["Event"] == "SparkListenerTaskEnd"]
 
     def complaints(self):
-        """Warnings and errors in the logs of driver and executors: (class, text without numbers)."""
+        """Warnings and errors in the logs of driver and executors: (class, text with N for numbers and "shuffle" for the service's port)."""
         found = set()
         for log in [self.directory / "driver.log", *self.directory.glob("work/*/*/stderr")]:
             text = log.read_text(errors="replace")
             for line in text[:text.rfind("\n") + 1].splitlines():  # a killed process leaves half a line
                 match = re.match(r"\S+ \S+ (WARN|ERROR) (\w+): (.*)", line)
                 if match:
-                    found.add((match[2], re.sub(r"\d+", "N", match[3])))
+                    found.add((match[2], re.sub(r"\d+", "N", match[3].replace(f":{self.shuffle}", ":shuffle"))))
         return found
 
     def stop(self):
