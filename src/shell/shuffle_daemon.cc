@@ -3,9 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
@@ -21,21 +24,36 @@ using nlohmann::json;
 
 /// What connections have to end once the service stops.
 constexpr base::Duration kStopLimit = base::Duration::Seconds(10);
+/// What the rates of `fairlead shuffle status` are of.
+constexpr std::chrono::seconds kRateInterval{1};
 
-void PrintStatus(const json& status) {
+long long Number(const json& object, const char* name) { return object.value(name, 0LL); }
+
+/// `before`: the same some `seconds` earlier, for the rates.
+void PrintStatus(const json& before, const json& status, double seconds) {
   const json& counters = status["counters"];
+  const auto rate = [&](const char* name) {
+    return static_cast<double>(Number(counters, name) - Number(before["counters"], name)) / seconds;
+  };
   std::printf("executors %lld, connections %lld, blocks %lld, bytes %lld, failures %lld\n",
-              counters["registeredExecutorsSize"].get<long long>(), counters["numActiveConnections"].get<long long>(),
-              counters["blockTransfers"].get<long long>(), counters["blockTransferBytes"].get<long long>(),
-              counters["blockFailures"].get<long long>());
-  std::printf("%-40s %10s %12s %16s\n", "application", "executors", "connections", "bytes");
+              Number(counters, "registeredExecutorsSize"), Number(counters, "numActiveConnections"),
+              Number(counters, "blockTransfers"), Number(counters, "blockTransferBytes"),
+              Number(counters, "blockFailures"));
+  std::printf("now: %.0f blocks/s, %.1f MB/s, %.0f reads/s of disks\n", rate("blockTransfers"),
+              rate("blockTransferBytes") / 1e6, rate("diskReads"));
+  std::map<std::string, long long> bytes_before;
+  for (const json& app : before["apps"]) bytes_before[app.value("id", "")] = Number(app, "bytes");
+  std::printf("%-40s %10s %12s %16s %10s\n", "application", "executors", "connections", "bytes", "MB/s");
   for (const json& app : status["apps"]) {
-    std::printf("%-40s %10lld %12lld %16lld\n", app["id"].get<std::string>().c_str(), app["executors"].get<long long>(),
-                app["connections"].get<long long>(), app["bytes"].get<long long>());
+    const std::string id = app.value("id", "");
+    const auto found = bytes_before.find(id);
+    const long long served = found == bytes_before.end() ? 0 : Number(app, "bytes") - found->second;
+    std::printf("%-40s %10lld %12lld %16lld %10.1f\n", id.c_str(), Number(app, "executors"), Number(app, "connections"),
+                Number(app, "bytes"), static_cast<double>(served) / seconds / 1e6);
   }
   for (const json& disk : status["disks"]) {
-    std::printf("disk %s: %lld errors%s\n", disk["root"].get<std::string>().c_str(), disk["errors"].get<long long>(),
-                disk.contains("lastError") ? (", last: " + disk["lastError"].get<std::string>()).c_str() : "");
+    std::printf("disk %s: %lld errors%s\n", disk.value("root", "").c_str(), Number(disk, "errors"),
+                disk.contains("lastError") ? (", last: " + disk.value("lastError", "")).c_str() : "");
   }
 }
 
@@ -71,6 +89,16 @@ base::Result<http::Response> Ask(const PageAddress& page, const std::string& tar
   loop->Run();
   if (!out.ok()) return base::Error{page.address + " does not answer: " + out.error().message};
   return out;
+}
+
+base::Result<json> AskStatus(const PageAddress& page) {
+  const auto answer = Ask(page, "/status", "GET");
+  if (!answer.ok()) return answer.error();
+  json status = json::parse(answer->body, nullptr, false);
+  const bool ours =
+      status.is_object() && status.contains("counters") && status.contains("apps") && status.contains("disks");
+  if (!ours) return base::Error{page.address + ": an answer of another program"};
+  return status;
 }
 
 }  // namespace
@@ -119,17 +147,18 @@ int RunShuffle(const ShuffleOptions& options) {
 
 int RunShuffleStatus(const std::string& state, const std::string& web, bool as_json) {
   const PageAddress page = web.empty() ? ReadPageAddress(state) : PageAddress{web, ""};
-  const auto answer = Ask(page, "/status", "GET");
-  const json status = answer.ok() ? json::parse(answer->body, nullptr, false) : json();
-  if (!status.is_object()) {
-    std::fprintf(stderr, "fairlead shuffle status: %s\n",
-                 answer.ok() ? "an answer of another program" : answer.error().message.c_str());
+  const auto first = AskStatus(page);
+  const auto begin = std::chrono::steady_clock::now();
+  if (first.ok() && !as_json) std::this_thread::sleep_for(kRateInterval);
+  const auto second = first.ok() && !as_json ? AskStatus(page) : first;
+  if (!second.ok()) {
+    std::fprintf(stderr, "fairlead shuffle status: %s\n", second.error().message.c_str());
     return 3;
   }
   if (as_json) {
-    std::printf("%s\n", status.dump(2).c_str());
+    std::printf("%s\n", second->dump(2).c_str());
   } else {
-    PrintStatus(status);
+    PrintStatus(*first, *second, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   return 0;
 }
