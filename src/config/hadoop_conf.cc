@@ -178,6 +178,7 @@ std::string HadoopConf::Expand(const std::string& raw, int depth) const {
 }
 
 std::optional<std::string> HadoopConf::Find(const std::string& key) const {
+  asked_.insert(key);
   const auto found = entries_.find(key);
   if (found != entries_.end()) return Expand(found->second.value, 0);
   if (const char* value = HadoopDefault(key)) return Expand(value, 0);
@@ -278,6 +279,16 @@ std::map<std::string, std::string> HadoopConf::Explicit() const {
   std::map<std::string, std::string> out;
   for (const auto& [key, entry] : entries_) out.emplace(key, entry.value);
   return out;
+}
+
+std::vector<std::string> HadoopConf::Unread(const std::vector<std::string_view>& prefixes) const {
+  std::vector<std::string> keys;
+  for (const auto& [key, entry] : entries_) {
+    const bool ours = std::any_of(prefixes.begin(), prefixes.end(),
+                                  [&key = key](std::string_view prefix) { return key.starts_with(prefix); });
+    if (ours && !asked_.contains(key)) keys.push_back(key);
+  }
+  return keys;
 }
 
 }  // namespace fairlead::config

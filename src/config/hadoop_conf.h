@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,9 @@ class HadoopConf {
 
   /// Keys given by files or Set(), sorted, with their raw values.
   std::map<std::string, std::string> Explicit() const;
+  /// Keys of the files that begin with one of `prefixes` and that no getter was asked for so far, sorted: what a daemon
+  /// that has read all it needs does not know.
+  std::vector<std::string> Unread(const std::vector<std::string_view>& prefixes) const;
 
  private:
   struct Entry {
@@ -84,6 +88,7 @@ class HadoopConf {
   std::map<std::string, Entry> entries_;
   std::map<std::string, std::string> variables_;
   mutable std::vector<std::string> errors_;
+  mutable std::set<std::string> asked_;
 };
 
 /// Hadoop's default of a key that Fairlead reads (yarn-default.xml, core-default.xml, mapred-default.xml), or nullptr.

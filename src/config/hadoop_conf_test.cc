@@ -85,6 +85,18 @@ TEST(HadoopConf, TimesHaveUnits) {
   EXPECT_EQ(conf.errors().size(), 1u);
 }
 
+TEST(HadoopConf, WhatNobodyAskedForIsUnread) {
+  HadoopConf conf;
+  conf.Set("yarn.a.read", "1");
+  conf.Set("yarn.a.not-read", "1");
+  conf.Set("yarn.a.only-looked-at", "1");
+  conf.Set("yarn.b.not-read", "1");
+  conf.Int("yarn.a.read", 0);
+  EXPECT_TRUE(conf.IsSet("yarn.a.only-looked-at"));
+  EXPECT_EQ(conf.Unread({"yarn.a."}), (std::vector<std::string>{"yarn.a.not-read", "yarn.a.only-looked-at"}));
+  EXPECT_EQ(conf.Unread({"yarn.b.", "mapreduce."}), std::vector<std::string>{"yarn.b.not-read"});
+}
+
 TEST(HadoopConf, DefaultsAreSorted) {
   EXPECT_STREQ(HadoopDefault("yarn.acl.enable"), "false");
   EXPECT_STREQ(HadoopDefault("fs.defaultFS"), "file:///");

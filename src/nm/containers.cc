@@ -95,6 +95,17 @@ void Nm::AddDiagnostics(Container& container, const std::string& text) const {
   if (all.size() > config_.diagnostics_bytes_max) all.erase(0, all.size() - config_.diagnostics_bytes_max);
 }
 
+// In the pieces that Hadoop's ContainerLaunch adds one after the other, each with its time.
+void Nm::AddExitDiagnostics(Container& container, const ContainerExited& event) const {
+  if (EndedBySignal(event.exit_code)) {
+    AddDiagnostics(container, "Container killed on request. Exit code is " + std::to_string(event.exit_code) + "\n");
+  }
+  const size_t exit_line = event.diagnostics.find("Container exited with");
+  if (exit_line == std::string::npos || exit_line == 0) return AddDiagnostics(container, event.diagnostics + "\n");
+  AddDiagnostics(container, event.diagnostics.substr(0, exit_line));
+  AddDiagnostics(container, event.diagnostics.substr(exit_line) + "\n");
+}
+
 // ---- Calls --------------------------------------------------------------------------------------------------------
 
 std::optional<Refusal> Nm::CheckStart(const model::ApplicationAttemptId& attempt, const ContainerSpec& spec,
@@ -527,7 +538,7 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event) {
       AddDiagnostics(container, "Container exited with a lost exit code: its supervisor is gone.\n");
       break;
     case EndCause::kExit:
-      AddDiagnostics(container, event.diagnostics + "\n");
+      AddExitDiagnostics(container, event);
       if (EndedBySignal(event.exit_code)) AddDiagnostics(container, "Killed by external signal\n");
       if (RelaunchLater(container, event.exit_code)) return;
       break;
@@ -543,7 +554,7 @@ void Nm::ExitedAfterKill(Container& container, const ContainerExited& event) {
   if (event.cause == EndCause::kExit && !EndedBySignal(event.exit_code)) {
     container.record.exit_status = event.exit_code;
   }
-  if (event.exit_code != 0) AddDiagnostics(container, event.diagnostics + "\n");
+  if (event.exit_code != 0) AddExitDiagnostics(container, event);
   Finish(container);
 }
 

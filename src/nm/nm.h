@@ -176,6 +176,7 @@ class Nm {
   void EnforceMemory(Container& container);
   std::string OverLimitText(const Container& container, bool is_virtual, int64_t physical, int64_t virtual_bytes) const;
   void AddDiagnostics(Container& container, const std::string& text) const;
+  void AddExitDiagnostics(Container& container, const model::nm::ContainerExited& event) const;
   void SetState(Container& container, model::nm::ContainerState state, const std::string& detail = {});
   void Store(const Container& container);
   Container* FindContainer(const model::ContainerId& id);

@@ -60,6 +60,11 @@ void Core::On(const model::rm::Submit& event) {
     message =
         "Invalid application timeout, value=" + std::to_string(event.submission.lifetime_s) + " for type=LIFETIME";
   }
+  if (event.submission.queue.empty()) {  // RMAppManager.placeApplication
+    exception = "YarnException";
+    message = "Failed to place application " + ToString(event.submission.id) +
+              " in a queue and submit context queue is null or empty";
+  }
   if (!exception.empty() || !NormalizeMasterAsks(app, &exception, &message)) {
     app.alive = false;
     Refuse(event.call, exception, message);
@@ -360,7 +365,7 @@ void Core::AppFinalSaved(App& app, bool ok) {
 
 void Core::Complete(App& app, AppState final_state) {
   SetState(app, final_state, "APP_COMPLETED");
-  for (const model::NodeIndex index : std::exchange(app.ran_on, {})) {
+  for (const model::NodeIndex index : app.ran_on) {
     Node& node = LiveNode(index);
     node.finished_apps.insert(app.submission.id);
     node.running_apps.erase(app.submission.id);

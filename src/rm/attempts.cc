@@ -160,7 +160,9 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
     timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt, 0});
     return;
   }
-  attempt.progress = 1;
+  // RMAppAttemptImpl.FinalTransition; a master that failed before it registered keeps what it has.
+  if (attempt.target != AttemptState::kFailed || attempt.state_before_saving == AttemptState::kRunning)
+    attempt.progress = 1;
   if (attempt.unregistration.present) {
     attempt.diagnostics += attempt.unregistration.diagnostics;
     attempt.original_url = attempt.unregistration.tracking_url;

@@ -158,6 +158,7 @@ void Core::Fire(const Timer& timer) {
       if (timer.kind == TimerKind::kFinishing) {
         if (attempt.state == AttemptState::kFinishing) EndAttempt(app, attempt, AttemptState::kFinished);
       } else if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
+        attempt.progress = 1;
         FailAttemptNow(app, attempt, "ApplicationMaster for attempt " + ToString(attempt.id) + " timed out",
                        model::rm::kExitInvalid);
       }
@@ -347,11 +348,15 @@ model::rm::FinalStatus Core::VisibleFinalStatus(const App& app) {
 }
 
 const std::string& Core::VisibleDiagnostics(const App& app) {
-  static const std::string kWaiting = "AM container is launched, waiting for AM container to Register with RM";
   const Attempt* attempt = app.current();
-  if (!app.diagnostics.empty() || !attempt) return app.diagnostics;
-  if (attempt->diagnostics.empty() && attempt->state == AttemptState::kLaunched) return kWaiting;
-  return attempt->diagnostics;
+  return app.diagnostics.empty() && attempt ? VisibleDiagnostics(*attempt) : app.diagnostics;
+}
+
+const std::string& Core::VisibleDiagnostics(const Attempt& attempt) {
+  static const std::string kWaiting = "AM container is launched, waiting for AM container to Register with RM";
+  const bool ended = attempt.state == AttemptState::kFinalSaving || attempt.state == AttemptState::kKilled;
+  const AttemptState state = ended ? attempt.state_before_saving : attempt.state;
+  return attempt.diagnostics.empty() && state == AttemptState::kLaunched ? kWaiting : attempt.diagnostics;
 }
 
 // ---- Self-check ----

@@ -82,6 +82,8 @@ class Core {
   static bool IsCompleted(const App& app);
   static model::rm::FinalStatus VisibleFinalStatus(const App& app);
   static const std::string& VisibleDiagnostics(const App& app);
+  /// Its own diagnostics, or while there are none how far its master has come.
+  static const std::string& VisibleDiagnostics(const Attempt& attempt);
   int32_t apps_submitted() const { return apps_submitted_; }
 
  private:

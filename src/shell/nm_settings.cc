@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "config/hadoop_conf.h"
+#include "shell/token_hmac.h"
 
 namespace fairlead::shell {
 
@@ -35,6 +36,7 @@ constexpr Unsupported kUnsupported[] = {
      "write simple, and keep the ports on a trusted network"},
     {"hadoop.rpc.protection", "authentication", "integrity and privacy of RPC are not supported",
      "write authentication"},
+    {"hadoop.security.sasl.mechanism", "DIGEST-MD5", "other SASL mechanisms are not supported", "write DIGEST-MD5"},
     {"yarn.http.policy", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
     {"yarn.nodemanager.amrmproxy.enabled", "false", "federation's proxy is not supported", "write false"},
     {"yarn.nodemanager.distributed-scheduling.enabled", "false", "distributed scheduling is not supported",
@@ -332,6 +334,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
     if (!value.empty() && value != entry.accepted)
       conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
   }
+  out.manager.hmac = ReadTokenHmac(conf);
   ReadIdentity(conf, out);
   ReadTrackers(conf, out);
   ReadExecutor(conf, out);
@@ -346,6 +349,9 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
         "or yarn.nodemanager.bind-host to choose one");
   }
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
+  for (const std::string& key : conf.Unread({"yarn.nodemanager.", "yarn.log-aggregation"})) {
+    if (!key.ends_with(".classpath")) out.warnings.push_back(key + " has no effect on this node agent");
+  }
   return out;
 }
 

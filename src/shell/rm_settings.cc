@@ -11,6 +11,7 @@
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/yarn_fair/config.h"
 #include "scheduler/yarn_fair/yarn_fair.h"
+#include "shell/token_hmac.h"
 #include "shell/user_lookup.h"
 
 namespace fairlead::shell {
@@ -34,6 +35,8 @@ constexpr Unsupported kUnsupported[] = {
      "write simple, and keep the ports on a trusted network"},
     {"hadoop.rpc.protection", "*", "authentication", "integrity and privacy of RPC are not supported",
      "write authentication"},
+    {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
+     "write DIGEST-MD5"},
     {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
      "write false; use yarn.acl.enable and queue ACLs"},
     {"yarn.resourcemanager.ha.enabled", "true", "", "this build runs one ResourceManager",
@@ -190,6 +193,7 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   manager.keys.node_activation = {core.node_expiry.ns / 2 * 3};
   manager.keys.master_activation = {core.master_expiry.ns / 2 * 3};
   manager.keys.container_token_life = core.grant_expiry;
+  manager.keys.hmac = ReadTokenHmac(conf);
   manager.acls = conf.Bool("yarn.acl.enable", false);
   manager.admin_acl = config::ParseAccessList(conf.String("yarn.admin.acl", "*"));
   out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
@@ -316,6 +320,11 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
   }
   for (auto [path, list] : {std::pair{&out.include_file, &out.manager.core.include_hosts},
                             std::pair{&out.exclude_file, &out.manager.core.exclude_hosts}}) {
+    if (!path->empty() && !env_posix::MakePosixDisk()->Stat(*path).ok()) {
+      // NodesListManager.disableHostsFileReader: a file that is not there yet is no reason not to start.
+      out.warnings.push_back(*path + " is not there: the list of hosts counts as empty until refreshNodes finds it");
+      continue;
+    }
     base::Result<std::vector<std::string>> hosts = ReadHostFile(*path);
     if (!hosts.ok()) return hosts.error();
     *list = std::move(*hosts);
@@ -336,6 +345,10 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
   out.manager.host_lists = [include = out.include_file,
                             exclude = out.exclude_file]() -> base::Result<model::rm::RefreshNodes> {
     model::rm::RefreshNodes lists;
+    for (const std::string& path : {include, exclude}) {
+      if (path.empty() || env_posix::MakePosixDisk()->Stat(path).ok()) continue;
+      return base::Error{"java.nio.file.NoSuchFileException: " + path};
+    }
     base::Result<std::vector<std::string>> in = ReadHostFile(include);
     if (!in.ok()) return in.error();
     base::Result<std::vector<std::string>> ex = ReadHostFile(exclude);
@@ -345,6 +358,10 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
     return lists;
   };
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
+  for (const std::string& key : conf.Unread({"yarn.resourcemanager.", "yarn.scheduler."})) {
+    if (key.starts_with("yarn.resourcemanager.connect.")) continue;  // clients read it
+    out.warnings.push_back(key + " has no effect on this resource manager");
+  }
   return out;
 }
 

@@ -75,7 +75,7 @@ class Cluster(Daemons):
             yarn.update({"yarn.resourcemanager.recovery.enabled": "true", "yarn.resourcemanager.store.class": store,
                          "yarn.resourcemanager.fs.state-store.uri": f"file://{self.directory}/rm-state",
                          "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000})
-        yarn.update(self.spec.yarn_site)
+        yarn.update({key: value.replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
             directory.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,8 @@ class Cluster(Daemons):
         self.start_rm()
         for number in range(1, len(self.spec.nodes) + 1):
             self.start_nm(number)
-        self.start_history()
+        if self.spec.history:
+            self.start_history()
         self.wait_for_nodes(len(self.spec.nodes))
 
     def wait_for_nodes(self, count):
@@ -197,6 +198,18 @@ class Cluster(Daemons):
     def example_command(self, *arguments):
         """As java_command, for one of MapReduce's examples."""
         return self.java_command("org.apache.hadoop.util.RunJar", peers.examples_jar(self.spec.hadoop), *arguments)
+
+    def java_classes(self):
+        """The compiled programs of tests/interop/java."""
+        classes = self.directory / "classes"
+        if not classes.exists():
+            peers.compile_java(self.spec.hadoop, classes)
+        return classes
+
+    def program_command(self, main, *arguments):
+        """The words that run one of them against this cluster."""
+        return [str(c) for c in (peers.java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp",
+                                 f"{self.java_classes()}:{self.conf}:{self.hadoop}/*", main, *arguments)]
 
     def example(self, *arguments, timeout=300, **kwargs):
         """Runs one of MapReduce's examples."""

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Interop cases: real Spark, MapReduce and YARN clients and daemons against Fairlead.
 
-usage: interop.py smoke|all [--require] [--only NAME[,NAME]] [--list] [--keep]
+usage: interop.py smoke|all [--require] [--only NAME[,NAME]] [--list] [--keep] [--record]
 """
 import argparse
+import dataclasses
 import pathlib
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import traceback
 
 import cluster as clusters
 import peers
+import recordings
 import registry
 import standalone
 
@@ -84,8 +86,14 @@ def main():
     parser.add_argument("--only", help="only the cases of these names")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--keep", action="store_true", help="keep logs and work files")
+    parser.add_argument("--record", action="store_true", help="run the cases of --only on Hadoop's daemons and record their answers")
     arguments = parser.parse_args()
     cases = chosen(arguments)
+    if arguments.record:
+        if not arguments.only:
+            sys.exit("interop: --record needs --only")
+        recordings.RECORD = True
+        cases = [dataclasses.replace(c, spec=c.spec.all_java()) for c in cases]
     if arguments.list:
         print("\n".join(case.name for case in cases))
         return 0

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LAB = ROOT / "build/interop"
-BINARY = ROOT / "build/fairlead"
+BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BINARY", ROOT / "build/fairlead"))
 HADOOP_VERSION = "3.3.6"
 SPARK_VERSION = "3.5.5"
 OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
@@ -48,6 +48,21 @@ def aux():
 
 def examples_jar(version=HADOOP_VERSION):
     return next(hadoop(version).glob("hadoop-mapreduce-examples-*.jar"))
+
+
+def compile_java(version, classes):
+    """Compiles the programs of tests/interop/java against a release of Hadoop."""
+    subprocess.run([java() + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{hadoop(version)}/*", *sorted((HERE / "java").glob("*.java"))],
+                   check=True)
+
+
+def run_java(version, work, program, *arguments):
+    """Rows that one of them prints without any cluster."""
+    fetch(f"hadoop-{version}")
+    classes = work / f"classes-{version}"
+    compile_java(version, classes)
+    run = subprocess.run([java(), "-cp", f"{classes}:{hadoop(version)}/*", program, *arguments], check=True, capture_output=True, text=True)
+    return [line for line in run.stdout.splitlines() if " | " in line]
 
 
 def free_ports(count):

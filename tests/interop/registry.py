@@ -12,7 +12,11 @@ class Spec:
     spark: str = peers.SPARK_VERSION
     rm: str | None = "fairlead"                     # or "java"; None starts no daemon at all
     nodes: tuple[str, ...] = ("fairlead", "fairlead")
-    yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml
+    yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml; {directory} is the cluster's own
+    history: bool = True                            # with MapReduce's job history server
+
+    def all_java(self):
+        return dataclasses.replace(self, rm="java", nodes=("java",) * len(self.nodes))
 
     def needs(self):
         found = {f"hadoop-{self.hadoop}", f"spark-{self.spark}"}

@@ -145,6 +145,7 @@ base::Status NodeManager::Listen() {
   if (!bound) return bound.error();
   identity_.port = bound->port;
   tokens_.SetNode(identity_.host, identity_.port);
+  tokens_.SetHmac(settings_.hmac);
   std::string port;
   base::Encode(port, static_cast<int64_t>(bound->port));
   state_.Keep({{kMeta, "port", port}});

@@ -39,6 +39,7 @@ struct Settings {
   std::vector<env::Endpoint> trackers;  // of the resource managers; the first that answers
   std::string user;                     // as whom the agent speaks to them
   base::Duration call_timeout = base::Duration::Seconds(30);
+  endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
 
   std::map<std::string, std::string> environment;                // the agent's own
   std::vector<std::string> env_whitelist;                        // yarn.nodemanager.env-whitelist

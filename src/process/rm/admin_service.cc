@@ -47,8 +47,19 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   }
   // Users' groups, ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
   if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
-      is("refreshServiceAcls") || is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
+      is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
     return server_->Reply(to, "");
+  }
+  if (is("refreshServiceAcls")) {
+    return Refuse(to, ex::kYarn,
+                  "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
+  }
+  if (is("addToClusterNodeLabels") || is("removeFromClusterNodeLabels") || is("replaceLabelsOnNodes")) {
+    // As Hadoop's RM while yarn.node-labels.enabled is false; to replace nothing is no error there either.
+    if (is("replaceLabelsOnNodes") && call.request.empty()) return server_->Reply(to, "");
+    return Refuse(
+        to, ex::kYarn,
+        "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
   }
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
 }

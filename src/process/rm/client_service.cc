@@ -5,6 +5,7 @@
 #include "endpoints/yarn/rm_decode.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
+#include "process/rm/web_resources.h"
 #include "wire/yarn/client.h"
 
 // ApplicationClientProtocol (ClientRMService).
@@ -84,9 +85,8 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   const auto request = Parse<w::SubmitApplicationRequestProto>(call);
   if (!request) return;
   const rpc::CallToken to = call.token;
-  if (!request->application_submission_context) {
-    return Refuse(to, ex::kYarn, "The request has no application submission context.");
-  }
+  if (!request->application_submission_context) return RefuseMissing(call, "application submission context");
+  if (!request->application_submission_context->am_container_spec) return RefuseMissing(call, "launch context");
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
                                                                          SubmitterOf(call.caller.user, call.peer.host));
   if (!submission.ok()) {
@@ -108,8 +108,9 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
 void ResourceManager::Kill(const rpc::IncomingCall& call) {
   const auto request = Parse<w::KillApplicationRequestProto>(call);
   if (!request) return;
+  if (!request->application_id) return RefuseMissing(call, "application id");
   m::KillApp event;
-  event.app = FromWire(request->ApplicationId());
+  event.app = FromWire(*request->application_id);
   const fairlead::rm::App* app = core().FindApp(event.app);
   if (app && !MayAccess(call.caller.user, *app, true)) {
     return Refuse(call.token, ex::kAccessControl,
@@ -128,6 +129,13 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   });
 }
 
+w::ApplicationReportProto ResourceManager::Report(const App& app, const std::string& user) const {
+  const bool full = MayAccess(user, app, false);
+  w::ApplicationReportProto report = ReportOf(core(), app, full, loop_.Wall());
+  if (full && app.current()) report.log_aggregation_status = LogStatusOf(app);
+  return report;
+}
+
 void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationReportRequestProto>(call);
   if (!request) return;
@@ -137,7 +145,7 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), false);
   if (!app) return;
   w::GetApplicationReportResponseProto response;
-  response.application_report = ReportOf(core(), *app, MayAccess(call.caller.user, *app, false), loop_.Wall());
+  response.application_report = Report(*app, call.caller.user);
   const Attempt* attempt = app->current();
   if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
       call.caller.user == app->submission.user) {
@@ -151,14 +159,13 @@ void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
   if (!request) return;
   w::GetApplicationsResponseProto response;
   const int64_t limit = request->limit.value_or(INT64_MAX);
-  const base::WallTime now = loop_.Wall();
   core().ForEachApp([&](const App& app) {
     if (static_cast<int64_t>(response.applications.size()) >= limit || !Matches(app, *request)) return;
     const bool full = MayAccess(call.caller.user, app, false);
     const auto scope = request->Scope();
     if (scope == w::ApplicationsRequestScopeProto::kOwn && app.submission.user != call.caller.user) return;
     if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
-    response.applications.push_back(ReportOf(core(), app, full, now));
+    response.applications.push_back(Report(app, call.caller.user));
   });
   server_->ReplyMessage(call.token, response);
 }
@@ -184,10 +191,15 @@ namespace {
 w::QueueStatisticsProto StatisticsOf(const Core& core, const std::string& queue) {
   w::QueueStatisticsProto statistics;
   int64_t submitted = 0, running = 0, pending = 0, completed = 0, killed = 0, failed = 0;
+  int64_t containers = 0, reservations = 0;
+  model::Resources reserved;
   core.ForEachApp([&](const App& app) {
     const std::string full = FullQueueName(app.submission.queue);
     if (full != queue && !full.starts_with(queue + ".")) return;
     ++submitted;
+    containers += static_cast<int64_t>(app.containers.size());
+    reservations += static_cast<int64_t>(app.reservations.size());
+    for (const auto& [id, resources] : app.reservations) reserved += resources;
     switch (Core::VisibleState(app)) {
       case m::AppState::kRunning:
         ++running;
@@ -212,6 +224,10 @@ w::QueueStatisticsProto StatisticsOf(const Core& core, const std::string& queue)
   statistics.num_apps_completed = completed;
   statistics.num_apps_killed = killed;
   statistics.num_apps_failed = failed;
+  statistics.allocated_containers = containers;
+  statistics.reserved_containers = reservations;
+  statistics.reserved_memory_mb = reserved.memory_mib();
+  statistics.reserved_v_cores = reserved.vcores();
   return statistics;
 }
 
@@ -221,17 +237,21 @@ float Ratio(int64_t part, int64_t whole) {
 
 /// FSQueue.getQueueInfo.
 w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, const scheduler::QueueView& queue,
-                              bool children, bool recursive) {
+                              const std::map<std::string, int64_t>& pending, bool children, bool recursive) {
   w::QueueInfoProto info;
   info.queue_name = queue.name;
   info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
   info.current_capacity = Ratio(queue.used.memory_mib(), queue.fair_share.memory_mib());
   info.state = w::QueueStateProto::kRunning;
   w::QueueStatisticsProto statistics = StatisticsOf(core, queue.name);
-  statistics.available_memory_mb = std::max<int64_t>(0, queue.fair_share.memory_mib() - queue.used.memory_mib());
+  // QueueMetrics knows what is available of the root alone.
+  const model::Resources available = queue.parent.empty() ? view.cluster - queue.used : model::Resources{};
+  statistics.available_memory_mb = std::max<int64_t>(0, available.memory_mib());
   statistics.allocated_memory_mb = queue.used.memory_mib();
-  statistics.available_v_cores = std::max<int64_t>(0, queue.fair_share.vcores() - queue.used.vcores());
+  statistics.available_v_cores = std::max<int64_t>(0, available.vcores());
   statistics.allocated_v_cores = queue.used.vcores();
+  const auto asked = pending.find(queue.name);
+  statistics.pending_containers = asked == pending.end() ? 0 : asked->second;
   statistics.pending_memory_mb = std::max<int64_t>(0, queue.demand.memory_mib() - queue.used.memory_mib());
   statistics.pending_v_cores = std::max<int64_t>(0, queue.demand.vcores() - queue.used.vcores());
   info.queue_statistics = std::move(statistics);
@@ -248,7 +268,8 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
   info.max_running_app = queue.max_running_apps;
   if (!children) return info;
   for (const scheduler::QueueView& child : view.queues) {
-    if (child.parent == queue.name) info.child_queues.push_back(QueueInfoOf(core, view, child, recursive, recursive));
+    if (child.parent == queue.name)
+      info.child_queues.push_back(QueueInfoOf(core, view, child, pending, recursive, recursive));
   }
   return info;
 }
@@ -257,17 +278,18 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
 void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetQueueInfoRequestProto>(call);
   if (!request) return;
+  if (!request->queue_name) return RefuseMissing(call, "queue name");
   w::GetQueueInfoResponseProto response;
   const scheduler::View view = scheduler().GetView();
   const std::string name = FullQueueName(request->QueueName());
   for (const scheduler::QueueView& queue : view.queues) {
     if (queue.name != name) continue;
-    response.queue_info = QueueInfoOf(core(), view, queue, request->IncludeChildQueues(), request->Recursive());
+    response.queue_info = QueueInfoOf(core(), view, queue, PendingContainers(scheduler(), core(), now()),
+                                      request->IncludeChildQueues(), request->Recursive());
     if (!request->IncludeApplications()) break;
     core().ForEachApp([&](const App& app) {
       if (FullQueueName(app.submission.queue) != name || Core::IsCompleted(app)) return;
-      response.queue_info->applications.push_back(
-          ReportOf(core(), app, MayAccess(call.caller.user, app, false), loop_.Wall()));
+      response.queue_info->applications.push_back(Report(app, call.caller.user));
     });
   }
   server_->ReplyMessage(call.token, response);
@@ -291,7 +313,8 @@ void ResourceManager::GetQueueAcls(const rpc::IncomingCall& call) {
 void ResourceManager::GetAttempts(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationAttemptsRequestProto>(call);
   if (!request) return;
-  const App* app = RequireApp(call, FromWire(request->ApplicationId()), false);
+  if (!request->application_id) return RefuseMissing(call, "application id");
+  const App* app = RequireApp(call, FromWire(*request->application_id), false);
   if (!app) return;
   w::GetApplicationAttemptsResponseProto response;
   for (const auto& [number, attempt] : app->attempts) response.application_attempts.push_back(ReportOf(*app, attempt));
@@ -301,7 +324,8 @@ void ResourceManager::GetAttempts(const rpc::IncomingCall& call) {
 void ResourceManager::GetAttempt(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationAttemptReportRequestProto>(call);
   if (!request) return;
-  const model::ApplicationAttemptId id = FromWire(request->ApplicationAttemptId());
+  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
+  const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
   const App* app = RequireApp(call, id.app, false);
   if (!app) return;
   const Attempt* attempt = core().FindAttempt(id);
@@ -317,7 +341,8 @@ void ResourceManager::GetAttempt(const rpc::IncomingCall& call) {
 void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetContainersRequestProto>(call);
   if (!request) return;
-  const model::ApplicationAttemptId id = FromWire(request->ApplicationAttemptId());
+  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
+  const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
   const App* app = RequireApp(call, id.app, false);
   if (!app) return;
   if (!core().FindAttempt(id)) {
@@ -325,8 +350,9 @@ void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
                   "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
   }
   w::GetContainersResponseProto response;
+  const bool current = app->current()->id == id;  // it has what it took over from earlier attempts, too
   for (const auto& [container_id, container] : app->containers) {
-    if (container_id.attempt == id) response.containers.push_back(ReportOf(core(), *app, container));
+    if (current || container_id.attempt == id) response.containers.push_back(ReportOf(core(), *app, container));
   }
   server_->ReplyMessage(call.token, response);
 }
@@ -334,7 +360,8 @@ void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
 void ResourceManager::GetContainer(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetContainerReportRequestProto>(call);
   if (!request) return;
-  const model::ContainerId id = FromWire(request->ContainerId());
+  if (!request->container_id) return Refuse(call.token, ex::kContainerNotFound, "Invalid container id: null");
+  const model::ContainerId id = FromWire(*request->container_id);
   const App* app = RequireApp(call, id.attempt.app, false);
   if (!app) return;
   const Container* container = core().FindContainer(id);
@@ -397,7 +424,7 @@ void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
                   "At least one ApplicationTimeoutType should be configured for updating timeouts.");
   }
   base::Result<base::WallTime> expires = ParseIso8601(request->application_timeouts[0].ExpireTime());
-  if (!expires.ok()) return Refuse(call.token, ex::kYarn, expires.error().message);
+  if (!expires.ok()) return Refuse(call.token, "java.time.format.DateTimeParseException", expires.error().message);
   event.expires = *expires;
   if (event.expires < loop_.Wall()) {
     return Refuse(call.token, ex::kYarn,
@@ -417,8 +444,9 @@ void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
 void ResourceManager::FailAttempt(const rpc::IncomingCall& call) {
   const auto request = Parse<w::FailApplicationAttemptRequestProto>(call);
   if (!request) return;
+  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
   m::FailAttempt event;
-  event.attempt = FromWire(request->ApplicationAttemptId());
+  event.attempt = FromWire(*request->application_attempt_id);
   if (!RequireApp(call, event.attempt.app, true)) return;
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (!Refused(to, effect)) server_->ReplyMessage(to, w::FailApplicationAttemptResponseProto{});

@@ -50,6 +50,8 @@ std::vector<env::Row> KeyRing::Start(const std::vector<env::Row>& stored, Save s
       base::Decode(in, *kind.keys);
       found = in.done() && !kind.keys->current.bytes.empty();
     }
+    kind.keys->current.hmac = times_.hmac;
+    if (kind.keys->next) kind.keys->next->hmac = times_.hmac;
     if (found) {
       // As AMRMTokenSecretManager.recover: masters that have not heard of the next key yet keep theirs for a while.
       if (kind.keys->next) ActivateLater(kind);
@@ -57,7 +59,7 @@ std::vector<env::Row> KeyRing::Start(const std::vector<env::Row>& stored, Save s
     }
     int32_t id = 0;
     loop_.RandomBytes({reinterpret_cast<uint8_t*>(&id), sizeof(id)});
-    *kind.keys = MasterKeys{{id, RandomKey()}, std::nullopt};
+    *kind.keys = MasterKeys{{id, RandomKey(), times_.hmac}, std::nullopt};
     fresh.push_back(RowOf(kind, *kind.keys));
   }
   roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
@@ -160,7 +162,7 @@ base::Result<endpoints::yarn::TokenSecret> KeyRing::Secret(std::string_view iden
   }
   const MasterKey* key = amrm_.Find(token.KeyId());
   if (!key) return base::Error{"Invalid AMRMToken from " + ToString(attempt)};
-  return endpoints::yarn::TokenSecret{endpoints::yarn::TokenPassword(key->bytes, identifier), ToString(attempt)};
+  return endpoints::yarn::TokenSecret{endpoints::yarn::TokenPassword(*key, identifier), ToString(attempt)};
 }
 
 }  // namespace fairlead::process::rm

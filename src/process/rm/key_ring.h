@@ -17,6 +17,7 @@ struct KeyTimes {
   base::Duration node_activation = base::Duration::Seconds(900);    // 1.5 x expiry of nodes
   base::Duration master_activation = base::Duration::Seconds(900);  // 1.5 x expiry of masters
   base::Duration container_token_life = base::Duration::Seconds(600);
+  endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;  // of every token
 };
 
 /// The master keys of a resource manager and the tokens made with them (AMRMTokenSecretManager,

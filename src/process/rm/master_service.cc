@@ -22,6 +22,10 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   if (call.method == "allocate") {
     const auto request = Parse<w::AllocateRequestProto>(call);
     if (!request) return;
+    for (const w::ResourceRequestProto& ask : request->ask) {
+      if (!ask.capability) return RefuseMissing(call, "capability in an ask");
+      if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");
+    }
     base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
     if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
     ++counters_.allocate_calls;

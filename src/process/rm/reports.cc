@@ -131,7 +131,6 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
   report.priority = endpoints::yarn::PriorityToWire(app.submission.priority);
   report.app_timeouts = {LifetimeOf(app, now)};
   report.launch_time = app.launched.ms;
-  report.submit_time = app.submitted.ms;
   report.app_node_label_expression = app.submission.label.empty() ? "<Not set>" : app.submission.label;
   report.am_node_label_expression = "<DEFAULT_PARTITION>";
   model::ApplicationAttemptId attempt_id{app.submission.id, -1};
@@ -146,8 +145,6 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
       report.host = attempt->host;
       report.rpc_port = attempt->rpc_port;
       report.progress = attempt->progress;
-      report.log_aggregation_status = core.config().log_aggregation ? w::LogAggregationStatusProto::kNotStart
-                                                                    : w::LogAggregationStatusProto::kDisabled;
     }
   }
   report.current_application_attempt_id = ToWire(attempt_id);
@@ -161,7 +158,7 @@ w::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt
   report.rpc_port = attempt.rpc_port;
   report.tracking_url = app.submission.unmanaged ? attempt.original_url : attempt.proxied_url;
   report.original_tracking_url = attempt.original_url;
-  report.diagnostics = attempt.diagnostics;
+  report.diagnostics = Core::VisibleDiagnostics(attempt);
   report.yarn_application_attempt_state = ToWire(Core::VisibleState(attempt));
   if (attempt.master.id.value != 0) report.am_container_id = ToWire(attempt.master.id);
   report.start_time = attempt.started.ms;
@@ -254,13 +251,7 @@ bool Matches(const App& app, const w::GetApplicationsRequestProto& request) {
     }
   }
   if (!Lists(request.users, app.submission.user)) return false;
-  if (!request.queues.empty()) {
-    const bool any = std::any_of(request.queues.begin(), request.queues.end(), [&](const std::string& queue) {
-      return queue == app.submission.queue || FullQueueName(queue) == FullQueueName(app.submission.queue) ||
-             app.submission.queue.ends_with("." + queue);
-    });
-    if (!any) return false;
-  }
+  if (!Lists(request.queues, app.submission.queue)) return false;  // the full name alone, as the FairScheduler has it
   if (!request.application_tags.empty()) {
     const bool any = std::any_of(app.submission.tags.begin(), app.submission.tags.end(), [&](const std::string& tag) {
       return std::any_of(request.application_tags.begin(), request.application_tags.end(),
@@ -321,7 +312,16 @@ std::string Iso8601(base::WallTime time) {
 base::Result<base::WallTime> ParseIso8601(std::string_view text) {
   const std::string copy(text.substr(0, 40));
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, millis = 0, used = 0;
-  const base::Error error{"Expected a time as yyyy-MM-dd'T'HH:mm:ss.SSSZ, got \"" + copy + "\""};
+  // Words of java.time.format.DateTimeFormatter; the index is where the text leaves the pattern.
+  static constexpr std::string_view kPattern = "dddd-dd-ddTdd:dd:dd.ddd+dddd";
+  size_t index = 0;
+  while (index < kPattern.size() && index < copy.size() &&
+         (kPattern[index] == 'd'   ? std::isdigit(static_cast<unsigned char>(copy[index])) != 0
+          : kPattern[index] == '+' ? copy[index] == '+' || copy[index] == '-'
+                                   : copy[index] == kPattern[index])) {
+    ++index;
+  }
+  const base::Error error{"Text '" + copy + "' could not be parsed at index " + std::to_string(index)};
   if (std::sscanf(copy.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3d%n", &year, &month, &day, &hour, &minute, &second, &millis,
                   &used) != 7) {
     return error;

@@ -308,6 +308,11 @@ void ResourceManager::Refuse(rpc::CallToken call, std::string_view exception, co
   server_->Fail(call, exception, message);
 }
 
+void ResourceManager::RefuseMissing(const rpc::IncomingCall& call, std::string_view what) {
+  Refuse(call.token, "NullPointerException",
+         "The request of " + std::string(call.method) + " has no " + std::string(what) + ".");
+}
+
 bool ResourceManager::Refused(rpc::CallToken call, const m::OuterEffect& effect) {
   const auto* refused = std::get_if<m::CallRefused>(&effect);
   if (!refused) return false;

@@ -18,6 +18,8 @@
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
 #include "process/rpc/rpc_server.h"
+#include "wire/yarn/client.h"
+#include "wire/yarn/tracker.h"
 
 namespace fairlead::process::rm {
 
@@ -114,6 +116,8 @@ class ResourceManager {
     double containers_cpu = 0;
   };
   Utilization UtilizationOf(const model::rm::NodeAddress& address) const;
+  /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
+  wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app) const;
 
   /// Counters for /metrics.
   struct Counters {
@@ -147,11 +151,14 @@ class ResourceManager {
   template <class Request>
   std::optional<Request> Parse(const rpc::IncomingCall& call);
   void Refuse(rpc::CallToken call, std::string_view exception, const std::string& message);
+  /// Answers a call whose request lacks what protobuf calls optional, and Hadoop's code takes for granted.
+  void RefuseMissing(const rpc::IncomingCall& call, std::string_view what);
   /// Answers `call` with CallRefused's exception; true when `effect` was one.
   bool Refused(rpc::CallToken call, const model::rm::OuterEffect& effect);
   const fairlead::rm::App* RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id, bool modify);
 
   // client_service.cc
+  wire::yarn::ApplicationReportProto Report(const fairlead::rm::App& app, const std::string& user) const;
   void OnClientCall(const rpc::IncomingCall& call);
   void Submit(const rpc::IncomingCall& call);
   void Kill(const rpc::IncomingCall& call);
@@ -176,6 +183,7 @@ class ResourceManager {
   void RegisterNode(const rpc::IncomingCall& call);
   void Heartbeat(const rpc::IncomingCall& call);
   void RecordUtilization(const model::rm::NodeAddress& address, const wire::yarn::NodeStatusProto& status);
+  void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
   // admin_service.cc
   void OnAdminCall(const rpc::IncomingCall& call);
   void OnHaCall(const rpc::IncomingCall& call);
@@ -205,6 +213,9 @@ class ResourceManager {
   std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
   std::map<model::rm::NodeAddress, Utilization> utilization_;
+  /// What nodes said last of each application's logs; forgotten with the application.
+  std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
+  size_t log_statuses_sweep_ = 1024;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -11,7 +11,8 @@ template <class Request>
 std::optional<Request> ResourceManager::Parse(const rpc::IncomingCall& call) {
   Request request;
   if (base::Status parsed = request.ParseFrom(call.request); !parsed.ok()) {
-    Refuse(call.token, endpoints::yarn::exceptions::kRpcServer, parsed.error().message);
+    // RpcWritable.ProtobufWrapper throws this from the handler; an ERROR, not FATAL: the connection lives on.
+    Refuse(call.token, endpoints::yarn::exceptions::kInvalidProtocolBuffer, parsed.error().message);
     return std::nullopt;
   }
   return request;

@@ -27,6 +27,7 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
 void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   const auto request = Parse<w::RegisterNodeManagerRequestProto>(call);
   if (!request) return;
+  if (!request->node_id) return RefuseMissing(call, "node id");
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
   event->rack = options_.rack_of(event->address.host);
@@ -50,10 +51,12 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
 void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   const auto request = Parse<w::NodeHeartbeatRequestProto>(call);
   if (!request) return;
+  if (!request->node_status) return RefuseMissing(call, "node status");
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
   ++counters_.heartbeats;
   RecordUtilization(event->address, *request->node_status);
+  RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();
   const int32_t nm_key = request->LastKnownNmTokenMasterKey().KeyId();
   Ask(std::move(*event), [this, to = call.token, container_key, nm_key](const m::OuterEffect& effect) {
@@ -86,6 +89,45 @@ void ResourceManager::RecordUtilization(const m::NodeAddress& address, const w::
     own.containers_virtual_mib = status.containers_utilization->Vmem();
     own.containers_cpu = static_cast<double>(status.containers_utilization->Cpu());
   }
+}
+
+void ResourceManager::RecordLogs(const w::NodeHeartbeatRequestProto& request) {
+  const m::NodeAddress address = endpoints::yarn::FromWire(request.node_status->NodeId());
+  for (const w::LogAggregationReportProto& report : request.log_aggregation_reports_for_apps) {
+    const model::ApplicationId app = endpoints::yarn::FromWire(report.ApplicationId());
+    if (report.log_aggregation_status && core().FindApp(app))
+      log_statuses_[app][address] = *report.log_aggregation_status;
+  }
+  if (log_statuses_.size() < log_statuses_sweep_) return;
+  std::erase_if(log_statuses_, [&](const auto& entry) { return !core().FindApp(entry.first); });
+  log_statuses_sweep_ = 2 * log_statuses_.size() + 1024;
+}
+
+w::LogAggregationStatusProto ResourceManager::LogStatusOf(const fairlead::rm::App& app) const {
+  using Status = w::LogAggregationStatusProto;
+  static constexpr int64_t kTimeOutMs = 600'000;  // yarn.log-aggregation-status.time-out.ms
+  if (!options_.core.log_aggregation) return Status::kDisabled;
+  const bool over = fairlead::rm::Core::IsCompleted(app);
+  const bool late = over && app.finished.ms + kTimeOutMs < loop_.Wall().ms;
+  const auto told = log_statuses_.find(app.submission.id);
+  std::map<Status, size_t> count;
+  for (const model::NodeIndex index : app.ran_on) {
+    const fairlead::rm::Node* node = core().NodeAt(index);
+    Status status = Status::kNotStart;
+    if (node && told != log_statuses_.end()) {
+      if (const auto own = told->second.find(node->address); own != told->second.end()) status = own->second;
+    }
+    const bool ended = status == Status::kSucceeded || status == Status::kFailed;
+    ++count[late && !ended ? Status::kTimeOut : status];
+  }
+  const size_t all = app.ran_on.size();
+  if (count[Status::kNotStart] == all) return Status::kNotStart;
+  if (count[Status::kSucceeded] + count[Status::kFailed] + count[Status::kTimeOut] == all) {
+    if (count[Status::kFailed] > 0) return Status::kFailed;
+    if (count[Status::kTimeOut] > 0) return Status::kTimeOut;
+    return over ? Status::kSucceeded : Status::kRunning;
+  }
+  return count[Status::kRunningWithFailure] > 0 ? Status::kRunningWithFailure : Status::kRunning;
 }
 
 ResourceManager::Utilization ResourceManager::UtilizationOf(const m::NodeAddress& address) const {

@@ -411,7 +411,7 @@ Document Web::AppDocument(const App& app, const std::string& user, const Shares&
       .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
       .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
                                                      usage.preempted_memory_seconds == 0))
-      .Add("logAggregationStatus", core.config().log_aggregation ? (completed ? "TIME_OUT" : "NOT_START") : "DISABLED")
+      .Add("logAggregationStatus", std::string(Name(manager_.LogStatusOf(app))))
       .Add("unmanagedApplication", app.submission.unmanaged)
       .Add("appNodeLabelExpression", app.submission.label)
       .Add("amNodeLabelExpression", "")
@@ -557,8 +557,9 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   }
   if (path.size() == 3) return reply(Render(request, AttemptDocument(app, attempt->second), "appAttempt"));
   Document::List list;
+  const bool current = app.current()->id == *id;
   for (const auto& [container_id, container] : app.containers) {
-    if (container_id.attempt == *id) list.push_back(ContainerDocument(app, container));
+    if (current || container_id.attempt == *id) list.push_back(ContainerDocument(app, container));
   }
   if (path.size() == 4 && path[3] == "containers") {
     // A single container is written bare here, as Hadoop's own answer has it.

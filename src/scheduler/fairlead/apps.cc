@@ -42,7 +42,7 @@ void Core::On(const ev::AppAdded& event) {
   }
   const uint32_t leaf = LeafFor(name);
   if (leaf == kNone) {
-    Emit(ev::AppRejected{event.app, "queue " + name + " is not a leaf queue, and none can be made there"});
+    Emit(ev::AppRejected{event.app, name + " is not a leaf queue"});
     return;
   }
   if (event.app.value >= app_slots_.size()) app_slots_.resize(event.app.value + 1, kNone);

@@ -20,7 +20,8 @@ bool Reader::Fail(std::string_view what) {
 bool Reader::MissingRequired(std::string_view message, const std::string_view* names, uint32_t seen) {
   int first = 0;
   while (seen & (1U << first)) ++first;
-  return Fail("missing required field " + std::string(message) + "." + std::string(names[first]));
+  // protobuf's own words, which users of Hadoop's clients know.
+  return Fail("Message missing required fields: " + std::string(names[first]) + " of " + std::string(message));
 }
 
 bool Reader::LongVarint(uint64_t& out) {
