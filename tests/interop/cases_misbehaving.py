@@ -25,6 +25,21 @@ for _section in ("processes", "order", "asks", "releases", "tokens", "node-calls
     master_case(_section)
 
 
+HMAC = SURFACE.yarn_site + (("hadoop.security.secret-manager.key-generator.algorithm", "HmacSHA256"),)
+
+
+def hmac_case(name, **daemons):
+    """Tokens under another hash, which Hadoop 3.5 can choose, between its daemons and Fairlead's."""
+    @case("all", spec=dataclasses.replace(SURFACE, hadoop="3.5.0", yarn_site=HMAC, **daemons), name=name)
+    def run(cluster, work):
+        rows = rows_of(cluster, work, "MasterSurface", "releases")
+        assert any(row.startswith("container.exit-42 | ") and " exit=42 " in row for row in rows), rows
+
+
+hmac_case("hmac-sha256-java-nodes", nodes=("java",))
+hmac_case("hmac-sha256-java-rm", rm="java", nodes=("fairlead",))
+
+
 def bad_inputs():
     """What a stranger may send, by name."""
     hello = rpc.preamble() + rpc.context()

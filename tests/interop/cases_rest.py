@@ -1,9 +1,11 @@
 """Web services of resource manager and node, key by key, in JSON and XML; the proxy and the pages."""
 import contextlib
 import http.client
+import http.server
 import json
 import re
 import subprocess
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 
@@ -39,7 +41,7 @@ def sort_key(value):
     """Lists come in no order that two clusters share; these keys say who is who."""
     if not isinstance(value, dict):
         return str(value)
-    return str([value.get(k) for k in ("name", "nodeHostName", "queueName", "key", "containerId", "state", "type", "appAttemptId", "id")])
+    return str([value.get(k) for k in ("name", "fileName", "nodeHostName", "queueName", "key", "containerId", "state", "type", "appAttemptId", "id")])
 
 
 def flatten(path, name, value, rows):
@@ -94,7 +96,7 @@ class Site:
         for form in forms:
             answer, text = self.ask(method, path, body, f"application/{form}", content)
             kind = (answer.getheader("Content-Type") or "none").replace(" ", "").lower()
-            rows.append(f"{name} {form} | {answer.status} {kind}")
+            rows.append(f"{name} {form} status | {answer.status} {kind}")
             if "json" in kind and text:
                 try:
                     flatten(f"{name} {form}", "", json.loads(text), rows)
@@ -110,10 +112,10 @@ class Site:
 
 
 @contextlib.contextmanager
-def scene(cluster, work):
+def scene(cluster, work, *arguments):
     """RestScene's applications by label, while they are there."""
     with open(work / "scene.err", "wb") as errors:
-        process = subprocess.Popen(cluster.program_command("RestScene"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+        process = subprocess.Popen(cluster.program_command("RestScene", *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                                    env={**cluster.client_environment(), "PUPPETS": str(work / "puppets")})
     apps = {}
     for line in process.stdout:
@@ -141,7 +143,7 @@ def reading(site, apps):
         rows += site.rows(f"GET {path}", base + path)
     nodes = json.loads(site.ask("GET", base + "/nodes")[1])["nodes"]["node"]
     for node in nodes:
-        rows += site.rows(f"GET /nodes/{node['nodeHostName'].replace('localhost', '127.0.0.1')}", f"{base}/nodes/{node['id']}")
+        rows += site.rows(f"GET node {node['nodeHostName'].replace('localhost', '127.0.0.1')}", f"{base}/nodes/{node['id']}")
     for label, app in apps.items():
         rows += site.rows(f"GET {label}", f"{base}/apps/{app}")
         for part in ("state", "queue", "priority", "timeouts", "timeouts/LIFETIME", "timeouts/nonsense", "appattempts"):
@@ -300,6 +302,55 @@ def rest_node(cluster, work):
         first = next(n for n in nodes if n["nodeHostName"] != "127.0.0.2")
         rows = node_rows(Site(first["nodeHTTPAddress"]), apps)
     recordings.compare("rest-node", [named(row, apps) for row in rows], work)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """A master's web page: says what it was asked for."""
+
+    def do_GET(self):
+        length = int(self.headers.get("Content-Length") or 0)
+        kept = {name: self.headers.get(name) for name in ("Cookie", "User-Agent", "Accept", "X-Own", "Content-Type")}
+        body = f"{self.command} {self.path} {kept} {self.rfile.read(length).decode()}".encode()
+        self.send_response(201 if "created" in self.path else 302 if "elsewhere" in self.path else 200)
+        if "elsewhere" in self.path:
+            self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+        self.send_header("Content-Type", "text/x-page; charset=utf-8")
+        self.send_header("X-From-Page", "yes")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_PUT = do_POST = do_DELETE = do_GET
+
+    def log_message(self, *arguments):
+        pass
+
+
+def proxied(site, apps):
+    rows = []
+    running = apps["running"]
+    asked = [("GET", f"/proxy/{running}/", None), ("GET", f"/proxy/{running}", None), ("GET", f"/proxy/{running}/jobs/?id=1&x=a%20b", None),
+             ("GET", f"/proxy/{running}/created", None), ("GET", f"/proxy/{running}/elsewhere", None), ("PUT", f"/proxy/{running}/put", "body"),
+             ("POST", f"/proxy/{running}/post", "a=b"), ("DELETE", f"/proxy/{running}/x", None), ("GET", f"/proxy/{apps['finished']}/", None),
+             ("GET", f"/proxy/{apps['killed']}/", None), ("GET", f"/proxy/{apps['accepted']}/", None), ("GET", "/proxy/application_1_0001/", None),
+             ("GET", "/proxy/nonsense/", None), ("GET", "/proxy/", None), ("GET", f"/proxy/redirect/{running}/x", None), ("GET", "/", None)]
+    for method, path, body in asked:
+        answer, text = site.ask(method, path, body, "text/html", headers={"User-Agent": "browser", "X-Own": "mine"})
+        rows.append(f"{method} {path} | {answer.status} {answer.getheader('Location')} {answer.getheader('X-From-Page')}")
+        if answer.getheader("X-From-Page"):
+            rows.append(f"{method} {path} page | {answer.getheader('Content-Type')} {text}")
+    return rows
+
+
+@case("all", spec=ONE_NODE)
+def web_proxy(cluster, work):
+    """/proxy/APPLICATION/ of masters in every state; the running one's page is served here."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as page:
+        threading.Thread(target=page.serve_forever, daemon=True).start()
+        with scene(cluster, work, f"http://127.0.0.1:{page.server_port}/ui") as apps:
+            rows = proxied(Site(f"127.0.0.1:{cluster.web}"), apps)
+        page.shutdown()
+    recordings.compare("web-proxy", [named(row, apps) for row in rows], work)
 
 
 def named(row, apps):

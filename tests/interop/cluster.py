@@ -200,7 +200,7 @@ class Cluster(Daemons):
         return self.java_command("org.apache.hadoop.util.RunJar", peers.examples_jar(self.spec.hadoop), *arguments)
 
     def java_classes(self):
-        """The compiled programs of tests/interop/java."""
+        """The compiled programs of tests/interop/java/surface."""
         classes = self.directory / "classes"
         if not classes.exists():
             peers.compile_java(self.spec.hadoop, classes)

@@ -51,8 +51,8 @@ def examples_jar(version=HADOOP_VERSION):
 
 
 def compile_java(version, classes):
-    """Compiles the programs of tests/interop/java against a release of Hadoop."""
-    subprocess.run([java() + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{hadoop(version)}/*", *sorted((HERE / "java").glob("*.java"))],
+    """Compiles the programs of tests/interop/java/surface against a release of Hadoop."""
+    subprocess.run([java() + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{hadoop(version)}/*", *sorted((HERE / "java/surface").glob("*.java"))],
                    check=True)
 
 

@@ -18,7 +18,7 @@ def plain(text):
     text = re.sub(r"\b(localhost|127\.0\.0\.[12])(/127\.0\.0\.[12])?:\d{4,5}", r"\1:<port>", text)
     text = re.sub(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]", "[<time>]", text)
     text = re.sub(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}", "<date>", text)
-    text = re.sub(r"(\\n\t(at|\.\.\.) [^\\]*)+", "", text)  # Java's stack traces
+    text = re.sub(r"(\\n\t?(at|\.\.\.) [^\\]*)+", "", text)  # Java's stack traces
     text = re.sub(r"(java\.lang\.NullPointerException( \(\w+\))?): .*", r"\1", text)
     text = re.sub(r"(InvalidProtocolBufferException( \(\w+\))?): .*missing required fields.*", r"\1: missing required fields", text)
     text = re.sub(r"LocalHost:localPort [^/]+/[\d.:]+", "LocalHost:localPort <here>", text)
@@ -27,6 +27,8 @@ def plain(text):
     text = re.sub(r"expect responseId to be \d+", "expect responseId to be <n>", text)
     text = re.sub(r"\d+ MB-seconds, \d+ vcore-seconds", "<n> MB-seconds, <n> vcore-seconds", text)
     text = re.sub(r"RemainingTime : \d{3,}seconds", "RemainingTime : <n>seconds", text)
+    text = re.sub(r"PMem:\d+ MB, VMem:\d+ MB, VCores:[\d.E-]+", "PMem:<n> MB, VMem:<n> MB, VCores:<n>", text)
+    text = re.sub(r"Last-Health-Update : .*?UTC", "Last-Health-Update : <date>", text)
     return text.replace("localhost:", "127.0.0.1:")
 
 

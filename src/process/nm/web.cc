@@ -46,6 +46,14 @@ std::string TimeText(base::WallTime time) {
   return std::string(text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S +0000 %Y", &parts));
 }
 
+bool WantsXml(const http::Request& request) {
+  const std::string_view accept = http::FindHeader(request.headers, "Accept");
+  const size_t json = accept.find("json");
+  const size_t xml = accept.find("xml");
+  return xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
+         accept.find("html") == std::string_view::npos;
+}
+
 /// Hadoop's state names on this port: everything before the end but RUNNING counts as it is.
 bool IsOver(const ContainerView& container) { return container.state == model::nm::ContainerState::kDone; }
 
@@ -118,10 +126,10 @@ Web::Document Web::NodeInfo() const {
       .Add("nodeHealthy", view.healthy)
       .Add("nodeManagerVersion", version)
       .Add("nodeManagerBuildVersion", version + " from Fairlead")
-      .Add("nodeManagerVersionBuiltOn", "")
+      .Add("nodeManagerVersionBuiltOn", "see fairlead --version")
       .Add("hadoopVersion", version)
       .Add("hadoopBuildVersion", version + " from Fairlead")
-      .Add("hadoopVersionBuiltOn", "")
+      .Add("hadoopVersionBuiltOn", "see fairlead --version")
       .Add("id", identity.host + ":" + std::to_string(identity.port))
       .Add("nodeHostName", identity.host)
       .Add("nmStartupTime", manager_.started().ms);
@@ -141,7 +149,9 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
   if (path.size() == 2) {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
     if (!id)
-      return Error(request, 400, "BadRequestException", "java.lang.Exception: invalid application id, " + path[1]);
+      return Error(request, 400, "BadRequestException",
+                   "java.lang.IllegalArgumentException: Invalid ApplicationId prefix: " + path[1] +
+                       ". The valid ApplicationId should start with prefix application");
     for (const AppView& app : view.apps) {
       if (app.id == *id) return Render(request, document(app), "app");
     }
@@ -157,7 +167,10 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
                              AppState::kCleaningUp, AppState::kFinished})
       known |= EnumName(s) == state->second;
     if (!known)
-      return Error(request, 400, "BadRequestException", "java.lang.Exception: Error: invalid state " + state->second);
+      return Error(request, 400, "IllegalArgumentException",
+                   "No enum constant org.apache.hadoop.yarn.server.nodemanager.containermanager.application."
+                   "ApplicationState." +
+                       state->second);
   }
   if (user != request.query.end() && user->second.empty())
     return Error(request, 400, "BadRequestException",
@@ -272,15 +285,17 @@ http::Response Web::LogList(const http::Request& request, const model::Container
       .Add("logAggregationType", "LOCAL")
       .Add("containerId", ToString(id))
       .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
-  return Render(request, out, "containerLogsInfo");
+  if (!WantsXml(request)) return Render(request, out, "containerLogsInfo");
+  return Render(request, Document::Object().Add("containerLogsInfo", std::move(out)), "containerLogsInfoes");
 }
 
 http::Response Web::LogText(const http::Request& request, const model::ContainerId& id, const std::string& file) const {
   const std::vector<LogFile> files = LogFiles(id);
   const auto at = std::find_if(files.begin(), files.end(), [&](const LogFile& f) { return f.info.name == file; });
   if (at == files.end()) {
-    return Error(request, 404, "NotFoundException",
-                 "java.lang.Exception: Cannot find this log on the local disk: " + file);
+    const std::string text = "java.lang.Exception: Cannot find this log on the local disk.";
+    if (http::FindHeader(request.headers, "Accept").starts_with("text/plain")) return http::TextResponse(404, text);
+    return Error(request, 404, "NotFoundException", text);
   }
   // size: so many bytes from the start, negative: from the end (NMWebServices.getContainerLogFile).
   const int64_t size = IntOf(request, "size", INT64_MAX);
@@ -293,7 +308,7 @@ http::Response Web::LogText(const http::Request& request, const model::Container
   std::string body = head + "\nLogAggregationType: LOCAL\n" + std::string(head.size(), '=') + "\nLogType:" + file +
                      "\nLogLastModifiedTime:" + TimeText(at->info.modified) +
                      "\nLogLength:" + std::to_string(at->info.size) + "\nLogContents:\n" + *text +
-                     "\nEnd of LogType:" + file;
+                     "End of LogType:" + file;
   if (running)
     body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
   body += "\n" + std::string(71, '*') + "\n\n";
@@ -408,11 +423,7 @@ std::string Web::Metrics() const {
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
   http::Response response;
   response.status = status;
-  const std::string_view accept = http::FindHeader(request.headers, "Accept");
-  const size_t json = accept.find("json");
-  const size_t xml = accept.find("xml");
-  const bool wants_xml = xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
-                         accept.find("html") == std::string_view::npos;
+  const bool wants_xml = WantsXml(request);
   response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
   response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
   response.headers = {
@@ -424,8 +435,10 @@ http::Response Web::Error(const http::Request& request, int status, const std::s
                           const std::string& message) {
   Document document = Document::Object();
   document.Add("exception", exception).Add("message", message);
-  document.Add("javaClassName",
-               (exception == "IOException" ? "java.io." : "org.apache.hadoop.yarn.webapp.") + exception);
+  const char* package = exception == "IOException"                ? "java.io."
+                        : exception == "IllegalArgumentException" ? "java.lang."
+                                                                  : "org.apache.hadoop.yarn.webapp.";
+  document.Add("javaClassName", package + exception);
   return Render(request, document, "RemoteException", status);
 }
 

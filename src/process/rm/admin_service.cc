@@ -84,7 +84,9 @@ void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
     const m::NodeAddress address = endpoints::yarn::FromWire(entry.NodeId());
     const Node* node = core().FindNode(address);
     if (!node || !node->in_scheduler) {
-      return Refuse(call.token, ex::kYarn, "Node " + ToString(address) + " is not registered.");
+      return Refuse(call.token, ex::kYarn,
+                    "Resource update get failed on all nodes due to change resource on an unrecognized node: " +
+                        ToString(address));
     }
     if (endpoints::yarn::FromWire(entry.ResourceOption().Resource()).AnyNegative()) {
       return Refuse(call.token, ex::kYarn, "A node's resource cannot be negative.");

@@ -63,6 +63,9 @@ bool Forwarded(const std::string& name) {
 
 void Web::Proxy(const http::Request& request, const Segments& path, const Reply& reply) {
   if (path.empty()) return reply(http::TextResponse(404, "Write /proxy/APPLICATION/\n"));
+  if (request.method != "GET" && request.method != "HEAD" && request.method != "PUT") {
+    return reply(http::TextResponse(405, "The proxy passes on GET, HEAD and PUT alone.\n"));
+  }
   std::string id = path[0] == "redirect" && path.size() > 1 ? path[1] : path[0];
   const base::Result<model::ApplicationId> parsed = model::ParseApplicationId(id);
   const App* app = parsed.ok() ? manager_.core().FindApp(*parsed) : nullptr;
@@ -83,7 +86,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   http::ClientRequest fetch;
   fetch.endpoint = target->endpoint;
   fetch.method = request.method;
-  fetch.target = target->path + rest;
+  fetch.target = rest == "/" && !target->path.empty() ? target->path : target->path + rest;
   for (const auto& [name, value] : request.headers) {
     if (Forwarded(name)) fetch.headers.emplace_back(name, value);
   }

@@ -35,7 +35,12 @@ public class CommandLines extends Surface {
     System.setOut(stream);
     System.setErr(stream);
     try {
-      result = "exit " + ToolRunner.run(new Configuration(CONF), maker.make(), words);
+      Tool tool = maker.make();
+      if (tool instanceof YarnCLI) {
+        ((YarnCLI) tool).setSysOutPrintStream(stream);
+        ((YarnCLI) tool).setSysErrPrintStream(stream);
+      }
+      result = "exit " + ToolRunner.run(new Configuration(CONF), tool, words);
     } catch (Exception e) {
       result = thrown(e);
     } finally {
@@ -47,8 +52,13 @@ public class CommandLines extends Surface {
       String plain = line.strip().replaceAll("\\s+", " ");
       if (!plain.isEmpty() && !plain.contains(" INFO ") && !plain.startsWith("SLF4J") && !plain.startsWith("log4j:")) lines.add(plain);
     }
-    row(name, result);
-    for (int at = 0; at < lines.size(); ++at) row(name + " #" + at, lines.get(at));
+    // Lists come in no order that two clusters share.
+    List<String> listed = new ArrayList<>(lines);
+    listed.removeIf(line -> !line.startsWith("container_") && !line.startsWith("application_"));
+    Iterator<String> sorted = listed.stream().sorted().iterator();
+    lines.replaceAll(line -> listed.contains(line) ? sorted.next() : line);
+    lines.add(0, result);
+    row(name, String.join("\n", lines));
   }
 
   static void yarn(String... words) throws Exception {
@@ -56,6 +66,7 @@ public class CommandLines extends Surface {
   }
 
   public static void main(String[] arguments) throws Exception {
+    org.apache.hadoop.yarn.webapp.util.WebServiceClient.initialize(CONF);  // as LogsCLI's own main does
     Puppet finished = new Puppet(c -> {
       c.setApplicationName("finished");
       c.setApplicationType("SPARK");

@@ -284,6 +284,13 @@ public class MasterSurface extends Surface {
     return changed;
   }
 
+  /** One bit of the user's name in a container token's identifier. */
+  static byte[] otherUser(byte[] identifier) {
+    byte[] changed = identifier.clone();
+    changed[new String(identifier, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf(System.getProperty("user.name"))] ^= 1;
+    return changed;
+  }
+
   @SuppressWarnings({"unchecked", "rawtypes"})
   static Object with(org.apache.hadoop.security.token.Token<?> like, byte[] identifier, byte[] password) throws Exception {
     org.apache.hadoop.security.token.Token token = new org.apache.hadoop.security.token.Token(identifier, password, like.getKind(),
@@ -329,7 +336,7 @@ public class MasterSurface extends Surface {
     mine.awaitRunning(first.getId());
     call("nm.start-again", () -> started(start(nm, first.getContainerToken())));
     call("nm.start-another-node's", () -> started(start(nm, elsewhere.getContainerToken())));
-    call("nm.start-changed-identifier", () -> started(start(nm, changed(here.get(1).getContainerToken(), MasterSurface::flip, b -> b))));
+    call("nm.start-changed-identifier", () -> started(start(nm, changed(here.get(1).getContainerToken(), MasterSurface::otherUser, b -> b))));
     call("nm.start-changed-password", () -> started(start(nm, changed(here.get(1).getContainerToken(), b -> b, MasterSurface::flip))));
     call("nm.start-garbage-token", () -> started(start(nm, changed(here.get(1).getContainerToken(), b -> new byte[] {9, 9}, b -> b))));
     call("nm.start-no-token", () -> started(nm.startContainers(StartContainersRequest.newInstance(List.of(StartContainerRequest.newInstance(Puppet.launch(), null))))));

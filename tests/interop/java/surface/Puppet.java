@@ -30,6 +30,7 @@ final class Puppet {
   private final Map<Integer, UserGroupInformation> callers = new HashMap<>();
   final Map<NodeId, Token> nmTokens = new HashMap<>();
   int response;
+  String page = "http://127.0.0.1:1/ui";  // what the master says its web page is
 
   Puppet(Consumer<ApplicationSubmissionContext> change) throws Exception {
     this(Surface.CLIENT.createApplication(), change);
@@ -125,7 +126,7 @@ final class Puppet {
 
   RegisterApplicationMasterResponse register(int attempt) throws Exception {
     response = 0;
-    return protocol(attempt).registerApplicationMaster(RegisterApplicationMasterRequest.newInstance("here", 1234, "http://127.0.0.1:1/ui"));
+    return protocol(attempt).registerApplicationMaster(RegisterApplicationMasterRequest.newInstance("here", 1234, page));
   }
 
   AllocateResponse allocate(int attempt, List<ResourceRequest> asks, List<ContainerId> releases) throws Exception {

@@ -1,7 +1,7 @@
 import java.util.*;
 import org.apache.hadoop.yarn.api.records.*;
 
-/** Sets a scene of applications in every state, says "LABEL ID" for each and "ready", and holds it until its input ends. */
+/** Sets a scene of applications in every state (the running one's web page may be given), says "LABEL ID" for each and "ready", and holds it until its input ends. */
 public class RestScene extends Surface {
   public static void main(String[] arguments) throws Exception {
     Puppet finished = new Puppet(c -> {
@@ -32,6 +32,7 @@ public class RestScene extends Surface {
       c.setQueue("root.beta");
       c.setApplicationTimeouts(Map.of(ApplicationTimeoutType.LIFETIME, 4000L));
     });
+    if (arguments.length > 0) running.page = arguments[0];
     running.register(1);
     List<Container> granted = running.grants(1, 256, 2);
     for (Container container : granted) {
