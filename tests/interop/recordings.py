@@ -20,7 +20,7 @@ def plain(text):
     text = re.sub(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}", "<date>", text)
     text = re.sub(r"(\\n\t?(at|\.\.\.) [^\\]*)+", "", text)  # Java's stack traces
     text = re.sub(r"(java\.lang\.NullPointerException( \(\w+\))?): .*", r"\1", text)
-    text = re.sub(r"(InvalidProtocolBufferException( \(\w+\))?): .*missing required fields.*", r"\1: missing required fields", text)
+    text = re.sub(r"(InvalidProtocolBufferException( \(\w+\))?):? .*missing required fields: [^|]*?(?=( detail=|$))", r"\1: missing required fields", text)
     text = re.sub(r"LocalHost:localPort [^/]+/[\d.:]+", "LocalHost:localPort <here>", text)
     text = re.sub(r"(\[<time>\]Container exited with a non-zero exit code.*?)\1", r"\1", text)  # Hadoop says it twice
     text = text.replace("preemption=strictContract { }", "preemption=null")  # an empty message
@@ -49,7 +49,7 @@ def compare(name, lines, work="<work>", differs=None):
     """Fails with every row that differs. `differs` maps a pattern of row names to the pattern that the value may have instead, where
     Fairlead is meant to differ (docs/yarn-compatibility.md says why)."""
     path = DIRECTORY / f"{name}.txt.gz"
-    lines = [plain(line.replace(str(work), "<work>")) for line in lines]
+    lines = [plain(line.replace(str(work), "<work>").replace("\r", "").replace("\n", "\\n")) for line in lines]
     rows = _rows(lines)
     if RECORD:
         with open(path, "wb") as out, gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as zipped:
