@@ -133,6 +133,7 @@ void HadoopConf::Set(const std::string& key, const std::string& value, Origin or
 }
 
 std::optional<std::string> HadoopConf::Variable(const std::string& name, int depth) const {
+  asked_.insert(name);
   if (name.starts_with("env.")) {
     std::string variable = name.substr(4);
     std::optional<std::string> fallback;

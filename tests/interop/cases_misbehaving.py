@@ -17,8 +17,13 @@ MASTERS = dataclasses.replace(SURFACE, yarn_site=SURFACE.yarn_site + (("yarn.am.
 # Where Fairlead is meant to differ (docs/yarn-compatibility.md).
 DIFFERS = {
     "ask.never-opportunistic": "1 <memory:256, vCores:1> priority=9 .*",
-    "token.(garbage|empty)|nm.nm-token-garbage": r"! .*SecretManager\$InvalidToken: .*",
+    "token.(garbage|empty)|nm.nm-token-garbage": r"! .*(SecretManager\$InvalidToken|SaslException): .*",
+    # The bytes as they came are what the password signs; Hadoop writes them anew first.
+    "token.changed-identifier": r"! javax.security.sasl.SaslException: .* Mismatched response.",
+    "nm.localization": r"\{container_.*=\[\]\}",
     "nm.start-garbage-token": r"! .*SecretManager\$InvalidToken: .*",
+    # Hadoop forgets how large the container was.
+    "release.(not-started|running)": ".* exit=-100 diagnostics=Container released by application capability=<memory:256, vCores:1> .*",
     # Whether the finished attempt is forgotten yet.
     "token.after-end": "2|! .*(ApplicationAttemptNotFoundException|InvalidToken): .*",
 }

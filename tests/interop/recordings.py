@@ -29,6 +29,7 @@ def plain(text):
     text = re.sub(r"RemainingTime : \d{3,}seconds", "RemainingTime : <n>seconds", text)
     text = re.sub(r"PMem:\d+ MB, VMem:\d+ MB, VCores:[\d.E-]+", "PMem:<n> MB, VMem:<n> MB, VCores:<n>", text)
     text = re.sub(r"Last-Health-Update : .*?UTC", "Last-Health-Update : <date>", text)
+    text = re.sub(r"(?<=[\[ ])FINISHING(?= )", "FINISHED", text)  # an attempt whose process has not ended yet
     return text.replace("localhost:", "127.0.0.1:")
 
 

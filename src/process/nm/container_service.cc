@@ -81,7 +81,7 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
   event.attempt = ep::FromWire(token.AppAttemptId());
   std::vector<Refusal> refused;
   for (const w::StartContainerRequestProto& one : request.start_container_request) {
-    if (!one.container_token) return server_.Fail(call.token, ex::kYarn, "Invalid ContainerToken");
+    if (!one.container_token) return server_.Fail(call.token, ex::kYarn, "java.io.IOException: Invalid ContainerToken");
     const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(*one.container_token);
     // As in Hadoop a forged token fails the whole call, not its container alone.
     if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);
