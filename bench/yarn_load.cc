@@ -254,7 +254,10 @@ class Master {
 class Load {
  public:
   explicit Load(Options options)
-      : options_(std::move(options)), loop_(env_posix::MakePosixLoop()), rpc_(*loop_, *loop_, Limits()), rng_(options_.seed) {}
+      : options_(std::move(options)),
+        loop_(env_posix::MakePosixLoop()),
+        rpc_(*loop_, *loop_, Limits()),
+        rng_(options_.seed) {}
 
   void Run() {
     for (int i = 0; i < options_.nodes; ++i) {
@@ -323,7 +326,8 @@ class Load {
       calls_before_ = totals_.calls;
     }
     if (now >= end_) return Report(now);
-    for (; next_due_ <= now; next_due_ += Seconds(gap_(rng_) * options_.batch / options_.rate)) due_.push_back(next_due_);
+    for (; next_due_ <= now; next_due_ += Seconds(gap_(rng_) * options_.batch / options_.rate))
+      due_.push_back(next_due_);
     while (!due_.empty()) {
       Master* master = FreeMaster();
       if (!master) break;

@@ -93,7 +93,10 @@ void JobClient::Poll() {
           return Later(kPollInterval, &JobClient::Poll);
         }
         ended_ = true;
-        ledger_.Ended(ToId(id_), std::string(Name(report.FinalApplicationStatus())), job_.tasks);
+        const model::ApplicationId app = ToId(id_);
+        const bool complete =
+            job_.kind == JobSpec::Kind::kCount ? ledger_.result_right(app) : ledger_.tasks_done(app) == job_.tasks;
+        ledger_.Ended(app, std::string(Name(report.FinalApplicationStatus())), complete);
         if (report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded &&
             report.Diagnostics().empty()) {
           ledger_.Violation(ToString(ToId(id_)) + " ended " + std::string(Name(report.YarnApplicationState())) +

@@ -35,8 +35,14 @@ Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec>
     node->machine = &world_.AddMachine(node->name);
     node->apps = &world_.AddMachine(node->name + "-containers");
     ledger_.SetCapacity(node->name, spec_.node_capacity);
-    node->host = std::make_unique<ContainerHost>(world_, *node->apps, env::Endpoint{"rm", kSchedulerPort}, node->name,
-                                                 jobs_, ledger_);
+    node->shuffle = std::make_unique<ShuffleNode>(world_, world_.AddMachine(node->name + "-shuffle"),
+                                                  node->machine->disk(), ledger_);
+    node->shuffle->Start();
+    node->host = std::make_unique<ContainerHost>(
+        world_,
+        ContainerHost::Place{
+            node->name, *node->apps, node->machine->disk(), {"rm", kSchedulerPort}, node->shuffle->endpoint()},
+        jobs_, ledger_);
     StartAgent(*node);
     nodes_.push_back(std::move(node));
   }
@@ -96,7 +102,7 @@ void Cluster::StartAgent(Node& node) {
   settings.core.check_virtual = false;
   settings.core.room_is_all_types = true;
   node.containers = node.host->NewPort(node.machine->loop());
-  node.localizer = std::make_unique<SimLocalizer>(node.machine->loop());
+  node.localizer = std::make_unique<SimLocalizer>(world_, node.machine->loop());
   node.agent = std::make_unique<process::nm::NodeManager>(process::nm::Environment{node.machine->loop(),
                                                                                    node.machine->net(),
                                                                                    node.machine->disk(),
@@ -146,6 +152,18 @@ void Cluster::RestartAgent(int number) {
   node.machine->Restart();
   node.apps->Restart();
   StartAgent(node);
+  node.host_up = true;
+  node.shuffle->Restart();
+}
+
+void Cluster::RestartShuffle(int number) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  if (node.host_up) node.shuffle->Restart();
+}
+
+void Cluster::LoseFiles(int number) {
+  const base::Status removed = nodes_[static_cast<size_t>(number)]->machine->disk().RemoveTree("/local/usercache");
+  if (!removed.ok()) ledger_.Violation("files cannot be lost: " + removed.error().message);
 }
 
 void Cluster::KillHost(int number) {
@@ -153,6 +171,8 @@ void Cluster::KillHost(int number) {
   CrashAgent(number, true);
   node.apps->Crash(true);
   node.host->Die();
+  node.shuffle->Crash(true);
+  node.host_up = false;
 }
 
 bool Cluster::AllJobsEnded() const {
@@ -168,6 +188,8 @@ void Cluster::CheckInvariants() {
     if (!wrong.empty()) ledger_.Violation("resource manager: " + wrong);
   }
   for (const auto& node : nodes_) {
+    node->shuffle->CheckInvariants();
+    node->host->CheckInvariants();
     if (!node->agent) continue;
     const std::string wrong = node->agent->core().CheckInvariants();
     if (!wrong.empty()) ledger_.Violation(node->name + ": " + wrong);
@@ -235,6 +257,7 @@ uint64_t Cluster::StateHash() const {
   if (rm_) hasher.Mix(rm_->machine().StateHash());
   for (const auto& node : nodes_) {
     if (node->agent) hasher.Mix(node->agent->core().StateHash());
+    hasher.Mix(node->shuffle->StateHash());
   }
   return hasher.value();
 }

@@ -12,6 +12,7 @@
 #include "sim/client.h"
 #include "sim/containers.h"
 #include "sim/ledger.h"
+#include "sim/shuffle_node.h"
 
 namespace fairlead::sim {
 
@@ -44,7 +45,13 @@ class Cluster {
   void RestartAgent(int node);
   /// The host with agent and containers is gone; RestartAgent brings an empty one back.
   void KillHost(int node);
-  bool KillTask(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOneTask(); }
+  void CrashShuffle(int node, bool silently) { nodes_[static_cast<size_t>(node)]->shuffle->Crash(silently); }
+  void RestartShuffle(int node);
+  /// The files of all applications on the node's disk are gone, map outputs among them.
+  void LoseFiles(int node);
+  bool shuffle_up(int node) const { return nodes_[static_cast<size_t>(node)]->shuffle->up(); }
+  bool KillTask(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(false); }
+  bool KillDriver(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(true); }
   bool rm_up() const { return rm_ != nullptr; }
   bool agent_up(int node) const { return nodes_[static_cast<size_t>(node)]->agent != nullptr; }
   int nodes() const { return spec_.nodes; }
@@ -68,7 +75,9 @@ class Cluster {
     std::string name;
     env_sim::Machine* machine = nullptr;  // of the agent
     env_sim::Machine* apps = nullptr;     // of its containers
+    std::unique_ptr<ShuffleNode> shuffle;
     std::unique_ptr<ContainerHost> host;
+    bool host_up = true;
     SimDirs dirs;
     std::unique_ptr<SimLocalizer> localizer;
     std::unique_ptr<process::nm::Containers> containers;

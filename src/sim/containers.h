@@ -15,10 +15,15 @@ namespace fairlead::sim {
 /// down, and their exit codes wait for it, as the supervisors of the real machine have it.
 class ContainerHost {
  public:
-  /// `apps` is the machine whose ports the containers' processes use (another one than the agent's, because an agent's
-  /// crash leaves containers alone). `jobs` outlives this.
-  ContainerHost(env_sim::World& world, env_sim::Machine& apps, env::Endpoint scheduler, std::string name,
-                const std::map<int, JobSpec>& jobs, Ledger& ledger);
+  struct Place {
+    std::string name;               // of the host
+    env_sim::Machine& apps;         // whose ports the containers' processes use; not the agent's, which may crash alone
+    env::Disk& disk;                // of the host
+    env::Endpoint scheduler;        // of the resource manager
+    env::Endpoint shuffle_service;  // of the host
+  };
+  /// `jobs` outlives this.
+  ContainerHost(env_sim::World& world, Place place, const std::map<int, JobSpec>& jobs, Ledger& ledger);
   ~ContainerHost();
 
   /// The port for one life of the agent.
@@ -26,8 +31,10 @@ class ContainerHost {
 
   /// The whole host is gone, with everything on it.
   void Die();
-  /// Ends one running task with SIGKILL, as an operator might; false when none runs.
-  bool KillOneTask();
+  /// Ends one running task or executor (`driver`: the driver of a count job) with SIGKILL, as an operator might; false
+  /// when none runs.
+  bool KillOne(bool driver);
+  void CheckInvariants();
 
  private:
   friend class SimContainers;
@@ -37,19 +44,19 @@ class ContainerHost {
     bool is_master = false;
     int exit_code = 0;
     model::nm::EndCause cause = model::nm::EndCause::kExit;
-    std::unique_ptr<Master> master;
+    bool is_driver = false;
+    std::unique_ptr<Program> program;
     env::Loop::TimerId end_timer = 0;
   };
   void Launch(process::nm::LaunchPlan plan);
-  void StartMaster(Process& process, int job);
+  void StartMaster(Process& process, const JobSpec& job);
+  void StartExecutor(Process& process, const JobSpec& job, const std::string& driver, const std::string& executor);
   void StartTask(Process& process, int job, int task);
   void End(const model::ContainerId& id, int exit_code, model::nm::EndCause cause);
   void Tell(model::nm::Event event);
 
   env_sim::World& world_;
-  env_sim::Machine& apps_;
-  env::Endpoint scheduler_;
-  std::string name_;
+  const Place place_;
   const std::map<int, JobSpec>& jobs_;
   Ledger& ledger_;
   std::map<model::ContainerId, Process> processes_;
@@ -57,13 +64,14 @@ class ContainerHost {
   env::Loop* agent_loop_ = nullptr;
 };
 
-/// Everything is there at once.
+/// Everything is there after a while.
 class SimLocalizer final : public process::nm::Localizer {
  public:
-  explicit SimLocalizer(env::Loop& loop) : loop_(loop) {}
+  SimLocalizer(env_sim::World& world, env::Loop& loop) : world_(world), loop_(loop) {}
   void Fetch(process::nm::FetchPlan plan, std::function<void(process::nm::Fetched)> done) override;
 
  private:
+  env_sim::World& world_;
   env::Loop& loop_;
 };
 

@@ -19,9 +19,13 @@ std::map<int, JobSpec> MakeJobs(base::Rng& rng) {
     JobSpec job;
     job.number = i;
     job.queue = "root.q" + std::to_string(i % 2);
+    job.kind = rng.Chance(0.4) ? JobSpec::Kind::kCount : JobSpec::Kind::kTasks;
     job.tasks = static_cast<int>(rng.Between(1, 12));
     job.task_time = Duration::Millis(rng.Between(200, 8000));
     job.task_size = model::Resources::Of(128 * rng.Between(1, 6), rng.Between(1, 2));
+    job.reduces = static_cast<int>(rng.Between(1, 5));
+    job.executors = static_cast<int>(rng.Between(1, 3));
+    job.input_seed = rng.Below(1000);
     if (rng.Chance(0.4)) job.preferred_host = "node" + std::to_string(rng.Below(4));
     if (rng.Chance(0.3)) job.task_failure = 0.2;
     if (rng.Chance(0.2)) job.master_failure = 0.5;
@@ -54,6 +58,9 @@ class FaultScript {
     for (int i = static_cast<int>(world_.rng().Below(4)); i > 0; --i) At(end, &FaultScript::CrashAgent);
     for (int i = static_cast<int>(world_.rng().Below(2)); i > 0; --i) At(end, &FaultScript::KillHost);
     for (int i = static_cast<int>(world_.rng().Below(4)); i > 0; --i) At(end, &FaultScript::KillTask);
+    for (int i = static_cast<int>(world_.rng().Below(2)); i > 0; --i) At(end, &FaultScript::KillDriver);
+    for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::CrashShuffle);
+    for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::LoseFiles);
   }
 
  private:
@@ -91,6 +98,22 @@ class FaultScript {
   void KillTask() {
     if (cluster_.KillTask(AnyNode())) Count("executor killed");
   }
+  void KillDriver() {
+    for (int node = 0; node < cluster_.nodes(); ++node) {
+      if (cluster_.KillDriver(node)) return Count("driver killed");
+    }
+  }
+  void CrashShuffle() {
+    const int node = AnyNode();
+    if (!cluster_.shuffle_up(node)) return;
+    Count("shuffle service crash");
+    cluster_.CrashShuffle(node, world_.rng().Chance(0.3));
+    world_.Script(Soon(100, 10000), [this, node] { cluster_.RestartShuffle(node); });
+  }
+  void LoseFiles() {
+    Count("files lost");
+    cluster_.LoseFiles(AnyNode());
+  }
 
   env_sim::World& world_;
   Cluster& cluster_;
@@ -104,21 +127,17 @@ void Summarize(const env_sim::World& world, Instant began, const Ledger& ledger,
 }  // namespace
 
 std::vector<std::string> ExpectedFaults() {
-  return {"connection cut before delivery",
-          "connection cut after delivery",
-          "half-open peer",
-          "slow delivery",
-          "connect refused",
-          "store failure",
-          "rm crash",
-          "nm crash",
-          "host lost",
-          "executor killed",
-          "master dies",
-          "task fails",
-          "task runs again",
-          "call tried again",
-          "master registers again"};
+  return {// faults
+          "connection cut before delivery", "connection cut after delivery", "half-open peer", "slow delivery",
+          "connect refused", "store failure", "rm crash", "nm crash", "host lost", "shuffle service crash",
+          "files lost", "executor killed", "driver killed", "master dies", "task fails",
+          // rare branches
+          "call tried again", "container ended while its agent was away",
+          "container not yet launched when its agent died", "container outlived its agent", "executor lost its driver",
+          "fetch tried again", "job fails with a reason", "map output cannot be fetched", "master is disowned",
+          "master registers again", "registration had taken effect", "shuffle registration tried again",
+          "shuffle registrations recovered", "stage runs again", "start of a container failed",
+          "task lost with its executor", "task runs again"};
 }
 
 FaultRunResult RunFaults(uint64_t seed, PlantedBug bug) {

@@ -18,8 +18,8 @@ class Ledger {
   // ---- applications
   /// The resource manager said yes to a submission.
   void Acknowledged(const model::ApplicationId& app) { acknowledged_.insert(app); }
-  /// A client saw the final state of an application that had `tasks` tasks.
-  void Ended(const model::ApplicationId& app, const std::string& final_status, int tasks);
+  /// A client saw the final state of an application; `complete`: all its work was done.
+  void Ended(const model::ApplicationId& app, const std::string& final_status, bool complete);
 
   // ---- containers
   /// A process of the container began on a host.
@@ -37,6 +37,9 @@ class Ledger {
   // ---- tasks
   void TaskDone(const model::ApplicationId& app, int task) { done_[app].insert(task); }
   int tasks_done(const model::ApplicationId& app) const;
+  /// An attempt of the application computed the right result.
+  void ResultRight(const model::ApplicationId& app) { right_.insert(app); }
+  bool result_right(const model::ApplicationId& app) const { return right_.contains(app); }
 
   void Violation(const std::string& what) { violations_.push_back(what); }
   const std::vector<std::string>& violations() const { return violations_; }
@@ -58,6 +61,7 @@ class Ledger {
   int rm_run_ = 0;
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
+  std::set<model::ApplicationId> right_;
   std::vector<std::string> violations_;
 };
 

@@ -38,7 +38,10 @@ yarn::ResourceRequestProto AskFor(const JobSpec& job, const std::string& name, i
 
 }  // namespace
 
-std::string MasterCommand(const JobSpec& job) { return "simulate-master " + std::to_string(job.number) + " end"; }
+std::string MasterCommand(const JobSpec& job) {
+  const char* const program = job.kind == JobSpec::Kind::kCount ? "simulate-driver " : "simulate-master ";
+  return program + std::to_string(job.number) + " end";
+}
 
 std::string TaskCommand(const JobSpec& job, int task) {
   return "simulate-task " + std::to_string(job.number) + " " + std::to_string(task) + " end";

@@ -10,23 +10,12 @@
 #include "endpoints/yarn/credentials.h"
 #include "env_sim/world.h"
 #include "process/rpc/rpc_client.h"
+#include "sim/job.h"
 #include "sim/ledger.h"
 #include "wire/yarn/container_manager.h"
 #include "wire/yarn/master.h"
 
 namespace fairlead::sim {
-
-/// A job of the simulator: so many tasks of one size, a container each.
-struct JobSpec {
-  int number = 0;
-  std::string queue = "default";
-  int tasks = 4;
-  base::Duration task_time = base::Duration::Seconds(2);
-  model::Resources task_size = model::Resources::Of(256, 1);
-  std::string preferred_host;  // empty: anywhere
-  double task_failure = 0;     // chance that a task's process ends with exit code 1
-  double master_failure = 0;   // chance that an attempt dies in the middle
-};
 
 /// The command line that a simulated container's process understands.
 std::string MasterCommand(const JobSpec& job);
@@ -35,12 +24,12 @@ std::string TaskCommand(const JobSpec& job, int task);
 /// An application master in the simulated cluster: speaks ApplicationMasterProtocol and ContainerManagementProtocol
 /// over the real sessions as Hadoop's AMRMClient and NMClient do: repeats a call whose reply was lost with the same
 /// response id, registers again when the resource manager forgot it, asks again for tasks that failed.
-class Master {
+class Master final : public Program {
  public:
   Master(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, JobSpec job,
          model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
          std::function<void(int exit_code)> exit);
-  ~Master();
+  ~Master() override;
 
  private:
   using Completed = wire::yarn::ContainerStatusProto;

@@ -9,7 +9,8 @@ namespace we = wire::engine;
 /// One connection.
 class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
  public:
-  Peer(ExecutorServer& server, std::unique_ptr<env::Stream> stream) : server_(server), stream_(std::move(stream)) {
+  Peer(ExecutorServer& server, uint64_t number, std::unique_ptr<env::Stream> stream)
+      : server_(server), number_(number), stream_(std::move(stream)) {
     uint8_t nonce[32];
     server_.loop_.RandomBytes(nonce);
     nonce_.assign(reinterpret_cast<const char*>(nonce), sizeof nonce);
@@ -38,6 +39,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
   }
 
   void OnData(std::string_view bytes) override {
+    last_heard_ = server_.loop_.Now();
     parser_.Feed(bytes);
     const std::shared_ptr<bool> alive = alive_;
     we::Message message;
@@ -80,15 +82,25 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
     parser_.set_frame_max(we::kFrameMax);
     index_ = server_.driver_.AddExecutor(*info, this);
     Send(we::Welcome{index_.value});
+    PingLater();
     server_.callbacks_.on_ready(id_, index_);
   }
   void Refuse(const std::string& why) {
     Send(we::Refused{why});
     Flush();
     if (stream_) stream_->CloseAfterFlush();
-    server_.Remove(this);
+    server_.Remove(number_);
+  }
+  void PingLater() {
+    timer_ = server_.loop_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
+      timer_ = 0;
+      if ((server_.loop_.Now() - last_heard_).millis() > we::kSilenceMaxMs) return Lose("nothing was heard of it");
+      Send(we::Ping{});
+      PingLater();
+    });
   }
   void Lose(const std::string& why) {
+    StopTimer();
     stream_.reset();
     if (admitted_) {
       admitted_ = false;
@@ -97,7 +109,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
         server_.driver_.RemoveExecutor(index_, model::tasks::LossKind::kProcessLost, false, why);
       }
     }
-    server_.Remove(this);
+    server_.Remove(number_);
   }
   void Flush() {
     flush_posted_ = false;
@@ -111,6 +123,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
   }
 
   ExecutorServer& server_;
+  const uint64_t number_;
   std::unique_ptr<env::Stream> stream_;
   we::FrameParser parser_{we::kFrameMaxUnknownPeer};
   std::string nonce_;
@@ -120,6 +133,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
   bool flush_posted_ = false;
   std::string out_;
   env::Loop::TimerId timer_ = 0;
+  base::Instant last_heard_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
@@ -137,9 +151,8 @@ ExecutorServer::~ExecutorServer() { *alive_ = false; }
 base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint) {
   auto listener = net_.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) {
     if (closing_) return;
-    auto peer = std::make_unique<Peer>(*this, std::move(stream));
-    Peer* const key = peer.get();
-    peers_[key] = std::move(peer);
+    const uint64_t number = ++last_peer_;
+    peers_[number] = std::make_unique<Peer>(*this, number, std::move(stream));
   });
   if (!listener) return listener.error();
   listener_ = std::move(*listener);
@@ -147,7 +160,7 @@ base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint
 }
 
 /// The peer may be in the middle of a call: it goes in a later turn.
-void ExecutorServer::Remove(Peer* peer) {
+void ExecutorServer::Remove(uint64_t peer) {
   loop_.Post([this, peer, alive = alive_] {
     if (*alive) peers_.erase(peer);
   });
@@ -155,18 +168,18 @@ void ExecutorServer::Remove(Peer* peer) {
 
 void ExecutorServer::ShutDown(const std::string& reason) {
   closing_ = true;
-  for (auto& [key, peer] : peers_) peer->Goodbye(reason);
+  for (auto& [number, peer] : peers_) peer->Goodbye(reason);
 }
 
 void ExecutorServer::Dismiss(model::tasks::ExecutorIndex executor, const std::string& reason) {
-  for (auto& [key, peer] : peers_) {
+  for (auto& [number, peer] : peers_) {
     if (peer->admitted() && peer->index() == executor) peer->Goodbye(reason);
   }
 }
 
 size_t ExecutorServer::connected() const {
   size_t count = 0;
-  for (const auto& [key, peer] : peers_) count += peer->admitted() ? 1 : 0;
+  for (const auto& [number, peer] : peers_) count += peer->admitted() ? 1 : 0;
   return count;
 }
 

@@ -39,7 +39,7 @@ class ExecutorServer {
 
  private:
   class Peer;
-  void Remove(Peer* peer);
+  void Remove(uint64_t peer);
 
   env::Loop& loop_;
   env::Net& net_;
@@ -48,7 +48,8 @@ class ExecutorServer {
   const std::string build_id_;
   Callbacks callbacks_;
   std::unique_ptr<env::Listener> listener_;
-  std::map<Peer*, std::unique_ptr<Peer>> peers_;
+  std::map<uint64_t, std::unique_ptr<Peer>> peers_;  // by the number of their connection
+  uint64_t last_peer_ = 0;
   bool closing_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -10,7 +10,10 @@ DriverConnection::DriverConnection(env::Loop& loop, env::Net& net, std::string s
                                    Callbacks callbacks)
     : loop_(loop), net_(net), secret_(std::move(secret)), hello_(std::move(hello)), callbacks_(std::move(callbacks)) {}
 
-DriverConnection::~DriverConnection() { *alive_ = false; }
+DriverConnection::~DriverConnection() {
+  *alive_ = false;
+  if (ping_timer_ != 0) loop_.Cancel(ping_timer_);
+}
 
 void DriverConnection::Connect(const env::Endpoint& driver) {
   net_.Connect(driver, base::Duration::Seconds(20),
@@ -19,6 +22,8 @@ void DriverConnection::Connect(const env::Endpoint& driver) {
                  if (!connected) return End("cannot reach the driver: " + connected.error().message, false);
                  stream_ = std::move(*connected);
                  stream_->Start(this);
+                 last_heard_ = loop_.Now();
+                 PingLater();
                });
 }
 
@@ -40,7 +45,19 @@ void DriverConnection::Flush() {
   out_.clear();
 }
 
+/// Also before the driver's welcome: a driver that says nothing is none.
+void DriverConnection::PingLater() {
+  ping_timer_ = loop_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
+    ping_timer_ = 0;
+    if (ended_) return;
+    if ((loop_.Now() - last_heard_).millis() > we::kSilenceMaxMs) return End("nothing was heard of the driver", false);
+    if (welcomed_) Send(we::Ping{});
+    PingLater();
+  });
+}
+
 void DriverConnection::OnData(std::string_view bytes) {
+  last_heard_ = loop_.Now();
   parser_.Feed(bytes);
   const std::shared_ptr<bool> alive = alive_;
   we::Message message;
@@ -64,7 +81,7 @@ void DriverConnection::OnMessage(we::Message& message) {
     End("the driver refused this executor: " + refused->reason, false);
   } else if (const auto* shutdown = std::get_if<we::Shutdown>(&message)) {
     End(shutdown->reason, true);
-  } else if (welcomed_) {
+  } else if (welcomed_ && !std::holds_alternative<we::Ping>(message)) {
     callbacks_.on_message(std::move(message));
   }
 }

@@ -35,6 +35,7 @@ class DriverConnection : private env::StreamHandler {
   void OnMessage(wire::engine::Message& message);
   void End(const std::string& reason, bool orderly);
   void Flush();
+  void PingLater();
 
   env::Loop& loop_;
   env::Net& net_;
@@ -47,6 +48,8 @@ class DriverConnection : private env::StreamHandler {
   bool ended_ = false;
   bool flush_posted_ = false;
   std::string out_;
+  base::Instant last_heard_;
+  env::Loop::TimerId ping_timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -40,8 +40,8 @@ class StateWriter {
   env::Store& store_;
   env::Log& log_;
   uint64_t writes_ = 0;
-  std::map<Key, uint64_t> latest_;                          // of keys under way: the number of their latest write
-  std::map<Key, std::optional<std::string>> refused_;       // to be written again
+  std::map<Key, uint64_t> latest_;                     // of keys under way: the number of their latest write
+  std::map<Key, std::optional<std::string>> refused_;  // to be written again
   std::vector<std::pair<uint64_t, std::function<void()>>> waiting_;  // by the number of their write
   env::Loop::TimerId retry_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

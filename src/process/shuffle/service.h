@@ -45,6 +45,7 @@ class Service final : public RegistryOwner {
   /// Collects every worker's metrics, then calls `done` on the core's loop.
   void CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done);
   std::shared_ptr<const fairlead::shuffle::Registry> registry() const { return core_.View(); }
+  const fairlead::shuffle::Core& core() const { return core_; }
 
   // ---- RegistryOwner, from any worker's thread
   void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,

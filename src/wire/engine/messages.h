@@ -158,10 +158,19 @@ struct Shutdown {
   std::string reason;
   FL_FIELDS(reason)
 };
+/// Either way, every kPingInterval: the sender is alive and can be reached.
+struct Ping {
+  FL_NO_FIELDS()
+};
+
+/// As Spark's executors and network (spark.executor.heartbeatInterval, spark.network.timeout): a peer that was silent
+/// for kSilenceMax is gone, although its connection has not said so.
+inline constexpr int64_t kPingIntervalMs = 10'000;
+inline constexpr int64_t kSilenceMaxMs = 120'000;
 
 using Message = std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted,
                              TaskDone, TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast,
-                             Broadcast, BlockKept, Forget, Shutdown>;
+                             Broadcast, BlockKept, Forget, Shutdown, Ping>;
 
 /// Appends the frame of a message.
 void AppendFrame(std::string& out, const Message& message);

@@ -1,0 +1,162 @@
+#include "process/driver/executor_fleet.h"
+
+#include <algorithm>
+
+namespace fairlead::process::driver {
+
+namespace mt = model::tasks;
+
+namespace {
+/// How long the reason of a lost executor may take: its container's end comes with a heartbeat of its node.
+constexpr base::Duration kReasonWait = base::Duration::Seconds(5);
+}  // namespace
+
+ExecutorFleet::ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, FleetSettings settings,
+                             Callbacks callbacks)
+    : loop_(loop), net_(net), driver_(driver), settings_(std::move(settings)), callbacks_(std::move(callbacks)) {}
+
+ExecutorFleet::~ExecutorFleet() {
+  *alive_ = false;
+  Close();
+}
+
+void ExecutorFleet::Close() {
+  if (tick_timer_ != 0) loop_.Cancel(tick_timer_);
+  tick_timer_ = 0;
+  server_.reset();
+  master_.reset();
+}
+
+base::Status ExecutorFleet::Start() {
+  ExecutorServer::Callbacks callbacks;
+  callbacks.admit = [this](const wire::engine::Hello& hello) -> base::Result<ExecutorInfo> {
+    const std::string host = master_->HostOf(hello.executor_id);
+    if (host.empty()) return base::Error{"there is no container of executor " + hello.executor_id};
+    ExecutorState& state = executors_[hello.executor_id];
+    if (state.connected) return base::Error{"executor " + hello.executor_id + " is connected already"};
+    return ExecutorInfo{hello.executor_id,     host, "", settings_.cores, hello.shuffle_host, hello.shuffle_port,
+                        hello.serves_own_files};
+  };
+  callbacks.on_ready = [this](const std::string& id, mt::ExecutorIndex index) {
+    executors_[id] = {id, index, true, false, loop_.Now()};
+    callbacks_.on_news("executor " + id + " is ready on " + master_->HostOf(id));
+  };
+  callbacks.on_lost = [this](const std::string& id, mt::ExecutorIndex index, const std::string& reason) {
+    return OnLost(id, index, reason);
+  };
+  server_ = std::make_unique<ExecutorServer>(loop_, net_, driver_, settings_.secret, settings_.build_id, callbacks);
+  base::Result<env::Endpoint> address = server_->Listen({settings_.host, 0});
+  if (!address) return base::Error{"cannot listen on " + settings_.host + ": " + address.error().message};
+  address->host = settings_.host;
+
+  YarnMaster::Callbacks master;
+  master.on_executor_ended = [this](const std::string& id, int32_t exit_status, const std::string& diagnostics) {
+    OnEnded(id, exit_status, diagnostics);
+  };
+  master.on_dismissed = [this](const std::string& reason) { callbacks_.on_failed(reason); };
+  master.progress = callbacks_.progress;
+  master_ = std::make_unique<YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
+                                         callbacks_.make_launch(*address), std::move(master));
+  driver_.AddListener(this);
+  master_->Register(settings_.host, address->port, settings_.tracking_url, [this](base::Status status) {
+    if (!status.ok()) callbacks_.on_failed("cannot register at the resource manager: " + status.error().message);
+  });
+  Resize();
+  Tick();
+  return {};
+}
+
+bool ExecutorFleet::OnLost(const std::string& id, mt::ExecutorIndex index, const std::string& reason) {
+  const auto found = executors_.find(id);
+  if (found == executors_.end()) return false;
+  found->second.connected = false;
+  if (found->second.dismissed || finishing_) {
+    driver_.RemoveExecutor(index, mt::LossKind::kKilled, false, "given back");
+    executors_.erase(found);
+    return true;
+  }
+  // The container's end tells who is to blame; without it in time the connection's end must do.
+  loop_.After(kReasonWait, [this, alive = alive_, id, index, reason] {
+    if (!*alive) return;
+    const auto still = executors_.find(id);
+    if (still == executors_.end() || still->second.connected) return;
+    executors_.erase(still);
+    driver_.RemoveExecutor(index, mt::LossKind::kProcessLost, false, reason);
+    if (master_) master_->Release(id);
+  });
+  return true;
+}
+
+void ExecutorFleet::OnEnded(const std::string& id, int32_t exit_status, const std::string& diagnostics) {
+  if (finishing_) return;
+  // Negative exit statuses are YARN's own (aborted, disks failed, preempted, ...), 143 and 137 after its kills.
+  const bool not_by_app = exit_status == -100 || exit_status == -101 || exit_status == -102 || exit_status == -106 ||
+                          exit_status == -107 || exit_status == -108;
+  const auto found = executors_.find(id);
+  const bool dismissed = found != executors_.end() && found->second.dismissed;
+  const bool busy = found != executors_.end() && driver_.Busy(found->second.index);
+  const std::string story = "container of executor " + id + " ended with status " + std::to_string(exit_status) +
+                            (diagnostics.empty() ? "" : ": " + diagnostics);
+  if (found != executors_.end()) {
+    const mt::LossKind kind = dismissed    ? mt::LossKind::kKilled
+                              : not_by_app ? mt::LossKind::kExitedNotByApp
+                                           : mt::LossKind::kExitedByApp;
+    const mt::ExecutorIndex index = found->second.index;
+    executors_.erase(found);
+    driver_.RemoveExecutor(index, kind, false, story);
+  }
+  if (dismissed) return;
+  callbacks_.on_news(story);
+  // What crashed under a task counts against that task's tries; this is about executors that cannot even start.
+  if (not_by_app || busy) return;
+  if (++failures_ > std::max(3, 2 * settings_.executors_max)) {
+    callbacks_.on_failed("too many executors failed; the last: " + story);
+  }
+}
+
+void ExecutorFleet::OnEffect(const mt::Effect& effect) {
+  const auto* const demand = std::get_if<mt::DemandChanged>(&effect);
+  if (demand == nullptr) return;
+  demand_ = demand->pending + demand->running;
+  Resize();
+}
+
+/// As many executors as could run tasks now, within the limits; fewer only when they have been idle for long (Tick).
+void ExecutorFleet::Resize() {
+  if (!master_ || finishing_) return;
+  const int64_t wanted = (demand_ + settings_.cores - 1) / settings_.cores;
+  const int32_t target = static_cast<int32_t>(std::clamp<int64_t>(
+      wanted, std::max<int64_t>(settings_.executors_min, master_->target()), settings_.executors_max));
+  master_->SetTarget(target);
+}
+
+/// Once a second: executors idle for long are given back.
+void ExecutorFleet::Tick() {
+  tick_timer_ = loop_.After(base::Duration::Seconds(1), [this] { Tick(); });
+  const std::vector<mt::ExecutorIndex> removable = driver_.core().Removable();
+  const int64_t wanted = (demand_ + settings_.cores - 1) / settings_.cores;
+  for (auto& [id, state] : executors_) {
+    if (!state.connected || state.dismissed) continue;
+    if (!std::binary_search(removable.begin(), removable.end(), state.index)) {
+      state.idle_since = loop_.Now();
+      continue;
+    }
+    if (loop_.Now() - state.idle_since < settings_.idle_max ||
+        master_->target() <= std::max<int64_t>(settings_.executors_min, wanted)) {
+      continue;
+    }
+    state.dismissed = true;
+    driver_.Decommission(state.index);
+    master_->SetTarget(master_->target() - 1);
+    server_->Dismiss(state.index, "idle");
+    master_->Release(id);
+  }
+}
+
+void ExecutorFleet::Finish(const std::string& error, std::function<void()> done) {
+  finishing_ = true;
+  server_->ShutDown(error.empty() ? "the job is done" : "the job failed");
+  master_->Finish(error.empty(), error, "", std::move(done));
+}
+
+}  // namespace fairlead::process::driver

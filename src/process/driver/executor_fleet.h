@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "process/driver/executor_server.h"
+#include "process/driver/yarn_master.h"
+
+namespace fairlead::process::driver {
+
+struct FleetSettings {
+  std::string host;                // of the driver, where its executors connect to
+  std::string tracking_url;        // of the driver's page; empty: none
+  env::Endpoint resource_manager;  // ApplicationMasterProtocol
+  endpoints::yarn::RpcToken am_rm_token;
+  int32_t executors_max = 2;
+  int32_t executors_min = 2;
+  int32_t cores = 1;  // of an executor
+  /// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
+  base::Duration idle_max = base::Duration::Seconds(60);
+  std::string build_id;  // of driver and executors
+  std::string secret;    // that executors must know
+};
+
+/// A driver's executors on YARN: their connections, the application master, and between them the policy of who is to
+/// blame for a lost executor and of how many there should be (dynamic allocation). All on the loop's thread.
+class ExecutorFleet : private DriverListener {
+ public:
+  struct Callbacks {
+    /// The job can go no further.
+    std::function<void(const std::string& reason)> on_failed;
+    /// Of the whole job, between 0 and 1.
+    std::function<float()> progress;
+    /// A line for people.
+    std::function<void(const std::string& line)> on_news;
+    /// How to start an executor that shall connect to `driver`.
+    std::function<ExecutorLaunch(const env::Endpoint& driver)> make_launch;
+  };
+  /// All references must outlive the fleet, and the fleet must outlive the last step of `driver`.
+  ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, FleetSettings settings, Callbacks callbacks);
+  ~ExecutorFleet() override;
+
+  /// Listens, registers and asks for executors.
+  base::Status Start();
+  /// Ends executors and unregisters; `done` when the resource manager knows.
+  void Finish(const std::string& error, std::function<void()> done);
+  /// Closes all connections.
+  void Close();
+
+ private:
+  struct ExecutorState {
+    std::string id;
+    model::tasks::ExecutorIndex index;
+    bool connected = false;
+    bool dismissed = false;
+    base::Instant idle_since;
+  };
+  void OnEnded(const std::string& id, int32_t exit_status, const std::string& diagnostics);
+  bool OnLost(const std::string& id, model::tasks::ExecutorIndex index, const std::string& reason);
+  void OnEffect(const model::tasks::Effect& effect) override;
+  void Resize();
+  void Tick();
+
+  env::Loop& loop_;
+  env::Net& net_;
+  JobDriver& driver_;
+  const FleetSettings settings_;
+  const Callbacks callbacks_;
+  std::unique_ptr<ExecutorServer> server_;
+  std::unique_ptr<YarnMaster> master_;
+  std::map<std::string, ExecutorState> executors_;
+  int64_t demand_ = 0;
+  int32_t failures_ = 0;
+  bool finishing_ = false;
+  env::Loop::TimerId tick_timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::driver
