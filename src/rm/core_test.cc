@@ -623,8 +623,27 @@ TEST_F(World, SchedulerHearsOfAnEndThatAReturningNodeReports) {
   told_ends_.clear();
   AddNode("n1", {Runs(master), Ended(granted[0].id, 143), Runs(granted[1].id)}, {attempt.app});
   EXPECT_EQ(told_ends_, std::vector{granted[0].id});
+  EXPECT_TRUE(Beat("n1", {Runs(master), Runs(granted[1].id)}).forget.empty());
+  Ask(attempt, 0);
   EXPECT_EQ(Beat("n1", {Runs(master), Runs(granted[1].id)}).forget, std::vector{granted[0].id});
   EXPECT_EQ(told_ends_.size(), 1u);
+}
+
+// The end was decided here (given back, lost node), and the node reports it before the master has confirmed it.
+TEST_F(World, EndDecidedHereIsNotForgottenBeforeItsMasterKnows) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(master), Runs(granted[0].id)});
+  EXPECT_EQ(Ask(attempt, 0, {granted[0].id}).completed.size(), 1u);
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(granted[0].id, 143)}).forget.empty());
+  Crash();
+  AddNode("n1", {Runs(master), Ended(granted[0].id, 143)}, {attempt.app});
+  Do(m::RegisterMaster{2, attempt, "host", 1, ""});
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u) << "the next run tells it, too";
+  Ask(attempt, 0);
+  EXPECT_EQ(Beat("n1", {Runs(master)}).forget, std::vector{granted[0].id});
 }
 
 TEST_F(World, SchedulerHearsOfAGivenBackContainerThatANodeForgets) {

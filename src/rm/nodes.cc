@@ -20,6 +20,18 @@ bool AppIsOver(const App* app) {
   return !app || app->state == model::rm::AppState::kFinished || app->state == model::rm::AppState::kFailed ||
          app->state == model::rm::AppState::kKilled;
 }
+
+// A node remembers an end until the master has confirmed that it knows: should this run end before, the next one hears
+// of it from the node (RMNodeFinishedContainersPulledByAMEvent).
+void ForgetWhenKnown(Node& node, const App& app, const model::ContainerId& id) {
+  const Attempt* attempt = app.current();
+  const bool awaited =
+      attempt && attempt->known &&
+      (std::any_of(attempt->just_finished.begin(), attempt->just_finished.end(),
+                   [&](const model::rm::ContainerEnd& end) { return end.id == id; }) ||
+       std::any_of(attempt->told.begin(), attempt->told.end(), [&](const auto& told) { return told.second == id; }));
+  (awaited ? node.completed : node.forget).insert(id);
+}
 }  // namespace
 
 void Core::SetState(Node& node, NodeState state, std::string_view why) {
@@ -210,8 +222,11 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
   const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
-    if (complete && node.completed.contains(id)) return;  // its master has not confirmed yet that it knows
-    (complete ? node.forget : node.cleanup).insert(id);
+    if (complete) {
+      ForgetWhenKnown(node, *app, id);
+    } else {
+      node.cleanup.insert(id);
+    }
     return;
   }
   app->ran_on.insert(node.index);
@@ -363,7 +378,11 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   node.running.erase(id);
   update.completed.push_back({id, status.exit_status});
   if (!container) {
-    if (!node.completed.contains(id)) node.forget.insert(id);
+    if (app) {
+      ForgetWhenKnown(node, *app, id);
+    } else {
+      node.forget.insert(id);
+    }
     return;
   }
   if (!node.completed.insert(id).second) return;
