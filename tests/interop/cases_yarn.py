@@ -50,6 +50,9 @@ def client_surface(cluster, work):
         "priority": "7",
         "report.running|update.final": ".* priority=7 .*",
         "queue.busy": "root.beta .* RUNNING apps=n .*",
+        # Hadoop's FairScheduler has not come round to it within the time that the probe waits.
+        "update.increase": r"\[INCREASE_RESOURCE .* <memory:1024, vCores:1> version=1, succeeded \[container_.*\] failed \[\]\]",
+        "update.decrease": r"\[DECREASE_RESOURCE .* <memory:512, vCores:1> version=2, succeeded \[container_.*\] failed \[\]\]",
         # Hadoop says nothing, and takes no further update.
         "update.(smaller|bigger-decrease)": r"\[error RESOURCE_OUTSIDE_ALLOWED_RANGE version=0 of .*\]",
         "update.promote-guaranteed": r"\[error UPDATE_TYPE_NOT_SUPPORTED version=0 of .*\]",

@@ -15,9 +15,10 @@ def plain(text):
     text = re.sub(r"(?<=_)1\d{12}(?=_)", "<start>", text)
     text = re.sub(r"\b1[5-9]\d{11}\b", "<ms>", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d{4}", "<iso>", text)
-    text = re.sub(r"\b(localhost|127\.0\.0\.[12])(/127\.0\.0\.[12])?:\d{4,5}", r"\1:<port>", text)
+    text = re.sub(r"(localhost|127\.0\.0\.[12])(/127\.0\.0\.[12])?:\d{4,5}", r"\1:<port>", text)
     text = re.sub(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]", "[<time>]", text)
     text = re.sub(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}", "<date>", text)
+    text = re.sub(r"(localhost|127\.0\.0\.[12])_\d{4,5}", r"\1_<port>", text)
     text = re.sub(r"(\\n\t?(at|\.\.\.) [^\\]*)+", "", text)  # Java's stack traces
     text = re.sub(r"(java\.lang\.NullPointerException( \(\w+\))?): .*", r"\1", text)
     text = re.sub(r"(InvalidProtocolBufferException( \(\w+\))?):? .*missing required fields: [^|]*?(?=( detail=|$))", r"\1: missing required fields", text)
@@ -30,6 +31,7 @@ def plain(text):
     text = re.sub(r"PMem:\d+ MB, VMem:\d+ MB, VCores:[\d.E-]+", "PMem:<n> MB, VMem:<n> MB, VCores:<n>", text)
     text = re.sub(r"Last-Health-Update : .*?UTC", "Last-Health-Update : <date>", text)
     text = re.sub(r"(?<=[\[ ])FINISHING(?= )", "FINISHED", text)  # an attempt whose process has not ended yet
+    text = re.sub(r"\\nCaused by: [^\\]*", "", text)
     return text.replace("localhost:", "127.0.0.1:")
 
 

@@ -73,6 +73,12 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, en
 }
 
 http::Response Web::Answer(const http::Request& request) const {
+  if (request.method ==
+      "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
+    http::Response allowed = http::TextResponse(200, "");
+    allowed.headers = {{"Allow", "GET, HEAD, OPTIONS"}};
+    return allowed;
+  }
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
   const Segments path = Split(request.path);
   if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")

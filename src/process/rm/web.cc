@@ -29,6 +29,12 @@ std::vector<std::string> Split(std::string_view path) {
 }  // namespace
 
 void Web::Serve(http::Request request, Reply reply) {
+  if (request.method ==
+      "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
+    http::Response allowed = http::TextResponse(200, "");
+    allowed.headers = {{"Allow", "GET, HEAD, PUT, POST, OPTIONS"}};
+    return reply(std::move(allowed));
+  }
   Segments path = Split(request.path);
   const auto starts = [&](std::initializer_list<std::string_view> prefix) {
     if (path.size() < prefix.size()) return false;

@@ -115,33 +115,32 @@ struct AppFilter {
   int64_t finished_from = 0;
   int64_t finished_to = INT64_MAX;
   std::string error;  // not empty: the request is bad
+  std::string exception = "BadRequestException";
 
   explicit AppFilter(const http::Request& request) {
     for (const char* key : {"state", "states"}) {
       if (const std::string* text = Find(request, key)) {
-        for (const std::string& state : SplitComma(*text)) states.push_back(Upper(state));
-      }
-    }
-    for (const std::string& state : states) {
-      if (std::find(std::begin(kStates), std::end(kStates), state) == std::end(kStates)) {
-        error = "java.lang.Exception: Invalid application-state " + state + " specified. It should be one of " +
-                Bracketed(kStates);
+        for (const std::string& state : SplitComma(*text)) {
+          states.push_back(Upper(state));
+          if (std::find(std::begin(kStates), std::end(kStates), states.back()) == std::end(kStates)) {
+            error = "java.lang.Exception: Invalid application-state " + state + " specified. It should be one of " +
+                    Bracketed(kStates);
+          }
+        }
       }
     }
     if (const std::string* text = Find(request, "finalStatus")) final_status = *text;
     if (!final_status.empty() &&
         std::find(std::begin(kFinalStates), std::end(kFinalStates), final_status) == std::end(kFinalStates)) {
-      error =
-          "java.lang.IllegalArgumentException: No enum constant "
-          "org.apache.hadoop.yarn.api.records.FinalApplicationStatus." +
-          final_status;
+      error = "No enum constant org.apache.hadoop.yarn.api.records.FinalApplicationStatus." + final_status;
+      exception = "IllegalArgumentException";
     }
     if (const std::string* text = Find(request, "user")) user = *text;
     if (const std::string* text = Find(request, "queue")) queue = *text;
     if (const std::string* text = Find(request, "name")) name = *text;
     if (const std::string* text = Find(request, "applicationTypes")) types = SplitComma(*text);
     if (const std::string* text = Find(request, "applicationTags")) tags = SplitComma(*text);
-    if (Number(request, "limit", &limit) && limit <= 0)
+    if (Number(request, "limit", &limit) && error.empty() && limit <= 0)
       error = "java.lang.Exception: limit value must be greater then 0";
     NotNegative(request, "startedTimeBegin", &started_from);
     NotNegative(request, "startedTimeEnd", &started_to);
@@ -166,10 +165,7 @@ struct AppFilter {
     if (!final_status.empty() && final_status != EnumName(Core::VisibleFinalStatus(app))) return false;
     if (!user.empty() && user != app.submission.user) return false;
     if (!name.empty() && name != app.submission.name) return false;
-    if (!queue.empty() && FullQueueName(queue) != FullQueueName(app.submission.queue) &&
-        !app.submission.queue.ends_with("." + queue)) {
-      return false;
-    }
+    if (!queue.empty() && queue != app.submission.queue) return false;
     if (!any(types, [&](const std::string& type) { return Lower(type) == Lower(app.submission.type); })) return false;
     if (!any(tags, [&](const std::string& tag) {
           return std::any_of(app.submission.tags.begin(), app.submission.tags.end(),
@@ -192,7 +188,7 @@ struct AppFilter {
     if (!text) return false;
     char* end = nullptr;
     *value = std::strtoll(text->c_str(), &end, 10);
-    if (*end != '\0') error = "java.lang.NumberFormatException: For input string: \"" + *text + "\"";
+    if (*end != '\0') error = "java.lang.Exception: " + std::string(key) + " value must be a number!";
     return true;
   }
   void NotNegative(const http::Request& request, const char* key, int64_t* value) {
@@ -218,7 +214,16 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "scheduler") return reply(Render(request, SchedulerDocument(), "scheduler"));
   if (what == "apps") return Apps(request, reply);
   if (what == "nodes") return Nodes(request, Segments(path.begin() + 1, path.end()), reply);
-  if (what == "appstatistics") return reply(Render(request, Statistics(request), "appStatInfo"));
+  if (what == "appstatistics") {
+    const AppFilter filter(request);
+    if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
+    if (filter.types.size() > 1) {
+      return reply(Error(request, 400, "BadRequestException",
+                         "java.lang.Exception: # of applicationTypes = " + std::to_string(filter.types.size()) +
+                             ", we temporarily support at most one applicationType"));
+    }
+    return reply(Render(request, Statistics(request), "appStatInfo"));
+  }
   if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
   if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
   reply(Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " is not known"));
@@ -234,10 +239,10 @@ Document Web::ClusterInfo() const {
       .Add("rmStateStoreName", "fairlead.SqliteStateStore")
       .Add("resourceManagerVersion", version)
       .Add("resourceManagerBuildVersion", version + " (fairlead)")
-      .Add("resourceManagerVersionBuiltOn", "")
+      .Add("resourceManagerVersionBuiltOn", "see fairlead --version")
       .Add("hadoopVersion", version)
       .Add("hadoopBuildVersion", version + " (fairlead)")
-      .Add("hadoopVersionBuiltOn", "")
+      .Add("hadoopVersionBuiltOn", "see fairlead --version")
       .Add("haZooKeeperConnectionState",
            "Could not find leader elector. Verify both HA and automatic failover are enabled.");
 }
@@ -258,11 +263,8 @@ Document Web::ClusterMetrics() const {
       case AppState::kKilled:
         ++killed;
         break;
-      case AppState::kRunning:
-        ++running;
-        break;
-      default:
-        ++pending;
+      default:  // QueueMetrics.runAppAttempt: an application runs from its first container on
+        ++(app.current() && app.current()->master.id.value != 0 ? running : pending);
     }
     const AppUsage usage = UsageOf(app, manager_.now_wall());
     used += usage.used;
@@ -412,9 +414,9 @@ Document Web::AppDocument(const App& app, const std::string& user, const Shares&
       .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
                                                      usage.preempted_memory_seconds == 0))
       .Add("logAggregationStatus", std::string(Name(manager_.LogStatusOf(app))))
-      .Add("unmanagedApplication", app.submission.unmanaged)
-      .Add("appNodeLabelExpression", app.submission.label)
-      .Add("amNodeLabelExpression", "")
+      .Add("unmanagedApplication", app.submission.unmanaged);
+  if (!app.submission.label.empty()) document.Add("appNodeLabelExpression", app.submission.label);
+  document.Add("amNodeLabelExpression", "")
       .Add("timeouts", Document::Object().Add("timeout", Document(Document::List{TimeoutDocument(app, now)})));
   return document;
 }
@@ -434,7 +436,7 @@ std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(ap
 
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
-  if (!filter.error.empty()) return reply(Error(request, 400, "BadRequestException", filter.error));
+  if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
   Document::List list;
   const std::string user = UserOf(request);
   const Shares shares = ReadShares();
@@ -480,6 +482,11 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   if (part == "priority" && request.method == "PUT") return SetPriority(request, *app, reply);
   if (part == "timeouts" && get) {
+    if (path.size() > 2 && Upper(path[2]) != "LIFETIME") {
+      return reply(Error(
+          request, 400, "BadRequestException",
+          "java.lang.Exception: Invalid application-state " + path[2] + " specified. It should be one of [LIFETIME]"));
+    }
     const Document timeout = TimeoutDocument(*app, manager_.now_wall());
     if (path.size() > 2) return reply(Render(request, timeout, "timeout"));
     return reply(Render(request, Document::Object().Add("timeout", Document(Document::List{timeout})), "timeouts"));
@@ -537,6 +544,24 @@ Document Web::ContainerDocument(const App& app, const Container& container) cons
       .Add("exposedPorts", "");
 }
 
+namespace {
+/// One attempt alone (server.webapp.dao.AppAttemptInfo): other keys than in the list, and all of them texts.
+Document AttemptReportDocument(const Attempt& attempt) {
+  Document document = Document::Object();
+  document.Add("appAttemptId", ToString(attempt.id))
+      .Add("host", attempt.host)
+      .Add("rpcPort", std::to_string(attempt.rpc_port))
+      .Add("trackingUrl", attempt.proxied_url)
+      .Add("originalTrackingUrl", attempt.original_url)
+      .Add("diagnosticsInfo", Core::VisibleDiagnostics(attempt))
+      .Add("appAttemptState", std::string(EnumName(Core::VisibleState(attempt))));
+  if (attempt.master.id.value != 0) document.Add("amContainerId", ToString(attempt.master.id));
+  document.Add("startedTime", std::to_string(attempt.started.ms))
+      .Add("finishedTime", std::to_string(attempt.finished.ms));
+  return document;
+}
+}  // namespace
+
 void Web::Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply) {
   if (path.size() == 2) {
     Document::List list;
@@ -548,14 +573,18 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   const base::Result<model::ApplicationAttemptId> id = model::ParseApplicationAttemptId(path[2]);
   if (!id.ok()) {
     return reply(Error(request, 400, "BadRequestException",
-                       "java.lang.IllegalArgumentException: Invalid AppAttemptId: " + path[2]));
+                       "java.lang.IllegalArgumentException: Invalid AppAttemptId prefix: " + path[2]));
   }
   const auto attempt = app.attempts.find(id->attempt);
   if (attempt == app.attempts.end() || id->app != app.submission.id) {
     return reply(Error(request, 404, "NotFoundException",
-                       "java.lang.Exception: app attempt with id: " + path[2] + " not found"));
+                       "org.apache.hadoop.yarn.exceptions.ApplicationAttemptNotFoundException: ApplicationAttempt with "
+                       "id '" +
+                           path[2] + "' doesn't exist in RM."));
   }
-  if (path.size() == 3) return reply(Render(request, AttemptDocument(app, attempt->second), "appAttempt"));
+  if (path.size() == 3) {
+    return reply(Render(request, AttemptReportDocument(attempt->second), BareRoot(request, "appAttempt")));
+  }
   Document::List list;
   const bool current = app.current()->id == *id;
   for (const auto& [container_id, container] : app.containers) {
@@ -575,9 +604,10 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   const Container* container = container_id.ok() ? manager_.core().FindContainer(*container_id) : nullptr;
   if (!container) {
     return reply(Error(request, 404, "NotFoundException",
-                       "java.lang.Exception: container with id: " + (path.size() > 4 ? path[4] : "") + " not found"));
+                       "org.apache.hadoop.yarn.exceptions.ContainerNotFoundException: Container with id '" +
+                           (path.size() > 4 ? path[4] : "") + "' doesn't exist in RM."));
   }
-  reply(Render(request, ContainerDocument(app, *container), "container"));
+  reply(Render(request, ContainerDocument(app, *container), BareRoot(request, "container")));
 }
 
 Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
@@ -676,7 +706,7 @@ Document Web::Statistics(const http::Request& request) const {
   if (const auto it = request.query.find("states"); it != request.query.end()) {
     for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
   }
-  if (const auto it = request.query.find("applicationTypes"); it != request.query.end()) type = it->second;
+  if (const auto it = request.query.find("applicationTypes"); it != request.query.end()) type = Lower(it->second);
   if (states.empty()) states.assign(std::begin(kStates), std::end(kStates));
   Document::List items;
   for (const std::string& state : states) {
