@@ -296,17 +296,18 @@ REST_DIFFERS = {
     "POST apps (json|xml) priority": ".* 4|.*4.*",
     # The store's own name; use of this machine.
     "GET (/info)? .*rmStateStoreName": '"fairlead.SqliteStateStore"',
-    ".*(cpuUtilization|CPUUsage|vcoreSeconds|utilizedMBPercent|utilizedVirtualCoresPercent|rmSchedulerBusyPercent)": ".*",
+    ".*(cpuUtilization|CPUUsage|vcoreSeconds|resourceSecondsMap.*|utilizedMBPercent|utilizedVirtualCoresPercent|rmSchedulerBusyPercent)": ".*",
     # A body or a state that cannot be: said in Fairlead's own words, as an error of the request.
     "PUT state (no body|not json) json.RemoteException.*|POST apps (no id|bad id|not json) json.RemoteException.*": '".*"',
     "PUT state without user json.state": '"KILLING"',
     "PUT queue (nowhere|of finished) json.*": '400 application/json;charset=utf-8|".*"|.no such row.',
     "PUT timeout (nonsense|past) json.*": '400 application/json;charset=utf-8|".*"|.no such row.',
     "(DELETE|POST|PUT) info": "405",
+    r"apps\?deSelects=nonsense.*": r"200|.no such row.|\['accepted', .*",  # an unknown part is ignored
 }
 
 
-@case("all", spec=ONE_NODE)
+@case("all", spec=ONE_NODE, own_cluster=True)
 def rest_cluster(cluster, work):
     """/ws/v1/cluster: everything that can be read, every filter, everything that can be changed."""
     site = Site(f"127.0.0.1:{cluster.web}")

@@ -59,7 +59,7 @@ def client_surface(cluster, work):
     })
 
 
-@case("all", spec=ONE_NODE)
+@case("all", spec=ONE_NODE, own_cluster=True)
 def command_lines(cluster, work):
     """What `yarn application, applicationattempt, container, node, queue, cluster, logs, rmadmin` and `mapred queue` print."""
     recordings.compare("command-lines", rows_of(cluster, work, "CommandLines"), work, differs={
