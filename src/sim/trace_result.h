@@ -1,0 +1,99 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "model/resources.h"
+
+namespace fairlead::sim {
+
+/// Jobs of about the same number of tasks.
+struct SizeClass {
+  std::string name;  // "1-10", ...
+  int64_t jobs = 0;
+  double mean_slowdown = 0;
+  double median_slowdown = 0;
+  double p99_slowdown = 0;
+  FL_FIELDS(name, jobs, mean_slowdown, median_slowdown, p99_slowdown)
+};
+
+/// One job that ended.
+struct JobResult {
+  std::string name;
+  std::string queue;
+  int64_t tasks = 0;
+  int64_t submit_ms = 0;
+  int64_t first_start_ms = -1;  // of a task
+  int64_t end_ms = 0;
+  int64_t ideal_ms = 0;  // alone in an empty cluster
+  double slowdown = 1;
+};
+
+/// What a run looked like at one moment.
+struct Sample {
+  int64_t at_ms = 0;
+  double cpu = 0;     // used part of the nodes that are there
+  double memory = 0;
+  double jain = 1;
+  std::vector<float> share;   // per queue: its dominant share of the cluster
+  std::vector<float> wanted;  // per queue: what it was entitled to
+};
+
+/// What came of one trace under one profile. Times are virtual unless they say otherwise.
+struct RunResult {
+  std::string profile;
+  std::string trace;
+  uint64_t seed = 0;
+  int64_t nodes = 0;
+  model::Resources cluster;
+
+  int64_t jobs = 0;  // ended
+  int64_t rejected = 0;
+  int64_t unfinished = 0;
+  std::string first_problem;  // of a job that was refused or did not end
+  int64_t tasks = 0;
+  int64_t grants = 0;
+  int64_t makespan_ms = 0;  // first submission to last end
+
+  /// Slowdown: time from submission to end / time alone in an empty cluster, both at least 10 s and at least 1 ("bounded
+  /// slowdown", Feitelson and Rudolph 1998).
+  double mean_slowdown = 1;
+  double p99_slowdown = 1;
+  std::vector<SizeClass> sizes;
+
+  int64_t node_local = 0;  // of the grants for tasks that named places
+  int64_t rack_local = 0;
+  int64_t off_switch = 0;
+  /// Jain's index of (dominant share / entitlement) over queues that want something, mean over time.
+  double jain = 1;
+  double cpu = 0;  // mean used part over the makespan
+  double memory = 0;
+  int64_t lost_containers = 0;  // ended before their task was done
+  double lost_seconds = 0;      // container-seconds of them
+  double work_seconds = 0;      // container-seconds of tasks that were done
+  int64_t preempted = 0;
+
+  int64_t steps = 0;
+  uint64_t decisions = 0;  // hash over every grant, in order
+  double real_seconds = 0;
+
+  std::vector<std::string> queues;
+  std::vector<Sample> samples;
+  std::vector<JobResult> job_results;
+
+  double local_part() const {
+    const int64_t all = node_local + rack_local + off_switch;
+    return all == 0 ? 0 : static_cast<double>(node_local) / static_cast<double>(all);
+  }
+  double lost_part() const {
+    return lost_seconds + work_seconds <= 0 ? 0 : lost_seconds / (lost_seconds + work_seconds);
+  }
+};
+
+/// Fills slowdowns, makespan and the size classes from job_results.
+void Summarize(RunResult& result);
+
+}  // namespace fairlead::sim

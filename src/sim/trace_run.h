@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "scheduler/scheduler.h"
+#include "sim/trace.h"
+#include "sim/trace_faults.h"
+#include "sim/trace_recorder.h"
+#include "sim/trace_result.h"
+#include "sim/trace_stage.h"
+
+namespace fairlead::sim {
+
+/// How masters and nodes of the simulated cluster speak to the scheduler.
+struct RunSetup {
+  /// Masters ask and learn of grants so often (MapReduce: 1 s); grants that a call causes ride on its reply.
+  int64_t master_heartbeat_ms = 1000;
+  /// 0: a node reports an end at once; else with its next heartbeat, as a YARN NodeManager does, and every heartbeat is
+  /// simulated.
+  int64_t node_heartbeat_ms = 0;
+  /// The scheduler starts what it granted by itself; masters do not have to come for it (TDW, Spark Standalone).
+  bool pushed_grants = false;
+  model::Resources master_size = model::Resources::Of(1024, 1);
+  model::QueueTree queues;  // for entitlements
+  FaultPlan faults;
+  bool keep_jobs = true;  // in RunResult::job_results
+};
+
+struct Progress {
+  int64_t now_ms = 0;
+  int64_t jobs_ended = 0;
+  int64_t jobs = 0;
+  int64_t tasks_ended = 0;
+};
+
+/// Drives one scheduler with the jobs of a source over virtual time. Deterministic: same scheduler, nodes, jobs and
+/// setup, same decisions. A step of the scheduler is made for every millisecond in which something happens.
+class TraceRun {
+ public:
+  TraceRun(scheduler::Scheduler& scheduler, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup);
+  ~TraceRun();
+  TraceRun(const TraceRun&) = delete;
+  TraceRun& operator=(const TraceRun&) = delete;
+
+  /// Until every job has ended, or nothing has moved for an hour while nothing runs. `report` is called now and then.
+  RunResult Run(const std::function<void(const Progress&)>& report = {});
+
+ private:
+  enum class Kind : uint8_t { kFault, kTaskEnd, kNodeBeat, kMasterBeat };
+  /// Something that is due; equal times in order of kind, then who.
+  struct Due {
+    uint64_t key = 0;  // time in ms, then kind
+    uint32_t who = 0;
+    uint32_t what = 0;
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+  struct Container {
+    enum class State : uint8_t { kNone, kGranted, kRunning };
+    State state = State::kNone;
+    uint16_t stage = 0;
+    uint32_t node = 0;
+    uint32_t task = 0;
+    int64_t start_ms = 0;
+    int64_t end_ms = 0;
+  };
+  struct Job;
+  struct Node {
+    uint32_t list = 0;  // position in the list of nodes
+    bool alive = true;
+    std::vector<model::ContainerId> launched;  // not yet reported
+    std::vector<model::scheduler::Completion> completed;
+    uint64_t batch = 0;  // whose NodeUpdated stands at `event`
+    size_t event = 0;
+  };
+
+  void Add(Kind kind, int64_t at_ms, uint32_t who, uint32_t what = 0);
+  bool NextTime(int64_t& at_ms) const;
+  void HandleDue();
+  void StepAll();
+  void Flush(scheduler::EffectSink& effects);
+
+  void AddNode(uint32_t list);
+  void HandleFault(uint32_t list, bool lost);
+  void LoseNode(uint32_t list);
+  void NodeBeat(uint32_t node);
+  void Complete(uint32_t node, const model::ContainerId& id, int32_t exit_status);
+  void Launch(uint32_t node, const model::ContainerId& id);
+
+  void Arrive();
+  void Attempt(uint32_t app);
+  void Claim(uint32_t app, Job& job);
+  void Ask(uint32_t app, Job& job);
+  void WantBeat(uint32_t app, Job& job);
+  /// Opens the stages whose time has come; when all have ended the job ends, and is gone: false.
+  bool OpenStages(uint32_t app, Job& job);
+  void TaskEnded(uint32_t app, uint32_t sequence);
+  void JobEnded(uint32_t app);
+  void Lost(Job& job, uint32_t sequence, bool preempted);
+  void MasterLost(uint32_t app, Job& job);
+  model::ContainerId IdOf(uint32_t app, const Job& job, uint32_t sequence) const;
+  Container* Find(Job& job, const model::ContainerId& id);
+  int64_t IdealMs(const TraceJob& job) const;
+  void Unfinished();
+
+  void On(const model::scheduler::AppAccepted& effect);
+  void On(const model::scheduler::AppRejected& effect);
+  void On(const model::scheduler::Granted& effect);
+  void On(const model::scheduler::Finished& effect);
+  void On(const model::scheduler::AllocateAnswered& effect);
+  void On(const model::scheduler::CallFailed& effect);
+  template <class Other>
+  void On(const Other&) {}
+
+  scheduler::Scheduler& scheduler_;
+  const std::vector<TraceNode>& list_;
+  JobSource& source_;
+  RunSetup setup_;
+  Topology topology_;
+  RunResult result_;
+  TraceRecorder recorder_;
+  base::StateHasher decisions_;
+
+  int64_t now_ms_ = 0;
+  int64_t moved_ms_ = 0;  // when something last happened
+  std::vector<Due> due_;  // heap, earliest first
+  std::vector<model::scheduler::Event> events_;
+  uint64_t batch_ = 1;
+  std::vector<Node> nodes_;                 // by NodeIndex
+  std::vector<uint32_t> node_of_list_;      // the latest node of that place in the list
+  std::vector<std::unique_ptr<Job>> jobs_;  // by AppIndex; gone when ended
+  TraceJob ahead_;
+  bool has_ahead_ = false;
+  int64_t running_ = 0;  // tasks
+  int64_t faults_left_ = 0;
+};
+
+}  // namespace fairlead::sim

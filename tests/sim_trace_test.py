@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""`fairlead sim run` and `sim compare` from outside: every format, results, the page, errors with file and line."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent
+TRACES = ROOT / "traces"
+FAIRLEAD = os.environ["FAIRLEAD"]
+
+
+def sim(*words):
+    return subprocess.run([FAIRLEAD, "sim", *map(str, words)], capture_output=True, text=True, timeout=250)
+
+
+def runs_of(*words):
+    done = sim(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["runs"]
+
+
+class Formats(unittest.TestCase):
+    def check(self, trace, jobs, tasks, *words):
+        run, = runs_of("run", TRACES / trace, *words)
+        self.assertEqual((run["jobs"], run["tasks"], run["unfinished"], run["rejected"]), (jobs, tasks, 0, 0))
+        return run
+
+    def test_sls(self):
+        run = self.check("sls.json", 4, 16, "--node-list", TRACES / "nodes.json", "--queues",
+                         TRACES / "fair-scheduler.xml")
+        self.assertEqual(run["nodes"], 4)
+        self.assertEqual(run["clusterVcores"], 3 * 10 + 16)
+        self.assertEqual(set(run["queues"]), {"root.adhoc", "root.reports"})
+        self.assertGreater(run["nodeLocal"], 0)
+
+    def test_rumen(self):
+        run = self.check("rumen.json", 2, 16)
+        self.assertEqual(run["nodes"], 4, "the nodes that the trace names")
+
+    def test_workload_description(self):
+        run, = runs_of("run", TRACES / "workload.json", "--nodes", 4)
+        self.assertEqual(run["jobs"], 12)
+        again, = runs_of("run", TRACES / "workload.json", "--nodes", 4)
+        other, = runs_of("run", TRACES / "workload.json", "--nodes", 4, "--seed", 2)
+        self.assertEqual(run["decisions"], again["decisions"])
+        self.assertNotEqual(run["decisions"], other["decisions"])
+
+    def test_swim_packed(self):
+        run, = runs_of("run", TRACES / "swim.tsv.gz", "--nodes", 10)
+        self.assertEqual(run["jobs"], 120)
+        self.assertGreater(run["nodeLocal"], run["offSwitch"])
+
+
+class Faults(unittest.TestCase):
+    def test_lost_racks_and_slow_nodes_cost_work_but_no_job(self):
+        words = ("run", TRACES / "swim.tsv.gz", "--nodes", 40)
+        quiet, = runs_of(*words)
+        rough, = runs_of(*words, "--lose-racks", 3, "--slow-nodes", 0.2, "--storms", 2)
+        self.assertEqual(rough["jobs"], quiet["jobs"] + 400)
+        self.assertEqual(rough["unfinished"], 0)
+        self.assertEqual(quiet["lostContainers"], 0)
+        self.assertGreater(rough["lostContainers"], 0)
+        self.assertGreater(rough["doneContainerSeconds"], quiet["doneContainerSeconds"])
+
+
+class Compare(unittest.TestCase):
+    def test_table_and_files(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = sim("compare", TRACES / "swim.tsv.gz", "--nodes", 6, "--faster", 8, "--out", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for word in ("makespan", "slowdown, p99", "node-local", "fairness (Jain)", "lost work", "cores used",
+                         "fairlead", "yarn-fair", "tdw", "spark-standalone"):
+                self.assertIn(word, done.stdout)
+            page = pathlib.Path(out, "report.html").read_text()
+            self.assertEqual(page.count("<svg"), page.count("</svg>"))
+            self.assertGreaterEqual(page.count("<svg"), 7)
+            self.assertNotRegex(page, r"https?://|<script|<link|<img|url\(")
+            self.assertNotRegex(page, r"\b(nan|inf)\b")
+            runs = json.loads(pathlib.Path(out, "results.json").read_text())["runs"]
+            self.assertEqual([run["profile"] for run in runs], ["fairlead", "yarn-fair", "tdw", "spark-standalone"])
+            self.assertEqual({run["tasks"] for run in runs}, {runs[0]["tasks"]})
+            jobs = pathlib.Path(out, "jobs.csv").read_text().splitlines()
+            self.assertEqual(len(jobs), 1 + 4 * 120)
+            samples = pathlib.Path(out, "samples.csv").read_text().splitlines()
+            self.assertTrue(all(line.count(",") == 7 for line in samples))
+
+    def test_a_heavier_queue_gets_more_of_a_full_cluster(self):
+        words = ("run", TRACES / "sls.json", "--nodes", 1, "--node-vcores", 6, "--node-memory", 6144, "--faster", 1000)
+        plain, = runs_of(*words)
+        heavy, = runs_of(*words, "--weight", "adhoc=20")
+
+        def share(run, queue):
+            at = run["queues"].index(queue)
+            early = [sample for sample in run["samples"] if sample["seconds"] < 30]
+            return sum(sample["share"][at] for sample in early) / len(early)
+
+        self.assertGreater(share(heavy, "root.adhoc"), share(plain, "root.adhoc"))
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, text, pattern, *words, suffix=".json"):
+        with tempfile.NamedTemporaryFile("w", suffix=suffix) as file:
+            file.write(text)
+            file.flush()
+            done = sim("run", file.name, *words)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertRegex(done.stderr, re.escape(file.name) + pattern)
+
+    def test_mistakes_are_named_by_file_and_line(self):
+        self.refused("", ":1: the file is empty")
+        self.refused('{"job.id": 1,\n "job.tasks": [}', ":2: syntax error")
+        self.refused('{"job.id": 1,\n "job.tasks": [\n {"container.start.ms": 5}]}', ':3: "container.end.ms" is missing')
+        self.refused('{"job.id": 1,\n "job.tasks": [\n {"container.start.ms": 5, "container.end.ms": 4}]}', ":3: .*before")
+        self.refused('{"job.tasks": [{"container.duration.ms": 1,\n "container.vcores": -1}]}', ":2: container.vcores")
+        self.refused('{"job.tasks": [{"container.duration.ms": 1, "container.count": 2000000}]}', ":1: ")
+        self.refused('{"jobID": "j"}', ':1: "submitTime" is missing')
+        self.refused('{"num_jobs": 1}\n', ":1: ")
+        self.refused("[" * 1000, ":1: ")
+        self.refused("job0\t1\t1\t5\t5\t5\njob1\tx\t1\t5\t5\t5\n", ":2: submit time must be", suffix=".tsv")
+        self.refused("job0\t1\t1\t5\n", ":1: output bytes|:1: shuffle bytes", suffix=".tsv")
+
+    def test_wrong_words(self):
+        self.assertEqual(sim("run", "/no/such/file").returncode, 4)
+        trace = TRACES / "sls.json"
+        self.assertEqual(sim("run", trace, "--profile", "best").returncode, 2)
+        self.assertEqual(sim("run", trace, "--weight", "adhoc").returncode, 2)
+        self.assertEqual(sim("run", trace, "--weight", "adhoc=nan").returncode, 2)
+        self.assertEqual(sim("run", trace, "--queues", trace).returncode, 2)
+
+    def test_a_job_that_can_not_run_is_said_to_have_not_ended(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write('{"job.id": "big", "job.tasks": [{"container.duration.ms": 1, "container.vcores": 99}]}')
+            file.flush()
+            done = sim("run", file.name, "--nodes", 2)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("job big did not end", done.stderr)
+            self.assertIn("larger than every node", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
