@@ -193,10 +193,10 @@ class ProgressBar {
     const int64_t all = std::max<int64_t>(progress.jobs, 1);
     const int64_t cells = progress.jobs_ended * kCells / all;
     const std::string bar(static_cast<size_t>(cells), '#');
-    std::fprintf(stderr, "\r\033[K%-16s [%-30s] %3lld %%  %lld of %lld jobs, %lld tasks, %s", name_.c_str(), bar.c_str(),
-                 static_cast<long long>(progress.jobs_ended * 100 / all), static_cast<long long>(progress.jobs_ended),
-                 static_cast<long long>(progress.jobs), static_cast<long long>(progress.tasks_ended),
-                 sim::SpanText(progress.now_ms).c_str());
+    std::fprintf(stderr, "\r\033[K%-16s [%-30s] %3lld %%  %lld of %lld jobs, %lld tasks, %s", name_.c_str(),
+                 bar.c_str(), static_cast<long long>(progress.jobs_ended * 100 / all),
+                 static_cast<long long>(progress.jobs_ended), static_cast<long long>(progress.jobs),
+                 static_cast<long long>(progress.tasks_ended), sim::SpanText(progress.now_ms).c_str());
     std::fflush(stderr);
   }
 
@@ -221,9 +221,8 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   faults.seed = arguments.seed;
   faults.repair_ms = arguments.repair_seconds * 1000;
   profile->setup.faults = sim::PlanFaults(faults, workload.nodes, workload.span_ms);
-  const std::unique_ptr<sim::JobSource> jobs = workload.synthetic
-                                                   ? std::move(Synthetic(arguments).jobs)
-                                                   : std::make_unique<sim::JobList>(workload.jobs);
+  const std::unique_ptr<sim::JobSource> jobs =
+      workload.synthetic ? std::move(Synthetic(arguments).jobs) : std::make_unique<sim::JobList>(workload.jobs);
   sim::PlacedJobs placed(*jobs, workload.nodes, arguments.seed);
   sim::StormyJobs stormy(placed, faults, workload.span_ms);
   sim::TraceRun run(*profile->scheduler, workload.nodes, stormy, std::move(profile->setup));
@@ -264,6 +263,19 @@ void PrintTable(const std::vector<sim::RunResult>& runs) {
   if (runs.size() > 1) std::puts("* the best of the row");
 }
 
+/// The largest queues of one run; the rest is in the files.
+void PrintQueues(const sim::RunResult& run) {
+  constexpr size_t kMost = 12;
+  Table table({"QUEUE", "JOBS", "SLOWDOWN", "P99", "SHARE"});
+  std::vector<std::vector<std::string>> rows = sim::QueueRows(run);
+  const size_t left_out = rows.size() > kMost ? rows.size() - kMost : 0;
+  rows.resize(rows.size() - left_out);
+  for (std::vector<std::string>& row : rows) table.Add(std::move(row));
+  std::puts("");
+  table.Print();
+  if (left_out > 0) std::printf("... and %zu more queues\n", left_out);
+}
+
 int RunTraces(const std::string& command, const TraceArguments& arguments, const std::vector<std::string>& profiles) {
   const auto workload = Load(arguments);
   if (!workload) {
@@ -289,11 +301,13 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
                 static_cast<long long>(runs[0].jobs), static_cast<long long>(runs[0].tasks),
                 static_cast<long long>(runs[0].nodes), static_cast<unsigned long long>(arguments.seed));
     PrintTable(runs);
+    if (runs.size() == 1) PrintQueues(runs[0]);
     for (const sim::RunResult& run : runs) {
       std::printf("%s: %lld grants in %.1f s, decisions %016llx\n", run.profile.c_str(),
                   static_cast<long long>(run.grants), run.real_seconds, static_cast<unsigned long long>(run.decisions));
     }
-    if (!arguments.out.empty()) std::printf("written: %s/report.html, results.json, samples.csv, jobs.csv\n", arguments.out.c_str());
+    if (!arguments.out.empty())
+      std::printf("written: %s/report.html, results.json, samples.csv, jobs.csv\n", arguments.out.c_str());
   }
   int code = kOk;
   for (const sim::RunResult& run : runs) {
@@ -365,9 +379,8 @@ void AddSimTraces(CLI::App& sim, int& exit_code) {
       "  fairlead sim run jobs.json --node-list nodes.json --queues fair-scheduler.xml --out result\n"
       "  fairlead sim run FB-2009_samples_24_times_1hr_0.tsv --nodes 100 --faster 4\n"
       "  fairlead sim run tdw --scale 0.05 --lose-racks 3 --slow-nodes 0.02 --out result");
-  run->callback([run_arguments, &exit_code] {
-    exit_code = RunTraces("sim run", *run_arguments, {run_arguments->profile});
-  });
+  run->callback(
+      [run_arguments, &exit_code] { exit_code = RunTraces("sim run", *run_arguments, {run_arguments->profile}); });
 
   auto compare_arguments = std::make_shared<TraceArguments>();
   CLI::App* compare = sim.add_subcommand("compare", "Run a trace through all four profiles and set them side by side");

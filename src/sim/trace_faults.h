@@ -9,11 +9,11 @@ namespace fairlead::sim {
 
 /// What goes wrong in a run, drawn from a seed.
 struct FaultOptions {
-  int rack_losses = 0;                     // so often a whole rack is lost
-  int64_t repair_ms = 600'000;             // until its nodes come back
-  double slow_nodes = 0;                   // this part of the nodes ...
-  double slow_factor = 3;                  // ... needs so many times as long for a task
-  int storms = 0;                          // so often a crowd of small jobs comes within a second
+  int rack_losses = 0;          // so often a whole rack is lost
+  int64_t repair_ms = 600'000;  // until its nodes come back
+  double slow_nodes = 0;        // this part of the nodes ...
+  double slow_factor = 3;       // ... needs so many times as long for a task
+  int storms = 0;               // so often a crowd of small jobs comes within a second
   int storm_jobs = 200;
   uint64_t seed = 1;
 };

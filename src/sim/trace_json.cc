@@ -159,8 +159,8 @@ double JsonFields::Real(std::string_view name, double fallback, double low, doub
   const JsonValue* value = object_.Find(name);
   if (value == nullptr || value->kind == JsonValue::Kind::kNull) return fallback;
   if (value->kind != JsonValue::Kind::kNumber || !(value->number >= low && value->number <= high)) {
-    Refuse(value->line, std::string(name) + " must be a number from " + std::to_string(low) + " to " +
-                            std::to_string(high));
+    Refuse(value->line,
+           std::string(name) + " must be a number from " + std::to_string(low) + " to " + std::to_string(high));
     return fallback;
   }
   return value->number;
@@ -172,8 +172,8 @@ int64_t JsonFields::Int(std::string_view name, int64_t fallback, int64_t low, in
   const double number = value->number;
   const bool whole = value->kind == JsonValue::Kind::kNumber && std::floor(number) == number;
   if (!whole || !(number >= static_cast<double>(low) && number <= static_cast<double>(high))) {
-    Refuse(value->line, std::string(name) + " must be a whole number from " + std::to_string(low) + " to " +
-                            std::to_string(high));
+    Refuse(value->line,
+           std::string(name) + " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
     return fallback;
   }
   return static_cast<int64_t>(number);
@@ -189,7 +189,8 @@ std::string JsonFields::Text(std::string_view name, const std::string& fallback)
   if (value == nullptr || value->kind == JsonValue::Kind::kNull) return fallback;
   if (value->kind == JsonValue::Kind::kText) return value->text;
   // Ids are written with and without quotes.
-  if (value->kind == JsonValue::Kind::kNumber) return std::to_string(std::llround(std::clamp(value->number, -9e15, 9e15)));
+  if (value->kind == JsonValue::Kind::kNumber)
+    return std::to_string(std::llround(std::clamp(value->number, -9e15, 9e15)));
   Refuse(value->line, std::string(name) + " must be a text");
   return fallback;
 }

@@ -30,8 +30,8 @@ class JsonStream {
   /// `text` outlives the stream; `file` is for messages.
   JsonStream(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {}
 
-  /// The next value, an object or an array; nullopt at the end. Refused with "FILE:LINE: what" are malformed JSON, values
-  /// nested deeper than 64 and documents of more than 20 million values. O(size).
+  /// The next value, an object or an array; nullopt at the end. Refused with "FILE:LINE: what" are malformed JSON,
+  /// values nested deeper than 64 and documents of more than 20 million values. O(size).
   base::Result<std::optional<JsonValue>> Next();
 
  private:

@@ -10,8 +10,8 @@ namespace {
 // In units of the view box; the page scales it to the width there is.
 constexpr double kWidth = 560;
 constexpr double kHeight = 300;
-constexpr double kLeft = 62;
-constexpr double kRight = 14;
+constexpr double kLeft = 84;
+constexpr double kRight = 26;
 constexpr double kTop = 12;
 constexpr double kBottom = 52;
 constexpr int kTicks = 4;
@@ -29,11 +29,11 @@ std::string TickText(double value) {
   return text;
 }
 
-/// A round number near `raw`: 1, 2 or 5 times a power of ten.
+/// A round number near `raw`: 1, 2, 2.5 or 5 times a power of ten.
 double RoundStep(double raw) {
   if (!(raw > 0)) return 1;
   const double power = std::pow(10, std::floor(std::log10(raw)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
     if (raw <= factor * power * 1.001) return factor * power;
   }
   return 10 * power;
@@ -72,8 +72,8 @@ class Canvas {
             "</text>";
   }
   void Line(double x1, double y1, double x2, double y2) {
-    svg_ += "<line class=\"grid\" x1=\"" + Number(x1) + "\" y1=\"" + Number(y1) + "\" x2=\"" + Number(x2) +
-            "\" y2=\"" + Number(y2) + "\"/>";
+    svg_ += "<line class=\"grid\" x1=\"" + Number(x1) + "\" y1=\"" + Number(y1) + "\" x2=\"" + Number(x2) + "\" y2=\"" +
+            Number(y2) + "\"/>";
   }
 
   void Grid() {
@@ -89,7 +89,7 @@ class Canvas {
       for (double x = frame_.x_min; x <= frame_.x_max * 1.001; x += x_step) XTick(x);
     }
     Text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", frame_.x_label);
-    svg_ += "<text transform=\"translate(14," + Number((kTop + kHeight - kBottom) / 2) +
+    svg_ += "<text class=\"y-name\" transform=\"translate(14," + Number((kTop + kHeight - kBottom) / 2) +
             ") rotate(-90)\" text-anchor=\"middle\">" + HtmlText(frame_.y_label) + "</text>";
   }
   void XTick(double x) {
@@ -107,12 +107,23 @@ std::string HtmlText(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

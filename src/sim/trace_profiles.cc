@@ -11,12 +11,11 @@ namespace fairlead::sim {
 namespace {
 
 base::Result<std::unique_ptr<scheduler::Scheduler>> MakeYarn(const ProfileOptions& options) {
-  std::map<std::string, std::string> keys = {
-      {"yarn.scheduler.fair.assignmultiple", "true"},
-      {"yarn.scheduler.fair.preemption", options.preemption ? "true" : "false"},
-      // Traces ask for what they ask for: no cap but the nodes themselves.
-      {"yarn.scheduler.maximum-allocation-mb", "1048576"},
-      {"yarn.scheduler.maximum-allocation-vcores", "1024"}};
+  std::map<std::string, std::string> keys = {{"yarn.scheduler.fair.assignmultiple", "true"},
+                                             {"yarn.scheduler.fair.preemption", options.preemption ? "true" : "false"},
+                                             // Traces ask for what they ask for: no cap but the nodes themselves.
+                                             {"yarn.scheduler.maximum-allocation-mb", "1048576"},
+                                             {"yarn.scheduler.maximum-allocation-vcores", "1024"}};
   for (const auto& [key, value] : options.hadoop_keys) keys[key] = value;
   const auto lookup = [&](const std::string& key) -> std::optional<std::string> {
     const auto it = keys.find(key);

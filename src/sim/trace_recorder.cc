@@ -33,6 +33,19 @@ double Mean(const std::vector<double>& values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
+void SummarizeQueues(RunResult& result) {
+  std::map<std::string, std::vector<double>> slowdowns;
+  for (const JobResult& job : result.job_results) slowdowns[job.queue].push_back(job.slowdown);
+  for (size_t q = 0; q < result.queues.size(); ++q) {
+    std::vector<double>& own = slowdowns[result.queues[q]];
+    std::sort(own.begin(), own.end());
+    double share = 0;
+    for (const Sample& sample : result.samples) share += static_cast<double>(sample.share[q]);
+    if (!result.samples.empty()) share /= static_cast<double>(result.samples.size());
+    result.queue_results.push_back({static_cast<int64_t>(own.size()), Mean(own), At(own, 0.99), share});
+  }
+}
+
 }  // namespace
 
 uint32_t TraceRecorder::QueueNumber(const std::string& name) {
@@ -45,8 +58,8 @@ uint32_t TraceRecorder::QueueNumber(const std::string& name) {
   for (size_t at = name.find('.'); at != std::string::npos;) {
     const size_t end = name.find('.', at + 1);
     const std::string full = name.substr(0, end);
-    const auto [child, fresh] = branches_[branch].children.try_emplace(
-        full.substr(at + 1), static_cast<uint32_t>(branches_.size()));
+    const auto [child, fresh] =
+        branches_[branch].children.try_emplace(full.substr(at + 1), static_cast<uint32_t>(branches_.size()));
     branch = child->second;
     if (fresh) {
       branches_.emplace_back();
@@ -191,6 +204,7 @@ void Summarize(RunResult& result) {
     result.sizes.push_back({kSizes[i].name, static_cast<int64_t>(by_size[i].size()), Mean(by_size[i]),
                             At(by_size[i], 0.5), At(by_size[i], 0.99)});
   }
+  SummarizeQueues(result);
 }
 
 }  // namespace fairlead::sim

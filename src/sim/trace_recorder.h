@@ -51,7 +51,7 @@ class TraceRecorder {
   int64_t last_ms_ = 0;
   int64_t sample_every_ms_ = 1000;
   int64_t next_sample_ms_ = 0;
-  double used_time_[2] = {};      // amount times ms, cpu and memory
+  double used_time_[2] = {};  // amount times ms, cpu and memory
   double capacity_time_[2] = {};
   double jain_sum_ = 0;
   double jain_time_ = 0;

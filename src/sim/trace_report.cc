@@ -22,8 +22,7 @@ std::string Percent(double part) { return Text("%.1f %%", part * 100); }
 
 /// A row of numbers, the smallest (or largest) of which is best.
 MetricRow Row(const std::string& name, const std::vector<RunResult>& runs, bool small_is_best,
-              const std::function<double(const RunResult&)>& value,
-              const std::function<std::string(double)>& text) {
+              const std::function<double(const RunResult&)>& value, const std::function<std::string(double)>& text) {
   MetricRow row{name, {}, -1};
   double best = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -49,6 +48,15 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
                      {"meanSlowdown", size.mean_slowdown},
                      {"medianSlowdown", size.median_slowdown},
                      {"p99Slowdown", size.p99_slowdown}});
+  }
+  nlohmann::ordered_json queues = nlohmann::ordered_json::array();
+  for (size_t q = 0; q < run.queues.size(); ++q) {
+    const QueueResult& queue = run.queue_results[q];
+    queues.push_back({{"queue", run.queues[q]},
+                      {"jobs", queue.jobs},
+                      {"meanSlowdown", queue.mean_slowdown},
+                      {"p99Slowdown", queue.p99_slowdown},
+                      {"meanShare", queue.mean_share}});
   }
   nlohmann::ordered_json samples = nlohmann::ordered_json::array();
   for (const Sample& sample : run.samples) {
@@ -90,6 +98,7 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
           {"steps", run.steps},
           {"decisions", hash},
           {"realSeconds", run.real_seconds},
+          {"queueResults", queues},
           {"queues", run.queues},
           {"samples", samples}};
 }
@@ -169,11 +178,12 @@ std::string SharesPlot(const RunResult& run, int64_t span_ms) {
                       })});
   }
   if (own < order.size()) {
-    layers.push_back({std::to_string(order.size() - own) + " other queues", Points(run, unit, [&](const Sample& sample) {
-                        double sum = 0;
-                        for (size_t i = own; i < order.size(); ++i) sum += static_cast<double>(sample.share[order[i]]);
-                        return sum;
-                      })});
+    layers.push_back(
+        {std::to_string(order.size() - own) + " other queues", Points(run, unit, [&](const Sample& sample) {
+           double sum = 0;
+           for (size_t i = own; i < order.size(); ++i) sum += static_cast<double>(sample.share[order[i]]);
+           return sum;
+         })});
   }
   PlotFrame with_label = frame;
   with_label.y_label = "part of the cluster";
@@ -185,9 +195,8 @@ std::string UsePlot(const std::vector<RunResult>& runs, int64_t span_ms, bool cp
   frame.y_label = cpu ? "cores in use" : "memory in use";
   std::vector<PlotLine> lines;
   for (const RunResult& run : runs) {
-    lines.push_back({run.profile, Points(run, UnitFor(span_ms).second, [&](const Sample& sample) {
-                       return cpu ? sample.cpu : sample.memory;
-                     })});
+    lines.push_back({run.profile, Points(run, UnitFor(span_ms).second,
+                                         [&](const Sample& sample) { return cpu ? sample.cpu : sample.memory; })});
   }
   return LinePlot(frame, lines);
 }
@@ -242,7 +251,7 @@ svg text{font:14px system-ui,sans-serif;fill:var(--soft)}
 .layer{stroke:var(--card);stroke-width:.5}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.5rem 0 0;padding:0;font-size:.9rem}
 .swatch{display:inline-block;width:.8rem;height:.8rem;border-radius:.2rem;margin-right:.4rem}
-@media(max-width:34rem){svg text{font-size:20px}main{padding:.75rem}}
+@media(max-width:34rem){svg text{font-size:20px}.y-name{display:none}main{padding:.75rem}}
 )";
 
 std::string ColourRules() {
@@ -257,6 +266,21 @@ std::string ColourRules() {
 
 std::string Figure(const std::string& caption, const std::string& plot) {
   return "<figure><figcaption>" + HtmlText(caption) + "</figcaption>" + plot + "</figure>";
+}
+
+std::string QueuesHtml(const RunResult& run) {
+  std::string out = "<div class=\"wide\"><table><thead><tr><th></th>";
+  const std::vector<std::vector<std::string>> rows = QueueRows(run);
+  for (const char* name : {"jobs", "slowdown, mean", "slowdown, p99", "share, mean"}) {
+    out += "<th>" + std::string(name) + "</th>";
+  }
+  out += "</tr></thead><tbody>";
+  for (const std::vector<std::string>& row : rows) {
+    out += "<tr>";
+    for (const std::string& cell : row) out += "<td>" + HtmlText(cell) + "</td>";
+    out += "</tr>";
+  }
+  return out + "</tbody></table></div>";
 }
 
 std::string TableHtml(const std::vector<RunResult>& runs) {
@@ -289,29 +313,54 @@ std::vector<MetricRow> Compare(const std::vector<RunResult>& runs) {
   const auto three = [](double value) { return Text("%.3f", value); };
   const auto span = [](double value) { return SpanText(static_cast<int64_t>(value)); };
   std::vector<MetricRow> rows;
-  rows.push_back(Row("jobs ended", runs, false, [](const RunResult& r) { return static_cast<double>(r.jobs); }, whole));
+  rows.push_back(Row(
+      "jobs ended", runs, false, [](const RunResult& r) { return static_cast<double>(r.jobs); }, whole));
   const bool all_ended =
       std::all_of(runs.begin(), runs.end(), [](const RunResult& r) { return r.unfinished + r.rejected == 0; });
   if (!all_ended) {
-    rows.push_back(Row("jobs refused or not ended", runs, true,
-                       [](const RunResult& r) { return static_cast<double>(r.unfinished + r.rejected); }, whole));
+    rows.push_back(Row(
+        "jobs refused or not ended", runs, true,
+        [](const RunResult& r) { return static_cast<double>(r.unfinished + r.rejected); }, whole));
   }
-  rows.push_back(
-      Row("makespan", runs, true, [](const RunResult& r) { return static_cast<double>(r.makespan_ms); }, span));
-  rows.push_back(Row("slowdown, mean", runs, true, [](const RunResult& r) { return r.mean_slowdown; }, two));
-  rows.push_back(Row("slowdown, p99", runs, true, [](const RunResult& r) { return r.p99_slowdown; }, two));
+  rows.push_back(Row(
+      "makespan", runs, true, [](const RunResult& r) { return static_cast<double>(r.makespan_ms); }, span));
+  rows.push_back(Row(
+      "slowdown, mean", runs, true, [](const RunResult& r) { return r.mean_slowdown; }, two));
+  rows.push_back(Row(
+      "slowdown, p99", runs, true, [](const RunResult& r) { return r.p99_slowdown; }, two));
   for (size_t i = 0; !runs.empty() && i < runs[0].sizes.size(); ++i) {
     if (runs[0].sizes[i].jobs == 0) continue;
     const std::string name = "  " + runs[0].sizes[i].name + " tasks";
-    rows.push_back(
-        Row(name + ", mean", runs, true, [i](const RunResult& r) { return r.sizes[i].mean_slowdown; }, two));
-    rows.push_back(Row(name + ", p99", runs, true, [i](const RunResult& r) { return r.sizes[i].p99_slowdown; }, two));
+    rows.push_back(Row(
+        name + ", mean", runs, true, [i](const RunResult& r) { return r.sizes[i].mean_slowdown; }, two));
+    rows.push_back(Row(
+        name + ", p99", runs, true, [i](const RunResult& r) { return r.sizes[i].p99_slowdown; }, two));
   }
-  rows.push_back(Row("node-local", runs, false, [](const RunResult& r) { return r.local_part(); }, Percent));
-  rows.push_back(Row("fairness (Jain)", runs, false, [](const RunResult& r) { return r.jain; }, three));
-  rows.push_back(Row("lost work", runs, true, [](const RunResult& r) { return r.lost_part(); }, Percent));
-  rows.push_back(Row("cores used", runs, false, [](const RunResult& r) { return r.cpu; }, Percent));
-  rows.push_back(Row("memory used", runs, false, [](const RunResult& r) { return r.memory; }, Percent));
+  rows.push_back(Row(
+      "node-local", runs, false, [](const RunResult& r) { return r.local_part(); }, Percent));
+  rows.push_back(Row(
+      "fairness (Jain)", runs, false, [](const RunResult& r) { return r.jain; }, three));
+  rows.push_back(Row(
+      "lost work", runs, true, [](const RunResult& r) { return r.lost_part(); }, Percent));
+  rows.push_back(Row(
+      "cores used", runs, false, [](const RunResult& r) { return r.cpu; }, Percent));
+  rows.push_back(Row(
+      "memory used", runs, false, [](const RunResult& r) { return r.memory; }, Percent));
+  return rows;
+}
+
+std::vector<std::vector<std::string>> QueueRows(const RunResult& run) {
+  std::vector<size_t> order(run.queues.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return run.queue_results[a].mean_share > run.queue_results[b].mean_share;
+  });
+  std::vector<std::vector<std::string>> rows;
+  for (const size_t q : order) {
+    const QueueResult& queue = run.queue_results[q];
+    rows.push_back({run.queues[q], std::to_string(queue.jobs), Text("%.2f", queue.mean_slowdown),
+                    Text("%.2f", queue.p99_slowdown), Percent(queue.mean_share)});
+  }
   return rows;
 }
 
@@ -376,7 +425,9 @@ std::string ReportHtml(const std::vector<RunResult>& runs) {
          Figure("Memory in use", UsePlot(runs, span, false)) + Figure("Slowdown", SlowdownPlot(runs)) + "</div>";
   out += "<h2>Queue shares over time</h2><div class=\"plots\">";
   for (const RunResult& run : runs) out += Figure(run.profile, SharesPlot(run, span));
-  return out + "</div></main></body></html>\n";
+  out += "</div>";
+  for (const RunResult& run : runs) out += "<h2>Queues under " + HtmlText(run.profile) + "</h2>" + QueuesHtml(run);
+  return out + "</main></body></html>\n";
 }
 
 }  // namespace fairlead::sim

@@ -19,6 +19,9 @@ struct MetricRow {
 /// Makespan, slowdown by size of job, locality, fairness, lost work, use of the cluster.
 std::vector<MetricRow> Compare(const std::vector<RunResult>& runs);
 
+/// Queue, jobs, mean and p99 slowdown, mean share of the cluster: a row per queue, the largest share first.
+std::vector<std::vector<std::string>> QueueRows(const RunResult& run);
+
 /// {"runs": [...]} with everything but the single jobs.
 std::string ResultsJson(const std::vector<RunResult>& runs);
 /// profile,queue,seconds,share,entitled,cpu,memory,jain: a line per queue and sample.

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/fields.h"
 #include "model/resources.h"
 
 namespace fairlead::sim {
@@ -17,7 +15,14 @@ struct SizeClass {
   double mean_slowdown = 0;
   double median_slowdown = 0;
   double p99_slowdown = 0;
-  FL_FIELDS(name, jobs, mean_slowdown, median_slowdown, p99_slowdown)
+};
+
+/// The jobs of one queue.
+struct QueueResult {
+  int64_t jobs = 0;
+  double mean_slowdown = 1;
+  double p99_slowdown = 1;
+  double mean_share = 0;  // of the cluster, dominant
 };
 
 /// One job that ended.
@@ -35,7 +40,7 @@ struct JobResult {
 /// What a run looked like at one moment.
 struct Sample {
   int64_t at_ms = 0;
-  double cpu = 0;     // used part of the nodes that are there
+  double cpu = 0;  // used part of the nodes that are there
   double memory = 0;
   double jain = 1;
   std::vector<float> share;   // per queue: its dominant share of the cluster
@@ -58,8 +63,8 @@ struct RunResult {
   int64_t grants = 0;
   int64_t makespan_ms = 0;  // first submission to last end
 
-  /// Slowdown: time from submission to end / time alone in an empty cluster, both at least 10 s and at least 1 ("bounded
-  /// slowdown", Feitelson and Rudolph 1998).
+  /// Slowdown: time from submission to end / time alone in an empty cluster, both at least 10 s and at least 1
+  /// ("bounded slowdown", Feitelson and Rudolph 1998).
   double mean_slowdown = 1;
   double p99_slowdown = 1;
   std::vector<SizeClass> sizes;
@@ -81,6 +86,7 @@ struct RunResult {
   double real_seconds = 0;
 
   std::vector<std::string> queues;
+  std::vector<QueueResult> queue_results;  // beside `queues`
   std::vector<Sample> samples;
   std::vector<JobResult> job_results;
 
@@ -93,7 +99,7 @@ struct RunResult {
   }
 };
 
-/// Fills slowdowns, makespan and the size classes from job_results.
+/// Fills slowdowns, makespan, size classes and queues from job_results and samples.
 void Summarize(RunResult& result);
 
 }  // namespace fairlead::sim

@@ -38,8 +38,8 @@ struct TraceRun::Job {
   int64_t first_start_ms = -1;
   int64_t ideal_ms = 0;
   std::vector<StageRun> stages;
-  std::vector<Container> containers;  // by number, of this attempt
-  std::vector<uint32_t> granted;      // not yet claimed
+  std::vector<Container> containers;        // by number, of this attempt
+  std::vector<uint32_t> granted;            // not yet claimed
   std::vector<model::ContainerId> surplus;  // granted in excess
 };
 
@@ -295,6 +295,8 @@ void TraceRun::On(const ms::Granted& effect) {
   decisions_.Mix(sequence);
   decisions_.Mix(effect.node.value);
   Job& job = *jobs_[app];
+  // Granted in the very step in which its master was lost: it ends with the attempt.
+  if (effect.container.attempt.attempt != job.attempt) return;
   if (!job.master_runs) {
     job.master_runs = true;
     job.master = sequence;
@@ -323,8 +325,12 @@ void TraceRun::On(const ms::Granted& effect) {
   }
   if (job.containers.size() <= sequence) job.containers.resize(sequence + 1);
   Container& container = job.containers[sequence];
-  container = {Container::State::kGranted, static_cast<uint16_t>(stage_number), effect.node.value,
-               static_cast<uint32_t>(task), now_ms_,  0};
+  container = {Container::State::kGranted,
+               static_cast<uint16_t>(stage_number),
+               effect.node.value,
+               static_cast<uint32_t>(task),
+               now_ms_,
+               0};
   recorder_.Wanted(job.queue, stage.stage().size, -1);
   recorder_.Used(job.queue, stage.stage().size, 1);
   job.granted.push_back(sequence);

@@ -261,9 +261,9 @@ void ReadSynth(const JsonValue& object, JobCollector& jobs) {
   if (workloads.empty()) fields.Refuse(object.line, "no workloads");
   base::Rng rng(jobs.options().seed * 1'000'003 + static_cast<uint64_t>(fields.Int("rand_seed", 0, 0, INT32_MAX)));
   for (int64_t i = 0; i < count && jobs.error().empty(); ++i) {
-    TraceJob job = DrawJob(
-        workloads[Pick(workloads, rng, [](const SynthWorkload& workload) { return workload.weight; })], rng,
-        jobs, object.line);
+    TraceJob job =
+        DrawJob(workloads[Pick(workloads, rng, [](const SynthWorkload& workload) { return workload.weight; })], rng,
+                jobs, object.line);
     job.name = "job_" + std::to_string(i + 1);
     jobs.Add(std::move(job), object.line);
   }

@@ -25,8 +25,8 @@ struct Topology {
   uint32_t NodeOf(const std::string& name) const;
 };
 
-/// One stage of a running job as its master sees it: which tasks still wait, what the scheduler has been told, and which
-/// task a granted container gets.
+/// One stage of a running job as its master sees it: which tasks still wait, what the scheduler has been told, and
+/// which task a granted container gets.
 class StageRun {
  public:
   StageRun(const TraceStage& stage, const Topology& topology);

@@ -3,8 +3,8 @@
 
 #include "sim/trace_readers.h"
 
-// SWIM (Chen, Alspaugh, Katz: Interactive Analytical Processing in Big Data Systems, 2012): a job a line, with the bytes
-// it reads, shuffles and writes.
+// SWIM (Chen, Alspaugh, Katz: Interactive Analytical Processing in Big Data Systems, 2012): a job a line, with the
+// bytes it reads, shuffles and writes.
 
 namespace fairlead::sim {
 namespace {
@@ -64,9 +64,8 @@ void ReadSwim(std::string_view text, JobCollector& jobs) {
       reduces.priority = 10;
       reduces.waits_for_previous = true;
       AddTasks(reduces, shuffle, rates.bytes_per_reduce, rates.reduce_bytes_per_second, rates.task_start_ms);
-      const int64_t write_ms =
-          std::min<int64_t>(output / static_cast<int64_t>(reduces.run_ms.size()) * 1000 / rates.reduce_bytes_per_second,
-                            INT32_MAX);
+      const int64_t write_ms = std::min<int64_t>(
+          output / static_cast<int64_t>(reduces.run_ms.size()) * 1000 / rates.reduce_bytes_per_second, INT32_MAX);
       for (uint32_t& run : reduces.run_ms) run = static_cast<uint32_t>(std::min<int64_t>(run + write_ms, INT32_MAX));
       job.stages.push_back(std::move(reduces));
     }

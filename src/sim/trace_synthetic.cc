@@ -12,9 +12,7 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-double Normal(base::Rng& rng) {
-  return std::sqrt(-2 * std::log(1 - rng.Unit())) * std::cos(2 * kPi * rng.Unit());
-}
+double Normal(base::Rng& rng) { return std::sqrt(-2 * std::log(1 - rng.Unit())) * std::cos(2 * kPi * rng.Unit()); }
 
 double LogNormal(base::Rng& rng, double median, double sigma) { return median * std::exp(sigma * Normal(rng)); }
 
@@ -29,7 +27,8 @@ double Pareto(base::Rng& rng, double alpha, double low, double high) {
 /// moment, 2/3 of the mean at 4 in the morning, 4/3 at 16.
 class DayClock {
  public:
-  DayClock(int64_t jobs, double hours) : mean_gap_ms_(hours * 3.6e6 / static_cast<double>(std::max<int64_t>(jobs, 1))) {}
+  DayClock(int64_t jobs, double hours)
+      : mean_gap_ms_(hours * 3.6e6 / static_cast<double>(std::max<int64_t>(jobs, 1))) {}
   int64_t Next(base::Rng& rng) {
     const double hour = at_ms_ / 3.6e6;
     const double rate = 1 - std::cos(2 * kPi * (hour - 4) / 24) / 3;
@@ -65,7 +64,8 @@ std::string HostName(uint64_t number) { return "n" + std::to_string(number); }
 std::vector<TraceNode> Machines(int64_t count, int rack_size, const std::vector<model::Resources>& kinds) {
   std::vector<TraceNode> nodes;
   for (int64_t i = 0; i < count; ++i) {
-    nodes.push_back({HostName(static_cast<uint64_t>(i)), "/r" + std::to_string(i / rack_size),
+    nodes.push_back({HostName(static_cast<uint64_t>(i)),
+                     "/r" + std::to_string(i / rack_size),
                      kinds[static_cast<size_t>(i) % kinds.size()],
                      {}});
   }
@@ -166,7 +166,8 @@ class GoogleJobs final : public JobSource {
     // Cores in quarters of a machine's hundred, memory beside them: shapes that leave odd rests.
     stage.size = model::Resources::Of(static_cast<int64_t>(std::clamp(LogNormal(rng_, 1500, 1.0), 128.0, 24'000.0)),
                                       static_cast<int64_t>(std::clamp(LogNormal(rng_, 1.5, 0.8), 1.0, 12.0)));
-    const double seconds = service ? hours_ * 3600 * (0.2 + 0.5 * rng_.Unit()) : LogNormal(rng_, band.median_seconds, 1.2);
+    const double seconds =
+        service ? hours_ * 3600 * (0.2 + 0.5 * rng_.Unit()) : LogNormal(rng_, band.median_seconds, 1.2);
     for (int64_t i = 0; i < tasks; ++i) stage.run_ms.push_back(Milliseconds(seconds * (0.9 + 0.2 * rng_.Unit())));
     job.stages.push_back(std::move(stage));
     return true;
@@ -194,8 +195,8 @@ class GoogleJobs final : public JobSource {
 
 SyntheticWorkload TdwDay(const SyntheticOptions& options) {
   SyntheticWorkload workload;
-  workload.nodes = Machines(std::max<int64_t>(4, std::llround(5600 * options.scale)), 40,
-                            {model::Resources::Of(65'536, 24)});
+  workload.nodes =
+      Machines(std::max<int64_t>(4, std::llround(5600 * options.scale)), 40, {model::Resources::Of(65'536, 24)});
   for (int group = 0; group < 20; ++group) {
     model::QueueConfig queue;
     queue.name = "root.g" + std::to_string(group);

@@ -12,6 +12,7 @@
 
 #include "scheduler/fairlead/containers.h"
 #include "scheduler/fairlead/fairlead.h"
+#include "scheduler/fairlead/why.h"
 #include "scheduler/shared/free_index.h"
 #include "scheduler/shared/interner.h"
 #include "scheduler/shared/tournament.h"
@@ -242,6 +243,14 @@ struct Spot {
   Instant until{};         // kWaiting: when a farther place will do
 };
 
+/// Obstacles to a node that `why` thinks away.
+struct Relaxed {
+  bool room = false;   // as if a new node had come, at none of the named places
+  bool holds = false;  // as if no room were kept for anybody
+  bool bars = false;   // as if the application excluded nothing and had no affinity
+  bool place = false;  // as if any place would do
+};
+
 /// Why a queue or the masters' share refuses.
 struct Limit {
   enum class Kind : uint8_t { kFree, kQueueMaximum, kLeafMasters, kClusterMasters };
@@ -322,6 +331,8 @@ class Core : public Scheduler {
   /// its maxAMShare, rounded up. O(depth).
   int64_t MasterLimit(uint32_t leaf, size_t type) const;
   Limit FindLimit(uint32_t leaf, const Resources& size, bool master) const;
+  bool LeafMastersExceed(uint32_t leaf, const Resources& size) const;
+  bool ClusterMastersExceed(const Resources& size) const;
   void ReopenMasters();
   void RecountActiveWeights();
 
@@ -483,6 +494,19 @@ class Core : public Scheduler {
   void ViewQueue(uint32_t queue, const Resources& share, const Resources& steady, View& view) const;
   std::vector<Resources> ChildShares(const Queue& queue, const Resources& share, bool steady) const;
   virtual ev::Pending WhyWant(const App& app, const Want& want, Instant now) const;
+
+  // why.cc
+ public:
+  /// Everything that stands in the way of each pending request, in the order of Why.
+  std::vector<std::vector<Blocker>> AllBlockers(AppIndex app, Instant now) const;
+
+ protected:
+  std::vector<Blocker> BlockersOf(const App& app, const Want& want, Instant now) const;
+  void FindLimits(const App& app, const Want& want, std::vector<Blocker>& out) const;
+  void FindObstacles(const App& app, const Want& want, Instant now, std::vector<Blocker>& out) const;
+  bool PlaceableWith(const App& app, const Want& want, Locality allowed, const Relaxed& relaxed) const;
+  Locality DistanceOf(const Want& want, const Node& node) const;
+  Blocker NoRoom(const Shape& shape) const;
   std::string BookErrors() const;
   std::string ShapeErrors(uint32_t shape) const;
   std::string OrderErrors() const;

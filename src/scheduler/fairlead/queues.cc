@@ -299,22 +299,29 @@ Limit Core::FindLimit(uint32_t leaf_index, const Resources& size, bool master) c
       if (queues_[q].used[t] + size[t] > queues_[q].high[t]) return {Limit::Kind::kQueueMaximum, q};
     }
   }
-  if (!master) return {};
+  if (master && LeafMastersExceed(leaf_index, size)) return {Limit::Kind::kLeafMasters, leaf_index};
+  if (master && ClusterMastersExceed(size)) return {Limit::Kind::kClusterMasters, kRoot};
+  return {};
+}
+
+/// One more master of that size is above the leaf's share for masters; the first one never is.
+bool Core::LeafMastersExceed(uint32_t leaf_index, const Resources& size) const {
   const Queue& leaf = queues_[leaf_index];
-  if (leaf.masters > 0 && leaf.master_share >= 0) {
-    for (size_t t = 0; t < types_; ++t) {
-      if (size[t] > 0 && leaf.master_used[t] + size[t] > MasterLimit(leaf_index, t)) {
-        return {Limit::Kind::kLeafMasters, leaf_index};
-      }
-    }
+  if (leaf.masters == 0 || leaf.master_share < 0) return false;
+  for (size_t t = 0; t < types_; ++t) {
+    if (size[t] > 0 && leaf.master_used[t] + size[t] > MasterLimit(leaf_index, t)) return true;
   }
+  return false;
+}
+
+bool Core::ClusterMastersExceed(const Resources& size) const {
   const Queue& root = queues_[kRoot];
-  if (root.masters == 0) return {};
+  if (root.masters == 0) return false;
   for (size_t t = 0; t < types_; ++t) {
     const auto limit = static_cast<int64_t>(Wide(total_[t]) * Wide(config_.cluster_master_share) / 1000);
-    if (size[t] > 0 && root.master_used[t] + size[t] > limit) return {Limit::Kind::kClusterMasters, kRoot};
+    if (size[t] > 0 && root.master_used[t] + size[t] > limit) return true;
   }
-  return {};
+  return false;
 }
 
 void Core::ReopenMasters() {

@@ -42,8 +42,10 @@ class StandaloneCore final : public native::Core {
     changed_nodes_.clear();
     if (keys_stale_) RebuildKeys();
     full_.clear();
+    while (first_app_ < app_slots_.size() && app_slots_[first_app_] == kNone) ++first_app_;
     for (const bool masters : {true, false}) {
-      for (const uint32_t slot : app_slots_) {
+      for (size_t index = first_app_; index < app_slots_.size(); ++index) {
+        const uint32_t slot = app_slots_[index];
         if (slot == kNone || !apps_[slot].runnable || !apps_[slot].active) continue;
         if (apps_[slot].needs_master == masters) Serve(slot);
       }
@@ -105,6 +107,7 @@ class StandaloneCore final : public native::Core {
   }
 
   bool spread_out_;
+  size_t first_app_ = 0;  // those before it are gone, and none comes there again
   Order order_;
   std::vector<int64_t> cores_;  // as in order_; -1: not there
   std::set<uint32_t> full_;     // shapes that no node has room for, of this pass

@@ -43,7 +43,7 @@ std::vector<Entry> FlatPools(Entry root) {
 }  // namespace
 
 void TdwCore::Preempt(TaskType type) {
-  std::vector<Entry> pools = FlatPools(Snapshot(type));
+  std::vector<Entry> pools = FlatPools(Snapshot(type, true));
   int64_t total = 0;
   for (const Entry& pool : pools) total += pool.granted;
   const std::vector<int64_t> shares = Shares(pools, total);

@@ -139,8 +139,12 @@ void TdwCore::PlaceAll() {
   if (now_ < next_round_) return;
   next_round_ = now_ + settings_.round_interval;
   round_due_ = false;
+  auto waiting = WaitingTypes();
   for (const TaskType type : kTypes) {
+    if (!waiting[At(type)]) continue;
     const RoundResult result = Round(type);
+    // With its jobtracker granted a session asks for maps and reduces.
+    if (type == TaskType::kJobtracker && result.grants > 0) waiting = WaitingTypes();
     if (result.grants >= settings_.round_limit) round_due_ = true;
     if (settings_.preemption && result.full) Preempt(type);
   }
@@ -165,8 +169,20 @@ void TdwCore::GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const 
   for (const uint32_t child : queues_[queue].children) GatherLeaves(child, leaves);
 }
 
-/// Counts of one type, bottom-up: sessions, pools, groups. Only who waits stands in a heap.
-Entry TdwCore::Snapshot(TaskType type) const {
+/// The types that some session waits for. O(sessions + wants of those that wait).
+std::array<bool, kTaskTypes> TdwCore::WaitingTypes() const {
+  std::array<bool, kTaskTypes> waiting{};
+  for (const App& app : apps_) {
+    if (!app.used_slot || app.pending.IsZero() || !app.runnable || !app.active) continue;
+    for (const Want& want : app.wants) {
+      if (want.count > 0) waiting[At(TypeOf(app, want))] = true;
+    }
+  }
+  return waiting;
+}
+
+/// Counts of one type, bottom-up: sessions, pools, groups. Sessions that wait for nothing are left out unless `all`.
+Entry TdwCore::Snapshot(TaskType type, bool all) const {
   std::vector<Entry> pools(queues_.size());
   for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
     const App& app = apps_[slot];
@@ -176,14 +192,14 @@ Entry TdwCore::Snapshot(TaskType type) const {
     session.granted = slot < app_granted_.size() ? app_granted_[slot][At(type)] : 0;
     session.priority = app.priority;
     session.started = app.index.value;
-    if (app.runnable && app.active) {
+    if (app.runnable && app.active && !app.pending.IsZero()) {
       for (const Want& want : app.wants) session.waiting += TypeOf(app, want) == type ? want.count : 0;
     }
     // While its jobtracker waits a session asks for nothing else.
     Entry& pool = pools[app.leaf];
     pool.granted += session.granted;
     pool.waiting += session.waiting;
-    if (session.waiting > 0 || session.granted > 0) pool.below.push_back(std::move(session));
+    if (session.waiting > 0 || (all && session.granted > 0)) pool.below.push_back(std::move(session));
   }
   Entry root = QueueEntry(native::kRoot);
   for (const uint32_t group_index : queues_[native::kRoot].children) {
@@ -235,7 +251,7 @@ RoundResult TdwCore::Round(TaskType type) {
   RoundResult result;
   infeasible_wants_.clear();
   infeasible_shapes_.clear();
-  Entry root = Snapshot(type);
+  Entry root = Snapshot(type, false);
   MakeHeaps(root);
   while (result.grants < settings_.round_limit && !root.below.empty()) {
     Entry& group = root.below.front();

@@ -69,7 +69,8 @@ class TdwCore final : public native::Core {
   /// Publishes free amounts and loads of the node.
   void Index(uint32_t node);
 
-  Entry Snapshot(TaskType type) const;
+  std::array<bool, kTaskTypes> WaitingTypes() const;
+  Entry Snapshot(TaskType type, bool all) const;
   Entry QueueEntry(uint32_t queue) const;
   void GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const;
   RoundResult Round(TaskType type);
