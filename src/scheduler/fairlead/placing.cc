@@ -30,6 +30,11 @@ void Core::PlaceAll() {
 }
 
 void Core::PlaceInOrder() {
+  // A hold whose node has room, but whose queue was at a limit, is served as soon as the limit allows.
+  for (uint32_t i = 0; held_count_ > 0 && i < holds_.size(); ++i) {
+    const uint32_t node = holds_[i].node;
+    if (node != kNone && !Free(nodes_[node]).AnyNegative()) ServeHolds(node);
+  }
   do {
     PublishChanged();
     PlaceServable();

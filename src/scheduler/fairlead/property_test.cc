@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/codec.h"
 #include "base/rng.h"
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/fairlead/test_cluster.h"
@@ -268,9 +269,6 @@ struct Waiting {
   bool Names(ev::PendingReason reason) const {
     return std::any_of(blockers.begin(), blockers.end(), [&](const Blocker& one) { return one.reason == reason; });
   }
-  bool NamesRoom() const {
-    return std::any_of(blockers.begin(), blockers.end(), [](const Blocker& one) { return IsRoom(one.reason); });
-  }
 };
 
 /// Makes on a fork of the history the changes that blockers name, and looks whether the ask is served.
@@ -280,6 +278,7 @@ class Trial {
       : waiting_(waiting),
         fork_(history.cluster().scheduler().Fork()),
         now_(history.cluster().now_),
+        history_now_(now_),
         tree_(history.tree()) {}
 
   bool Frees(const std::vector<Blocker>& removed) {
@@ -289,12 +288,24 @@ class Trial {
     for (const Blocker& blocker : removed) Remove(blocker, reload, wait);
     if (reload) events_.push_back(ev::QueuesReloaded{tree_});
     Step(now_);
-    // The waits of this configuration for host and rack, 500 ms together.
+    // With all removed the ask may still wait for its places, which starts when there is room: this configuration's
+    // waits for host and rack are 500 ms together.
+    wait = wait || (removed.size() == waiting_.blockers.size() && Left() == waiting_.pending.ask.count);
     const base::Instant end = now_ + base::Duration::Millis(501);
     for (int i = 0; wait && i < 50 && fork_->NextDeadline() <= end; ++i) Step(std::max(now_, fork_->NextDeadline()));
     if (wait) Step(end);
     EXPECT_EQ(fork_->CheckInvariants(), "");
     return Left() < waiting_.pending.ask.count;
+  }
+  /// While time passed a victim ended or a hold did: room that no change made.
+  bool disturbed() const { return disturbed_; }
+  /// What happened on the fork and what why says there, for messages.
+  std::string After() const {
+    std::string text = log_;
+    for (const ev::Pending& pending : fork_->Why({waiting_.app}, now_)) {
+      if (Same(pending.ask)) text += std::string(EnumName(pending.reason)) + ": " + pending.detail;
+    }
+    return text;
   }
 
  private:
@@ -303,14 +314,26 @@ class Trial {
     EffectSink effects;
     fork_->Step(at, events_, effects);
     events_.clear();
+    for (const ev::Effect& effect : effects) {
+      base::ToJson(log_, effect);
+      const auto* finished = std::get_if<ev::Finished>(&effect);
+      disturbed_ = disturbed_ || (finished && finished->exit_status == -102) ||
+                   (at > history_now_ && std::holds_alternative<ev::Unreserved>(effect));
+    }
   }
-  /// Nobody else takes the room: other asks go. Those for which room is held stay unless the hold is to end, and where
-  /// an earlier master is in the way it stays too.
+  /// Nobody else takes the room: other asks go. While a blocker is left, those for which room is held stay unless the
+  /// hold is to end, and where an earlier master is in the way it stays too.
   void Withdraw(const std::vector<Blocker>& removed) {
     if (waiting_.Names(ev::PendingReason::kMasterShare) && removed.size() < waiting_.blockers.size()) return;
-    const bool holders = std::any_of(removed.begin(), removed.end(),
-                                     [](const Blocker& one) { return one.reason == ev::PendingReason::kReserved; });
+    const bool all = removed.size() == waiting_.blockers.size();
+    const bool holders = all || std::any_of(removed.begin(), removed.end(), [](const Blocker& one) {
+                           return one.reason == ev::PendingReason::kReserved;
+                         });
     for (const AppView& app : fork_->GetView().apps) {
+      if (all && !app.runnable && app.app.value != waiting_.app) {
+        events_.push_back(ev::AppRemoved{app.app});  // it would start first where a limit was raised
+        continue;
+      }
       if (!app.reserved.IsZero() && !holders) continue;
       ev::Allocate call;
       call.app = app.app;
@@ -390,8 +413,11 @@ class Trial {
   const Waiting& waiting_;
   std::unique_ptr<Scheduler> fork_;
   base::Instant now_;
+  base::Instant history_now_;
   model::QueueTree tree_;
   std::vector<ev::Event> events_;
+  std::string log_;
+  bool disturbed_ = false;
 };
 
 std::string Names(const std::vector<Blocker>& blockers) {
@@ -413,17 +439,18 @@ void CheckWhy(RandomHistory& history, const Waiting& waiting, std::map<ev::Pendi
     // All masters of the cluster together: no setting that can be reloaded changes that.
     if (one.reason == ev::PendingReason::kMasterShare && one.subject == "root") return;
   }
-  ASSERT_TRUE(Trial(history, waiting).Frees(waiting.blockers)) << "not enough: " << Names(waiting.blockers);
+  Trial whole(history, waiting);
+  ASSERT_TRUE(whole.Frees(waiting.blockers))
+      << "not enough: " << Names(waiting.blockers) << "(" << waiting.pending.detail << "), then " << whole.After();
   for (size_t left = 0; left < waiting.blockers.size(); ++left) {
-    // A new node raises the masters' share by itself.
-    if (waiting.blockers[left].reason == ev::PendingReason::kMasterShare && waiting.NamesRoom()) continue;
+    // What masters may use follows from nodes, maxima and running applications: any other change may raise it too.
+    if (waiting.blockers[left].reason == ev::PendingReason::kMasterShare && waiting.blockers.size() > 1) continue;
     std::vector<Blocker> removed = waiting.blockers;
     removed.erase(removed.begin() + static_cast<int64_t>(left));
-    // What the time alone would bring (a victim that ends, a hold that does) is not the change's doing.
-    const bool waits = left != waiting.blockers.size() - 1 && waiting.Names(ev::PendingReason::kWaitingForLocality);
-    if (waits && Trial(history, waiting).Frees({waiting.blockers.back()})) continue;
-    ASSERT_FALSE(Trial(history, waiting).Frees(removed))
-        << "too much: " << Names(waiting.blockers) << "and without " << EnumName(waiting.blockers[left].reason);
+    Trial part(history, waiting);
+    const bool freed = part.Frees(removed);
+    ASSERT_FALSE(freed && !part.disturbed()) << "too much: " << Names(waiting.blockers) << "and without "
+                                             << EnumName(waiting.blockers[left].reason) << ": " << part.After();
   }
 }
 

@@ -79,7 +79,12 @@ bool Core::PlaceableWith(const App& app, const Want& want, Locality allowed, con
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (!Open(node) || !HasLabel(i, shape.label)) continue;
-    if (!shape.size.FitsIn(relaxed.holds ? Free(node) + node.held : Free(node))) continue;
+    Resources room = relaxed.holds ? Free(node) + node.held : Free(node);
+    for (size_t h = 0; !relaxed.holds && h < node.holds.size(); ++h) {
+      const Hold& hold = holds_[node.holds[h]];
+      if (hold.app == app_slots_[app.index.value] && hold.want == want.serial) room += hold.size;  // its own
+    }
+    if (!shape.size.FitsIn(room)) continue;
     if (!relaxed.bars && Barred(app, i, shape)) continue;
     if (near_enough(DistanceOf(want, node))) return true;
   }
@@ -136,13 +141,20 @@ void Core::FindObstacles(const App& app, const Want& want, Instant now, std::vec
                    "remove a node from the exclusions, relax the affinity, or wait for another node"});
   }
   if (!relaxed.place) return;
-  if (want.relax_any && allowed < Locality::kOffSwitch) {
-    out.push_back({ev::PendingReason::kWaitingForLocality, "",
-                   "waits for its places; takes a farther one in " + Millis(until - now), "shorten the locality wait"});
-  } else {
+  // Time, leave to go elsewhere, or both.
+  relaxed.place = false;
+  Want lenient = want;
+  lenient.relax_any = true;
+  const bool time_helps = PlaceableWith(app, want, Locality::kOffSwitch, relaxed);
+  const bool leave_helps = !time_helps && PlaceableWith(app, lenient, allowed, relaxed);
+  if (!time_helps) {
     out.push_back({ev::PendingReason::kStrictLocality, "",
                    "none of the named places has room for " + size + ", and relaxLocality is off",
                    "allow other places (relaxLocality), or wait"});
+  }
+  if (!leave_helps) {
+    out.push_back({ev::PendingReason::kWaitingForLocality, "",
+                   "waits for its places; takes a farther one in " + Millis(until - now), "shorten the locality wait"});
   }
 }
 
