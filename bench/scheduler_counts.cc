@@ -1,0 +1,48 @@
+#include <cstdio>
+#include <cstring>
+
+#include "sim/trace_profiles.h"
+#include "sim/trace_synthetic.h"
+
+// Fixed workloads of the scheduler whose instructions are counted (tests/instruction_counts.py): an hour of a small TDW
+// cluster under each profile, and for `fairlead` one with preemption and lost racks. Prints a hash over all decisions.
+
+namespace {
+
+struct Count {
+  const char* name;
+  const char* profile;
+  bool rough;
+};
+constexpr Count kCounts[] = {{"fairlead", "fairlead", false},
+                             {"fairlead-rough", "fairlead", true},
+                             {"yarn-fair", "yarn-fair", false},
+                             {"tdw", "tdw", false},
+                             {"spark-standalone", "spark-standalone", false}};
+
+int Run(const Count& count) {
+  using namespace fairlead::sim;
+  SyntheticWorkload workload = TdwDay({0.005, 11, 0.5});
+  ProfileOptions options;
+  options.queues = workload.queues;
+  options.preemption = count.rough;
+  auto profile = MakeProfile(count.profile, options);
+  if (!profile) return 1;
+  FaultOptions faults;
+  faults.rack_losses = count.rough ? 2 : 0;
+  profile->setup.faults = PlanFaults(faults, workload.nodes, workload.span_ms);
+  TraceRun run(*profile->scheduler, workload.nodes, *workload.jobs, profile->setup);
+  const RunResult result = run.Run();
+  std::printf("%016llx\n", static_cast<unsigned long long>(result.decisions));
+  return result.unfinished == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const Count& count : kCounts) {
+    if (argc == 2 && std::strcmp(argv[1], count.name) == 0) return Run(count);
+  }
+  for (const Count& count : kCounts) std::printf("%s\n", count.name);
+  return argc == 1 ? 0 : 2;
+}
