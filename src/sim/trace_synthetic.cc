@@ -146,7 +146,7 @@ class GoogleJobs final : public JobSource {
  public:
   explicit GoogleJobs(const SyntheticOptions& options)
       : rng_(options.seed),
-        left_(std::max<int64_t>(1, std::llround(6e5 * options.scale * options.hours / 24))),
+        left_(std::max<int64_t>(1, std::llround(3.6e6 * options.scale * options.hours / 24))),
         all_(left_),
         hours_(options.hours),
         clock_(left_, options.hours) {}
