@@ -19,6 +19,7 @@ def plain(text):
     text = re.sub(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\]", "[<time>]", text)
     text = re.sub(r"\b[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d [+-]\d{4} \d{4}", "<date>", text)
     text = re.sub(r"(localhost|127\.0\.0\.[12])_\d{4,5}", r"\1_<port>", text)
+    text = re.sub(r"[A-Z][a-z]{2} <date>", "<date>", text)
     text = re.sub(r"(\\n\t?(at|\.\.\.) [^\\]*)+", "", text)  # Java's stack traces
     text = re.sub(r"(java\.lang\.NullPointerException( \(\w+\))?): .*", r"\1", text)
     text = re.sub(r"(InvalidProtocolBufferException( \(\w+\))?):? .*missing required fields: [^|]*?(?=( detail=|$))", r"\1: missing required fields", text)
