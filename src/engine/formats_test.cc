@@ -58,6 +58,25 @@ TEST(Serde, FixedSizes) {
   EXPECT_EQ(ToBytes(Fixed{1, 2}).size(), 12u);
 }
 
+TEST(Frames, WholeOnesAreFoundInAPieceOfABlock) {
+  Buffer block, scratch;
+  std::vector<size_t> ends;
+  for (const size_t size : {10, 300, 0, 70}) {
+    Buffer frame;
+    frame.Resize(kFrameHeader + size);
+    std::memset(frame.data(), 'x', frame.size());
+    block.Append(SealFrame(frame, Compression::kNone, scratch));
+    ends.push_back(block.size());
+  }
+  for (size_t length = 0; length <= block.size(); ++length) {
+    size_t whole = 0;
+    for (const size_t end : ends) whole = end <= length ? end : whole;
+    EXPECT_EQ(WholeFrames(block.view().substr(0, length)), whole) << length;
+  }
+  block.data()[ends[0]] ^= 1;  // a damaged header ends it
+  EXPECT_EQ(WholeFrames(block.view()), ends[0]);
+}
+
 TEST(Frames, CompressedOrNotAndDamageIsFound) {
   for (const Compression codec : {Compression::kNone, Compression::kLz4, Compression::kZstd}) {
     Buffer frame, scratch;

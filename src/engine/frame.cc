@@ -70,6 +70,17 @@ std::string_view SealFrame(Buffer& frame, Compression compression, Buffer& scrat
   return frame.view();
 }
 
+size_t WholeFrames(std::string_view bytes) {
+  size_t whole = 0;
+  while (bytes.size() - whole >= kFrameHeader) {
+    Header header;
+    std::memcpy(&header, bytes.data() + whole, sizeof header);
+    if (header.magic != kMagic || header.stored > bytes.size() - whole - kFrameHeader) break;
+    whole += kFrameHeader + header.stored;
+  }
+  return whole;
+}
+
 bool FrameReader::Bad(const char* why) {
   error_ = why;
   rest_ = {};

@@ -25,6 +25,10 @@ void SealFrame(char* frame, size_t raw_size);
 /// `scratch` holds the compressed frame then. Gives the bytes to store.
 std::string_view SealFrame(Buffer& frame, Compression compression, Buffer& scratch);
 
+/// How many bytes of `bytes`, which begin with a frame, are whole frames by what their headers say. 0: the first frame
+/// is longer, or damaged.
+size_t WholeFrames(std::string_view bytes);
+
 /// Takes frames off `block`; checks lengths and the checksum.
 class FrameReader {
  public:

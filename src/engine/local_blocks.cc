@@ -2,10 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "engine/buffer.h"
 #include "engine/errors.h"
 #include "engine/files.h"
+#include "engine/frame.h"
 #include "engine/spark_layout.h"
 
 namespace fairlead::engine {
@@ -37,25 +40,32 @@ std::shared_ptr<const Mapping> Map(const FileDescriptor& file, uint64_t begin, u
   return mapping;
 }
 
+/// Gives a long block in pieces of whole frames, so that one that is larger than the task's memory is read as well.
 class LocalInput : public ShuffleInput {
  public:
   LocalInput(std::vector<BlockRequest> blocks, const std::vector<std::string>& directories, TaskContext& task)
-      : blocks_(std::move(blocks)), directories_(directories), task_(task) {}
+      : blocks_(std::move(blocks)),
+        directories_(directories),
+        task_(task),
+        piece_(std::max<uint64_t>(1 << 20, static_cast<uint64_t>(task.memory_bytes) / 16)) {}
 
   bool Next(ShuffleBlock& block) override {
-    while (next_ < blocks_.size()) {
-      const BlockRequest& request = blocks_[next_++];
+    for (;;) {
+      if (at_ == end_ && next_ == blocks_.size()) return false;
+      const BlockRequest& request = blocks_[at_ == end_ ? next_++ : next_ - 1];
       try {
-        if (Read(request, block)) return true;
+        if (at_ == end_) Open(request);
+        if (at_ == end_) continue;  // empty
+        ReadPiece(request, block);
+        return true;
       } catch (const TaskError& error) {
         throw FetchFailed(request.shuffle, request.map_index, request.place, error.what());
       }
     }
-    return false;
   }
 
  private:
-  bool Read(const BlockRequest& request, ShuffleBlock& block) {
+  void Open(const BlockRequest& request) {
     const std::string index_path = BlockPath(directories_, ShuffleIndexName(request.shuffle, request.map_task));
     const FileDescriptor index = OpenForReading(index_path);
     char entry[16];
@@ -65,30 +75,54 @@ class LocalInput : public ShuffleInput {
     base::ByteReader offsets(std::string_view(entry, sizeof entry));
     const uint64_t begin = offsets.U64(), end = offsets.U64();
     if (end < begin) throw TaskError(index_path + " is damaged");
-    if (end == begin) return false;
-    const std::string data_path = BlockPath(directories_, ShuffleDataName(request.shuffle, request.map_task));
-    const FileDescriptor data = OpenForReading(data_path);
-    if (end > FileSize(data, data_path)) throw TaskError(data_path + " is too short");
+    if (end == begin) return;
+    path_ = BlockPath(directories_, ShuffleDataName(request.shuffle, request.map_task));
+    data_ = OpenForReading(path_);
+    if (end > FileSize(data_, path_)) throw TaskError(path_ + " is too short");
     task_.metrics.shuffle_bytes_local += static_cast<int64_t>(end - begin);
+    at_ = begin;
+    end_ = end;
+  }
+
+  void ReadPiece(const BlockRequest& request, ShuffleBlock& block) {
+    for (uint64_t piece = piece_;; piece *= 2) {
+      const bool last = end_ - at_ <= piece;
+      block = {request.map_index, request.place, {}, nullptr};
+      ReadRange(at_, last ? end_ : at_ + piece, block);
+      const size_t whole = last ? block.bytes.size() : WholeFrames(block.bytes);
+      if (whole == 0) continue;  // a frame longer than the piece
+      block.bytes = block.bytes.substr(0, whole);
+      at_ += whole;
+      return;
+    }
+  }
+
+  void ReadRange(uint64_t begin, uint64_t end, ShuffleBlock& block) {
     if (end - begin >= kMapBytes) {
-      if (auto mapping = Map(data, begin, end)) {
-        block = {request.map_index, request.place, mapping->bytes, mapping};
-        return true;
+      if (auto mapping = Map(data_, begin, end)) {
+        block.bytes = mapping->bytes;
+        block.owner = mapping;
+        return;
       }
     }
     auto bytes = std::make_shared<Buffer>(end - begin);
     bytes->Resize(end - begin);
-    if (ReadAt(data, data_path, begin, bytes->data(), end - begin) != end - begin) {
-      throw TaskError(data_path + " is too short");
+    if (ReadAt(data_, path_, begin, bytes->data(), end - begin) != end - begin) {
+      throw TaskError(path_ + " is too short");
     }
-    block = {request.map_index, request.place, bytes->view(), bytes};
-    return true;
+    block.bytes = bytes->view();
+    block.owner = bytes;
   }
 
   std::vector<BlockRequest> blocks_;
   const std::vector<std::string>& directories_;
   TaskContext& task_;
+  const uint64_t piece_;
   size_t next_ = 0;
+  std::string path_;  // of the block at hand
+  FileDescriptor data_;
+  uint64_t at_ = 0;
+  uint64_t end_ = 0;
 };
 
 class BothInputs : public ShuffleInput {

@@ -1,5 +1,6 @@
 #include "engine/sort_kernel.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,9 +108,10 @@ void Sorter::WriteRun() {
   }
   WriteAll(file.get(), runs_.back(), out.view());
   task_.metrics.spilled_bytes += static_cast<int64_t>(out.size());
-  items_.clear();
+  std::vector<Item>().swap(items_);  // its room counts against the next run
   owners_.clear();
   held_bytes_ = 0;
+  ::malloc_trim(0);  // frames of two tasks lie mixed on the heap: without this the holes add up
 }
 
 /// Reads one run record by record through a buffer.
@@ -179,7 +181,6 @@ void Sorter::Run(const std::function<void(std::string_view)>& use) {
   }
   if (!runs_.empty()) {
     if (!items_.empty()) WriteRun();
-    std::vector<Item>().swap(items_);
     Merge(use);
     return;
   }
