@@ -133,6 +133,12 @@ std::optional<std::string> FindTlsOption(Reader& in, const std::string& name, co
 
 void ReadTls(Reader& in, process::shuffle::Config& config) {
   if (!in.Bool("spark.ssl.rpc.enabled", false)) return;
+  if (config.session.security.crypto || config.session.security.always_encrypt) {
+    // Spark puts that cipher outside of TLS, which is not done here.
+    return in.Refuse("spark.ssl.rpc.enabled",
+                     "not together with spark.network.crypto.enabled or "
+                     "spark.network.sasl.serverAlwaysEncrypt: TLS encrypts already");
+  }
   transport::TlsKeys keys;
   const auto read_file = [&](const char* name, std::string& to) {
     const auto path = FindTlsOption(in, name);

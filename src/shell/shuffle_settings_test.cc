@@ -50,6 +50,8 @@ TEST(ShuffleSettings, TlsKeysAreReadAsSparkReadsThem) {
   const std::string path = testing::TempDir() + "shuffle_settings_test.jks";
   std::ofstream(path) << "\xfe\xed\xfe\xed\0\0";
   EXPECT_THAT(error({}), HasSubstr("give keyStore, or privateKey and certChain"));
+  EXPECT_THAT(error({"spark.authenticate=true", "spark.network.crypto.enabled=true"}),
+              HasSubstr("TLS encrypts already"));
   EXPECT_THAT(error({"spark.ssl.rpc.keyStore=" + path}), HasSubstr("keytool -importkeystore"));
   EXPECT_THAT(error({"spark.ssl.rpc.keyStore=/nowhere"}), HasSubstr("spark.ssl.rpc.keyStore: cannot read /nowhere"));
   // spark.ssl.* stands for what spark.ssl.rpc.* leaves out, but only when it is enabled itself.

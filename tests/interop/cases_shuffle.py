@@ -173,7 +173,7 @@ shuffle_case("aes", AES)(authenticated)
 shuffle_case("aes-v2", {**AES, "spark.network.crypto.authEngineVersion": "2"}, ["4.3.0"])(authenticated)
 
 
-shuffle_case("tls-authenticated", AES, ["4.3.0"], tls=True)(authenticated)
+shuffle_case("tls-authenticated", SECRET, ["4.3.0"], tls=True)(authenticated)
 
 
 @shuffle_case("tls", releases=["4.3.0"], tls=True)

@@ -25,9 +25,9 @@ class Spec:
         return {f"spark-{self.spark}"}
 
 
-def listening(port, host="127.0.0.1"):
+def listening(port):
     try:
-        socket.create_connection((host, port), 1).close()
+        socket.create_connection(("127.0.0.1", port), 1).close()
         return True
     except OSError:
         return False
@@ -75,11 +75,11 @@ class Standalone(Daemons):
 
     def start_worker(self, host, cores):
         """One with more free cores than all before gets the next executor."""
-        web = peers.free_ports(1)[0]
         self.daemon(f"worker-{host}", {"spark.shuffle.service.enabled": str(self.spec.service == "spark").lower()},
-                    "worker.Worker", "--host", host, "--webui-port", web, "--cores", cores, "--memory", "4g",
+                    "worker.Worker", "--host", host, "--webui-port", 0, "--cores", cores, "--memory", "4g",
                     "--work-dir", self.directory / "work", f"spark://127.0.0.1:{self.master}", host=host)
-        self.wait(lambda: listening(web, host), "the worker")
+        log = self.directory / "master.log"
+        self.wait(lambda: f"Registering worker {host}:" in log.read_text(), "the worker's registration")
 
     def daemon(self, name, conf, main, *words, host="127.0.0.1"):
         options = [f"-D{key}={value}" for key, value in {**self.conf, **conf}.items()]
