@@ -33,7 +33,8 @@ def plain(text):
     text = re.sub(r"Last-Health-Update : .*?UTC", "Last-Health-Update : <date>", text)
     text = re.sub(r"(?<=[\[ ])FINISHING(?= )", "FINISHED", text)  # an attempt whose process has not ended yet
     text = re.sub(r"\\nCaused by: [^\\]*", "", text)
-    return text.replace("localhost:", "127.0.0.1:")
+    # Which node was chosen is no question of these cases.
+    return text.replace("localhost:", "127.0.0.1:").replace("127.0.0.2:<port>", "127.0.0.1:<port>")
 
 
 def _rows(lines):
