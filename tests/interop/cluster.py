@@ -75,7 +75,7 @@ class Cluster(Daemons):
             yarn.update({"yarn.resourcemanager.recovery.enabled": "true", "yarn.resourcemanager.store.class": store,
                          "yarn.resourcemanager.fs.state-store.uri": f"file://{self.directory}/rm-state",
                          "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000})
-        yarn.update({key: value.replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
+        yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
             directory.mkdir(parents=True, exist_ok=True)

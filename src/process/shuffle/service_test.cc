@@ -772,7 +772,8 @@ class Fetcher final : public env::StreamHandler {
   transport::FrameReader frames_{64 << 20};
 };
 
-/// Eight connections of one application against one of another: both get the same bytes, whatever the blocks' size.
+/// Eight connections of one application against one of another: both get about the same bytes, whatever the blocks'
+/// size.
 TEST_F(RealDisk, ApplicationsShareTheBandwidthNotTheirConnections) {
   for (const int64_t block : {int64_t{4'000}, int64_t{200'000}, int64_t{4'000'000}}) {
     const auto blocks = static_cast<int32_t>(8'000'000 / block);
@@ -816,7 +817,8 @@ TEST_F(RealDisk, ApplicationsShareTheBandwidthNotTheirConnections) {
     loop->Run();
     ASSERT_NE(one, nullptr);
     const double ratio = static_cast<double>(sum() - before) / static_cast<double>(one->received);
-    EXPECT_LT(ratio, 1.5) << "blocks of " << block;
+    // Between two fetches the one asks for nothing, which the others may use. Turns by connection would give 8.
+    EXPECT_LT(ratio, 2) << "blocks of " << block;
     EXPECT_GT(ratio, 0.6) << "blocks of " << block;
   }
 }

@@ -221,7 +221,8 @@ TEST(MessagesByHand, RequiredFieldIsNamed) {
   hadoop_rpc::TokenProto token;
   const base::Status parsed = token.ParseFrom(std::string_view("\x0a\x01x", 3));
   ASSERT_FALSE(parsed.ok());
-  EXPECT_NE(parsed.error().message.find("TokenProto.password"), std::string::npos) << parsed.error().message;
+  EXPECT_NE(parsed.error().message.find("required fields: password of TokenProto"), std::string::npos)
+      << parsed.error().message;
 }
 
 TEST(MessagesByHand, UnknownFieldsAndEnumValuesPass) {
