@@ -336,13 +336,11 @@ model::rm::FinalStatus Core::VisibleFinalStatus(const App& app) {
     return attempt->final_status;
   }
   switch (app.state) {
-    case AppState::kFinishing:
-    case AppState::kFinished:
     case AppState::kFailed:
       return model::rm::FinalStatus::kFailed;
     case AppState::kKilled:
       return model::rm::FinalStatus::kKilled;
-    default:
+    default:  // a master may also finish with UNDEFINED
       return model::rm::FinalStatus::kUndefined;
   }
 }
