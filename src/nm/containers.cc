@@ -6,6 +6,7 @@
 
 #include "base/codec.h"
 #include "nm/nm.h"
+#include "nm/tables.h"
 
 namespace fairlead::nm {
 
@@ -13,10 +14,6 @@ using namespace model::nm;  // NOLINT: the core speaks its own events
 using model::ToString;
 
 namespace {
-
-constexpr char kContainers[] = "nm_containers";
-constexpr char kResources[] = "nm_resources";
-constexpr char kSpentTokens[] = "nm_spent_tokens";
 
 /// "2026-01-31 12:34:56.789", UTC (days to civil date: Hinnant, "chrono-compatible low-level date algorithms").
 std::string TimeText(base::WallTime wall) {
@@ -86,7 +83,7 @@ void Nm::SetState(Container& container, ContainerState state, const std::string&
 void Nm::Store(const Container& container) {
   std::string bytes;
   base::Encode(bytes, container.record);
-  Put(kContainers, ToString(container.record.spec.id), std::move(bytes));
+  Put(kContainersTable, ToString(container.record.spec.id), std::move(bytes));
 }
 
 void Nm::AddDiagnostics(Container& container, const std::string& text) const {
@@ -364,7 +361,7 @@ void Nm::On(const ResourceFetched& event) {
   const ResourceCache::Entry* entry = cache_.Find(event.number);
   std::string bytes;
   base::Encode(bytes, entry->record);
-  Put(kResources, std::to_string(event.number), std::move(bytes));
+  Put(kResourcesTable, std::to_string(event.number), std::move(bytes));
   const std::set<model::ContainerId> waiting(entry->users.begin(), entry->users.end());
   for (const model::ContainerId& id : waiting) {
     Container* container = FindContainer(id);
@@ -605,7 +602,7 @@ void Nm::Forget(const model::ContainerId& id) {
   containers_.erase(id);
   forget_when_done_.erase(id);
   stopped_[id] = now_ + config_.remember_stopped;
-  Remove(kContainers, ToString(id));
+  Remove(kContainersTable, ToString(id));
   if (const auto token = seen_.find(id); token != seen_.end()) KeepToken(id, token->second);
 }
 
@@ -614,7 +611,7 @@ void Nm::KeepToken(const model::ContainerId& id, base::WallTime expires) {
   if (expires < wall_) return;
   std::string bytes;
   base::Encode(bytes, SpentToken{id, expires});
-  Put(kSpentTokens, ToString(id), std::move(bytes));
+  Put(kSpentTokensTable, ToString(id), std::move(bytes));
 }
 
 // ---- Memory -------------------------------------------------------------------------------------------------------

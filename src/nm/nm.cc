@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/codec.h"
+#include "nm/tables.h"
 
 namespace fairlead::nm {
 
@@ -10,10 +11,6 @@ using namespace model::nm;  // NOLINT: the core speaks its own events
 using model::ToString;
 
 namespace {
-constexpr char kApps[] = "nm_apps";
-constexpr char kContainers[] = "nm_containers";
-constexpr char kResources[] = "nm_resources";
-constexpr char kSpentTokens[] = "nm_spent_tokens";
 
 template <class T>
 std::string Encoded(const T& value) {
@@ -68,7 +65,7 @@ void Nm::On(const Started& event) {
     seen_[record.spec.id] = record.spec.token_expires;
     const auto app = apps_.find(record.spec.id.attempt.app);
     if (app == apps_.end()) {
-      Remove(kContainers, ToString(record.spec.id));
+      Remove(kContainersTable, ToString(record.spec.id));
       KeepToken(record.spec.id, record.spec.token_expires);
       continue;
     }
@@ -160,7 +157,7 @@ void Nm::SetState(App& app, AppState state) {
   app.state = state;
 }
 
-void Nm::StoreApp(const App& app) { Put(kApps, ToString(app.record.id), Encoded(app.record)); }
+void Nm::StoreApp(const App& app) { Put(kAppsTable, ToString(app.record.id), Encoded(app.record)); }
 
 void Nm::FinishApp(App& app, const std::string& why) {
   if (app.state != AppState::kRunning && app.state != AppState::kInitializing) return;
@@ -179,7 +176,7 @@ void Nm::FinishApp(App& app, const std::string& why) {
 void Nm::MaybeCleanApp(App& app) {
   if (app.state != AppState::kFinishingContainersWait || !app.live.empty()) return;
   SetState(app, AppState::kCleaningUp);
-  for (const ResourceRecord& gone : cache_.DropApp(app.record.id)) Remove(kResources, std::to_string(gone.number));
+  for (const ResourceRecord& gone : cache_.DropApp(app.record.id)) Remove(kResourcesTable, std::to_string(gone.number));
   out_->push_back(CleanApp{app.record.id, app.record.user});
 }
 
@@ -200,7 +197,7 @@ void Nm::On(const LogsHandled& event) {
   const auto at = apps_.find(event.app);
   if (at == apps_.end() || at->second.state != AppState::kFinished) return;
   const std::set<model::ContainerId> all = at->second.all;
-  Remove(kApps, ToString(event.app));
+  Remove(kAppsTable, ToString(event.app));
   apps_.erase(at);
   for (const model::ContainerId& id : all) {
     const Container* container = FindContainer(id);
@@ -420,11 +417,11 @@ void Nm::RunDeadlines() {
   next_cache_check_ = now_ + config_.cache_check_interval;
   std::erase_if(seen_, [&](const auto& entry) {
     if (entry.second >= wall_ || containers_.contains(entry.first)) return false;
-    Remove(kSpentTokens, ToString(entry.first));
+    Remove(kSpentTokensTable, ToString(entry.first));
     return true;
   });
   for (const ResourceRecord& gone : cache_.Shrink(config_.cache_bytes_max)) {
-    Remove(kResources, std::to_string(gone.number));
+    Remove(kResourcesTable, std::to_string(gone.number));
     out_->push_back(RemoveResource{gone.number, gone.path, gone.user});
   }
 }

@@ -5,6 +5,7 @@
 #include "base/codec.h"
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "nm/tables.h"
 #include "process/nm/layout.h"
 #include "wire/yarn/protocols.h"
 
@@ -80,13 +81,13 @@ base::Status NodeManager::Start(std::function<void(int, const std::string&)> on_
 
 base::Result<model::nm::Started> NodeManager::LoadState() {
   model::nm::Started started;
-  auto apps = LoadTable<model::nm::AppRecord>(env_.store, "nm_apps");
+  auto apps = LoadTable<model::nm::AppRecord>(env_.store, fairlead::nm::kAppsTable);
   if (!apps) return apps.error();
-  auto containers = LoadTable<model::nm::ContainerRecord>(env_.store, "nm_containers");
+  auto containers = LoadTable<model::nm::ContainerRecord>(env_.store, fairlead::nm::kContainersTable);
   if (!containers) return containers.error();
-  auto resources = LoadTable<model::nm::ResourceRecord>(env_.store, "nm_resources");
+  auto resources = LoadTable<model::nm::ResourceRecord>(env_.store, fairlead::nm::kResourcesTable);
   if (!resources) return resources.error();
-  auto spent = LoadTable<model::nm::SpentToken>(env_.store, "nm_spent_tokens");
+  auto spent = LoadTable<model::nm::SpentToken>(env_.store, fairlead::nm::kSpentTokensTable);
   if (!spent) return spent.error();
   started.spent_tokens = std::move(*spent);
   started.apps = std::move(*apps);
