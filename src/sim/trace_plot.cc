@@ -4,7 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "process/http/http.h"
+
 namespace fairlead::sim {
+
+using process::http::HtmlEscape;
+
 namespace {
 
 // In units of the view box; the page scales it to the width there is.
@@ -43,7 +48,7 @@ class Canvas {
  public:
   explicit Canvas(const PlotFrame& frame) : frame_(frame) {
     svg_ = "<svg viewBox=\"0 0 " + Number(kWidth, 0) + " " + Number(kHeight, 0) + "\" role=\"img\" aria-label=\"" +
-           HtmlText(frame.title) + "\">";
+           HtmlEscape(frame.title) + "\">";
     Grid();
   }
 
@@ -61,14 +66,14 @@ class Canvas {
   std::string Finish(const std::vector<PlotLine>& lines) {
     svg_ += "</svg><ul class=\"legend\">";
     for (size_t i = 0; i < lines.size(); ++i) {
-      svg_ += "<li><span class=\"swatch s" + std::to_string(i) + "\"></span>" + HtmlText(lines[i].name) + "</li>";
+      svg_ += "<li><span class=\"swatch s" + std::to_string(i) + "\"></span>" + HtmlEscape(lines[i].name) + "</li>";
     }
     return svg_ + "</ul>";
   }
 
  private:
   void Text(double x, double y, const char* anchor, const std::string& text) {
-    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" text-anchor=\"" + anchor + "\">" + HtmlText(text) +
+    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" text-anchor=\"" + anchor + "\">" + HtmlEscape(text) +
             "</text>";
   }
   void Line(double x1, double y1, double x2, double y2) {
@@ -90,7 +95,7 @@ class Canvas {
     }
     Text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", frame_.x_label);
     svg_ += "<text class=\"y-name\" transform=\"translate(14," + Number((kTop + kHeight - kBottom) / 2) +
-            ") rotate(-90)\" text-anchor=\"middle\">" + HtmlText(frame_.y_label) + "</text>";
+            ") rotate(-90)\" text-anchor=\"middle\">" + HtmlEscape(frame_.y_label) + "</text>";
   }
   void XTick(double x) {
     Line(X(x), kTop, X(x), kHeight - kBottom);
@@ -102,32 +107,6 @@ class Canvas {
 };
 
 }  // namespace
-
-std::string HtmlText(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string LinePlot(const PlotFrame& frame, const std::vector<PlotLine>& lines) {
   Canvas canvas(frame);

@@ -29,7 +29,4 @@ std::string LinePlot(const PlotFrame& frame, const std::vector<PlotLine>& lines)
 /// The same with the lines' values stacked; all lines have the same x.
 std::string StackedPlot(const PlotFrame& frame, const std::vector<PlotLine>& layers);
 
-/// The text with HTML's characters escaped.
-std::string HtmlText(const std::string& text);
-
 }  // namespace fairlead::sim

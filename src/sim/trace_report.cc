@@ -7,9 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "process/http/http.h"
 #include "sim/trace_plot.h"
 
 namespace fairlead::sim {
+
+using process::http::HtmlEscape;
 namespace {
 
 std::string Text(const char* format, double value) {
@@ -265,7 +268,7 @@ std::string ColourRules() {
 }
 
 std::string Figure(const std::string& caption, const std::string& plot) {
-  return "<figure><figcaption>" + HtmlText(caption) + "</figcaption>" + plot + "</figure>";
+  return "<figure><figcaption>" + HtmlEscape(caption) + "</figcaption>" + plot + "</figure>";
 }
 
 std::string QueuesHtml(const RunResult& run) {
@@ -277,7 +280,7 @@ std::string QueuesHtml(const RunResult& run) {
   out += "</tr></thead><tbody>";
   for (const std::vector<std::string>& row : rows) {
     out += "<tr>";
-    for (const std::string& cell : row) out += "<td>" + HtmlText(cell) + "</td>";
+    for (const std::string& cell : row) out += "<td>" + HtmlEscape(cell) + "</td>";
     out += "</tr>";
   }
   return out + "</tbody></table></div>";
@@ -285,13 +288,13 @@ std::string QueuesHtml(const RunResult& run) {
 
 std::string TableHtml(const std::vector<RunResult>& runs) {
   std::string out = "<div class=\"wide\"><table><thead><tr><th></th>";
-  for (const RunResult& run : runs) out += "<th>" + HtmlText(run.profile) + "</th>";
+  for (const RunResult& run : runs) out += "<th>" + HtmlEscape(run.profile) + "</th>";
   out += "</tr></thead><tbody>";
   for (const MetricRow& row : Compare(runs)) {
-    out += "<tr><td>" + HtmlText(row.name) + "</td>";
+    out += "<tr><td>" + HtmlEscape(row.name) + "</td>";
     for (size_t i = 0; i < row.cells.size(); ++i) {
       out += static_cast<int>(i) == row.best ? "<td class=\"best\">" : "<td>";
-      out += HtmlText(row.cells[i]) + "</td>";
+      out += HtmlEscape(row.cells[i]) + "</td>";
     }
     out += "</tr>";
   }
@@ -408,13 +411,13 @@ std::string ReportHtml(const std::vector<RunResult>& runs) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\"><title>Fairlead: " +
-      HtmlText(first.trace) + "</title><style>" + kStyle + ColourRules() + "</style></head><body><main>";
-  out += "<h1>" + HtmlText(first.trace) + "</h1><p class=\"soft\">" + std::to_string(first.jobs) + " jobs with " +
+      HtmlEscape(first.trace) + "</title><style>" + kStyle + ColourRules() + "</style></head><body><main>";
+  out += "<h1>" + HtmlEscape(first.trace) + "</h1><p class=\"soft\">" + std::to_string(first.jobs) + " jobs with " +
          std::to_string(first.tasks) + " tasks on " + std::to_string(first.nodes) + " nodes (" +
          std::to_string(first.cluster.vcores()) + " cores, " + std::to_string(first.cluster.memory_mib() / 1024) +
          " GiB), seed " + std::to_string(first.seed) + "</p>";
   for (const RunResult& run : runs) {
-    if (!run.first_problem.empty()) out += "<p>" + HtmlText(run.profile + ": " + run.first_problem) + "</p>";
+    if (!run.first_problem.empty()) out += "<p>" + HtmlEscape(run.profile + ": " + run.first_problem) + "</p>";
   }
   out += TableHtml(runs);
   out +=
@@ -426,7 +429,7 @@ std::string ReportHtml(const std::vector<RunResult>& runs) {
   out += "<h2>Queue shares over time</h2><div class=\"plots\">";
   for (const RunResult& run : runs) out += Figure(run.profile, SharesPlot(run, span));
   out += "</div>";
-  for (const RunResult& run : runs) out += "<h2>Queues under " + HtmlText(run.profile) + "</h2>" + QueuesHtml(run);
+  for (const RunResult& run : runs) out += "<h2>Queues under " + HtmlEscape(run.profile) + "</h2>" + QueuesHtml(run);
   return out + "</main></body></html>\n";
 }
 

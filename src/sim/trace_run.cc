@@ -233,25 +233,25 @@ void TraceRun::Arrive() {
   added.user = job->trace.user;
   added.place = false;
   added.submitted = {now_ms_};
-  model::Ask master;
-  master.name = "*";
-  master.count = 1;
-  master.capability = setup_.master_size;
-  added.master_asks = {master};
+  added.master_asks = {MasterAsk()};
   events_.push_back(std::move(added));
   job->ideal_ms = IdealMs(job->trace);
   jobs_.push_back(std::move(job));
+}
+
+model::Ask TraceRun::MasterAsk() const {
+  model::Ask ask;
+  ask.name = "*";
+  ask.count = 1;
+  ask.capability = setup_.master_size;
+  return ask;
 }
 
 void TraceRun::Attempt(uint32_t app) {
   events_.push_back(ms::AttemptAdded{{app}, jobs_[app]->attempt, false});
   ms::Allocate call;
   call.app = {app};
-  model::Ask master;
-  master.name = "*";
-  master.count = 1;
-  master.capability = setup_.master_size;
-  call.asks = {master};
+  call.asks = {MasterAsk()};
   events_.push_back(std::move(call));
   recorder_.Wanted(jobs_[app]->queue, setup_.master_size, 1);
 }

@@ -92,6 +92,7 @@ class TraceRun {
   void Launch(uint32_t node, const model::ContainerId& id);
 
   void Arrive();
+  model::Ask MasterAsk() const;
   void Attempt(uint32_t app);
   void Claim(uint32_t app, Job& job);
   void Ask(uint32_t app, Job& job);

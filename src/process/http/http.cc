@@ -90,4 +90,12 @@ std::string HtmlEscape(std::string_view text) {
   return out;
 }
 
+bool PrefersXml(const Request& request) {
+  const std::string_view accept = FindHeader(request.headers, "Accept");
+  const size_t json = accept.find("json");
+  const size_t xml = accept.find("xml");
+  return xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
+         accept.find("html") == std::string_view::npos;
+}
+
 }  // namespace fairlead::process::http

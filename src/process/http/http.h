@@ -38,5 +38,8 @@ std::string PercentDecode(std::string_view text, bool plus_is_space);
 std::string PercentEncode(std::string_view text);
 /// `text` safe inside HTML.
 std::string HtmlEscape(std::string_view text);
+/// Whether a REST answer is to be XML: Accept names it, before JSON, and it is no browser that asks (JSON is YARN's
+/// default).
+bool PrefersXml(const Request& request);
 
 }  // namespace fairlead::process::http

@@ -46,14 +46,6 @@ std::string TimeText(base::WallTime time) {
   return std::string(text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S +0000 %Y", &parts));
 }
 
-bool WantsXml(const http::Request& request) {
-  const std::string_view accept = http::FindHeader(request.headers, "Accept");
-  const size_t json = accept.find("json");
-  const size_t xml = accept.find("xml");
-  return xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
-         accept.find("html") == std::string_view::npos;
-}
-
 /// Hadoop's state names on this port: everything before the end but RUNNING counts as it is.
 bool IsOver(const ContainerView& container) { return container.state == model::nm::ContainerState::kDone; }
 
@@ -291,7 +283,7 @@ http::Response Web::LogList(const http::Request& request, const model::Container
       .Add("logAggregationType", "LOCAL")
       .Add("containerId", ToString(id))
       .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
-  if (!WantsXml(request)) return Render(request, out, "containerLogsInfo");
+  if (!http::PrefersXml(request)) return Render(request, out, "containerLogsInfo");
   return Render(request, Document::Object().Add("containerLogsInfo", std::move(out)), "containerLogsInfoes");
 }
 
@@ -429,7 +421,7 @@ std::string Web::Metrics() const {
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
   http::Response response;
   response.status = status;
-  const bool wants_xml = WantsXml(request);
+  const bool wants_xml = http::PrefersXml(request);
   response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
   response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
   response.headers = {

@@ -63,24 +63,14 @@ void Web::Serve(http::Request request, Reply reply) {
   reply(http::TextResponse(404, "Not found.\n"));
 }
 
-namespace {
-bool WantsXml(const http::Request& request) {
-  const std::string_view accept = http::FindHeader(request.headers, "Accept");
-  const size_t json = accept.find("json");
-  const size_t xml = accept.find("xml");
-  return xml != std::string_view::npos && (json == std::string_view::npos || xml < json) &&
-         accept.find("html") == std::string_view::npos;
-}
-}  // namespace
-
 std::string_view Web::BareRoot(const http::Request& request, std::string_view root) {
-  return WantsXml(request) ? root : std::string_view();
+  return http::PrefersXml(request) ? root : std::string_view();
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
   http::Response response;
   response.status = status;
-  const bool xml = WantsXml(request);
+  const bool xml = http::PrefersXml(request);
   response.content_type = xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
   response.body = xml ? document.ToXml(root) : document.ToJson(root);
   response.headers = {
