@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -17,6 +16,9 @@ using endpoints::rest::Document;
 namespace {
 
 using Query = std::map<std::string, std::string>;
+
+/// Applications in one answer; why each of them waits is worked out on the thread that schedules.
+constexpr size_t kPageMax = 1000;
 
 Document Amount(const model::Resources& resources) {
   Document document = Document::Object().Add("memory_mib", resources.memory_mib()).Add("vcores", resources.vcores());
@@ -186,7 +188,7 @@ Document Web::OwnApps(const Query& query) const {
   std::stable_sort(found.begin(), found.end(),
                    [&](const App* a, const App* b) { return descending ? before(b, a) : before(a, b); });
   const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
-  const size_t count = std::min(AskedNumber(query, "limit", std::numeric_limits<size_t>::max()), found.size() - first);
+  const size_t count = std::min({AskedNumber(query, "limit", kPageMax), kPageMax, found.size() - first});
   Document::List list;
   for (size_t i = first; i < first + count; ++i) {
     Document document = ShortApp(*found[i], now);
