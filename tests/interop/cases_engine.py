@@ -5,13 +5,13 @@ import csv
 import json
 import math
 import os
-import pathlib
 import random
 import signal
 import subprocess
 import sys
 
 import peers
+from jobs import executors_below
 from registry import Spec, case
 from texts import text_file
 
@@ -181,20 +181,6 @@ register_examples()
 
 
 # ---- faults ----------------------------------------------------------------------------------------------------------------------
-
-def executors_below(directory):
-    """Process ids of executors whose containers lie below the directory."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if words[0].endswith(b"job") and b"--executor" in words and os.readlink(entry / "cwd").startswith(str(directory)):
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
 
 def long_page_rank(cluster, work):
     """A running PageRank of many shuffles whose executors have written some of them."""

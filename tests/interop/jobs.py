@@ -24,6 +24,20 @@ def container_processes(app_id, program="java"):
     return found
 
 
+def executors_below(directory):
+    """Pids of the engine's executors whose containers lie below the directory."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if words[0].endswith(b"job") and b"--executor" in words and os.readlink(entry / "cwd").startswith(str(directory)):
+                    found.append(int(entry.name))
+            except OSError:  # it ended, or is not ours
+                continue
+    return found
+
+
 def master(app_id):
     """Pid of the application's running master; StopIteration without one."""
     return next(pid for name, pid in container_processes(app_id).items() if name.endswith("_000001"))

@@ -60,17 +60,21 @@ void Again(Context& context, const Arguments& arguments) {
   std::printf("saved %lld\n", static_cast<long long>(saved));
 }
 
-/// shrink GO: a shuffle on all executors, then nothing to do until GO exists, then the shuffle's other side once more.
+/// shrink WORK GO: a shuffle whose maps wait for WORK, then nothing to do until GO exists, then the shuffle's other
+/// side.
+struct Keyed {
+  std::string work;
+  std::pair<int64_t, int64_t> operator()(int64_t x) const {
+    if (x % 500 == 0) Await(work);
+    return {x % 100, x};
+  }
+};
 void Shrink(Context& context, const Arguments& arguments) {
-  const auto sums = context.Range(0, 3000, 6)
-                        .Map([](int64_t x) {
-                          if (x % 500 == 0) std::this_thread::sleep_for(std::chrono::seconds(1));  // work for all
-                          return std::pair(x % 100, x);
-                        })
-                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 6);
+  const auto sums =
+      context.Range(0, 3000, 6).Map(Keyed{arguments.at(1)}).ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 6);
   std::printf("first %lld\n", static_cast<long long>(sums.Count()));
   std::fflush(stdout);
-  Await(arguments.at(1));
+  Await(arguments.at(2));
   int64_t total = 0;
   for (const auto& [key, sum] : sums.Collect()) total += sum;
   std::printf("total %lld\n", static_cast<long long>(total));

@@ -81,11 +81,12 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(set(computed.values()), {1}, "the save was done again")
 
     def test_idle_executors_are_given_back_and_their_shuffle_files_stay(self):
-        go = self.directory / "go"
-        job = self.start(["--executors", "3", "--executors-min", "0", "--executor-idle", "1", "--detach"], "shrink", go)
+        work, go = self.directory / "work", self.directory / "go"
+        job = self.start(["--executors", "3", "--executors-min", "0", "--executor-idle", "1", "--detach"], "shrink", work, go)
         application = job.communicate(timeout=60)[0].strip()
         containers = lambda: self.cluster.app(application)["runningContainers"]
         until(lambda: containers() == 4, "driver and three executors")
+        work.touch()
         until(lambda: containers() == 1, "the executors' end")
         go.touch()
         until(lambda: self.cluster.app(application)["state"] == "FINISHED", "the end")

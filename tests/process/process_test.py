@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
+from jobs import executors_below  # noqa: E402
 import registry  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
@@ -43,20 +44,6 @@ def processes_naming(text):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             try:
                 if text.encode() in (entry / "cmdline").read_bytes():
-                    found.append(int(entry.name))
-            except OSError:
-                pass
-    return found
-
-
-def executors_in(directory):
-    """Executor processes: the job's binary, started below the directory, with --executor."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if words[0].endswith(b"job") and b"--executor" in words and os.readlink(entry / "cwd").startswith(str(directory)):
                     found.append(int(entry.name))
             except OSError:
                 pass
@@ -109,7 +96,7 @@ class Daemons(unittest.TestCase):
         def some():
             if job.poll() is not None:
                 raise AssertionError("the job ended before the fault: " + job.communicate()[1])
-            return executors_in(self.directory)
+            return executors_below(self.directory)
         return until(some, "an executor")
 
     def assert_right(self, job):
@@ -190,7 +177,7 @@ class FullStateDisk(Daemons):
         _, err = refused.communicate(timeout=60)
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("full", err)
-        self.assertTrue(executors_in(self.directory), "running work was harmed")
+        self.assertTrue(executors_below(self.directory), "running work was harmed")
         (self.disk / "filler").unlink()
         self.output = self.directory / "out"
         self.assert_right(job)
