@@ -3,8 +3,6 @@
 //   bench_http_range_client --port P --files N --prefix PATH --block BYTES --blocks COUNT [--connections C] [--depth D]
 //     [--seconds S]
 // File i is PREFIX<i>; block b of it is its bytes [b * BYTES, (b + 1) * BYTES).
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "connect.h"
 
 namespace {
 
@@ -44,14 +44,8 @@ struct Options {
 class Connection {
  public:
   Connection(const Options& options, int64_t first) : options_(options), next_(first) {
-    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(options.port);
-    ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-    if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) < 0) Die("connect");
-    const int yes = 1;
-    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    fd_ = fairlead::bench::Connect("127.0.0.1", options.port);
+    if (fd_ < 0) Die("connect");
     Ask(options.depth);
   }
   ~Connection() { ::close(fd_); }

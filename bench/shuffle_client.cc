@@ -4,8 +4,6 @@
 //     [--seconds S] [--lone]
 // Each request asks for one reduce id of every map; W requests of a connection are open at a time. --lone: one
 // connection, one block at a time, latencies.
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,6 +19,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "connect.h"
 #include "wire/spark_shuffle/messages.h"
 #include "wire/spark_transport/frames.h"
 
@@ -53,14 +52,8 @@ struct Options {
 class Connection {
  public:
   Connection(const Options& options, int first_reduce) : options_(options), next_reduce_(first_reduce) {
-    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(options.port);
-    ::inet_pton(AF_INET, options.host.c_str(), &address.sin_addr);
-    if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) < 0) Die("connect");
-    const int yes = 1;
-    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    fd_ = fairlead::bench::Connect(options.host, options.port);
+    if (fd_ < 0) Die("connect");
   }
   ~Connection() { ::close(fd_); }
   Connection(const Connection&) = delete;
