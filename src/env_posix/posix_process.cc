@@ -20,10 +20,6 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-#ifndef P_PIDFD
-constexpr auto P_PIDFD = static_cast<idtype_t>(3);
-#endif
-
 base::Error Errno(const std::string& what) { return {what + ": " + std::strerror(errno), errno}; }
 
 /// Everything the child needs, made before the fork: after it only async-signal-safe calls are allowed.

@@ -63,6 +63,14 @@ class Registry {
 /// after "." and ".." are resolved by name. LocalDir::root is kNoRoot when there is none or the path is relative.
 model::shuffle::LocalDir PlaceDir(std::string path, std::span<const std::string> roots);
 
+/// A service that is told to stop and waits until nothing is asked for.
+struct Draining {
+  base::Duration idle;
+  base::Instant until;
+  std::set<std::string> quiet;  // applications that were idle at the last look
+  bool told = false;
+};
+
 /// State machine of the registry. Invariants: (1) what a Persist without its Persisted would add is not in the
 /// registry; (2) executors of an application are in order of their ids; (3) no answer is given twice.
 /// Cost of a Step: O(events + executors of the applications that change).
@@ -120,12 +128,6 @@ class Core {
   uint64_t last_generation_ = 0;
   bool started_ = false;
   base::Instant next_sweep_;
-  struct Draining {
-    base::Duration idle;
-    base::Instant until;
-    std::set<std::string> quiet;  // applications that were idle at the last look
-    bool told = false;
-  };
   std::optional<Draining> draining_;
 };
 

@@ -1,7 +1,4 @@
 # Spark's Standalone master: oracle_spark_master DIR [--version V].
-add_library(oracle_jsonl_runner STATIC jsonl_runner.cc)
-target_include_directories(oracle_jsonl_runner PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(oracle_jsonl_runner PUBLIC fairlead_options PRIVATE lzma)
 add_executable(oracle_spark_master spark_master_main.cc spark_master.cc)
 target_link_libraries(oracle_spark_master PRIVATE oracle_jsonl_runner fairlead_scheduler)
 if(FAIRLEAD_TESTS)

@@ -25,10 +25,10 @@ std::string CompareStep(size_t number, const json& step, const std::vector<std::
   return difference;
 }
 
-Verdict ReplaySparkTasks(const json& scenario) {
+std::string ReplaySparkTasks(const json& scenario) {
   if (scenario.is_object() && scenario.contains("conf")) return ReplaySets(scenario);
   if (scenario.is_object() && scenario.contains("rdds")) return ReplayDag(scenario);
-  return {"neither a scenario of task sets nor of stages"};
+  return "neither a scenario of task sets nor of stages";
 }
 
 }  // namespace fairlead::oracle

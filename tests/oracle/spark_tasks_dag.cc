@@ -19,11 +19,6 @@ using model::tasks::TaskLocation;
 using nlohmann::json;
 using namespace tasks;  // NOLINT: the replay is about this module alone
 
-/// An input that the replay does not know; ends the scenario as failed.
-struct Unknown {
-  std::string what;
-};
-
 Dependency ParseDependency(const json& from) {
   Dependency dependency;
   dependency.dataset = from.at("rdd");
@@ -102,7 +97,10 @@ class Replay {
     return Show();
   }
 
-  std::string CheckInvariants() const { return core_.CheckInvariants(); }
+  std::string CheckStep(const json&) const {
+    const std::string broken = core_.CheckInvariants();
+    return broken.empty() ? "" : "invariant broken: " + broken;
+  }
 
  private:
   void Submit(const json& step) {
@@ -182,23 +180,6 @@ class Replay {
 
 }  // namespace
 
-Verdict ReplayDag(const json& scenario) try {
-  Replay replay(scenario);
-  size_t number = 0;
-  for (const json& step : scenario.at("steps")) {
-    std::vector<std::string> inputs;
-    const json actual = replay.Play(step, inputs);
-    if (std::string difference = CompareStep(number, step, inputs, actual); !difference.empty()) return {difference};
-    if (const std::string broken = replay.CheckInvariants(); !broken.empty()) {
-      return {"step " + std::to_string(number) + ": invariant broken: " + broken};
-    }
-    ++number;
-  }
-  return {};
-} catch (const Unknown& unknown) {
-  return {"unknown " + unknown.what};
-} catch (const std::exception& error) {
-  return {std::string("malformed scenario: ") + error.what()};
-}
+std::string ReplayDag(const json& scenario) { return PlaySteps<Replay>(scenario); }
 
 }  // namespace fairlead::oracle

@@ -18,11 +18,6 @@ using model::tasks::TaskLocation;
 using nlohmann::json;
 using namespace tasks;  // NOLINT: the replay is about this module alone
 
-/// An input that the replay does not know; ends the scenario as failed.
-struct Unknown {
-  std::string what;
-};
-
 Duration Millis(const std::string& text) {
   if (!text.ends_with("ms")) throw Unknown{"time " + text};
   return Duration::Millis(std::stoll(text));
@@ -154,8 +149,11 @@ class Replay {
     return actual;
   }
 
-  std::string CheckInvariants() const { return core_.CheckInvariants(); }
-  int64_t now_ms() const { return now_.millis(); }
+  std::string CheckStep(const json& step) const {
+    if (step.at("now") != now_.millis()) return "the clock differs";
+    const std::string broken = core_.CheckInvariants();
+    return broken.empty() ? "" : "invariant broken: " + broken;
+  }
 
  private:
   void Translate(const json& step, std::vector<std::string>& inputs, std::vector<SetEvent>& events, json& actual) {
@@ -319,24 +317,6 @@ class Replay {
 
 }  // namespace
 
-Verdict ReplaySets(const json& scenario) try {
-  Replay replay(scenario);
-  size_t number = 0;
-  for (const json& step : scenario.at("steps")) {
-    std::vector<std::string> inputs;
-    const json actual = replay.Play(step, inputs);
-    if (std::string difference = CompareStep(number, step, inputs, actual); !difference.empty()) return {difference};
-    if (step.at("now") != replay.now_ms()) return {"step " + std::to_string(number) + ": the clock differs"};
-    if (const std::string broken = replay.CheckInvariants(); !broken.empty()) {
-      return {"step " + std::to_string(number) + ": invariant broken: " + broken};
-    }
-    ++number;
-  }
-  return {};
-} catch (const Unknown& unknown) {
-  return {"unknown " + unknown.what};
-} catch (const std::exception& error) {
-  return {std::string("malformed scenario: ") + error.what()};
-}
+std::string ReplaySets(const json& scenario) { return PlaySteps<Replay>(scenario); }
 
 }  // namespace fairlead::oracle
