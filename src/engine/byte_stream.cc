@@ -18,7 +18,7 @@ class PlainStream : public ByteStream {
  public:
   PlainStream(const std::string& path, uint64_t offset) : path_(path), file_(OpenForReading(path)), offset_(offset) {}
   size_t Read(char* out, size_t n) override {
-    const size_t got = ReadAt(file_, path_, offset_, out, n);
+    const size_t got = ReadAt(file_.get(), path_, offset_, out, n);
     offset_ += got;
     return got;
   }

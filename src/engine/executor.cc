@@ -279,8 +279,8 @@ std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partit
   try {
     const FileDescriptor file = OpenForReading(path);
     auto bytes = std::make_shared<Buffer>();
-    bytes->Resize(FileSize(file, path));
-    if (ReadAt(file, path, 0, bytes->data(), bytes->size()) == bytes->size()) return bytes;
+    bytes->Resize(FileSize(file.get(), path));
+    if (ReadAt(file.get(), path, 0, bytes->data(), bytes->size()) == bytes->size()) return bytes;
   } catch (const TaskError&) {
     // Gone: it is computed again.
   }

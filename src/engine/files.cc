@@ -54,16 +54,16 @@ FileDescriptor CreateFile(const std::string& path, uint32_t mode) {
   return file;
 }
 
-uint64_t FileSize(const FileDescriptor& file, const std::string& path) {
+uint64_t FileSize(int file, const std::string& path) {
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) Throw("read", path, errno);
+  if (::fstat(file, &info) != 0) Throw("read", path, errno);
   return static_cast<uint64_t>(info.st_size);
 }
 
-size_t ReadAt(const FileDescriptor& file, const std::string& path, uint64_t offset, char* out, size_t n) {
+size_t ReadAt(int file, const std::string& path, uint64_t offset, char* out, size_t n) {
   size_t done = 0;
   while (done < n) {
-    const ssize_t got = ::pread(file.get(), out + done, n - done, static_cast<off_t>(offset + done));
+    const ssize_t got = ::pread(file, out + done, n - done, static_cast<off_t>(offset + done));
     if (got < 0) {
       if (errno == EINTR) continue;
       Throw("read", path, errno);

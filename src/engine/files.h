@@ -35,9 +35,9 @@ std::string ResolveUserPath(const std::string& path);
 /// Throw TaskError "cannot read FILE: reason".
 FileDescriptor OpenForReading(const std::string& path);
 FileDescriptor CreateFile(const std::string& path, uint32_t mode = 0644);
-uint64_t FileSize(const FileDescriptor& file, const std::string& path);
+uint64_t FileSize(int file, const std::string& path);
 /// Reads up to `n` bytes at `offset`; fewer only at the end.
-size_t ReadAt(const FileDescriptor& file, const std::string& path, uint64_t offset, char* out, size_t n);
+size_t ReadAt(int file, const std::string& path, uint64_t offset, char* out, size_t n);
 void WriteAll(int file, const std::string& path, std::string_view bytes);
 /// Writes all pieces; `pieces` is used up.
 void WriteAll(int file, const std::string& path, std::vector<iovec>& pieces);

@@ -65,12 +65,12 @@ void GraceFiles::ReadPart(uint32_t part, const std::function<void(std::string_vi
   Buffer frame;
   for (uint64_t at = 0; at < written_[part];) {
     uint64_t size = 0;
-    if (ReadAt(file, path, at, reinterpret_cast<char*>(&size), sizeof size) != sizeof size ||
+    if (ReadAt(file.get(), path, at, reinterpret_cast<char*>(&size), sizeof size) != sizeof size ||
         size > written_[part] - at) {
       throw TaskError("spill file " + path + " is damaged");
     }
     frame.Resize(size);
-    if (ReadAt(file, path, at + sizeof size, frame.data(), size) != size) {
+    if (ReadAt(file.get(), path, at + sizeof size, frame.data(), size) != size) {
       throw TaskError("spill file " + path + " became shorter");
     }
     use(frame.view());

@@ -41,8 +41,8 @@ namespace {
 std::string ReadWhole(const std::string& path) {
   try {
     const FileDescriptor file = OpenForReading(path);
-    std::string bytes(FileSize(file, path), '\0');
-    bytes.resize(ReadAt(file, path, 0, bytes.data(), bytes.size()));
+    std::string bytes(FileSize(file.get(), path), '\0');
+    bytes.resize(ReadAt(file.get(), path, 0, bytes.data(), bytes.size()));
     return bytes;
   } catch (const TaskError& error) {
     throw JobError(error.what());

@@ -1,6 +1,7 @@
 #include "engine/own_shuffle_service.h"
 
 #include "env_posix/posix_page_cache.h"
+#include "wire/spark_shuffle/passed_block.h"
 
 namespace fairlead::engine {
 
@@ -27,6 +28,8 @@ base::Result<env::Endpoint> OwnShuffleService::Listen(const std::string& host) {
   if (const base::Result<size_t> recovered = service_.Recover(); !recovered) return recovered.error();
   service_.AddWorker(worker_);
   if (const base::Status listening = worker_.Listen({host, 0}, false); !listening.ok()) return listening.error();
+  // Without it readers of this host come over TCP.
+  (void)worker_.ListenLocal(loop_, wire::spark_shuffle::LocalServiceName(worker_.local().host, worker_.local().port));
   return env::Endpoint{host, worker_.local().port};
 }
 

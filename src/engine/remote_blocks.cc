@@ -8,6 +8,7 @@
 
 #include "engine/buffer.h"
 #include "engine/errors.h"
+#include "engine/file_pieces.h"
 
 namespace fairlead::engine {
 
@@ -22,6 +23,15 @@ struct Request {
   std::vector<BlockRequest> blocks;
   int64_t bytes = 0;
   int tries = 0;
+};
+
+/// A block that has come: bytes, or a range of an open file that the task reads itself.
+struct Arrival {
+  BlockRequest request;
+  int64_t bytes = 0;
+  std::shared_ptr<Buffer> copy;
+  std::shared_ptr<env::File> file;
+  int64_t offset = 0;
 };
 
 /// One task's fetch. The members above the line belong to the loop's thread, those below to both, under the mutex.
@@ -43,8 +53,8 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     }
   }
 
-  /// Task: the next block; false at the end.
-  bool Next(ShuffleBlock& block, TaskContext& task) {
+  /// Task: the next block, whose bytes count as held until the next call; nullopt at the end.
+  std::optional<Arrival> Next(TaskContext& task) {
     std::unique_lock lock(mutex_);
     if (last_bytes_ > 0) {
       held_ -= std::exchange(last_bytes_, 0);
@@ -68,14 +78,13 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
         stopped_ = true;
         throw FetchFailed(*failure_);
       }
-      return false;
+      return std::nullopt;
     }
-    block = std::move(ready_.front());
+    Arrival arrival = std::move(ready_.front());
     ready_.pop_front();
     --missing_;
-    last_bytes_ = static_cast<int64_t>(block.bytes.size());
-    task.metrics.shuffle_bytes_remote += last_bytes_;
-    return true;
+    last_bytes_ = arrival.bytes;
+    return arrival;
   }
 
   void Stop() {
@@ -101,7 +110,14 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     pe::ShuffleClient::FetchCallbacks callbacks;
     callbacks.on_block = [self = shared_from_this(), request, arrived](size_t i, std::string_view bytes) {
       (*arrived)[i] = true;
-      self->Arrived(request->blocks[i], bytes);
+      auto copy = std::make_shared<Buffer>(bytes.size());
+      copy->Append(bytes);
+      self->Arrived({request->blocks[i], static_cast<int64_t>(bytes.size()), std::move(copy), nullptr, 0});
+    };
+    callbacks.on_file = [self = shared_from_this(), request, arrived](size_t i, std::shared_ptr<env::File> file,
+                                                                      int64_t offset, int64_t length) {
+      (*arrived)[i] = true;
+      self->Arrived({request->blocks[i], length, nullptr, std::move(file), offset});
     };
     callbacks.on_end = [self = shared_from_this(), request, arrived](base::Status status) {
       self->in_flight_ -= request->bytes;
@@ -112,13 +128,11 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
                   std::move(callbacks));
   }
 
-  void Arrived(const BlockRequest& request, std::string_view bytes) {
-    auto copy = std::make_shared<Buffer>(bytes.size());
-    copy->Append(bytes);
+  void Arrived(Arrival arrival) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
-    held_ += static_cast<int64_t>(bytes.size());
-    ready_.push_back({request.map_index, request.place, copy->view(), copy});
+    held_ += arrival.bytes;
+    ready_.push_back(std::move(arrival));
     changed_.notify_one();
   }
 
@@ -156,7 +170,7 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
   // -----
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<ShuffleBlock> ready_;
+  std::deque<Arrival> ready_;
   size_t missing_ = 0;
   int64_t held_ = 0;        // bytes of blocks that wait or are being read
   int64_t last_bytes_ = 0;  // of the block given out last
@@ -168,11 +182,43 @@ class RemoteInput : public ShuffleInput {
  public:
   RemoteInput(std::shared_ptr<FetchState> state, TaskContext& task) : state_(std::move(state)), task_(task) {}
   ~RemoteInput() override { state_->Stop(); }
-  bool Next(ShuffleBlock& block) override { return state_->Next(block, task_); }
+
+  bool Next(ShuffleBlock& block) override {
+    if (pieces_.done()) {
+      auto arrival = state_->Next(task_);
+      if (!arrival) return false;
+      arrival_ = *std::move(arrival);
+      if (!arrival_.file) {
+        task_.metrics.shuffle_bytes_remote += arrival_.bytes;
+        block = {arrival_.request.map_index, arrival_.request.place, arrival_.copy->view(), arrival_.copy};
+        return true;
+      }
+      task_.metrics.shuffle_bytes_local += arrival_.bytes;
+    }
+    return NextPiece(block);
+  }
 
  private:
+  bool NextPiece(ShuffleBlock& block) {
+    const BlockRequest& request = arrival_.request;
+    try {
+      if (pieces_.done()) {
+        const auto begin = static_cast<uint64_t>(arrival_.offset);
+        pieces_ = FilePieces(arrival_.file->descriptor(), "an open file from the shuffle service", begin,
+                             begin + static_cast<uint64_t>(arrival_.bytes), task_);
+      }
+      block = {request.map_index, request.place, {}, nullptr};
+      pieces_.Next(block);
+      return true;
+    } catch (const TaskError& error) {
+      throw FetchFailed(request.shuffle, request.map_index, request.place, error.what());
+    }
+  }
+
   std::shared_ptr<FetchState> state_;
   TaskContext& task_;
+  Arrival arrival_;  // the block at hand
+  FilePieces pieces_;
 };
 
 }  // namespace

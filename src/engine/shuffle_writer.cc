@@ -118,7 +118,7 @@ void ShuffleWriter::CopySpilled(const Spill& spill, size_t partition, int out, c
   const uint64_t end = spill.offsets[partition + 1];
   buffer.resize(256 << 10);
   while (at < end) {
-    const size_t n = ReadAt(in, spill.path, at, buffer.data(), std::min<uint64_t>(buffer.size(), end - at));
+    const size_t n = ReadAt(in.get(), spill.path, at, buffer.data(), std::min<uint64_t>(buffer.size(), end - at));
     if (n == 0) throw TaskError("spill file " + spill.path + " became shorter");
     WriteAll(out, path, std::string_view(buffer.data(), n));
     at += n;

@@ -128,7 +128,7 @@ struct Sorter::RunReader {
     Buffer next(std::max<size_t>(n, 256 << 10));
     next.Append(buffer.data() + at, buffer.size() - at);
     const size_t had = next.size();
-    const size_t got = ReadAt(file, path, offset, next.data() + had, next.capacity() - had);
+    const size_t got = ReadAt(file.get(), path, offset, next.data() + had, next.capacity() - had);
     next.Resize(had + got);
     offset += got;
     std::swap(buffer, next);

@@ -317,6 +317,10 @@ class PosixPageCache final : public env::PageCache {
 
 std::unique_ptr<env::Disk> MakePosixDisk() { return std::make_unique<PosixDisk>(); }
 
+std::shared_ptr<env::File> AdoptFile(int descriptor, std::string name) {
+  return std::make_shared<PosixFile>(descriptor, std::move(name));
+}
+
 std::unique_ptr<env::PageCache> MakePosixPageCache() { return std::make_unique<PosixPageCache>(); }
 
 }  // namespace fairlead::env_posix

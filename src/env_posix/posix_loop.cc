@@ -93,6 +93,15 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     ConnectTo(*this, endpoint, timeout, std::move(done));
   }
 
+  base::Result<std::unique_ptr<env::Listener>> ListenLocal(const std::string& name,
+                                                           LocalAcceptHandler on_accept) override {
+    return ListenOnName(*this, name, std::move(on_accept));
+  }
+
+  void ConnectLocal(const std::string& name, LocalConnectHandler done) override {
+    ConnectToName(*this, name, std::move(done));
+  }
+
   base::Result<int64_t> Spawn(const env::SpawnRequest& request, ExitHandler on_exit) override {
     return SpawnProcess(*this, request, std::move(on_exit));
   }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "env/disk.h"
+#include "env/local_net.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/process.h"
@@ -12,7 +13,7 @@ namespace fairlead::env_posix {
 
 /// The real world on one thread (Boost.Asio, epoll): clock, timers, sockets, child processes. Run() turns the loop on
 /// the calling thread until Stop().
-class PosixLoop : public env::Loop, public env::Net, public env::Processes {
+class PosixLoop : public env::Loop, public env::Net, public env::LocalNet, public env::Processes {
  public:
   virtual void Run() = 0;
   /// Makes Run() return; may be called from any thread and from a callback.
@@ -25,6 +26,10 @@ std::unique_ptr<PosixLoop> MakePosixLoop();
 
 /// The local file system.
 std::unique_ptr<env::Disk> MakePosixDisk();
+/// A File that owns the open descriptor; `name` is for its errors.
+std::shared_ptr<env::File> AdoptFile(int descriptor, std::string name);
+/// Lets this process open as many files as its hard limit says. Its children inherit that.
+void RaiseOpenFilesLimit();
 
 /// A Store in one SQLite file (WAL, synchronous=FULL) with a thread of its own; commits that wait together share one
 /// transaction. Destroying it finishes what was queued.

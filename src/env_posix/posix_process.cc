@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "env_posix/posix_loop.h"
 #include "env_posix/processes_internal.h"
 
 namespace fairlead::env_posix {
@@ -158,6 +160,13 @@ void WatchProcess(SocketHost& host, int64_t pid, uint64_t start_ticks, std::func
 base::Status SignalProcess(int64_t pid, int signal) {
   if (::kill(static_cast<pid_t>(pid), signal) == 0 || errno == ESRCH) return {};
   return Errno("kill " + std::to_string(pid));
+}
+
+void RaiseOpenFilesLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace fairlead::env_posix

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "env/local_net.h"
 #include "env/net.h"
 
 namespace fairlead::env_posix {
@@ -21,6 +22,9 @@ struct SocketHost {
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
                                                       env::Net::AcceptHandler on_accept, bool shared = false);
+base::Result<std::unique_ptr<env::Listener>> ListenOnName(SocketHost& host, const std::string& name,
+                                                          env::LocalNet::LocalAcceptHandler on_accept);
+void ConnectToName(SocketHost& host, const std::string& name, env::LocalNet::LocalConnectHandler done);
 void ConnectTo(SocketHost& host, const env::Endpoint& endpoint, base::Duration timeout, env::Net::ConnectHandler done);
 
 }  // namespace fairlead::env_posix

@@ -45,6 +45,7 @@ json Counters(const ShuffleRuntime::Status& status) {
   session("refusedFrames", &S::refused_frames);
   session("authSuccesses", &S::auth_successes);
   session("authFailures", &S::auth_failures);
+  session("filesPassed", &S::files_passed);
   out["openStreams"] = Sum(workers, [](const WorkerMetrics& w) { return w.streams; });
   out["openStreamBytes"] = Sum(workers, [](const WorkerMetrics& w) { return w.stream_bytes; });
   out["queuedBytes"] = Sum(workers, [](const WorkerMetrics& w) { return w.queued_bytes; });

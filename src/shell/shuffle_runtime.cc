@@ -3,6 +3,7 @@
 #include <future>
 
 #include "env_posix/posix_page_cache.h"
+#include "wire/spark_shuffle/passed_block.h"
 
 namespace fairlead::shell {
 
@@ -60,6 +61,13 @@ base::Result<size_t> ShuffleRuntime::Start() {
     });
     if (!listening.ok()) return listening.error();
   }
+  // Readers of this host ask for little more than descriptors: one thread has room for them all.
+  RunOn(io_.front(), [&] {
+    const bool everywhere = config_.listen.host == "0.0.0.0" || config_.listen.host == "::";
+    const std::string name = wire::spark_shuffle::LocalServiceName(everywhere ? "" : local_.host, local_.port);
+    const base::Status local = io_.front().worker->ListenLocal(*io_.front().loop, name);
+    if (!local.ok()) log_.Warn("Readers on this host get no open files", {{"cause", local.error().message}});
+  });
   return recovered;
 }
 

@@ -217,10 +217,11 @@ def rdd_blocks(cluster, work):
     job.clean(0, LOST)
 
 
-@shuffle_case("2-gib", {"spark.shuffle.compress": "false"})
+@shuffle_case("2-gib", {"spark.shuffle.compress": "false", "spark.shuffle.spill.compress": "false"})
 def more_than_2_gib(cluster, work):
     """One block longer than a frame can be: it comes as a stream and goes to the reader's disk."""
-    job = pairs(cluster, work, maps=1, reduces=1, rows=2200, size=1_000_000, conf={"spark.executor.memory": "1g"})
+    job = Job(cluster, work, "long_block", 2100, conf={"spark.executor.memory": "1g"})
+    job.paused()
     assert max(path.stat().st_size for path in cluster.roots.rglob("shuffle_*.data")) > 1 << 31
     assert cluster.kill_executors() == 2
     job.go_on()

@@ -50,6 +50,16 @@ def pairs(session, directory, maps, reduces, rows, size, task_seconds):
     return {"found": [sum(count for count, _ in sums), sum(total for _, total in sums)], "expected": [maps * rows, expected]}
 
 
+def long_block(session, directory, rows):
+    """One block of rows x 1 MiB, read twice with a pause in between."""
+    session.conf.set("spark.sql.adaptive.enabled", "false")  # so that both reads have the same shuffle
+    texts = session.range(0, rows, 1, 1).selectExpr("repeat(lpad(cast(id AS string), 8, '0'), 131072) AS text").repartition(1)
+    sums = texts.selectExpr("crc32(encode(text, 'utf-8')) AS crc")
+    sums.collect()
+    pause(directory)
+    return {"found": [row[0] for row in sums.collect()], "expected": [zlib.crc32(b"%08d" % row * 131072) for row in range(rows)]}
+
+
 def small_blocks(session, _, maps, reduces):
     """One row in each of maps x reduces blocks."""
     frame = session.range(0, maps * reduces, 1, maps).repartition(reduces)

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "wire/spark_shuffle/passed_block.h"
 
 namespace fairlead::endpoints::shuffle {
 namespace {
@@ -386,14 +387,17 @@ void Session::SendBlock(BlockResult result) {
   // Netty's DefaultFileRegion; the encoder answers with the bare message.
   if (result.offset < 0) return FailBlock("position : " + std::to_string(result.offset) + " (expected: >= 0)");
   if (result.length < 0) return FailBlock("count : " + std::to_string(result.length) + " (expected: >= 0)");
+  if (MayPass(result)) return PassBlock(std::move(result));
   if (asked_as_stream_) {
     transport::AppendStreamResponse(host_.Output(), stream_text_, result.length);
   } else {
-    if (result.length > kChunkBytesMax) {
+    const int64_t mark = host_.IsLocal() ? 1 : 0;
+    if (result.length + mark > kChunkBytesMax) {
       return FailBlock("java.lang.IllegalArgumentException: Too large frame: " + std::to_string(result.length) +
                        "; ask for it as a stream (spark.network.maxRemoteBlockSizeFetchToMem)");
     }
-    transport::AppendChunkFetchSuccessHeader(host_.Output(), stream_id_, chunk_index_, result.length);
+    transport::AppendChunkFetchSuccessHeader(host_.Output(), stream_id_, chunk_index_, result.length + mark);
+    if (mark > 0) host_.Output().push_back(messages::kPassedAsBytes);
   }
   ++counters_.blocks;
   counters_.block_bytes += static_cast<uint64_t>(result.available);
@@ -403,6 +407,22 @@ void Session::SendBlock(BlockResult result) {
     Close();
     host_.CloseAfterFlush();
   }
+}
+
+/// A long block that is whole goes to a reader of this host as an open file.
+bool Session::MayPass(const BlockResult& result) const {
+  return host_.IsLocal() && !asked_as_stream_ && result.length >= messages::kPassedFileMin &&
+         result.available == result.length && host_.MayPassFile();
+}
+
+void Session::PassBlock(BlockResult result) {
+  const std::string body = messages::EncodePassedFile(result.offset, result.length);
+  transport::AppendChunkFetchSuccessHeader(host_.Output(), stream_id_, chunk_index_, static_cast<int64_t>(body.size()));
+  host_.Output().append(body);
+  ++counters_.blocks;
+  ++counters_.files_passed;
+  counters_.block_bytes += static_cast<uint64_t>(result.length);
+  host_.PassFile(std::move(result.file));
 }
 
 void Session::FailBlock(std::string_view error) {

@@ -53,6 +53,7 @@ struct SessionCounters {
   uint64_t refused_frames = 0;
   uint64_t auth_successes = 0;
   uint64_t auth_failures = 0;
+  uint64_t files_passed = 0;
 };
 
 /// An open file, whatever it is to the host.
@@ -88,6 +89,12 @@ class SessionHost {
   /// Bytes to be sent are appended here.
   virtual std::string& Output() = 0;
   virtual void SendFile(std::shared_ptr<BlockFile> file, int64_t offset, int64_t length) = 0;
+  /// A local socket, on which a chunk is a wire::spark_shuffle::PassedBlock.
+  virtual bool IsLocal() const { return false; }
+  /// Whether the client may be given an open file now; else it gets bytes.
+  virtual bool MayPassFile() const { return false; }
+  /// Sends what Output() holds, and the open file with it.
+  virtual void PassFile(std::shared_ptr<BlockFile>) {}
   /// What is sent after this call goes through the cipher, which lives as long as the session.
   virtual void EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) = 0;
   virtual void CloseAfterFlush() = 0;
@@ -170,6 +177,8 @@ class Session {
   void ServeBlock(int64_t stream_id, int32_t chunk_index);
   base::Result<BlockStream*> CheckStream(int64_t stream_id, int32_t chunk_index);
   void SendBlock(BlockResult result);
+  bool MayPass(const BlockResult& result) const;
+  void PassBlock(BlockResult result);
   void FailBlock(std::string_view error);
 
   // ---- handshakes

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "wire/spark_shuffle/layout.h"
+#include "wire/spark_shuffle/passed_block.h"
 
 // What the recordings of the real service cannot show: answers that come late, a host that is full, rights, bounds.
 
@@ -23,6 +24,9 @@ class TestHost final : public SessionHost {
     out.append(static_cast<size_t>(length) - (2 + std::to_string(offset).size() + 1 + std::to_string(length).size()),
                '.');
   }
+  bool IsLocal() const override { return local; }
+  bool MayPassFile() const override { return may_pass; }
+  void PassFile(std::shared_ptr<BlockFile>) override { ++passed; }
   void EncryptFromHere(transport::ChannelCipher* to) override { cipher = to; }
   void CloseAfterFlush() override { closing = true; }
   bool Full() const override { return full; }
@@ -32,7 +36,7 @@ class TestHost final : public SessionHost {
     BlockResult result;
     result.kind = BlockResult::Kind::kBytes;
     result.offset = block.start;
-    result.length = result.available = 40;
+    result.length = result.available = block_length;
     return result;
   }
   static BlockResult Later() {
@@ -56,6 +60,10 @@ class TestHost final : public SessionHost {
   bool full = false;
   bool later = false;
   bool closing = false;
+  bool local = false;
+  bool may_pass = true;
+  int passed = 0;
+  int64_t block_length = 40;
   transport::ChannelCipher* cipher = nullptr;
   std::vector<BlockRef> opened;
   std::vector<std::string> registered;
@@ -298,6 +306,48 @@ TEST_F(SessionTest, AnEmptyAppIdIsAnIdentityToo) {
   cipher->Encrypt(bytes, sealed);
   session().OnBytes(sealed);
   EXPECT_THAT(Answers()[0], HasSubstr("Client for  not authorized for application app."));
+}
+
+TEST_F(SessionTest, ALocalReaderGetsLongBlocksAsOpenFilesAndShortOnesAsBytes) {
+  host_.local = true;
+  Rpc(1, Fetch({7}, {3, 4, 5}));
+  Answers();
+  Chunk(1000, 0);
+  EXPECT_THAT(Answers(), ElementsAre("ChunkFetchSuccess 1000"));
+  EXPECT_EQ(last_body_.size(), 41u);
+  EXPECT_EQ(last_body_[0], messages::kPassedAsBytes);
+  EXPECT_EQ(host_.passed, 0);
+  host_.block_length = messages::kPassedFileMin;
+  Chunk(1000, 1);
+  EXPECT_THAT(Answers(), ElementsAre("ChunkFetchSuccess 1000"));
+  EXPECT_EQ(last_body_, messages::EncodePassedFile(4, messages::kPassedFileMin));
+  EXPECT_EQ(host_.passed, 1);
+  host_.may_pass = false;  // too many are on their way
+  Chunk(1000, 2);
+  Answers();
+  EXPECT_EQ(last_body_.size(), 1u + messages::kPassedFileMin);
+  EXPECT_EQ(host_.passed, 1);
+  EXPECT_EQ(counters_.files_passed, 1u);
+  EXPECT_EQ(counters_.blocks, 3u);
+}
+
+TEST_F(SessionTest, ALocalReaderGetsNoFileOfAnotherApplication) {
+  host_.local = true;
+  host_.block_length = messages::kPassedFileMin;
+  SessionConfig open;  // without authentication somebody else opens a stream
+  SessionCounters counters;
+  Session other(6, open, streams_, counters, host_);
+  std::string bytes;
+  transport::AppendRpcRequest(bytes, 1, messages::EncodeMessage(Fetch({7}, {3})));
+  other.OnBytes(bytes);
+  Answers();
+  Chunk(1000, 0);
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("Channel not authorized to read stream 1000")));
+  config_.security.authenticate = true;
+  session_.reset();
+  Chunk(1000, 0);
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("ChunkFetchFailure")));
+  EXPECT_EQ(host_.passed, 0);
 }
 
 TEST_F(SessionTest, AShortFileEndsTheConnectionAfterWhatItHas) {

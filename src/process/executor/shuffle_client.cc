@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "wire/spark_shuffle/messages.h"
+#include "wire/spark_shuffle/passed_block.h"
 #include "wire/spark_transport/frames.h"
 
 namespace fairlead::process::executor {
@@ -90,14 +91,43 @@ class ShuffleClient::Connection : public env::StreamHandler {
     client_.net_.Connect(service_, client_.limits_.connect,
                          [this, alive = alive_](base::Result<std::unique_ptr<env::Stream>> connected) {
                            if (!*alive) return;
+                           if (connected) return OnConnected(std::move(*connected));
                            connecting_ = false;
-                           if (!connected) return Break(connected.error().message);
-                           stream_ = std::move(*connected);
-                           reader_ = std::make_unique<st::FrameReader>(client_.limits_.frame_max);
-                           stream_->Start(this);
-                           stream_->Write(std::move(waiting_));
-                           waiting_.clear();
+                           Break(connected.error().message);
                          });
+  }
+
+  /// A service on this host may have a local socket; its name tells where it listens: on this address, or on all.
+  void OnConnected(std::unique_ptr<env::Stream> stream) {
+    const env::Endpoint peer = stream->peer();
+    const bool here = client_.local_net_ != nullptr && peer.host == stream->local().host;
+    if (!here || std::exchange(avoid_local_once_, false)) return Use(std::move(stream));
+    TryLocal({ss::LocalServiceName(peer.host, peer.port), ss::LocalServiceName("", peer.port)}, std::move(stream));
+  }
+
+  void TryLocal(std::vector<std::string> names, std::shared_ptr<env::Stream> over_tcp) {
+    const std::string name = std::move(names.front());
+    names.erase(names.begin());
+    client_.local_net_->ConnectLocal(
+        name, [this, alive = alive_, names = std::move(names),
+               over_tcp = std::move(over_tcp)](base::Result<std::unique_ptr<env::LocalStream>> connected) mutable {
+          if (!*alive) return;
+          const bool good = connected && IsBelieved((*connected)->peer_user());
+          if (!good && !names.empty()) return TryLocal(std::move(names), std::move(over_tcp));
+          if (!good) return Use(std::move(over_tcp));
+          local_ = connected->get();
+          Use(std::move(*connected));
+        });
+  }
+
+  bool IsBelieved(uint32_t user) const { return user == 0 || user == client_.own_user_; }
+
+  void Use(std::shared_ptr<env::Stream> stream) {
+    connecting_ = false;
+    stream_ = std::move(stream);
+    reader_ = std::make_unique<st::FrameReader>(client_.limits_.frame_max);
+    stream_->Start(this);
+    stream_->Write(std::exchange(waiting_, {}));
   }
 
   void OnFrame(const st::Frame& frame) {
@@ -112,16 +142,7 @@ class ShuffleClient::Connection : public env::StreamHandler {
         done(Refused(frame.text));
       }
     } else if (frame.type == st::FrameType::kChunkFetchSuccess) {
-      const auto found = streams_.find(frame.id);
-      if (found == streams_.end()) return;
-      Incoming& incoming = found->second;
-      if (frame.chunk_index != static_cast<int32_t>(incoming.next)) return Break("chunks came out of order");
-      const size_t block = (*incoming.order)[incoming.next++];
-      const std::shared_ptr<FetchCallbacks> callbacks = incoming.callbacks;
-      const bool last = incoming.next == incoming.order->size();
-      if (last) streams_.erase(found);
-      callbacks->on_block(block, frame.body);
-      if (last) callbacks->on_end({});
+      OnChunk(frame);
     } else if (frame.type == st::FrameType::kChunkFetchFailure) {
       const auto found = streams_.find(frame.id);
       if (found == streams_.end()) return;
@@ -131,7 +152,35 @@ class ShuffleClient::Connection : public env::StreamHandler {
     }
   }
 
+  void OnChunk(const st::Frame& frame) {
+    ss::PassedBlock block;
+    block.bytes = frame.body;
+    std::shared_ptr<env::File> file;
+    if (local_ != nullptr) {
+      auto passed = ss::DecodePassedBlock(frame.body);
+      if (!passed) return Break(passed.error().message);
+      block = *passed;
+      if (block.in_file && (file = local_->TakeFile()) == nullptr) return Break("an open file did not arrive");
+    }
+    const auto found = streams_.find(frame.id);
+    if (found == streams_.end()) return;  // one that has failed already
+    Incoming& incoming = found->second;
+    if (frame.chunk_index != static_cast<int32_t>(incoming.next)) return Break("chunks came out of order");
+    const size_t place = (*incoming.order)[incoming.next++];
+    const std::shared_ptr<FetchCallbacks> callbacks = incoming.callbacks;
+    const bool last = incoming.next == incoming.order->size();
+    if (last) streams_.erase(found);
+    if (file) {
+      callbacks->on_file(place, std::move(file), block.offset, block.length);
+    } else {
+      callbacks->on_block(place, block.bytes);
+    }
+    if (last) callbacks->on_end({});
+  }
+
   void Break(const std::string& why) {
+    // Whatever was wrong with the local socket: the next try does without.
+    if (std::exchange(local_, nullptr) != nullptr) avoid_local_once_ = true;
     stream_.reset();
     waiting_.clear();
     StopTimer();
@@ -153,6 +202,7 @@ class ShuffleClient::Connection : public env::StreamHandler {
       if (busy && quiet > client_.limits_.silence) return Break("no answer");
       if (!busy && quiet > client_.limits_.idle) {
         stream_.reset();
+        local_ = nullptr;
         return;
       }
       StartTimer();
@@ -165,7 +215,9 @@ class ShuffleClient::Connection : public env::StreamHandler {
 
   ShuffleClient& client_;
   const env::Endpoint service_;
-  std::unique_ptr<env::Stream> stream_;
+  std::shared_ptr<env::Stream> stream_;
+  env::LocalStream* local_ = nullptr;  // stream_, when it is the service's local socket
+  bool avoid_local_once_ = false;
   std::unique_ptr<st::FrameReader> reader_;
   bool connecting_ = false;
   std::string waiting_;  // to be sent once connected
@@ -178,6 +230,11 @@ class ShuffleClient::Connection : public env::StreamHandler {
 
 ShuffleClient::ShuffleClient(env::Loop& loop, env::Net& net, std::string app_id, Limits limits)
     : loop_(loop), net_(net), app_id_(std::move(app_id)), limits_(limits) {}
+
+void ShuffleClient::UseLocalSockets(env::LocalNet& net, uint32_t own_user) {
+  local_net_ = &net;
+  own_user_ = own_user;
+}
 
 ShuffleClient::~ShuffleClient() = default;
 

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "env/local_net.h"
 #include "env/loop.h"
 #include "env/net.h"
 
@@ -22,8 +23,9 @@ enum class FetchError : int {
 };
 
 /// A client of Spark shuffle services (org.apache.spark.network.shuffle.ExternalBlockStoreClient): one connection per
-/// service, shared by all requests, closed when idle. All on the loop's thread; callbacks never come from inside a
-/// call.
+/// service, shared by all requests, closed when idle. A service on this host (its end of the connection has the address
+/// of ours) can be asked over its local socket, and then gives long blocks as open files. All on the loop's
+/// thread; callbacks never come from inside a call.
 class ShuffleClient {
  public:
   struct Limits {
@@ -38,6 +40,10 @@ class ShuffleClient {
   ShuffleClient(const ShuffleClient&) = delete;
   ShuffleClient& operator=(const ShuffleClient&) = delete;
 
+  /// From now on services of this host are asked over their local sockets. Anybody on the host may have taken such a
+  /// name: one whose owner runs neither as root nor as `own_user` is not believed.
+  void UseLocalSockets(env::LocalNet& net, uint32_t own_user);
+
   /// Tells the service where the executor's files are; done once.
   void Register(const env::Endpoint& service, const std::string& executor_id,
                 const std::vector<std::string>& local_directories, std::function<void(base::Status)> done);
@@ -49,6 +55,8 @@ class ShuffleClient {
   struct FetchCallbacks {
     /// Block `i` of the request; the bytes live during the call.
     std::function<void(size_t i, std::string_view bytes)> on_block;
+    /// Block `i` is this range of an open file, which may be shorter than it should.
+    std::function<void(size_t i, std::shared_ptr<env::File> file, int64_t offset, int64_t length)> on_file;
     /// Once, after which nothing comes: success, or why the blocks not yet given are not coming.
     std::function<void(base::Status)> on_end;
   };
@@ -62,6 +70,8 @@ class ShuffleClient {
 
   env::Loop& loop_;
   env::Net& net_;
+  env::LocalNet* local_net_ = nullptr;
+  uint32_t own_user_ = 0;
   const std::string app_id_;
   const Limits limits_;
   std::map<env::Endpoint, std::unique_ptr<Connection>> connections_;

@@ -16,6 +16,7 @@ constexpr int64_t kPiece = 256 * 1024;
 /// What a disk is asked for at once: of one long block, and blocks of one stream.
 constexpr int64_t kBytesAhead = 4 << 20;
 constexpr size_t kBlocksAhead = 16;
+constexpr size_t kFilesOnTheirWayMax = 32;
 
 }  // namespace
 
@@ -27,6 +28,14 @@ Connection::Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorke
       session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {
   if (worker.config().tls) tls_.emplace(*worker.config().tls);
 }
+
+Connection::Connection(uint64_t id, std::unique_ptr<env::LocalStream> stream, IoWorker& worker)
+    : id_(id),
+      worker_(worker),
+      stream_(std::move(stream)),
+      local_(static_cast<env::LocalStream*>(stream_.get())),
+      used_(worker.loop().Now()),
+      session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {}
 
 Connection::~Connection() {
   worker_.CountQueued(-static_cast<int64_t>(counted_));
@@ -153,7 +162,7 @@ void Connection::CountQueued() {
 void Connection::FlushOutput() {
   if (output_.empty()) return;
   if (Encrypts() || !queue_.empty()) {
-    queue_.push_back({std::move(output_), nullptr, 0, 0, 0});
+    queue_.push_back({std::move(output_), nullptr, 0, 0, 0, nullptr});
   } else {
     WriteNow(std::move(output_));
   }
@@ -193,10 +202,23 @@ void Connection::SendFile(std::shared_ptr<endpoints::shuffle::BlockFile> file, i
   FlushOutput();
   const bool cold = length > kPiece && !worker_.blocks().InMemory(*open, offset, length);
   if (Encrypts() || worker_.contended() || cold || !queue_.empty()) {
-    queue_.push_back({{}, std::move(open), offset, length, 0});
+    queue_.push_back({{}, std::move(open), offset, length, 0, nullptr});
   } else {
     stream_->SendFile(open->file(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
   }
+}
+
+/// A client that does not read holds this many files open at most.
+bool Connection::MayPassFile() const {
+  return local_->unsent_files() +
+             static_cast<size_t>(
+                 std::count_if(queue_.begin(), queue_.end(), [](const Item& item) { return item.passed != nullptr; })) <
+         kFilesOnTheirWayMax;
+}
+
+void Connection::PassFile(std::shared_ptr<endpoints::shuffle::BlockFile> file) {
+  queue_.push_back({std::move(output_), nullptr, 0, 0, 0, std::static_pointer_cast<OpenFile>(std::move(file))});
+  output_ = {};
 }
 
 void Connection::EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) {
@@ -272,7 +294,11 @@ void Connection::SendNext() {
     item.length -= wanted;
     done = item.length == 0;
   }
-  WriteNow(Sealed(std::move(piece)));
+  if (item.passed) {
+    local_->WriteWithFile(Sealed(std::move(piece)), item.passed->file());
+  } else {
+    WriteNow(Sealed(std::move(piece)));
+  }
   if (done) queue_.pop_front();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "endpoints/shuffle/session.h"
+#include "env/local_net.h"
 #include "env/net.h"
 #include "process/shuffle/io_worker.h"
 #include "wire/spark_transport/tls.h"
@@ -18,6 +19,8 @@ namespace fairlead::process::shuffle {
 class Connection final : public env::StreamHandler, public endpoints::shuffle::SessionHost {
  public:
   Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorker& worker);
+  /// Of a client on this host.
+  Connection(uint64_t id, std::unique_ptr<env::LocalStream> stream, IoWorker& worker);
   ~Connection() override;
   void Start();
 
@@ -36,6 +39,9 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   // ---- endpoints::shuffle::SessionHost
   std::string& Output() override { return output_; }
   void SendFile(std::shared_ptr<endpoints::shuffle::BlockFile> file, int64_t offset, int64_t length) override;
+  bool IsLocal() const override { return local_ != nullptr; }
+  bool MayPassFile() const override;
+  void PassFile(std::shared_ptr<endpoints::shuffle::BlockFile> file) override;
   void EncryptFromHere(wire::spark_transport::ChannelCipher* cipher) override;
   void CloseAfterFlush() override;
   bool Full() const override;
@@ -60,7 +66,8 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
     std::shared_ptr<OpenFile> file;
     int64_t offset = 0;
     int64_t length = 0;
-    int64_t warm_until = 0;  // the file is in memory up to here
+    int64_t warm_until = 0;            // the file is in memory up to here
+    std::shared_ptr<OpenFile> passed;  // goes to the client along with `bytes`
   };
   void WarmThenFinish(endpoints::shuffle::BlockStream& stream, const endpoints::shuffle::BlockRef& block);
   void FinishBlock(const model::shuffle::Executor& executor, const endpoints::shuffle::BlockRef& block, bool answered);
@@ -85,6 +92,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   const uint64_t id_;
   IoWorker& worker_;
   std::unique_ptr<env::Stream> stream_;
+  env::LocalStream* const local_ = nullptr;  // stream_, of a client on this host
   std::string output_;
   wire::spark_transport::ChannelCipher* cipher_ = nullptr;  // of the authentication; inside of TLS where both are
   std::optional<wire::spark_transport::TlsServer> tls_;

@@ -56,7 +56,17 @@ base::Status IoWorker::Listen(const env::Endpoint& endpoint, bool shared) {
   return {};
 }
 
-void IoWorker::Accept(std::unique_ptr<env::Stream> stream) {
+base::Status IoWorker::ListenLocal(env::LocalNet& net, const std::string& name) {
+  const auto& security = config_.session.security;
+  if (config_.tls || security.crypto || security.always_encrypt) return {};
+  auto listener = net.ListenLocal(name, [this](auto stream) { Accept(std::move(stream)); });
+  if (!listener.ok()) return listener.error();
+  local_listener_ = std::move(*listener);
+  return {};
+}
+
+template <class Stream>
+void IoWorker::Accept(std::unique_ptr<Stream> stream) {
   if (connections_.size() >= config_.connections_max) {
     ++metrics_.connections_refused;
     return;
@@ -84,6 +94,7 @@ Connection* IoWorker::Find(uint64_t id) {
 
 void IoWorker::Drain(base::Duration limit, std::function<void()> done) {
   listener_.reset();
+  local_listener_.reset();
   drain_until_ = loop_.Now() + limit;
   drained_ = std::move(done);
   if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();

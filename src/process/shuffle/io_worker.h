@@ -10,6 +10,7 @@
 
 #include "endpoints/shuffle/session.h"
 #include "env/disk.h"
+#include "env/local_net.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -72,6 +73,9 @@ class IoWorker {
 
   /// `shared`: other workers listen on the same endpoint.
   base::Status Listen(const env::Endpoint& endpoint, bool shared);
+  /// As Listen, for readers on this host, which get long blocks as open files. Whoever may connect there has the same
+  /// session, authentication and rights as over TCP. Not where connections are to be encrypted.
+  base::Status ListenLocal(env::LocalNet& net, const std::string& name);
   env::Endpoint local() const { return listener_ ? listener_->local() : env::Endpoint{}; }
   /// Stops accepting; `done` runs when the last connection is gone or `limit` has passed (the rest is then closed).
   void Drain(base::Duration limit, std::function<void()> done);
@@ -113,7 +117,8 @@ class IoWorker {
   Connection* Find(uint64_t id);
 
  private:
-  void Accept(std::unique_ptr<env::Stream> stream);
+  template <class Stream>
+  void Accept(std::unique_ptr<Stream> stream);
   void Tick();
   void RunRound();
 
@@ -130,6 +135,7 @@ class IoWorker {
   std::shared_ptr<const fairlead::shuffle::Registry> registry_;
   uint64_t registry_version_ = 1;
   std::unique_ptr<env::Listener> listener_;
+  std::unique_ptr<env::Listener> local_listener_;
   std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t last_connection_ = 0;
   int64_t queued_bytes_ = 0;
