@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """The engine's benchmark jobs, and the same work by Spark local[2], DuckDB and Polars where this machine has them.
 
-usage: bench/engine.py BUILD_DIR [--mb N] [--rounds N] [--seed N] [--directory DIR] [--no-cluster] [--jobs a,b] [--peers a,b] [--fetch]
+usage: bench/engine.py BUILD_DIR [--mb N] [--rounds N] [--seed N] [--directory DIR] [--no-cluster] [--port-base P] [--jobs a,b] [--peers a,b]
+                                [--fetch]
 
 Inputs are made from the seed in DIR (default /dev/shm; scratch and output are there too). Each round runs all ways in turn, the order
 turned round every time; the best of the rounds counts. Ours: as an application of a Fairlead cluster on this machine with two one-core
 executors (start-up included, and by the driver's own event log without it), and as one process. Results are compared outside the clock.
 """
 import argparse
+import collections
 import glob
 import json
 import os
@@ -23,13 +25,15 @@ import engine_peers
 GOALS = {"word_count": 500, "terasort": 700}  # MB/s
 # How many times faster than Spark.
 RATIOS = {"word_count": 18, "join": 5, "page_rank": 20}
+TIMEOUT_S = 1800  # of one run
 
 
 def timed(command):
     """Seconds, seconds of CPU time of the children, and what the command printed."""
     begin = time.monotonic()
     before = os.times()
-    run = subprocess.run([str(x) for x in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.run([str(x) for x in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         timeout=TIMEOUT_S)
     if run.returncode != 0:
         raise SystemExit(f"{command[0]} ended with {run.returncode}\n{run.stdout[-1000:]}\n{run.stderr[-3000:]}")
     after = os.times()
@@ -45,6 +49,12 @@ def counts_of(pattern):
                 word, count = line.rstrip("\n").rsplit("\t", 1)
                 counts[word] = int(count)
     return counts
+
+
+def disagreeing(results, alike=lambda a, b: a == b):
+    """The ways whose result is empty or not alike the first one's."""
+    first = next(iter(results.values()))
+    return {way for way, result in results.items() if not result or not alike(result, first)}
 
 
 class Bench:
@@ -86,7 +96,7 @@ class Bench:
         return found
 
     def compete(self, name, size_mb, ways, check):
-        """Interleaved, the order turned round each round."""
+        """Interleaved, the order turned round each round. `check` takes {way: output} and gives the set of ways whose output is wrong."""
         best, outputs = {}, {}
         for turn in range(self.options.rounds):
             for way in list(ways) if turn % 2 == 0 else reversed(list(ways)):
@@ -98,7 +108,9 @@ class Bench:
                 if way not in best or seconds < best[way]["seconds"]:
                     best[way] = {"seconds": round(seconds, 3), "without_start": inner(printed), "cpu_seconds": round(cpu, 2)}
                 outputs[way] = output
-        good = check(outputs)
+        wrong = check(outputs)
+        for way in wrong:
+            print(f"{name}: the result of {way} is wrong", file=sys.stderr)
         first = next(iter(ways))
         for way, figures in best.items():
             figures["mb_per_s"] = round(size_mb / (figures["without_start"] or figures["seconds"]))
@@ -108,13 +120,14 @@ class Bench:
             goal = RATIOS.get(name) if peer == "spark" else None
             ratio = round((best[peer]["without_start"] or best[peer]["seconds"]) / (ours["without_start"] or ours["seconds"]), 2) if measured else None
             row = {"name": name, "ours": ours, "peer": peer if measured else f"{peer}: not measured", "peer_version": ways[peer][0] if measured else None,
-                   "peer_figures": best.get(peer), "ratio": ratio, "goal": goal, "met": ratio >= goal if goal and measured else None, "checks_ok": good}
+                   "peer_figures": best.get(peer), "ratio": ratio, "goal": goal, "met": ratio >= goal if goal and measured else None,
+                   "checks_ok": not wrong & {first, peer}}
             self.rows.append(row)
             print(json.dumps(row), flush=True)
         if name in GOALS:
             mbs = best[first]["mb_per_s"]
             self.rows.append({"name": f"{name} MB/s", "ours": mbs, "peer": None, "peer_version": None, "ratio": None, "goal": GOALS[name],
-                              "met": mbs >= GOALS[name], "checks_ok": good})
+                              "met": mbs >= GOALS[name], "checks_ok": first not in wrong})
             print(json.dumps(self.rows[-1]), flush=True)
         for output in outputs.values():
             shutil.rmtree(output, ignore_errors=True)
@@ -125,10 +138,9 @@ class Bench:
         text = self.generate("words", self.options.mb * 1_000_000)
 
         def check(outputs):
-            results = [counts_of(out / "part-*" if out.is_dir() else out) for out in outputs.values()]
             with open(text, encoding="ascii") as lines:
-                total = sum(len(line.split()) for line in lines)
-            return sum(results[0].values()) == total and all(result == results[0] for result in results)
+                wanted = collections.Counter(word for line in lines for word in line.split())
+            return {way for way, out in outputs.items() if counts_of(out / "part-*" if out.is_dir() else out) != wanted}
 
         self.compete("word_count", self.options.mb, self.ways("word_count", "examples/word_count", [text]), check)
         text.unlink()
@@ -149,11 +161,14 @@ class Bench:
                 ways[peer] = (version, lambda out, command=command: command(lines, out), inner)
 
         def check(outputs):
-            summary = lambda path: subprocess.run([str(x) for x in self.ours("examples/terasort", "--validate", path, str(records))],
-                                                  stdout=subprocess.PIPE, text=True)
-            runs = [summary(out) for way, out in outputs.items() if way not in ("duckdb", "polars")]
-            # The input is in no order, but its records and the sum of their hashes must be those of every output.
-            return all(run.returncode == 0 and run.stdout == runs[0].stdout for run in runs)
+            def printed(*words):
+                run = subprocess.run([str(x) for x in self.ours("examples/terasort", *words)], stdout=subprocess.PIPE, text=True)
+                return run.stdout if run.returncode == 0 else None
+
+            # Not only the order: the sum of the records' hashes must be the input's.
+            sums = {of: printed("--checksum", of) for of in (data, lines)}
+            return {way for way, out in outputs.items()
+                    if printed("--validate", out, records) != sums[lines if way in ("duckdb", "polars") else data]}
 
         self.compete("terasort", self.options.mb, ways, check)
         data.unlink()
@@ -171,8 +186,8 @@ class Bench:
             return found
 
         def check(outputs):
-            results = [groups_of(out) for out in outputs.values()]
-            return bool(results[0]) and all(result == results[0] for result in results)
+            results = {way: groups_of(out) for way, out in outputs.items()}
+            return disagreeing(results)
 
         self.compete("join", self.options.mb, self.ways("join", "bench/bench_engine_join", [facts, rows]), check)
         facts.unlink()
@@ -190,10 +205,10 @@ class Bench:
             return found
 
         def check(outputs):
-            results = [ranks_of(out) for out in outputs.values()]
-            return bool(results[0]) and all(
-                result.keys() == results[0].keys() and all(abs(rank - results[0][page]) <= 1e-6 * rank for page, rank in result.items())
-                for result in results)
+            def alike(a, b):
+                return a.keys() == b.keys() and all(abs(rank - b[page]) <= 1e-6 * rank for page, rank in a.items())
+
+            return disagreeing({way: ranks_of(out) for way, out in outputs.items()}, alike)
 
         self.compete("page_rank", self.options.mb, self.ways("page_rank", "examples/page_rank", [data]), check)
         data.unlink()
@@ -205,7 +220,7 @@ class Bench:
                 (self.work / "events").mkdir()
                 ready = self.work / "ready"
                 cluster = subprocess.Popen([self.build / "fairlead", "up", "--nodes", "2", "--memory", "4096", "--directory", self.work / "cluster",
-                                            "--port-base", "33200", "--with-parent", "--ready-file", ready], stdout=subprocess.DEVNULL)
+                                            "--port-base", str(self.options.port_base), "--with-parent", "--ready-file", ready], stdout=subprocess.DEVNULL)
                 while not (ready.exists() and ready.read_text().strip()):
                     if cluster.poll() is not None:
                         raise SystemExit("the cluster did not start")
@@ -230,6 +245,7 @@ def main():
     parser.add_argument("--mb", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--port-base", type=int, default=33200)
     parser.add_argument("--directory", default="/dev/shm")
     parser.add_argument("--no-cluster", action="store_true", help="only as one process")
     parser.add_argument("--jobs", default="word_count,terasort,join,page_rank")

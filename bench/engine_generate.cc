@@ -68,7 +68,7 @@ void Words(uint64_t bytes, Rng& rng, Output& out) {
     while (sums[word] < sum * static_cast<double>(i) / static_cast<double>(starts.size())) ++word;
     starts[i] = static_cast<uint32_t>(word);
   }
-  for (int column = 0; out.written() < bytes;) {
+  for (int column = 0; out.written() < bytes || column != 0;) {
     const double draw = rng.Unit();
     size_t word = starts[static_cast<size_t>(draw * static_cast<double>(starts.size()))];
     while (sums[word] < draw * sum) ++word;

@@ -48,7 +48,7 @@ f.join(r, "key").groupBy("cat").agg(count("*"), sum("qty"), sum("cents")).write.
 sc.binaryRecords(a(0), 100).map(b => (new String(b, 0, 10, "ISO-8859-1"), b)).sortByKey(true, 6).mapPartitionsWithIndex { (i, rows) =>
   java.nio.file.Files.createDirectories(java.nio.file.Paths.get(a(1)))
   val out = new java.io.BufferedOutputStream(new java.io.FileOutputStream(f"${a(1)}/part-$i%05d"), 1 << 18)
-  rows.foreach(row => out.write(row._2)); out.close(); Iterator.empty[Int] }.count()""",
+  rows.foreach(row => out.write(row._2)); out.close(); Iterator[Int]() }.count()""",
     "page_rank": r"""
 val links = sc.textFile(a(0), 6).map { l => val p = l.split("\t"); (p(0), p(1)) }.distinct().groupByKey().cache()
 var ranks = links.mapValues(_ => 1.0)
@@ -83,8 +83,9 @@ def spark_command(script, arguments, work):
     """spark-shell on local[2] that runs the script once."""
     path = work / "job.scala"
     quoted = ", ".join('"' + str(argument) + '"' for argument in arguments)
-    path.write_text(f"val a = Array({quoted})\nval begin = System.nanoTime\n{script}\n"
-                    'println("SECONDS " + (System.nanoTime - begin) / 1e9)\nSystem.exit(0)\n')
+    # One block: when it does not compile or throws, its last line is not printed.
+    path.write_text(f"{{ val a = Array({quoted})\nval begin = System.nanoTime\n{script}\n"
+                    'println("SECONDS " + (System.nanoTime - begin) / 1e9) }\nSystem.exit(0)\n')
     return [SPARK / "bin/spark-shell", "--master", "local[2]", "--driver-memory", "6g", "--conf", "spark.ui.enabled=false",
             "--conf", f"spark.local.dir={work}", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.hadoop.fs.defaultFS=file:///",
             "--conf", "spark.log.level=ERROR", "-I", path]
@@ -92,8 +93,10 @@ def spark_command(script, arguments, work):
 
 def inside(printed):
     """Seconds that a script measured by itself, without the start of its process."""
-    found = re.search(r"SECONDS ([0-9.]+)", printed)
-    return float(found[1]) if found else None
+    found = re.search(r"SECONDS ([0-9.Ee-]+)", printed)
+    if not found:
+        raise SystemExit("a peer's script failed:\n" + printed[-3000:])
+    return float(found[1])
 
 
 def peers_for(job, work):

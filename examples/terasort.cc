@@ -1,5 +1,6 @@
 // Sorts records of 100 bytes by their first 10: terasort INPUT OUTPUT
-// Then "terasort --validate OUTPUT [RECORDS]" checks the order within and across the files.
+// Then "terasort --validate OUTPUT [RECORDS]" checks the order within and across the files, and "terasort --checksum
+// INPUT" gives what it prints of the records in any order.
 #include <cstdio>
 
 #include "engine/engine.h"
@@ -27,6 +28,11 @@ struct PartSummary {
   std::string first;
   std::string last;
 };
+
+void PrintChecksum(int64_t records, uint64_t hash_sum) {
+  std::printf("%lld records, sum of hashes %016llx\n", static_cast<long long>(records),
+              static_cast<unsigned long long>(hash_sum));
+}
 
 void Validate(Context& context, const Arguments& arguments) {
   const auto parts = context.FixedRecords(arguments.at(1), kRecord)
@@ -58,12 +64,20 @@ void Validate(Context& context, const Arguments& arguments) {
   }
   const long wanted = arguments.Number(2, static_cast<long>(records));
   if (records != wanted) throw JobError("there are " + std::to_string(records) + " records");
-  std::printf("%lld records in order, sum of hashes %016llx\n", static_cast<long long>(records),
-              static_cast<unsigned long long>(hash_sum));
+  PrintChecksum(records, hash_sum);
+}
+
+void Checksum(Context& context, const Arguments& arguments) {
+  const auto hashes = context.FixedRecords(arguments.at(1), kRecord).Map([](std::string_view record) {
+    return fairlead::engine::HashBytes(record);
+  });
+  PrintChecksum(hashes.Count(), hashes.Reduce([](uint64_t a, uint64_t b) { return a + b; }).value_or(0));
 }
 
 void TeraSort(Context& context, const Arguments& arguments) {
-  arguments.at(0) == "--validate" ? Validate(context, arguments) : Sort(context, arguments);
+  if (arguments.at(0) == "--validate") return Validate(context, arguments);
+  if (arguments.at(0) == "--checksum") return Checksum(context, arguments);
+  Sort(context, arguments);
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ tasks::Config TasksConfig(const ClusterSettings& settings) {
   // Executors on nodes without the service say that they serve their own files.
   config.external_shuffle_service = true;
   config.beyond.retain_shuffle_executors = true;
+  config.beyond.run_ahead = base::Duration::Millis(2);
   config.speculation.enabled = settings.speculation;
   config.speculation.executor_slots = settings.cores;
   return config;

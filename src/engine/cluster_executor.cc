@@ -13,6 +13,7 @@
 #include "engine/executor.h"
 #include "engine/job_environment.h"
 #include "engine/job_files.h"
+#include "engine/outbox.h"
 #include "engine/own_shuffle_service.h"
 #include "engine/remote_blocks.h"
 #include "env_posix/posix_loop.h"
@@ -53,6 +54,7 @@ class ExecutorProcess {
   std::unique_ptr<pe::ShuffleClient> shuffle_client_;
   std::unique_ptr<RemoteBlocksOverNet> remote_;
   std::unique_ptr<pe::DriverConnection> connection_;
+  std::shared_ptr<Outbox> outbox_;
   std::unique_ptr<Executor> executor_;
   int exit_code_ = 1;
 };
@@ -107,9 +109,8 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
 }
 
 int ExecutorProcess::Run() {
-  const auto send = [this](we::Message message) {
-    loop_->Post([this, message = std::move(message)] { connection_->Send(message); });
-  };
+  outbox_ = std::make_shared<Outbox>(*loop_, [this](const we::Message& message) { connection_->Send(message); });
+  const auto send = [this](we::Message message, bool more) { outbox_->Send(std::move(message), more); };
   executor_ = std::make_unique<Executor>(options_, send, remote_.get());
   if (hello_.shuffle_port > 0) {
     RegisterAtShuffleService(0);

@@ -141,7 +141,7 @@ void Executor::OnMessage(we::Message message) {
       found->second->killed = true;
       answer_ready_.notify_all();
     } else if (std::erase_if(queue_, [&](const Work& work) { return work.launch.task == kill->task; }) != 0) {
-      send_(we::TaskBroke{kill->task, static_cast<int32_t>(FailureKind::kKilled), "killed", -1, -1, UINT32_MAX});
+      send_(we::TaskBroke{kill->task, static_cast<int32_t>(FailureKind::kKilled), "killed", -1, -1, UINT32_MAX}, false);
     }
   } else if (const auto* gone = std::get_if<we::StageGone>(&message)) {
     const std::lock_guard lock(mutex_);
@@ -170,7 +170,8 @@ void Executor::OnLaunch(we::Launch& launch) {
   for (const we::TaskLaunch& task : launch.tasks) {
     if (program == programs_.end()) {
       send_(we::TaskBroke{task.task, static_cast<int32_t>(FailureKind::kException), "executor has no plan of the stage",
-                          -1, -1, UINT32_MAX});
+                          -1, -1, UINT32_MAX},
+            false);
       continue;
     }
     Work work;
@@ -231,7 +232,7 @@ Executor::Outputs Executor::WaitForOutputs(int32_t shuffle, const TaskContext& t
     if (outputs.ready) return outputs;
     if (!outputs.asked) {
       outputs.asked = true;
-      send_(we::AskMapOutputs{shuffle});
+      send_(we::AskMapOutputs{shuffle}, false);
     }
     answer_ready_.wait(lock);
   }
@@ -247,7 +248,7 @@ bool Executor::WaitForCommit(int64_t task_id, const TaskContext& task) {
   std::unique_lock lock(mutex_);
   const uint64_t token = next_token_++;
   commits_[token] = {};
-  send_(we::AskCommit{task_id, token});
+  send_(we::AskCommit{task_id, token}, false);
   answer_ready_.wait(lock, [&] { return commits_[token].answered || task.killed; });
   const CommitWait answer = commits_[token];
   commits_.erase(token);
@@ -259,7 +260,7 @@ std::shared_ptr<const std::string> Executor::WaitForBroadcast(int64_t id, const 
   std::unique_lock lock(mutex_);
   const bool first = broadcasts_.find(id) == broadcasts_.end();
   broadcasts_[id];
-  if (first) send_(we::AskBroadcast{id});
+  if (first) send_(we::AskBroadcast{id}, false);
   answer_ready_.wait(lock, [&] { return broadcasts_[id].ready || task.killed; });
   task.CheckKilled();
   if (!broadcasts_[id].value) throw TaskError("the driver has no broadcast value " + std::to_string(id));
@@ -321,7 +322,7 @@ void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const st
     kept_[{dataset, partition}] = {nullptr, disk_path, next_use_++};
     news.push_back({dataset, partition, true});
   }
-  for (const we::BlockKept& message : news) send_(message);
+  for (const we::BlockKept& message : news) send_(message, false);
 }
 
 void Executor::WorkerLoop() {
@@ -339,7 +340,7 @@ void Executor::WorkerLoop() {
     context->memory_bytes = (options_.memory_bytes - kept_bytes_) / options_.slots;
     running_[work.launch.task] = context.get();
     lock.unlock();
-    send_(we::TaskStarted{work.launch.task});
+    send_(we::TaskStarted{work.launch.task}, true);
     Execute(work, *context);
     context.reset();  // removes scratch files: not under the lock
     lock.lock();
@@ -417,14 +418,16 @@ void Executor::Execute(const Work& work, Context& context) {
     done.remote_read_ns = context.metrics.fetch_wait_ns;
     done.remote_read_bytes = context.metrics.shuffle_bytes_remote;
   }
+  bool more = false;
   {
     const std::lock_guard lock(mutex_);
     running_.erase(work.launch.task);
+    more = !queue_.empty();
   }
   if (good) {
-    send_(std::move(done));
+    send_(std::move(done), more);
   } else {
-    send_(std::move(broke));
+    send_(std::move(broke), more);
   }
 }
 

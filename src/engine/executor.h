@@ -50,7 +50,8 @@ struct ExecutorOptions {
 /// executors.
 class Executor {
  public:
-  using SendFunction = std::function<void(wire::engine::Message)>;
+  /// `more`: other messages will follow at once.
+  using SendFunction = std::function<void(wire::engine::Message, bool more)>;
   Executor(ExecutorOptions options, SendFunction send, RemoteBlocks* remote);
   /// Kills what runs, joins the threads, removes the scratch directory.
   ~Executor();

@@ -40,10 +40,11 @@ Local::Local(const LocalOptions& options) {
   executor.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : HalfOfMemory();
   executor.local_directories = {directory_ + "/blockmgr"};
   executor.scratch_directory = directory_ + "/scratch";
-  const auto send = [this, alive = alive_](wire::engine::Message message) {
-    session_->loop().Post([this, alive, message = std::move(message)]() mutable {
-      if (*alive) session_->driver().OnMessage(model::tasks::ExecutorIndex{0}, std::move(message));
-    });
+  outbox_ = std::make_shared<Outbox>(session_->loop(), [this](wire::engine::Message message) {
+    session_->driver().OnMessage(model::tasks::ExecutorIndex{0}, std::move(message));
+  });
+  const auto send = [outbox = outbox_](wire::engine::Message message, bool more) {
+    outbox->Send(std::move(message), more);
   };
   executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
   link_ = std::make_unique<Link>(*executor_);
@@ -71,7 +72,7 @@ void Local::End(const std::string& error) {
 
 Local::~Local() {
   session_->OnLoop([this] {
-    *alive_ = false;
+    outbox_->Close();
     if (progress_) progress_->Last();
   });
   session_->Stop();

@@ -7,6 +7,7 @@
 #include "engine/driver_session.h"
 #include "engine/event_log.h"
 #include "engine/executor.h"
+#include "engine/outbox.h"
 #include "engine/progress.h"
 
 namespace fairlead::engine {
@@ -35,7 +36,7 @@ class Local {
   std::unique_ptr<Link> link_;
   std::unique_ptr<Progress> progress_;  // on a terminal
   std::unique_ptr<EventLog> log_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::shared_ptr<Outbox> outbox_;
 };
 
 }  // namespace fairlead::engine

@@ -81,8 +81,13 @@ struct BeyondConfig {
   /// A lost output of a stage with indeterminate rows recomputes the whole stage (and fails jobs that already hold
   /// results of it). Spark's rule when its RDDs say so; false: only the lost outputs, at the user's risk.
   bool whole_stage_when_indeterminate = true;
+  /// Executors whose tasks are short get more of them than they have slots, as many as they run in about this time;
+  /// they run them in order. What waits there for `run_ahead_stall` without any task's end is killed and goes
+  /// elsewhere. 0: off.
+  base::Duration run_ahead;
+  base::Duration run_ahead_stall = base::Duration::Millis(50);
   FL_FIELDS(adaptive_delay, adaptive_first_wait, load_weight_milli, retain_shuffle_executors, templates,
-            whole_stage_when_indeterminate)
+            whole_stage_when_indeterminate, run_ahead, run_ahead_stall)
 };
 
 struct Config {

@@ -385,15 +385,31 @@ void DagScheduler::SubmitByFirstJob(std::vector<StageId> stages) {
   }
 }
 
-void DagScheduler::SubmitWaitingChildren(const Stage& parent) {
+std::vector<StageId> DagScheduler::TakeWaitingChildren(const Stage& parent) {
   IntHashSet children;
   waiting_.ForEach([&](StageId id) {
     const std::vector<StageId>& parents = stages_.at(id).parents;
     if (std::find(parents.begin(), parents.end(), parent.id) != parents.end()) children.Insert(id);
   });
-  std::vector<StageId> ready = children.Keys();
-  for (const StageId id : ready) waiting_.Erase(id);
-  SubmitByFirstJob(std::move(ready));
+  std::vector<StageId> taken = children.Keys();
+  for (const StageId id : taken) waiting_.Erase(id);
+  return taken;
+}
+
+void DagScheduler::SubmitWaitingChildren(const Stage& parent) { SubmitByFirstJob(TakeWaitingChildren(parent)); }
+
+/// Nobody depends on the stage, so it will not run again: what waits for it has its outputs already (older attempts
+/// made them meanwhile) and its children go on, or is not needed either. Spark leaves both waiting.
+void DagScheduler::ReleaseChildren(const Stage& parent) {
+  for (const StageId id : TakeWaitingChildren(parent)) {
+    const Stage* child = Find(id);
+    if (child == nullptr) continue;
+    if (child->is_map() && IsAvailable(*child)) {
+      SubmitWaitingChildren(*child);
+    } else {
+      ReleaseChildren(*child);
+    }
+  }
 }
 
 void DagScheduler::Handle(const DagResubmitFailed&) {
@@ -602,6 +618,7 @@ void DagScheduler::Handle(const DagSetFailed& event) {
     MapStageDone(*stage);
   } else {
     MarkFinished(*stage, event.failure.reason);
+    ReleaseChildren(*stage);
   }
 }
 
@@ -725,6 +742,13 @@ std::string DagScheduler::CheckInvariants() const {
     for (const JobId job : stage.jobs) {
       const auto it = jobs_.find(job);
       if (it == jobs_.end() || !it->second.stages.contains(id)) return where + "its job does not know it";
+    }
+    for (const StageId parent : stage.parents) {
+      const auto it = stages_.find(parent);
+      if (it == stages_.end() ||
+          !std::includes(it->second.jobs.begin(), it->second.jobs.end(), stage.jobs.begin(), stage.jobs.end())) {
+        return where + "a job needs it but not its parent " + std::to_string(parent);
+      }
     }
     const int states = running_.Contains(id) + waiting_.Contains(id);
     if (states > 1) return where + "waits and runs";

@@ -125,7 +125,9 @@ class DagScheduler {
   void SubmitMissingTasks(Stage& stage, model::tasks::JobId job);
   std::vector<model::tasks::StageId> MissingParents(const Stage& stage);
   std::vector<int32_t> MissingPartitions(const Stage& stage) const;
+  std::vector<model::tasks::StageId> TakeWaitingChildren(const Stage& parent);
   void SubmitWaitingChildren(const Stage& parent);
+  void ReleaseChildren(const Stage& parent);
   void SubmitByFirstJob(std::vector<model::tasks::StageId> stages);
   std::vector<model::tasks::TaskLocation> PreferredLocations(model::tasks::DatasetId dataset, int32_t partition) const;
   std::vector<model::tasks::TaskLocation> LargestInputs(const model::tasks::Dataset& dataset, int32_t partition) const;

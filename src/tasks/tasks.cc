@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "tasks/commit_book.h"
 #include "tasks/dag_scheduler.h"
+#include "tasks/run_ahead.h"
 #include "tasks/task_scheduler.h"
 
 namespace fairlead::tasks {
@@ -32,7 +33,8 @@ bool IsFailure(EndKind kind) { return kind != EndKind::kSuccess; }
 /// Carries what one half says to the other until both are silent, and decides when whom to offer.
 class Tasks::Impl {
  public:
-  explicit Impl(Config config) : config_(std::move(config)), sets_(config_), dag_(config_) {}
+  explicit Impl(Config config)
+      : config_(std::move(config)), sets_(config_), dag_(config_), run_ahead_(config_.beyond.run_ahead.ns > 0) {}
 
   void Step(Instant now, std::span<const model::tasks::Event> events, EffectSink& out) {
     FL_CHECK(now >= now_, "time does not go back");
@@ -57,7 +59,7 @@ class Tasks::Impl {
     if (config_.speculation.enabled && HasRunning()) {
       next = std::min(next, last_speculation_check_ + config_.speculation.interval);
     }
-    next = std::min(next, sets_.NextUnschedulable());
+    next = std::min({next, sets_.NextUnschedulable(), NextStall()});
     if (HasPending() && FreeSlots() > 0) {
       const Instant revive = last_round_ + config_.revive_interval;
       Instant wait = sets_.NextWaitEnd();
@@ -103,6 +105,7 @@ class Tasks::Impl {
     bool decommissioning = false;
     bool in_freed = false;
     bool serves_own_files = false;
+    RunAhead ahead;
   };
   bool FilesGoWith(const Executor& executor) const {
     return executor.serves_own_files || !config_.external_shuffle_service;
@@ -148,6 +151,10 @@ class Tasks::Impl {
     if (!Known(event.executor) || !executors_[event.executor.value].alive) return;
     Executor& executor = executors_[event.executor.value];
     executor.alive = false;
+    // Until no job is left: which task is guilty shall be seen by who dies with it.
+    if (event.kind == model::tasks::LossKind::kExitedByApp || event.kind == model::tasks::LossKind::kProcessLost) {
+      run_ahead_ = false;
+    }
     sets_.ExecutorLost({.executor = executor.id,
                         .kind = event.kind,
                         .host_lost = event.host_lost,
@@ -171,6 +178,7 @@ class Tasks::Impl {
   void Apply(const model::tasks::TaskSucceeded& event) {
     if (event.remote_read_ns > 0) sets_.NoteRemoteRead(event.task, event.remote_read_ns);
     NoteFreed(event.task);
+    NoteEnd(event.task, event.run_ns);
     sets_.Succeeded(event.task);
   }
 
@@ -202,6 +210,12 @@ class Tasks::Impl {
   void NoteFreed(TaskId task) {
     const TaskInfo* info = sets_.Info(task);
     if (info != nullptr && info->tracked) Freed(IndexOf(info->executor).value);
+  }
+  void NoteEnd(TaskId task, int64_t run_ns) {
+    const TaskInfo* info = sets_.Info(task);
+    if (run_ahead_ && info != nullptr && info->tracked) {
+      executors_[IndexOf(info->executor).value].ahead.Ended(run_ns, now_);
+    }
   }
   void Freed(uint32_t executor) {
     if (executors_[executor].in_freed) return;
@@ -305,6 +319,7 @@ class Tasks::Impl {
   void FromSets(const SetRemoved&) {}
 
   void FromDag(DagSubmit& submit) {
+    for (Executor& executor : executors_) executor.ahead.Reset();
     out_->push_back(submit.stage);
     sets_.Submit({.set = {.stage = submit.stage.stage, .attempt = submit.stage.attempt},
                   .priority = submit.stage.job,
@@ -324,6 +339,7 @@ class Tasks::Impl {
     const auto is_live = [&](StageId stage) { return dag_.FindStage(stage) != nullptr; };
     commits_.Prune(is_live);
     sets_.Reap(is_live);
+    if (dag_.jobs().empty()) run_ahead_ = config_.beyond.run_ahead.ns > 0;
     out_->push_back(std::move(ended));
   }
   template <class Effect>
@@ -349,6 +365,7 @@ class Tasks::Impl {
     }
     if (sets_.NextUnschedulable() <= now_) sets_.CheckUnschedulable();
     Drain();
+    if (NextStall() <= now_) CallBackStalled();
     if (!revive_ && (sets_.NextWaitEnd() <= now_ || now_ - last_round_ >= config_.revive_interval)) revive_ = true;
   }
 
@@ -384,18 +401,67 @@ class Tasks::Impl {
     freed_.clear();
   }
   void AddOffer(uint32_t index) {
-    const Executor& executor = executors_[index];
+    Executor& executor = executors_[index];
     if (!executor.alive || executor.decommissioning) return;
-    const int32_t free = executor.slots - sets_.cluster().executor(executor.number).running;
+    int32_t free = executor.slots - Running(executor);
+    if (run_ahead_) {
+      if (free >= 0) executor.ahead.Begin(now_);
+      free += static_cast<int32_t>(
+          executor.ahead.Extra(config_.beyond.run_ahead, executor.slots, Demand().pending, LiveSlots()));
+    }
     if (free > 0) {
       offers_.push_back({.executor = executor.number, .host = executor.host_number, .cores = free});
+    }
+  }
+  int32_t Running(const Executor& executor) const { return sets_.cluster().executor(executor.number).running; }
+  int64_t LiveSlots() const {
+    int64_t slots = 0;
+    for (const Executor& executor : executors_) slots += executor.alive ? executor.slots : 0;
+    return slots;
+  }
+
+  // ---- tasks sent ahead of their slots ----
+  Instant NextStall() const {
+    Instant next = Instant::Max();
+    if (!run_ahead_) return next;
+    for (const Executor& executor : executors_) {
+      if (executor.alive && Running(executor) > executor.slots) {
+        next = std::min(next, executor.ahead.StallsAt(config_.beyond.run_ahead_stall));
+      }
+    }
+    return next;
+  }
+  /// An executor runs its tasks in the order of their launches: those behind its slots have not begun.
+  void CallBackStalled() {
+    std::map<ExecutorNumber, std::vector<TaskId>> tasks;
+    for (Executor& executor : executors_) {
+      if (!executor.alive || Running(executor) <= executor.slots) continue;
+      if (executor.ahead.StallsAt(config_.beyond.run_ahead_stall) > now_) continue;
+      executor.ahead.CalledBack();
+      tasks[executor.number];
+    }
+    for (const auto& [id, set] : sets_.sets()) {
+      set->running_tasks().ForEach([&](TaskId task) {
+        const TaskInfo* info = sets_.Info(task);
+        if (const auto found = tasks.find(info->executor); found != tasks.end() && info->tracked) {
+          found->second.push_back(task);
+        }
+      });
+    }
+    for (auto& [number, running] : tasks) {
+      std::sort(running.begin(), running.end());
+      const auto slots = static_cast<size_t>(executors_[IndexOf(number).value].slots);
+      for (size_t i = slots; i < running.size(); ++i) {
+        out_->push_back(model::tasks::KillTask{
+            .task = running[i], .executor = IndexOf(number), .reason = "waits behind a task that takes long"});
+      }
     }
   }
   int64_t FreeSlots() const {
     int64_t free = 0;
     for (const Executor& executor : executors_) {
       if (!executor.alive || executor.decommissioning) continue;
-      free += std::max(executor.slots - sets_.cluster().executor(executor.number).running, 0);
+      free += std::max(executor.slots - Running(executor), 0);
     }
     return free;
   }
@@ -465,6 +531,7 @@ class Tasks::Impl {
   Instant last_speculation_check_;
   Instant last_round_;  // of all free slots
   size_t rotation_ = 0;
+  bool run_ahead_;
   model::tasks::DemandChanged demand_;
 
   // Of the running Step.
@@ -486,8 +553,9 @@ std::string Tasks::Impl::CheckInvariants() const {
   if (std::string error = dag_.CheckInvariants(); !error.empty()) return error;
   for (const Executor& executor : executors_) {
     if (!executor.alive) continue;
-    const int32_t running = sets_.cluster().executor(executor.number).running;
-    if (running < 0 || running > executor.slots) return "executor " + executor.id + ": more tasks than slots";
+    const int64_t ahead = config_.beyond.run_ahead.ns > 0 ? RunAhead::kTasksMax : 0;
+    if (Running(executor) < 0 || Running(executor) > executor.slots + ahead)
+      return "executor " + executor.id + ": more tasks than slots";
   }
   for (const StageId stage : dag_.running().Keys()) {
     const Stage* found = dag_.FindStage(stage);
@@ -506,6 +574,7 @@ uint64_t Tasks::Impl::StateHash() const {
     hasher.Mix(executor.id);
     hasher.Mix(executor.alive);
     hasher.Mix(executor.serves_own_files);
+    executor.ahead.HashInto(hasher);
   }
   for (const auto& [key, task] : commits_.holders()) {
     hasher.Mix(static_cast<uint64_t>(key.first) << 32 | static_cast<uint32_t>(key.second));
@@ -514,6 +583,7 @@ uint64_t Tasks::Impl::StateHash() const {
   hasher.Mix(static_cast<uint64_t>(resubmit_at_.ns));
   hasher.Mix(static_cast<uint64_t>(last_round_.ns));
   hasher.Mix(rotation_);
+  hasher.Mix(run_ahead_);
   return hasher.value();
 }
 
@@ -558,7 +628,7 @@ View Tasks::Impl::GetView() const {
                               .id = executor.id,
                               .host = executor.host,
                               .slots = executor.slots,
-                              .running = executor.alive ? sets_.cluster().executor(executor.number).running : 0,
+                              .running = executor.alive ? Running(executor) : 0,
                               .alive = executor.alive,
                               .decommissioning = executor.decommissioning,
                               .excluded = health != nullptr && (health->ExecutorExcluded(executor.number) ||

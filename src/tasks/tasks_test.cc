@@ -506,6 +506,81 @@ TEST(TasksTest, TemplatesLaunchBatches) {
   EXPECT_EQ(h.Running().size(), 5u);
 }
 
+TaskSucceeded Ran(TaskId task, int64_t run_ns) {
+  TaskSucceeded success;
+  success.task = task;
+  success.run_ns = run_ns;
+  return success;
+}
+Config RunningAhead() {
+  Config config;
+  config.beyond.run_ahead = Duration::Millis(1);
+  return config;
+}
+
+TEST(TasksTest, RunAheadSendsShortTasksBeforeTheirSlotIsFree) {
+  Harness h(RunningAhead());
+  h.AddExecutor("a", 1);
+  h.AddExecutor("b", 1);
+  h.Step({Job(0, {Source(0, 100)}, 0, 100)});
+  ASSERT_EQ(h.Running().size(), 2u);  // nothing is known yet
+  h.Step({Ran(h.Running().front().task, 100'000)});
+  EXPECT_EQ(h.Running().size(), 2u + 10);  // 1 ms of tasks that take 0.1 ms
+  // At most half of an executor's share of what is left.
+  while (h.Running().size() > 2) {
+    const size_t left = static_cast<size_t>(h.core().GetView().pending_tasks) + h.Running().size();
+    EXPECT_LE(h.Running().size(), 2 + left / 2);
+    h.Step({Ran(h.Running().front().task, 1000)});
+  }
+  // The next stage's tasks may take longer.
+  while (!h.Running().empty()) h.Step({Ran(h.Running().front().task, 1000)});
+  h.Step({Job(1, {Source(1, 100)}, 1, 100)});
+  EXPECT_EQ(h.Running().size(), 2u);
+  h.Step({Ran(h.Running().front().task, 2'000'000)});
+  EXPECT_EQ(h.Running().size(), 2u);
+}
+
+TEST(TasksTest, WhatWasSentAheadOfALongTaskIsCalledBack) {
+  Harness h(RunningAhead());
+  h.AddExecutor("a", 1);
+  h.Step({Job(0, {Source(0, 100)}, 0, 100)});
+  h.Step({Ran(h.Running().front().task, 100'000)});
+  const auto sent = h.Running();
+  ASSERT_EQ(sent.size(), 11u);
+  const ExecutorIndex b = h.AddExecutor("b", 1);
+  const TaskId on_b = h.Running().back().task;
+  h.After(Duration::Millis(40), {Ran(on_b, 100'000)});
+  h.After(h.core().NextDeadline() - h.now());
+  std::vector<TaskId> killed;
+  for (const KillTask& kill : h.Said<KillTask>()) killed.push_back(kill.task);
+  std::vector<TaskId> waiting;
+  for (size_t i = 1; i < sent.size(); ++i) waiting.push_back(sent[i].task);
+  EXPECT_EQ(killed, waiting);  // all but the one that runs
+  for (const TaskId task : killed) {
+    TaskFailed back;
+    back.task = task;
+    back.kind = FailureKind::kKilled;
+    h.Step({back});
+  }
+  EXPECT_EQ(h.core().GetView().stages.front().failed_attempts, 0);
+  const auto running = h.Running();
+  EXPECT_EQ(std::count_if(running.begin(), running.end(), [&](const LaunchTask& t) { return t.executor != b; }), 1);
+}
+
+TEST(TasksTest, NothingIsSentAheadAfterACrashUntilItsJobsEnd) {
+  Harness h(RunningAhead());
+  const ExecutorIndex a = h.AddExecutor("a", 1);
+  h.AddExecutor("b", 1);
+  h.Step({Job(0, {Source(0, 100)}, 0, 100)});
+  h.Step({Ran(h.Running().front().task, 1000)});
+  ASSERT_GT(h.Running().size(), 2u);
+  h.Step({ExecutorLost{a, LossKind::kExitedByApp, false, "crashed"}});
+  while (h.Running().size() > 1) h.Step({Ran(h.Running().front().task, 1000)});
+  EXPECT_GT(h.core().GetView().pending_tasks, 0);
+  h.Step({Ran(h.Running().front().task, 1000)});
+  EXPECT_EQ(h.Running().size(), 1u);
+}
+
 /// source -> shuffle 0 -> order-sensitive -> shuffle 1 -> result
 void BuildIndeterminate(Harness& h, ExecutorIndex* loser) {
   *loser = h.AddExecutor("a", 1);
@@ -739,6 +814,7 @@ void RunRandomly(uint64_t seed) {
   config.beyond.adaptive_delay = rng.Chance(0.3);
   config.beyond.load_weight_milli = rng.Chance(0.3) ? 300 : 0;
   config.beyond.templates = rng.Chance(0.3);
+  config.beyond.run_ahead = Duration::Millis(rng.Chance(0.3) ? 2 : 0);
   config.stage_max_consecutive_attempts = 1000;
   Harness h(config);
   std::vector<ExecutorIndex> live;
@@ -783,6 +859,7 @@ void RunRandomly(uint64_t seed) {
       TaskSucceeded success;
       success.task = task.task;
       success.sizes.assign(6, static_cast<uint8_t>(rng.Below(120)));
+      success.run_ns = rng.Between(0, 3'000'000);
       success.remote_read_ns = rng.Chance(0.3) ? rng.Between(1, 1'000'000'000) : 0;
       return success;
     }

@@ -94,10 +94,11 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
   gone.link = nullptr;
   gone.plans.clear();
   --live_executors_;
-  // A process that crashed had begun its tasks, also one that died before it could say so.
+  // A process that crashed had begun the oldest of its tasks, also one that died before it could say so.
   if (kind == mt::LossKind::kExitedByApp) {
+    int32_t begun = gone.info.slots;
     for (const auto& [task, running] : running_) {
-      if (running.executor == executor.value) Add(mt::TaskStarted{task});
+      if (running.executor == executor.value && begun-- > 0) Add(mt::TaskStarted{task});
     }
   }
   std::erase_if(running_, [&](const auto& entry) { return entry.second.executor == executor.value; });
