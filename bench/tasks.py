@@ -100,15 +100,14 @@ def main():
             row.update({"peer": f"Spark: {theirs} ms, {tables['bytes'] / 1e6:.1f} MB", "peer_version": "3.5.5", "ratio": ratio, "goal": 10,
                         "met": ratio >= 10})
             print(json.dumps(row), flush=True)
-        if row["name"] == "BM_MapOutputsEncode" and row["ours"]:
-            size = row["ours"]["MB"]
 
     def add(name, value, goal, met, peer=None, ratio=None):
         rows.append({"name": name, "ours": value, "peer": peer or "not measured", "peer_version": "3.5.5" if peer else None, "ratio": ratio,
                      "goal": goal, "met": met, "checks_ok": True})
         print(json.dumps(rows[-1]), flush=True)
 
-    add(f"table of {MAPS} map outputs on the wire, MB", round(size, 1), 200, size <= 200)
+    for size in [row["ours"]["MB"] for row in rows if row["name"] == "BM_MapOutputsEncode" and row["ours"]]:
+        add(f"table of {MAPS} map outputs on the wire, MB", round(size, 1), 200, size <= 200)
     rate = ours["tasks_per_s"]
     add("tasks/s to executor processes", rate, 100_000, rate >= 100_000)
     if spark:
