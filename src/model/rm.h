@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -321,7 +322,9 @@ struct RegisterNode {
   std::vector<std::string> labels;
   bool healthy = true;
   std::string health_report;
-  FL_FIELDS(call, address, http_port, rack, capacity, version, containers, running_apps, labels, healthy, health_report)
+  std::string ip;  // of its host, for lists that name it so; empty: not looked up
+  FL_FIELDS(call, address, http_port, rack, capacity, version, containers, running_apps, labels, healthy, health_report,
+            ip)
 };
 struct Heartbeat {
   static constexpr std::string_view kName = "heartbeat";
@@ -356,8 +359,9 @@ struct RefreshNodes {
   std::vector<std::string> include;
   std::vector<std::string> exclude;
   bool graceful = false;
-  int64_t timeout_s = -1;  // of graceful decommission; negative: for ever
-  FL_FIELDS(call, include, exclude, graceful, timeout_s)
+  int64_t timeout_s = -1;                     // of graceful decommission; negative: for ever
+  std::map<std::string, int64_t> timeouts_s;  // of excluded hosts that have their own
+  FL_FIELDS(call, include, exclude, graceful, timeout_s, timeouts_s)
 };
 /// `rmadmin -updateNodeResource`.
 struct ResizeNode {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/codec.h"
+#include "rm/access.h"
 #include "rm/core.h"
 
 // The life of an application (RMAppImpl, RMAppManager, ClientRMService).
@@ -127,6 +128,7 @@ void Core::On(const model::scheduler::AppAccepted& effect) {
   App& app = At(effect.app);
   app.in_scheduler = true;
   if (!app.placing) return;
+  if (!MaySubmit(app, effect.queue)) return;
   app.placing = false;
   app.submission.queue = effect.queue;
   ++apps_submitted_;
@@ -134,9 +136,28 @@ void Core::On(const model::scheduler::AppAccepted& effect) {
   Store({RowOf(app)}, {After::kAppNew, app.index, 0, {}});
 }
 
+// RMAppManager.createAndPopulateNewRMApp: the lists of the queue in which the application was placed, whatever was
+// asked for. When they refuse it is as if nothing had been submitted.
+bool Core::MaySubmit(App& app, const std::string& queue) {
+  const model::rm::Submission& s = app.submission;
+  if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
+      QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
+    return true;
+  }
+  const std::string message = "org.apache.hadoop.security.AccessControlException: User " + s.user +
+                              " does not have permission to submit " + ToString(s.id) + " to queue " +
+                              FullQueueName(queue) + " denied by ACL for queue " +
+                              ConfiguredQueue(config_.queues, queue);
+  for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", message);
+  if (app.in_scheduler) Tell(model::scheduler::AppRemoved{app.index});
+  Forget(app);
+  return false;
+}
+
 void Core::On(const model::scheduler::AppRejected& effect) {
   App& app = At(effect.app);
   app.in_scheduler = false;
+  if (app.placing && !MaySubmit(app, app.submission.queue)) return;
   std::string diagnostics = effect.reason;
   if (app.placing) {
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
@@ -174,12 +195,12 @@ void Core::AppSaved(App& app, bool ok, const std::string& error) {
 
 void Core::ArmLifetime(App& app) {
   if (app.deadline != base::Instant::Max()) {
-    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
     app.deadline = base::Instant::Max();
   }
   if (app.expires.ms <= 0 || IsCompleted(app)) return;
   app.deadline = now_ + base::Duration::Millis(std::max<int64_t>(0, app.expires.ms - wall_.ms));
-  timers_.insert({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+  timers_.insert({app.deadline, TimerKind::kLifetime, app.index.value, 0});
 }
 
 void Core::SetState(App& app, AppState state, std::string_view why) {
@@ -344,7 +365,7 @@ void Core::AppFinalSaved(App& app, bool ok) {
     for (const model::rm::CallToken call : std::exchange(app.finish_calls, {})) {
       Emit(model::rm::FinishMasterAnswer{call, false});
     }
-    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, 0, 0});
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, 0});
     return;
   }
   app.in_store = true;
@@ -420,7 +441,7 @@ void Core::Evict() {
 
 void Core::Forget(App& app) {
   if (app.deadline != base::Instant::Max()) {
-    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0, 0});
+    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
   }
   for (auto& [id, container] : app.containers) SetExpiry(app, container, base::Instant::Max());
   app_by_id_.erase(app.submission.id);

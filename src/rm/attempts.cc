@@ -49,7 +49,7 @@ void Core::AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string&)
   const bool managed = attempt.state == AttemptState::kAllocatedSaving;
   if (!managed && attempt.state != AttemptState::kLaunchedUnmanagedSaving) return;
   if (!ok) {
-    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt, 0});
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt});
     return;
   }
   if (!managed) {
@@ -74,7 +74,7 @@ void Core::On(const model::rm::MasterLaunched& event) {
 void Core::MarkLaunched(App& app, Attempt& attempt) {
   SetState(app, attempt, AttemptState::kLaunched, "LAUNCHED");
   attempt.last_seen = now_;
-  timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt, 0});
+  timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt});
   if (app.launched.ms == 0) {
     app.launched = wall_;
     Store({RowOf(app)}, {});
@@ -157,7 +157,7 @@ void Core::StoreFinal(App& app, Attempt& attempt) {
 void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
   if (attempt.state != AttemptState::kFinalSaving) return;
   if (!ok) {
-    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt, 0});
+    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt});
     return;
   }
   // RMAppAttemptImpl.FinalTransition; a master that failed before it registered keeps what it has.
@@ -174,7 +174,7 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
   if (attempt.target == AttemptState::kFinishing && !attempt.master_gone) {
     SetState(app, attempt, AttemptState::kFinishing, "ATTEMPT_UPDATE_SAVED");
     attempt.last_seen = now_;
-    timers_.insert({now_ + config_.master_expiry, TimerKind::kFinishing, app.index.value, attempt.id.attempt, 0});
+    timers_.insert({now_ + config_.master_expiry, TimerKind::kFinishing, app.index.value, attempt.id.attempt});
     return;
   }
   EndAttempt(app, attempt, attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target);

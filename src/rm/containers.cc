@@ -38,12 +38,10 @@ void Core::On(const model::scheduler::Granted& effect) {
 
 void Core::SetExpiry(App& app, Container& container, base::Instant when) {
   const model::ContainerId& id = container.info.id;
-  if (container.expires != base::Instant::Max()) {
-    timers_.erase({container.expires, TimerKind::kGrant, app.index.value, id.attempt.attempt, id.value});
-  }
+  if (container.expires != base::Instant::Max()) ++spent_grant_timers_;
   container.expires = when;
   if (when != base::Instant::Max()) {
-    timers_.insert({when, TimerKind::kGrant, app.index.value, id.attempt.attempt, id.value});
+    grant_timers_.push_back({when, app.index.value, id.attempt.attempt, id.value});
   }
 }
 
@@ -61,8 +59,8 @@ void Core::On(const model::scheduler::Finished& effect) {
   App& app = At(effect.app);
   const auto it = app.containers.find(effect.container);
   if (it == app.containers.end()) return;
+  SetExpiry(app, it->second, base::Instant::Max());
   Container container = std::move(it->second);
-  SetExpiry(app, container, base::Instant::Max());
   app.containers.erase(it);
   if (container.info.id.epoch() < epoch_) app.ended_recovered.insert(container.info.id);
   model::rm::ContainerEnd end;
@@ -155,7 +153,7 @@ void Core::On(const model::scheduler::ResizeAnswered& effect) {
 
 void Core::On(const model::rm::SignalContainer& event) {
   App* app = MutableApp(event.container.attempt.app);
-  const auto it = app ? app->containers.find(event.container) : std::map<model::ContainerId, Container>::iterator{};
+  const auto it = app ? app->containers.find(event.container) : ContainerMap::iterator{};
   if (!app || it == app->containers.end()) {
     Refuse(event.call, "YarnException", "Trying to signal an absent container " + ToString(event.container));
     return;

@@ -133,7 +133,10 @@ void Core::On(const model::rm::Persisted& event) {
   }
 }
 
-void Core::On(const model::rm::ReloadQueues& event) { Tell(model::scheduler::QueuesReloaded{event.tree}); }
+void Core::On(const model::rm::ReloadQueues& event) {
+  config_.queues = event.tree;
+  Tell(model::scheduler::QueuesReloaded{event.tree});
+}
 
 void Core::FireTimers() {
   while (!timers_.empty() && timers_.begin()->when <= now_) {
@@ -141,6 +144,32 @@ void Core::FireTimers() {
     timers_.erase(timers_.begin());
     Fire(timer);
   }
+  FireGrantTimers();
+}
+
+Container* Core::Waiting(const GrantTimer& timer) {
+  ContainerMap& containers = apps_[timer.app].containers;
+  const auto it = containers.find({{apps_[timer.app].submission.id, timer.attempt}, timer.container});
+  return it == containers.end() || it->second.expires != timer.when ? nullptr : &it->second;
+}
+
+void Core::FireGrantTimers() {
+  while (!grant_timers_.empty()) {
+    Container* container = Waiting(grant_timers_.front());
+    if (container && grant_timers_.front().when > now_) break;
+    grant_timers_.pop_front();
+    if (!container) {
+      --spent_grant_timers_;
+      continue;
+    }
+    container->expires = base::Instant::Max();
+    container->state = model::rm::ContainerState::kExpired;
+    container->diagnostics = "Container expired since it was unused";
+    Tell(model::scheduler::ContainerEnded{container->info.id, model::rm::kExitAborted});
+  }
+  if (spent_grant_timers_ <= grant_timers_.size() / 2 + 64) return;
+  std::erase_if(grant_timers_, [this](const GrantTimer& timer) { return !Waiting(timer); });
+  spent_grant_timers_ = 0;
 }
 
 void Core::Fire(const Timer& timer) {
@@ -152,7 +181,7 @@ void Core::Fire(const Timer& timer) {
       if (it == app.attempts.end()) return;
       Attempt& attempt = it->second;
       if (attempt.last_seen + config_.master_expiry > now_) {
-        timers_.insert({attempt.last_seen + config_.master_expiry, timer.kind, timer.index, timer.attempt, 0});
+        timers_.insert({attempt.last_seen + config_.master_expiry, timer.kind, timer.index, timer.attempt});
         return;
       }
       if (timer.kind == TimerKind::kFinishing) {
@@ -169,20 +198,10 @@ void Core::Fire(const Timer& timer) {
       const auto active = active_nodes_.find(node.address);
       if (active == active_nodes_.end() || active->second != node.index) return;
       if (node.last_seen + config_.node_expiry > now_) {
-        timers_.insert({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0, 0});
+        timers_.insert({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0});
         return;
       }
       RemoveNode(node, model::rm::NodeState::kLost, "no heartbeat");
-      return;
-    }
-    case TimerKind::kGrant: {
-      App& app = apps_[timer.index];
-      const auto it = app.containers.find({{app.submission.id, timer.attempt}, timer.container});
-      if (it == app.containers.end()) return;
-      it->second.expires = base::Instant::Max();
-      it->second.state = model::rm::ContainerState::kExpired;
-      it->second.diagnostics = "Container expired since it was unused";
-      Tell(model::scheduler::ContainerEnded{it->first, model::rm::kExitAborted});
       return;
     }
     case TimerKind::kLifetime: {
@@ -218,7 +237,10 @@ void Core::Fire(const Timer& timer) {
   }
 }
 
-base::Instant Core::NextDeadline() const { return timers_.empty() ? base::Instant::Max() : timers_.begin()->when; }
+base::Instant Core::NextDeadline() const {
+  const base::Instant other = timers_.empty() ? base::Instant::Max() : timers_.begin()->when;
+  return grant_timers_.empty() ? other : std::min(other, grant_timers_.front().when);
+}
 
 App* Core::MutableApp(const model::ApplicationId& id) {
   const auto it = app_by_id_.find(id);
@@ -365,14 +387,24 @@ std::string Core::CheckInvariants() const {
       return "application table points at a dead slot: " + ToString(id);
     }
   }
+  std::map<model::ContainerId, base::Instant> armed;
+  size_t spent = 0;
+  for (const GrantTimer& timer : grant_timers_) {
+    const App& app = apps_[timer.app];
+    const auto it = app.containers.find({{app.submission.id, timer.attempt}, timer.container});
+    const bool waits = it != app.containers.end() && it->second.expires == timer.when;
+    if (waits) armed[it->first] = timer.when;
+    spent += waits ? 0 : 1;
+  }
+  if (spent != spent_grant_timers_) return "spent grant timers are miscounted";
   for (const App& app : apps_) {
     if (!app.alive) continue;
     const std::string name = ToString(app.submission.id);
     for (const auto& [id, container] : app.containers) {
       if (id.attempt.app != app.submission.id) return "container of another application in " + name;
-      const bool armed =
-          timers_.contains({container.expires, TimerKind::kGrant, app.index.value, id.attempt.attempt, id.value});
-      if ((container.expires != base::Instant::Max()) != armed) return "grant timer of " + ToString(id) + " is wrong";
+      if ((container.expires != base::Instant::Max()) != armed.contains(id)) {
+        return "grant timer of " + ToString(id) + " is wrong";
+      }
     }
     const bool final =
         app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
@@ -411,6 +443,7 @@ uint64_t Core::StateHash() const {
     for (const auto& [id, container] : app.containers) {
       base::HashInto(hasher, container.info);
       hasher.Mix(static_cast<uint64_t>(container.state));
+      hasher.Mix(static_cast<uint64_t>(container.expires.ns));
     }
   }
   for (const Node& node : nodes_) {

@@ -87,14 +87,20 @@ class Core {
   int32_t apps_submitted() const { return apps_submitted_; }
 
  private:
-  enum class TimerKind : uint8_t { kMaster, kFinishing, kNode, kGrant, kLifetime, kDecommission, kRetry };
+  enum class TimerKind : uint8_t { kMaster, kFinishing, kNode, kLifetime, kDecommission, kRetry };
   struct Timer {
     base::Instant when;
     TimerKind kind = TimerKind::kMaster;
     uint32_t index = 0;  // application or node
     int32_t attempt = 0;
-    int64_t container = 0;
     friend auto operator<=>(const Timer&, const Timer&) = default;
+  };
+  /// When a grant that nobody launched expires.
+  struct GrantTimer {
+    base::Instant when;
+    uint32_t app = 0;
+    int32_t attempt = 0;
+    int64_t container = 0;
   };
   enum class After : uint8_t { kNothing, kAppNew, kAppFinal, kAttemptNew, kAttemptFinal, kAnswer };
   struct Continuation {
@@ -121,6 +127,9 @@ class Core {
   void On(const model::rm::ReloadQueues& event);
   void FireTimers();
   void Fire(const Timer& timer);
+  void FireGrantTimers();
+  /// The container that still waits for its launch, or null: launched or ended meanwhile.
+  Container* Waiting(const GrantTimer& timer);
   Attempt* MutableAttempt(const model::ApplicationAttemptId& id, App** app = nullptr);
   App* MutableApp(const model::ApplicationId& id);
   App& At(model::AppIndex index) { return apps_[index.value]; }
@@ -137,6 +146,7 @@ class Core {
   void On(const model::scheduler::AppAccepted& effect);
   void On(const model::scheduler::AppRejected& effect);
   void On(const model::scheduler::MoveAnswered& effect);
+  bool MaySubmit(App& app, const std::string& queue);
   void AppSaved(App& app, bool ok, const std::string& error);
   void AppFinalSaved(App& app, bool ok);
   void SetState(App& app, model::rm::AppState state, std::string_view why);
@@ -217,7 +227,8 @@ class Core {
   void RemoveNode(Node& node, model::rm::NodeState state, std::string_view why);
   void SetState(Node& node, model::rm::NodeState state, std::string_view why);
   void TellApps(const Node& node, model::rm::NodeChange change);
-  bool HostAllowed(const std::string& host) const;
+  bool HostAllowed(const std::string& host, const std::string& ip) const;
+  void Decommission(Node& node, const model::rm::RefreshNodes& event);
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
   void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
@@ -254,6 +265,10 @@ class Core {
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;
+  // The time to expire is the same for all, so they come in order. Those that no longer wait stay until they are the
+  // first, or half of all.
+  std::deque<GrantTimer> grant_timers_;
+  size_t spent_grant_timers_ = 0;
   std::map<uint64_t, Continuation> waiting_;                     // by transaction
   std::map<model::rm::CallToken, WaitingAllocate> allocates_;    // asked of the scheduler in this step
   std::map<model::rm::CallToken, std::string> moves_;            // target queue

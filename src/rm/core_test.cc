@@ -411,6 +411,31 @@ TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {
   EXPECT_EQ(Got<m::CallDone>()[0].call, 2u);
 }
 
+TEST_F(World, ListsOfTheQueueDecideWhoSubmits) {
+  config_.acls = true;
+  model::QueueTree& tree = config_.queues;
+  tree.queues.resize(2);
+  tree.queues[0].name = "root";
+  tree.queues[0].submit_acl = tree.queues[0].administer_acl = model::AccessList{};
+  tree.queues[1].name = "root.alpha";
+  tree.queues[1].submit_acl = model::AccessList{false, {"bob"}, {}};
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  Do(m::Submit{1, AnApp(1)});
+  const auto refused = Got<m::CallRefused>();
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].exception, "YarnException");
+  EXPECT_EQ(refused[0].message,
+            "org.apache.hadoop.security.AccessControlException: User ann does not have permission to submit "
+            "application_1000_0001 to queue root.alpha denied by ACL for queue root.alpha");
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  m::ReloadQueues reload{tree};
+  reload.tree.queues[1].submit_acl->users.push_back("ann");
+  Do(reload);
+  Do(m::Submit{2, AnApp(1)});
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+}
+
 TEST_F(World, MasterLargerThanTheMaximumIsRefused) {
   auto submission = AnApp(1);
   submission.master_asks[0].capability = Resources::Of(1 << 20, 1);
@@ -768,6 +793,43 @@ TEST_F(World, DecommissioningWaitsForApplications) {
   EXPECT_EQ(Beat("n1", {Ended(master, 143)}).action, m::NodeAction::kShutdown);
   EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioned);
   EXPECT_EQ(Beat("n1").action, m::NodeAction::kShutdown);
+}
+
+TEST_F(World, ListsNameHostsByAddressToo) {
+  m::RegisterNode event;
+  event.call = 1;
+  event.address = {"n1", 4000};
+  event.ip = "10.0.0.1";
+  event.capacity = Resources::Of(8192, 8);
+  Do(event);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
+  m::RefreshNodes refresh;
+  refresh.include = {"10.0.0.1"};
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
+  refresh.exclude = {"10.0.0.1"};
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioned);
+  Do(event);
+  EXPECT_EQ(Got<m::RegisterNodeAnswer>().back().action, m::NodeAction::kShutdown);
+}
+
+TEST_F(World, DecommissioningTimeIsTheHostsOwnAndMayChange) {
+  AddNode("n1");
+  Running(1);
+  Beat("n1", {Runs(AttemptOf(1, 1).master.id)});
+  m::RefreshNodes refresh;
+  refresh.exclude = {"n1"};
+  refresh.graceful = true;
+  refresh.timeout_s = 100;
+  refresh.timeouts_s = {{"n1", 7}};
+  Do(refresh);
+  const base::Instant began = now_;
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->decommission_deadline, began + base::Duration::Seconds(7));
+  refresh.timeouts_s.clear();
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->decommission_timeout_s, 100);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
 }
 
 TEST_F(World, UnhealthyNodeLosesItsContainersAndComesBack) {

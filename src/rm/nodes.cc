@@ -50,14 +50,17 @@ Node& Core::LiveNode(model::NodeIndex index) {
   return active ? *active : slot;
 }
 
-bool Core::HostAllowed(const std::string& host) const {
-  return (include_hosts_.empty() || include_hosts_.contains(host)) && !exclude_hosts_.contains(host);
+// NodesListManager.isValidNode: a list may name a host or its address.
+bool Core::HostAllowed(const std::string& host, const std::string& ip) const {
+  return (include_hosts_.empty() || include_hosts_.contains(host) || include_hosts_.contains(ip)) &&
+         !exclude_hosts_.contains(host) && !exclude_hosts_.contains(ip);
 }
 
 Node& Core::AddNode(const model::rm::RegisterNode& event) {
   Node& node = nodes_.emplace_back();
   node.index.value = static_cast<uint32_t>(nodes_.size() - 1);
   node.address = event.address;
+  node.ip = event.ip;
   node.http_port = event.http_port;
   node.rack = event.rack;
   node.capacity = event.capacity;
@@ -68,7 +71,7 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   gone_nodes_.erase(node.address);
   active_nodes_[node.address] = node.index;
   FindLargestNode();
-  timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0, 0});
+  timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0});
   node.last_seen = now_;
   if (event.healthy) {
     Enlist(node);
@@ -114,7 +117,7 @@ void Core::On(const model::rm::RegisterNode& event) {
   answer.call = event.call;
   answer.action = model::rm::NodeAction::kShutdown;
   Node* old = ActiveNode(event.address);
-  if (!HostAllowed(host) && !(old && old->state == NodeState::kDecommissioning)) {
+  if (!HostAllowed(host, event.ip) && !(old && old->state == NodeState::kDecommissioning)) {
     answer.diagnostics = "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
     Emit(std::move(answer));
     return;
@@ -263,7 +266,8 @@ void Core::On(const model::rm::Heartbeat& event) {
   answer.call = event.call;
   Node* node = ActiveNode(event.address);
   if (node) AnswerWaitingHeartbeat(node->index);
-  if (!HostAllowed(event.address.host) && !(node && node->state == NodeState::kDecommissioning)) {
+  if (!HostAllowed(event.address.host, node ? node->ip : std::string()) &&
+      !(node && node->state == NodeState::kDecommissioning)) {
     answer.action = model::rm::NodeAction::kShutdown;
     answer.diagnostics =
         "Disallowed NodeManager nodeId: " + ToString(event.address) + " hostname: " + event.address.host;
@@ -333,11 +337,13 @@ void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
 void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
   model::scheduler::NodeUpdated update;
   update.node = node.index;
-  std::set<model::ContainerId> reported;
+  std::vector<model::ContainerId> reported;
+  reported.reserve(event.containers.size());
   for (const model::rm::NodeContainer& status : event.containers) {
-    reported.insert(status.id);
+    reported.push_back(status.id);
     TakeStatus(node, status, update);
   }
+  std::sort(reported.begin(), reported.end());
   std::vector<model::ContainerId> lost;
   std::set_difference(node.running.begin(), node.running.end(), reported.begin(), reported.end(),
                       std::back_inserter(lost));
@@ -356,7 +362,7 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
 void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
   App* app = MutableApp(id.attempt.app);
-  const auto it = app ? app->containers.find(id) : std::map<model::ContainerId, Container>::iterator{};
+  const auto it = app ? app->containers.find(id) : ContainerMap::iterator{};
   Container* container = app && it != app->containers.end() ? &it->second : nullptr;
   if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
   if (status.state != NodeContainerState::kComplete) {
@@ -409,7 +415,7 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
     Node& fresh = nodes_.emplace_back(node);
     fresh.index.value = static_cast<uint32_t>(nodes_.size() - 1);
     active_nodes_[fresh.address] = fresh.index;
-    timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0, 0});
+    timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0});
     Enlist(fresh);
     SetState(fresh, NodeState::kRunning, "healthy again");
     TellApps(fresh, model::rm::NodeChange::kUsable);
@@ -430,7 +436,7 @@ void Core::On(const model::rm::RefreshNodes& event) {
   for (const auto& [address, index] : active_nodes_) nodes.push_back(index);
   for (const model::NodeIndex index : nodes) {
     Node& node = nodes_[index.value];
-    const bool allowed = HostAllowed(node.address.host);
+    const bool allowed = HostAllowed(node.address.host, node.ip);
     if (allowed && node.state == NodeState::kDecommissioning) {
       node.decommission_deadline = base::Instant::Max();
       SetState(node, NodeState::kRunning, "RECOMMISSION");
@@ -438,20 +444,31 @@ void Core::On(const model::rm::RefreshNodes& event) {
       TellApps(node, model::rm::NodeChange::kUsable);
     } else if (!allowed && !event.graceful) {
       RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
-    } else if (!allowed && node.state == NodeState::kRunning) {
-      SetState(node, NodeState::kDecommissioning, "GRACEFUL_DECOMMISSION");
-      Tell(model::scheduler::NodeSchedulable{node.index, false});
-      TellApps(node, model::rm::NodeChange::kDecommissioning);
-      node.decommission_timeout_s = event.timeout_s;
-      if (event.timeout_s >= 0) {
-        node.decommission_deadline = now_ + base::Duration::Seconds(event.timeout_s);
-        timers_.insert({node.decommission_deadline, TimerKind::kDecommission, node.index.value, 0, 0});
-      }
+    } else if (!allowed && (node.state == NodeState::kRunning || node.state == NodeState::kDecommissioning)) {
+      Decommission(node, event);
     } else if (!allowed && node.state == NodeState::kUnhealthy) {
       RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
     }
   }
   Emit(model::rm::CallDone{event.call});
+}
+
+// Gracefully; once more with another time to do it in (RMNodeImpl.DecommissioningNodeTransition).
+void Core::Decommission(Node& node, const model::rm::RefreshNodes& event) {
+  int64_t seconds = event.timeout_s;
+  for (const std::string* name : {&node.ip, &node.address.host}) {
+    if (const auto own = event.timeouts_s.find(*name); own != event.timeouts_s.end()) seconds = own->second;
+  }
+  if (node.state == NodeState::kRunning) {
+    SetState(node, NodeState::kDecommissioning, "GRACEFUL_DECOMMISSION");
+    Tell(model::scheduler::NodeSchedulable{node.index, false});
+    TellApps(node, model::rm::NodeChange::kDecommissioning);
+  } else if (node.decommission_timeout_s == seconds) {
+    return;
+  }
+  node.decommission_timeout_s = seconds;
+  node.decommission_deadline = seconds < 0 ? base::Instant::Max() : now_ + base::Duration::Seconds(seconds);
+  if (seconds >= 0) timers_.insert({node.decommission_deadline, TimerKind::kDecommission, node.index.value, 0});
 }
 
 void Core::On(const model::rm::ResizeNode& event) {

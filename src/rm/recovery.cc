@@ -126,7 +126,7 @@ void Core::ResumeAttempt(App& app, Attempt& attempt) {
   Tell(model::scheduler::AttemptAdded{app.index, attempt.id.attempt, false});
   SetState(app, attempt, AttemptState::kLaunched, "RECOVER");
   attempt.last_seen = now_;
-  timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt, 0});
+  timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt});
 }
 
 }  // namespace fairlead::rm

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/queues.h"
 #include "model/rm.h"
 
 // The tables of the rm core. Plain data; the rules are in the other files of this folder.
@@ -36,6 +37,8 @@ struct Config {
   int32_t diagnostics_limit = 64 * 1024;                                // yarn.app.attempt.diagnostics.limit.kc
   bool log_aggregation = false;                                         // yarn.log-aggregation-enable
   std::string web_base;                                                 // "http://host:8088"
+  bool acls = false;                                                    // yarn.acl.enable
+  model::QueueTree queues;                                              // whose lists are asked then
   std::vector<std::string> include_hosts;                               // yarn.resourcemanager.nodes.include-path
   std::vector<std::string> exclude_hosts;
 };
@@ -51,6 +54,14 @@ struct Container {
   std::string diagnostics;
   base::WallTime launched_at;
 };
+
+/// Number first: within an application that decides nearly always, with one comparison.
+struct ByNumber {
+  bool operator()(const model::ContainerId& a, const model::ContainerId& b) const {
+    return a.value != b.value ? a.value < b.value : a.attempt < b.attempt;
+  }
+};
+using ContainerMap = std::map<model::ContainerId, Container, ByNumber>;
 
 /// What an unregistering master left behind, until it is stored.
 struct Unregistration {
@@ -132,7 +143,7 @@ struct App {
   bool placing = false;                 // the scheduler's verdict is awaited
   std::vector<model::Ask> master_asks;  // normalized
   std::map<int32_t, Attempt> attempts;
-  std::map<model::ContainerId, Container> containers;  // live ones
+  ContainerMap containers;  // live ones
   std::map<model::ContainerId, model::Resources> reservations;
   std::set<model::ContainerId> ended_recovered;  // of an earlier run, ended in this one
   std::set<model::NodeIndex> ran_on;
@@ -148,6 +159,7 @@ struct App {
 struct Node {
   model::NodeIndex index;
   model::rm::NodeAddress address;
+  std::string ip;  // as the resource manager's machine resolves its host; empty: not looked up
   int32_t http_port = 0;
   std::string rack;
   model::Resources capacity;

@@ -1,5 +1,8 @@
 #include "shell/rm_settings.h"
 
+#include <arpa/inet.h>
+#include <netdb.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -194,8 +197,9 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   manager.keys.master_activation = {core.master_expiry.ns / 2 * 3};
   manager.keys.container_token_life = core.grant_expiry;
   manager.keys.hmac = ReadTokenHmac(conf);
-  manager.acls = conf.Bool("yarn.acl.enable", false);
+  manager.core.acls = conf.Bool("yarn.acl.enable", false);
   manager.admin_acl = config::ParseAccessList(conf.String("yarn.admin.acl", "*"));
+  manager.admin_acl.users.push_back(OwnUser());  // the daemon's user always is one (AdminService, AdminACLsManager)
   out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
 }
 
@@ -260,6 +264,20 @@ base::Result<MakeScheduler> SchedulerMaker(const HadoopConf& conf, const RmSetti
                      "\" is not a profile of the resource manager; write fairlead or yarn-fair"};
 }
 
+// Looked up on the loop's thread, as Hadoop does under its lock: only where lists are configured, and once a
+// registration.
+std::string AddressOfHost(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  char text[INET_ADDRSTRLEN] = {};
+  ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
+  ::freeaddrinfo(found);
+  return text;
+}
+
 }  // namespace
 
 base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file) {
@@ -271,24 +289,15 @@ base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file) {
   return std::move(file->tree);
 }
 
-base::Result<std::vector<std::string>> ReadHostFile(const std::string& path) {
-  std::vector<std::string> hosts;
-  if (path.empty()) return hosts;
+base::Result<config::HostList> ReadHostFile(const std::string& path) {
+  if (path.empty()) return config::HostList{};
   const auto disk = env_posix::MakePosixDisk();
   base::Result<std::string> text = disk->ReadFile(path, uint64_t{16} << 20);
   if (!text.ok()) return base::Error{path + ": " + text.error().message};
-  std::string word;
-  bool comment = false;
-  for (const char c : *text + "\n") {
-    if (c == '#') comment = true;
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || comment) {
-      if (!word.empty()) hosts.push_back(std::exchange(word, {}));
-      if (c == '\n') comment = false;
-      continue;
-    }
-    word += c;
-  }
-  return hosts;
+  if (!path.ends_with(".xml")) return config::ParseHostList(*text);
+  base::Result<config::HostList> list = config::ParseHostListXml(*text);
+  if (!list.ok()) return base::Error{path + ": " + list.error().message};
+  return list;
 }
 
 base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory) {
@@ -325,18 +334,20 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
       out.warnings.push_back(*path + " is not there: the list of hosts counts as empty until refreshNodes finds it");
       continue;
     }
-    base::Result<std::vector<std::string>> hosts = ReadHostFile(*path);
+    base::Result<config::HostList> hosts = ReadHostFile(*path);
     if (!hosts.ok()) return hosts.error();
-    *list = std::move(*hosts);
+    *list = std::move(hosts->names);
   }
   base::Result<MakeScheduler> maker = SchedulerMaker(conf, out, queues);
   if (!maker.ok()) return maker.error();
   out.manager.make_scheduler = std::move(*maker);
+  out.manager.core.queues = queues;
   out.manager.queues = std::move(queues);
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);
   out.manager.groups_of = GroupsOfUser;
+  if (!out.include_file.empty() || !out.exclude_file.empty()) out.manager.ip_of = AddressOfHost;
   out.manager.read_queues = [file = out.allocation_file,
                              queues = out.manager.queues]() -> base::Result<model::QueueTree> {
     if (file.empty()) return queues;
@@ -349,12 +360,13 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
       if (path.empty() || env_posix::MakePosixDisk()->Stat(path).ok()) continue;
       return base::Error{"java.nio.file.NoSuchFileException: " + path};
     }
-    base::Result<std::vector<std::string>> in = ReadHostFile(include);
+    base::Result<config::HostList> in = ReadHostFile(include);
     if (!in.ok()) return in.error();
-    base::Result<std::vector<std::string>> ex = ReadHostFile(exclude);
+    base::Result<config::HostList> ex = ReadHostFile(exclude);
     if (!ex.ok()) return ex.error();
-    lists.include = std::move(*in);
-    lists.exclude = std::move(*ex);
+    lists.include = std::move(in->names);
+    lists.exclude = std::move(ex->names);
+    lists.timeouts_s = std::move(ex->timeouts_s);
     return lists;
   };
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "config/fairlead_yaml.h"
+#include "config/host_list.h"
 #include "env/net.h"
 #include "process/rm/resource_manager.h"
 
@@ -31,6 +32,6 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
 base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file);
 
 /// Hosts of an include or exclude file: one or more a line, "#" begins a comment (HostsFileReader).
-base::Result<std::vector<std::string>> ReadHostFile(const std::string& path);
+base::Result<config::HostList> ReadHostFile(const std::string& path);
 
 }  // namespace fairlead::shell

@@ -23,7 +23,7 @@ std::vector<std::string> LookUpGroups(const std::string& user) {
   passwd entry{};
   passwd* found = nullptr;
   std::vector<char> buffer(16 * 1024);
-  if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return {user};
+  if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return {};
   int count = 256;
   std::vector<gid_t> ids(static_cast<size_t>(count));
   if (getgrouplist(user.c_str(), entry.pw_gid, ids.data(), &count) < 0) count = static_cast<int>(ids.size());
@@ -38,7 +38,6 @@ std::vector<std::string> LookUpGroups(const std::string& user) {
       names.emplace_back(group_entry.gr_name);
     }
   }
-  if (names.empty()) names.push_back(user);
   return names;
 }
 
@@ -88,6 +87,14 @@ std::vector<std::string> GroupsOfUser(const std::string& user) {
   std::vector<std::string> groups = LookUpGroups(user);
   cache[user] = {now + std::chrono::minutes(5), groups};
   return groups;
+}
+
+std::string OwnUser() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16 * 1024);
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return "";
+  return entry.pw_name;
 }
 
 base::Result<std::function<std::string(const std::string&)>> RackLookup(const config::HadoopConf& conf) {

@@ -18,16 +18,23 @@ namespace ex = endpoints::yarn::exceptions;
 void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
   const auto is = [&](std::string_view name) { return call.method == name; };
+  if (is("refreshServiceAcls")) {
+    return Refuse(to, ex::kYarn,
+                  "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
+  }
+  // Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
+  if (!IsAdministrator(call.caller.user)) {
+    const std::string name(is("replaceLabelsOnNodes") ? "replaceLabelsOnNode" : call.method);
+    return Refuse(to, ex::kYarn,
+                  std::string(ex::kAccessControl) + ": User " + call.caller.user +
+                      " doesn't have permission to call '" + name + "'");
+  }
   if (is("getGroupsForUser")) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
     if (!request) return;
     w::GetGroupsForUserResponseProto response;
     response.groups = options_.groups_of(request->user);
     return server_->ReplyMessage(to, response);
-  }
-  if (options_.acls && !IsAdministrator(call.caller.user)) {
-    return Refuse(to, ex::kAccessControl,
-                  "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");
   }
   if (is("refreshNodes")) return RefreshNodes(call);
   if (is("updateNodeResource")) return UpdateNodeResource(call);
@@ -49,10 +56,6 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
       is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
     return server_->Reply(to, "");
-  }
-  if (is("refreshServiceAcls")) {
-    return Refuse(to, ex::kYarn,
-                  "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
   if (is("addToClusterNodeLabels") || is("removeFromClusterNodeLabels") || is("replaceLabelsOnNodes")) {
     // As Hadoop's RM while yarn.node-labels.enabled is false; to replace nothing is no error there either.

@@ -92,12 +92,6 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   if (!submission.ok()) {
     return Refuse(to, ex::kYarn, "java.lang.IllegalArgumentException: " + submission.error().message);
   }
-  if (options_.acls && !IsAdministrator(call.caller.user) && !QueueAccess(call.caller.user, submission->queue, false) &&
-      !QueueAccess(call.caller.user, submission->queue, true)) {
-    return Refuse(to, ex::kAccessControl,
-                  "User " + call.caller.user + " does not have permission to submit " + ToString(submission->id) +
-                      " to queue " + submission->queue + " denied by ACL for queue " + submission->queue);
-  }
   m::Submit event;
   event.submission = std::move(*submission);
   Ask(std::move(event), [this, to](const m::OuterEffect& effect) {
@@ -113,8 +107,7 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   event.app = FromWire(*request->application_id);
   const fairlead::rm::App* app = core().FindApp(event.app);
   if (app && !MayAccess(call.caller.user, *app, true)) {
-    return Refuse(call.token, ex::kAccessControl,
-                  "User " + call.caller.user + " cannot perform operation MODIFY_APP on " + ToString(event.app));
+    return RefuseChange(call, event.app);
   }
   event.diagnostics =
       "Application " + ToString(event.app) + " was killed by user " + call.caller.user + " at " + call.peer.host;
@@ -142,7 +135,7 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   if (!request->application_id) {
     return Refuse(call.token, "ApplicationNotFoundException", "Invalid application id: null");
   }
-  const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), false);
+  const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), Access::kAny);
   if (!app) return;
   w::GetApplicationReportResponseProto response;
   response.application_report = Report(*app, call.caller.user);
@@ -303,6 +296,7 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
     if (!request->IncludeApplications()) break;
     core().ForEachApp([&](const App& app) {
       if (FullQueueName(app.submission.queue) != name || Core::IsCompleted(app)) return;
+      if (!MayAccess(call.caller.user, app, false)) return;
       response.queue_info->applications.push_back(Report(app, call.caller.user));
     });
   }
@@ -328,7 +322,7 @@ void ResourceManager::GetAttempts(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationAttemptsRequestProto>(call);
   if (!request) return;
   if (!request->application_id) return RefuseMissing(call, "application id");
-  const App* app = RequireApp(call, FromWire(*request->application_id), false);
+  const App* app = RequireApp(call, FromWire(*request->application_id), Access::kView);
   if (!app) return;
   w::GetApplicationAttemptsResponseProto response;
   for (const auto& [number, attempt] : app->attempts) response.application_attempts.push_back(ReportOf(*app, attempt));
@@ -340,8 +334,12 @@ void ResourceManager::GetAttempt(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
   const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
-  const App* app = RequireApp(call, id.app, false);
+  const App* app = RequireApp(call, id.app, Access::kAny);
   if (!app) return;
+  if (!MayAccess(call.caller.user, *app, false)) {
+    return Refuse(call.token, ex::kYarn,
+                  "User " + call.caller.user + " does not have privilege to see this attempt " + ToString(id));
+  }
   const Attempt* attempt = core().FindAttempt(id);
   if (!attempt) {
     return Refuse(call.token, "ApplicationAttemptNotFoundException",
@@ -357,7 +355,7 @@ void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
   const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
-  const App* app = RequireApp(call, id.app, false);
+  const App* app = RequireApp(call, id.app, Access::kView);
   if (!app) return;
   if (!core().FindAttempt(id)) {
     return Refuse(call.token, "ApplicationAttemptNotFoundException",
@@ -376,7 +374,7 @@ void ResourceManager::GetContainer(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->container_id) return Refuse(call.token, ex::kContainerNotFound, "Invalid container id: null");
   const model::ContainerId id = FromWire(*request->container_id);
-  const App* app = RequireApp(call, id.attempt.app, false);
+  const App* app = RequireApp(call, id.attempt.app, Access::kView);
   if (!app) return;
   const Container* container = core().FindContainer(id);
   if (!core().FindAttempt(id.attempt)) {
@@ -396,13 +394,9 @@ void ResourceManager::Move(const rpc::IncomingCall& call) {
   const auto request = Parse<w::MoveApplicationAcrossQueuesRequestProto>(call);
   if (!request) return;
   const model::ApplicationId id = FromWire(request->application_id);
-  if (!RequireApp(call, id, true)) return;
-  if (options_.acls && !QueueAccess(call.caller.user, request->target_queue, false) &&
-      !QueueAccess(call.caller.user, request->target_queue, true) && !IsAdministrator(call.caller.user)) {
-    return Refuse(call.token, ex::kAccessControl,
-                  "User " + call.caller.user +
-                      " cannot submit applications to target queue or the target queue doesn't exist: " +
-                      request->target_queue + " while moving " + ToString(id));
+  if (!RequireApp(call, id, Access::kModify)) return;
+  if (const std::string denied = MoveError(call.caller.user, id, request->target_queue); !denied.empty()) {
+    return Refuse(call.token, ex::kYarn, "java.security.AccessControlException: " + denied);
   }
   m::MoveApp event;
   event.app = id;
@@ -418,7 +412,7 @@ void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
   m::SetPriority event;
   event.app = FromWire(request->application_id);
   event.priority = request->application_priority.Priority();
-  if (!RequireApp(call, event.app, true)) return;
+  if (!RequireApp(call, event.app, Access::kModify)) return;
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     w::UpdateApplicationPriorityResponseProto response;
@@ -432,7 +426,7 @@ void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
   if (!request) return;
   m::SetLifetime event;
   event.app = FromWire(request->application_id);
-  if (!RequireApp(call, event.app, true)) return;
+  if (!RequireApp(call, event.app, Access::kModify)) return;
   if (request->application_timeouts.empty()) {
     return Refuse(call.token, ex::kYarn,
                   "At least one ApplicationTimeoutType should be configured for updating timeouts.");
@@ -461,7 +455,7 @@ void ResourceManager::FailAttempt(const rpc::IncomingCall& call) {
   if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
   m::FailAttempt event;
   event.attempt = FromWire(*request->application_attempt_id);
-  if (!RequireApp(call, event.attempt.app, true)) return;
+  if (!RequireApp(call, event.attempt.app, Access::kModify)) return;
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (!Refused(to, effect)) server_->ReplyMessage(to, w::FailApplicationAttemptResponseProto{});
   });
@@ -479,7 +473,7 @@ void ResourceManager::Signal(const rpc::IncomingCall& call) {
   if (!app) {
     return Refuse(call.token, ex::kYarn, "Trying to signal an absent container " + ToString(event.container));
   }
-  if (!RequireApp(call, event.container.attempt.app, true)) return;
+  if (!RequireApp(call, event.container.attempt.app, Access::kModify)) return;
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (!Refused(to, effect)) server_->ReplyMessage(to, w::SignalContainerResponseProto{});
   });

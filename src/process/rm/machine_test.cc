@@ -259,6 +259,69 @@ TEST(MachineTest, RandomWorldsReachTheRareBranches) {
   EXPECT_GT(finished, 3);
 }
 
+/// A machine whose store always works and whose masters start at once.
+class Quiet {
+ public:
+  std::vector<m::OuterEffect> Do(std::vector<m::OuterEvent> events) {
+    std::vector<m::OuterEffect> all;
+    while (!events.empty()) {
+      std::vector<m::OuterEffect> effects;
+      machine_->Step({}, {1}, events, effects);
+      events.clear();
+      for (const m::OuterEffect& effect : effects) {
+        if (const auto* persist = std::get_if<m::Persist>(&effect))
+          events.push_back(m::Persisted{persist->txn, true, ""});
+        if (const auto* launch = std::get_if<m::LaunchMaster>(&effect)) {
+          events.push_back(m::MasterLaunched{launch->attempt, ""});
+        }
+        all.push_back(effect);
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::unique_ptr<ResourceMachine> machine_ = MakeMachine();
+};
+
+TEST(MachineTest, NodeThatGoesIsGivenNothingFromTheVeryStepThatSaysSo) {
+  Quiet world;
+  world.Do({m::Started{1000, 0, {}, {}}});
+  m::RegisterNode node;
+  node.capacity = model::Resources::Of(4096, 4);
+  for (const char* host : {"stays", "goes"}) {
+    node.address = {host, 1};
+    world.Do({node});
+  }
+  model::Ask ask;
+  ask.name = "*";
+  ask.capability = model::Resources::Of(256, 1);
+  ask.count = 1;
+  m::Submit submit;
+  submit.submission.id = {1000, 1};
+  submit.submission.user = "ann";
+  submit.submission.queue = "alpha";
+  submit.submission.master_asks = {ask};
+  world.Do({submit});
+  const model::ApplicationAttemptId attempt{{1000, 1}, 1};
+  world.Do({m::RegisterMaster{1, attempt, "host", 1, ""}});
+  m::RefreshNodes refresh;
+  refresh.exclude = {"goes"};
+  refresh.graceful = true;
+  m::AllocateCall call;
+  call.attempt = attempt;
+  ask.count = 8;
+  call.asks = {ask};
+  int granted = 0;
+  for (const m::OuterEffect& effect : world.Do({refresh, call})) {
+    const auto* answer = std::get_if<m::AllocateAnswer>(&effect);
+    if (!answer) continue;
+    for (const m::ContainerInfo& container : answer->granted) EXPECT_EQ(container.address.host, "stays");
+    granted += static_cast<int>(answer->granted.size());
+  }
+  EXPECT_GE(granted, 3);  // all but what the master may take of that node
+}
+
 TEST(MachineTest, EventsSurviveTheJournal) {
   World world(7);
   world.Run(200);

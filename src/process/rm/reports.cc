@@ -219,11 +219,6 @@ w::YarnClusterMetricsProto MetricsOf(const Core& core) {
   return metrics;
 }
 
-std::string FullQueueName(std::string_view name) {
-  if (name == "root" || name.starts_with("root.")) return std::string(name);
-  return "root." + std::string(name);
-}
-
 namespace {
 bool EqualIgnoringCase(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {

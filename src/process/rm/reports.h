@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "rm/access.h"
 #include "rm/core.h"
 #include "scheduler/scheduler.h"
 #include "wire/yarn/client.h"
@@ -55,8 +56,7 @@ std::string TrackingUrl(const Core& core, const App& app, const Attempt& attempt
 /// True when the application passes the filters of getApplications.
 bool Matches(const App& app, const wire::yarn::GetApplicationsRequestProto& request);
 
-/// "root.a" for "a", "root" for "root": the name a queue has in the scheduler's view.
-std::string FullQueueName(std::string_view name);
+using fairlead::rm::FullQueueName;
 
 /// yyyy-MM-dd'T'HH:mm:ss.SSSZ in UTC (Times.formatISO8601).
 std::string Iso8601(base::WallTime time);

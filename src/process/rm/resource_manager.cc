@@ -7,6 +7,7 @@
 #include "config/allocation_file.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
+#include "rm/access.h"
 #include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/admin.h"
 #include "wire/yarn/client.h"
@@ -253,45 +254,32 @@ void ResourceManager::Commit(const m::Persist& persist) {
 
 // ---- Who may do what ----
 
-namespace {
-bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups) {
-  if (list.everybody) return true;
-  if (std::find(list.users.begin(), list.users.end(), user) != list.users.end()) return true;
-  return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
-    return std::find(list.groups.begin(), list.groups.end(), group) != list.groups.end();
-  });
-}
-}  // namespace
-
 bool ResourceManager::IsAdministrator(const std::string& user) const {
-  return Listed(options_.admin_acl, user, options_.groups_of(user));
+  return fairlead::rm::Listed(options_.admin_acl, user, options_.groups_of(user));
 }
 
 bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
-  const std::vector<std::string> groups = options_.groups_of(user);
-  std::string name = FullQueueName(queue);
-  for (;;) {
-    const model::QueueConfig* config = nullptr;
-    for (const model::QueueConfig& candidate : options_.queues.queues) {
-      if (FullQueueName(candidate.name) == name) config = &candidate;
-    }
-    const std::optional<model::AccessList>* acl =
-        config ? (administer ? &config->administer_acl : &config->submit_acl) : nullptr;
-    if (acl && *acl) {
-      if (Listed(**acl, user, groups)) return true;
-    } else if (name == "root") {
-      return true;  // the default of the root is everybody
-    }
-    const size_t dot = name.rfind('.');
-    if (dot == std::string::npos) return false;
-    name.resize(dot);
-  }
+  return fairlead::rm::QueueAllows(options_.queues, queue, user, options_.groups_of(user), administer);
+}
+
+// ClientRMService.moveApplicationAcrossQueues.
+std::string ResourceManager::MoveError(const std::string& user, const model::ApplicationId& app,
+                                       const std::string& queue) const {
+  if (!options_.core.acls) return "";
+  const std::vector<scheduler::QueueView> queues = scheduler().GetView().queues;
+  const bool exists = std::any_of(queues.begin(), queues.end(), [name = FullQueueName(queue)](const auto& candidate) {
+    return candidate.name == name;
+  });
+  if (exists && (QueueAccess(user, queue, false) || QueueAccess(user, queue, true))) return "";
+  return "User " + user + " cannot submit applications to target queue or the target queue doesn't exist: " + queue +
+         " while moving " + ToString(app);
 }
 
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
-  if (!options_.acls || user == app.submission.user || IsAdministrator(user)) return true;
+  if (!options_.core.acls || user == app.submission.user || IsAdministrator(user)) return true;
   const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
-  if (Listed(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
+  if (fairlead::rm::Listed(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user)))
+    return true;
   return QueueAccess(user, app.submission.queue, true);
 }
 
@@ -321,7 +309,7 @@ bool ResourceManager::Refused(rpc::CallToken call, const m::OuterEffect& effect)
 }
 
 const fairlead::rm::App* ResourceManager::RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id,
-                                                     bool modify) {
+                                                     Access access) {
   const fairlead::rm::App* app = core().FindApp(id);
   if (!app) {
     Refuse(call.token, "ApplicationNotFoundException",
@@ -329,12 +317,22 @@ const fairlead::rm::App* ResourceManager::RequireApp(const rpc::IncomingCall& ca
                "' doesn't exist in RM. Please check that the job submission was successful.");
     return nullptr;
   }
-  if (modify && !MayAccess(call.caller.user, *app, true)) {
-    Refuse(call.token, endpoints::yarn::exceptions::kAccessControl,
-           "User " + call.caller.user + " cannot perform operation MODIFY_APP on " + ToString(id));
+  if (access == Access::kModify && !MayAccess(call.caller.user, *app, true)) {
+    RefuseChange(call, id);
+    return nullptr;
+  }
+  if (access == Access::kView && !MayAccess(call.caller.user, *app, false)) {
+    Refuse(call.token, endpoints::yarn::exceptions::kYarn,
+           "User " + call.caller.user + " does not have privilege to see this application " + ToString(id));
     return nullptr;
   }
   return app;
+}
+
+void ResourceManager::RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id) {
+  Refuse(call.token, endpoints::yarn::exceptions::kYarn,
+         "java.security.AccessControlException: User " + call.caller.user + " cannot perform operation MODIFY_APP on " +
+             ToString(id));
 }
 
 }  // namespace fairlead::process::rm

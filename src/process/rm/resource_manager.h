@@ -46,11 +46,12 @@ struct ResourceManagerOptions {
   base::Duration heartbeat = base::Duration::Seconds(1);  // yarn.resourcemanager.nodemanagers.heartbeat-interval-ms
   KeyTimes keys;
   LauncherTimes launcher;
-  bool acls = false;              // yarn.acl.enable
-  model::AccessList admin_acl;    // yarn.admin.acl
+  model::AccessList admin_acl = {.everybody = true, .users = {}, .groups = {}};  // yarn.admin.acl
   std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
   std::function<std::vector<std::string>(const std::string&)> groups_of;
   std::function<std::string(const std::string&)> rack_of;
+  /// The address that a node's host leads to, for lists of hosts that name it so; may be empty.
+  std::function<std::string(const std::string&)> ip_of;
   /// The include and exclude lists as their files have them now.
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
   /// The allocation file as it is now.
@@ -102,6 +103,8 @@ class ResourceManager {
   bool IsAdministrator(const std::string& user) const;
   /// Is `user` on the list of the queue or of one above it?
   bool QueueAccess(const std::string& user, const std::string& queue, bool administer) const;
+  /// Empty when `user` may move an application to the queue; else why not, as Hadoop says it.
+  std::string MoveError(const std::string& user, const model::ApplicationId& app, const std::string& queue) const;
   endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
   /// Takes a queue configuration into use.
   void ReloadQueues(model::QueueTree queues);
@@ -147,6 +150,8 @@ class ResourceManager {
   void ArmTimer();
   void Warn(const std::string& text) const;
 
+  enum class Access { kAny, kView, kModify };
+
   /// Parses `Request`, or answers the call with an exception and gives nothing.
   template <class Request>
   std::optional<Request> Parse(const rpc::IncomingCall& call);
@@ -155,7 +160,10 @@ class ResourceManager {
   void RefuseMissing(const rpc::IncomingCall& call, std::string_view what);
   /// Answers `call` with CallRefused's exception; true when `effect` was one.
   bool Refused(rpc::CallToken call, const model::rm::OuterEffect& effect);
-  const fairlead::rm::App* RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id, bool modify);
+  /// The application, or null after answering: unknown, or not the caller's to see or to change.
+  const fairlead::rm::App* RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id, Access access);
+  /// What ClientRMService says of an operation on somebody else's application.
+  void RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id);
 
   // client_service.cc
   wire::yarn::ApplicationReportProto Report(const fairlead::rm::App& app, const std::string& user) const;

@@ -31,6 +31,7 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
   event->rack = options_.rack_of(event->address.host);
+  if (options_.ip_of) event->ip = options_.ip_of(event->address.host);
   Ask(std::move(*event), [this, to = call.token](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::RegisterNodeAnswer>(effect);

@@ -311,6 +311,9 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User " + UserOf(request) + " cannot perform operation MODIFY_APP"));
   }
+  if (const std::string denied = manager_.MoveError(UserOf(request), app.submission.id, queue); !denied.empty()) {
+    return reply(Error(request, 403, "ForbiddenException", "java.security.AccessControlException: " + denied));
+  }
   m::MoveApp event;
   event.app = app.submission.id;
   event.queue = queue;

@@ -17,13 +17,13 @@ using endpoints::rest::Document;
 using model::rm::AppState;
 using model::rm::NodeState;
 
-Document ResourceDocument(const model::Resources& resources) {
+Document ResourceDocument(const model::Resources& resources, const fairlead::rm::Config* bounds) {
   Document::List informations;
   for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
     informations.push_back(Document::Object()
                                .Add("attributes", Document())
-                               .Add("maximumAllocation", INT64_MAX)
-                               .Add("minimumAllocation", int64_t{0})
+                               .Add("maximumAllocation", bounds ? bounds->maximum[type] : INT64_MAX)
+                               .Add("minimumAllocation", bounds ? bounds->minimum[type] : int64_t{0})
                                .Add("name", model::ResourceTypes::Name(type))
                                .Add("resourceType", "COUNTABLE")
                                .Add("units", type == 0 ? "Mi" : "")

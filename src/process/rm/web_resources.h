@@ -10,8 +10,10 @@
 
 namespace fairlead::process::rm {
 
-/// dao/ResourceInfo.
-endpoints::rest::Document ResourceDocument(const model::Resources& resources);
+/// dao/ResourceInfo. `bounds`: says with each type the least and the most that may be asked for, as Hadoop does of what
+/// is configured and not computed.
+endpoints::rest::Document ResourceDocument(const model::Resources& resources,
+                                           const fairlead::rm::Config* bounds = nullptr);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 /// The application's diagnostics, or what its master waits for.

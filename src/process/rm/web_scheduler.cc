@@ -52,7 +52,7 @@ Document Web::QueueDocument(const scheduler::View& view, const scheduler::QueueV
   Document document = Document::Object();
   if (queue.leaf) document.Add("type", "fairSchedulerLeafQueueInfo");
   document.Add("maxApps", queue.max_running_apps <= 0 ? INT32_MAX : queue.max_running_apps)
-      .Add("minResources", ResourceDocument(queue.min_share))
+      .Add("minResources", ResourceDocument(queue.min_share, &core.config()))
       .Add("maxResources", ResourceDocument(capped(queue.max_share)))
       .Add("usedResources", ResourceDocument(queue.used))
       .Add("amUsedResources", ResourceDocument(queue.master_used))

@@ -1,0 +1,57 @@
+#include "rm/access.h"
+
+#include <algorithm>
+
+namespace fairlead::rm {
+namespace {
+
+const model::QueueConfig* FindQueue(const model::QueueTree& tree, const std::string& name) {
+  for (const model::QueueConfig& queue : tree.queues) {
+    if (FullQueueName(queue.name) == name) return &queue;
+  }
+  return nullptr;
+}
+
+/// Cuts the last part off; false at the root.
+bool ToParent(std::string& name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return false;
+  name.resize(dot);
+  return true;
+}
+
+}  // namespace
+
+bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups) {
+  if (list.everybody) return true;
+  if (std::find(list.users.begin(), list.users.end(), user) != list.users.end()) return true;
+  return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
+    return std::find(list.groups.begin(), list.groups.end(), group) != list.groups.end();
+  });
+}
+
+std::string FullQueueName(std::string_view name) {
+  if (name.empty() || name == "root") return "root";
+  return name.starts_with("root.") ? std::string(name) : "root." + std::string(name);
+}
+
+bool QueueAllows(const model::QueueTree& tree, const std::string& queue, const std::string& user,
+                 const std::vector<std::string>& groups, bool administer) {
+  std::string name = FullQueueName(queue);
+  do {
+    const model::QueueConfig* config = FindQueue(tree, name);
+    const std::optional<model::AccessList> acl =
+        !config ? std::nullopt : administer ? config->administer_acl : config->submit_acl;
+    if (acl ? Listed(*acl, user, groups) : name == "root") return true;
+  } while (ToParent(name));
+  return false;
+}
+
+std::string ConfiguredQueue(const model::QueueTree& tree, const std::string& queue) {
+  std::string name = FullQueueName(queue);
+  while (!FindQueue(tree, name) && ToParent(name)) {
+  }
+  return name;
+}
+
+}  // namespace fairlead::rm
