@@ -45,7 +45,7 @@ public class Decommission extends Surface {
       }
       return told;
     });
-    call("no-more-grants", () -> puppet.grants(1, 256, 6).stream().map(c -> c.getNodeId().getHost()).filter(h -> h.equals("127.0.0.2")).count());
+    call("no-more-grants", () -> puppet.grants(1, 256, 5).stream().map(c -> c.getNodeId().getHost()).filter(h -> h.equals("127.0.0.2")).count());
     Puppet.exit(there.getId(), 0);
     puppet.end(1, FinalApplicationStatus.SUCCEEDED, "");
     await("the node to be gone", () -> second().getNodeState() == NodeState.DECOMMISSIONED);
