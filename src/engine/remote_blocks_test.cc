@@ -98,8 +98,8 @@ class RemoteBlocksTest : public testing::Test {
       service_->AddWorker(*worker_);
       ASSERT_TRUE(worker_->Listen({"127.0.0.1", address_.port}, false).ok());
       address_ = worker_->local();
-      const base::Status local = worker_->ListenLocal(
-          *serving_.loop, wire::spark_shuffle::LocalServiceName(address_.host, address_.port));
+      const base::Status local =
+          worker_->ListenLocal(*serving_.loop, wire::spark_shuffle::LocalServiceName(address_.host, address_.port));
       ASSERT_TRUE(local.ok()) << local.error().message;
     });
   }

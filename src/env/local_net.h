@@ -33,7 +33,8 @@ class LocalNet {
   using LocalAcceptHandler = std::function<void(std::unique_ptr<LocalStream>)>;
   using LocalConnectHandler = std::function<void(base::Result<std::unique_ptr<LocalStream>>)>;
 
-  virtual base::Result<std::unique_ptr<Listener>> ListenLocal(const std::string& name, LocalAcceptHandler on_accept) = 0;
+  virtual base::Result<std::unique_ptr<Listener>> ListenLocal(const std::string& name,
+                                                              LocalAcceptHandler on_accept) = 0;
   /// `done` comes in a later turn; an Error at once when nobody listens.
   virtual void ConnectLocal(const std::string& name, LocalConnectHandler done) = 0;
 };

@@ -98,6 +98,20 @@ class Standalone(Daemons):
     def counters(self):
         return self.status()["counters"]
 
+    def require(self, condition):
+        """A condition on the counters of fairlead's service; Spark's own, which has none of them, is let be."""
+        if self.spec.service == "fairlead":
+            counters = self.counters()
+            assert condition(counters), counters
+
+    def beside(self, **changes):
+        """One more, started, of a spec with these changes; below this one's directory, and to be stopped by the caller."""
+        directory = self.directory / "beside"
+        directory.mkdir()
+        other = Standalone(directory, dataclasses.replace(self.spec, **changes))
+        other.start()
+        return other
+
     def executors(self):
         """Pids of the executors of this cluster."""
         found = []
