@@ -31,7 +31,8 @@ int Run(const Count& count) {
   FaultOptions faults;
   faults.rack_losses = count.rough ? 2 : 0;
   profile->setup.faults = PlanFaults(faults, workload.nodes, workload.span_ms);
-  TraceRun run(*profile->scheduler, workload.nodes, *workload.jobs, profile->setup);
+  SchedulerTarget target(*profile->scheduler);
+  TraceRun run(target, workload.nodes, *workload.jobs, profile->setup);
   const RunResult result = run.Run();
   std::printf("%016llx\n", static_cast<unsigned long long>(result.decisions));
   return result.unfinished == 0 ? 0 : 1;

@@ -11,6 +11,7 @@ add_custom_target(layers ALL
   COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/layers.py --root ${CMAKE_SOURCE_DIR}
   COMMENT "Checking which folder includes which" VERBATIM)
 
+add_custom_target(unit_tests)
 add_custom_target(fuzzers)
 
 function(fairlead_module)
@@ -31,8 +32,9 @@ function(fairlead_module)
     add_executable(${M_NAME}_test ${M_TESTS})
     target_link_libraries(${M_NAME}_test PRIVATE ${lib} ${M_TEST_DEPS} ${M_LIBS} ${M_TEST_LIBS} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${M_NAME}_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_dependencies(unit_tests ${M_NAME}_test)
     add_test(NAME ${M_NAME} COMMAND ${M_NAME}_test)
-    set_tests_properties(${M_NAME} PROPERTIES LABELS "fast;unit" TIMEOUT 300)
+    set_tests_properties(${M_NAME} PROPERTIES LABELS "fast;unit" TIMEOUT ${FAIRLEAD_TEST_SECONDS})
   endif()
   if(M_BENCHES AND FAIRLEAD_BENCHES)
     add_executable(${M_NAME}_bench ${M_BENCHES})

@@ -17,6 +17,7 @@
 #include "sim/trace_profiles.h"
 #include "sim/trace_read.h"
 #include "sim/trace_report.h"
+#include "sim/trace_rm.h"
 #include "sim/trace_synthetic.h"
 #include "table.h"
 
@@ -40,6 +41,7 @@ struct TraceArguments {
   double faster = 1;
   uint64_t seed = 1;
   bool preemption = false;
+  bool scheduler_only = false;
   std::vector<std::string> keys;
   sim::FaultOptions faults;
   int64_t repair_seconds = 600;
@@ -225,7 +227,13 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
       workload.synthetic ? std::move(Synthetic(arguments).jobs) : std::make_unique<sim::JobList>(workload.jobs);
   sim::PlacedJobs placed(*jobs, workload.nodes, arguments.seed);
   sim::StormyJobs stormy(placed, faults, workload.span_ms);
-  sim::TraceRun run(*profile->scheduler, workload.nodes, stormy, std::move(profile->setup));
+  std::unique_ptr<sim::TraceTarget> target;
+  if (arguments.scheduler_only) {
+    target = std::make_unique<sim::SchedulerTarget>(*profile->scheduler);
+  } else {
+    target = std::make_unique<sim::RmTarget>(std::move(profile->scheduler));
+  }
+  sim::TraceRun run(*target, workload.nodes, stormy, std::move(profile->setup));
   const ProgressBar bar(name);
   sim::RunResult result = run.Run([&](const sim::Progress& progress) { bar.Show(progress); });
   result.profile = name;
@@ -347,6 +355,8 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
   command.add_option("--seed", arguments.seed, "of everything that is drawn: jobs, places of blocks, faults")
       ->capture_default_str();
   command.add_flag("--preemption", arguments.preemption, "take containers back from queues above their share");
+  command.add_flag("--scheduler-only", arguments.scheduler_only,
+                   "step the scheduler by itself, without the resource manager's part: faster");
   command.add_option("--key", arguments.keys, "yarn-fair: KEY=VALUE as in yarn-site.xml; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--lose-racks", arguments.faults.rack_losses, "so often a whole rack is lost")

@@ -85,7 +85,8 @@ void RecordAndReplay(const std::string& name, int64_t least_events, const Synthe
   std::vector<Batch> batches;
   int64_t events = 0;
   Recorder recorder(std::move(profile->scheduler), batches, events);
-  TraceRun run(recorder, workload.nodes, *workload.jobs, profile->setup);
+  SchedulerTarget target(recorder);
+  TraceRun run(target, workload.nodes, *workload.jobs, profile->setup);
   const RunResult result = run.Run();
   ASSERT_EQ(result.unfinished, 0) << result.first_problem;
   ASSERT_GE(events, least_events);

@@ -43,9 +43,8 @@ struct TraceRun::Job {
   std::vector<model::ContainerId> surplus;  // granted in excess
 };
 
-TraceRun::TraceRun(scheduler::Scheduler& scheduler, const std::vector<TraceNode>& nodes, JobSource& jobs,
-                   RunSetup setup)
-    : scheduler_(scheduler),
+TraceRun::TraceRun(TraceTarget& target, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup)
+    : target_(target),
       list_(nodes),
       source_(jobs),
       setup_(std::move(setup)),
@@ -95,7 +94,7 @@ bool TraceRun::NextTime(int64_t& at_ms) const {
   at_ms = INT64_MAX;
   if (!due_.empty()) at_ms = static_cast<int64_t>(due_.front().key >> kKindBits);
   if (has_ahead_) at_ms = std::min(at_ms, ahead_.submit_ms);
-  if (const base::Instant deadline = scheduler_.NextDeadline(); deadline != base::Instant::Max()) {
+  if (const base::Instant deadline = target_.NextDeadline(); deadline != base::Instant::Max()) {
     at_ms = std::min(at_ms, CeilMillis(deadline));
   }
   return at_ms != INT64_MAX;
@@ -148,7 +147,7 @@ void TraceRun::Flush(scheduler::EffectSink& effects) {
   // Effects may cause new events: they go into the next batch.
   std::vector<ms::Event> events;
   events.swap(events_);
-  scheduler_.Step(base::Instant{now_ms_ * 1'000'000}, events, effects);
+  target_.Step(base::Instant{now_ms_ * 1'000'000}, events, effects);
   events.clear();
   if (events_.empty()) events_.swap(events);  // keeps its memory
 }
@@ -539,7 +538,7 @@ void TraceRun::Unfinished() {
     ++result_.unfinished;
     if (!result_.first_problem.empty()) continue;
     result_.first_problem = "job " + jobs_[app]->trace.name + " did not end";
-    for (const ms::Pending& pending : scheduler_.Why({app}, base::Instant{now_ms_ * 1'000'000})) {
+    for (const ms::Pending& pending : target_.Why({app}, base::Instant{now_ms_ * 1'000'000})) {
       result_.first_problem += ": " + pending.detail;
       break;
     }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "scheduler/scheduler.h"
 #include "sim/trace.h"
 #include "sim/trace_faults.h"
 #include "sim/trace_recorder.h"
 #include "sim/trace_result.h"
 #include "sim/trace_stage.h"
+#include "sim/trace_target.h"
 
 namespace fairlead::sim {
 
@@ -38,11 +38,11 @@ struct Progress {
   int64_t tasks_ended = 0;
 };
 
-/// Drives one scheduler with the jobs of a source over virtual time. Deterministic: same scheduler, nodes, jobs and
-/// setup, same decisions. A step of the scheduler is made for every millisecond in which something happens.
+/// Drives one scheduler, or the rm core with it, with the jobs of a source over virtual time. Deterministic: same
+/// target, nodes, jobs and setup, same decisions. A step is made for every millisecond in which something happens.
 class TraceRun {
  public:
-  TraceRun(scheduler::Scheduler& scheduler, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup);
+  TraceRun(TraceTarget& target, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup);
   ~TraceRun();
   TraceRun(const TraceRun&) = delete;
   TraceRun& operator=(const TraceRun&) = delete;
@@ -117,7 +117,7 @@ class TraceRun {
   template <class Other>
   void On(const Other&) {}
 
-  scheduler::Scheduler& scheduler_;
+  TraceTarget& target_;
   const std::vector<TraceNode>& list_;
   JobSource& source_;
   RunSetup setup_;

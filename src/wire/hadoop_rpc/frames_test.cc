@@ -27,11 +27,11 @@ TEST(FrameReader, WholeFramesAreNotCopied) {
 
 TEST(FrameReader, LimitIsJudgedByTheLengthAlone) {
   FrameReader reader(5);
-  reader.Push(std::string("\0\0\0\x05", 4));
+  reader.Push(std::string_view("\0\0\0\x05", 4));
   EXPECT_FALSE(reader.Next());
   EXPECT_FALSE(reader.failed());
   FrameReader above(5);
-  above.Push(std::string("\0\0\0\x06", 4));
+  above.Push(std::string_view("\0\0\0\x06", 4));
   EXPECT_FALSE(above.Next());
   EXPECT_TRUE(above.failed());
   EXPECT_EQ(above.refused_length(), 6);

@@ -122,7 +122,8 @@ TEST(Frames, BadLengthsAndTypesEndTheStream) {
 
 TEST(Frames, AnnouncedBytesAreNotReservedAndHeldBytesAreBounded) {
   FrameReader reader(1000);
-  reader.Feed(Unhex("000000008000000603"));
+  const std::string head = Unhex("000000008000000603");
+  reader.Feed(head);
   EXPECT_EQ(reader.Next(), FrameReader::Outcome::kNeedMore);
   EXPECT_EQ(reader.buffered_bytes(), 9u);
   const std::string more(2000, 'x');
