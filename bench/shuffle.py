@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+NGINX_PATH = os.environ["PATH"] + ":/usr/sbin"
 HERE = pathlib.Path(__file__).resolve().parent
 TICKS = os.sysconf("SC_CLK_TCK")
 OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.nio", "sun.nio.ch", "java.util")]
@@ -108,7 +109,7 @@ http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000
   client_body_temp_path {root}/t1; proxy_temp_path {root}/t2; fastcgi_temp_path {root}/t3; uwsgi_temp_path {root}/t4; scgi_temp_path {root}/t5;
   server {{ listen 127.0.0.1:{port}; root {root}; }} }}
 """)
-    return [shutil.which("nginx") or "/usr/sbin/nginx", "-c", conf]
+    return [shutil.which("nginx", path=NGINX_PATH), "-c", conf]
 
 
 class Bench:
@@ -132,7 +133,7 @@ class Bench:
             "probe": lambda port: [binaries / "bench_sendfile_probe", "--port", port, "--dirs", root / "blockmgr", "--block", block]}
         for home in options.spark:
             self.servers[home.name] = lambda port, home=home: spark_command(home, root, port)
-        if block <= 1 << 20 and shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin"):
+        if block <= 1 << 20 and shutil.which("nginx", path=NGINX_PATH):
             self.servers["nginx"] = lambda port: nginx_command(root, port)
 
     def raw_client(self, server, seconds, *extra):
@@ -206,7 +207,7 @@ def rows_of(block, medians):
         compared = ours if peer is None else ours / theirs if theirs else None
         met = None if compared is None else compared >= goal if sense == ">=" else compared <= goal
         yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours, "peer": theirs if peer else None,
-               "peer_version": max(names, key=lambda name: medians[name][key]) if names else None,
+               "peer_version": better(names, key=lambda name: medians[name][key]) if names else None,
                "ratio": compared if peer else None, "goal": f"{sense} {goal}", "met": met, "checks_ok": True}
 
 
@@ -220,6 +221,8 @@ def main():
     parser.add_argument("--io-threads", default="0")
     parser.add_argument("--java", action="store_true", help="fetch with Spark's own client classes, too")
     options = parser.parse_args()
+    for missing in [name for name, there in (("nginx (package nginx)", shutil.which("nginx", path=NGINX_PATH)), ("Spark (--spark)", options.spark)) if not there]:
+        print(f"not measured, as it is not here: {missing}", flush=True)
     root = pathlib.Path(tempfile.mkdtemp(prefix="shuffle-bench-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     root.chmod(0o755)
     rows = []
