@@ -56,7 +56,9 @@ struct Turning {
 double CpuSeconds() {
   rusage use{};
   ::getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 

@@ -17,7 +17,8 @@ process::shuffle::Config ConfigFor(std::vector<std::string> roots) {
 }  // namespace
 
 OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots)
-    : config_(ConfigFor(std::move(roots))),
+    : loop_(loop),
+      config_(ConfigFor(std::move(roots))),
       disk_(env_posix::MakePosixDisk()),
       page_cache_(env_posix::MakePosixPageCache()),
       service_(loop, *disk_, nullptr, log_, config_),

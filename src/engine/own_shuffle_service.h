@@ -24,6 +24,7 @@ class OwnShuffleService {
   base::Result<env::Endpoint> Listen(const std::string& host);
 
  private:
+  env_posix::PosixLoop& loop_;
   const process::shuffle::Config config_;
   env::NullLog log_;
   std::unique_ptr<env::Disk> disk_;

@@ -40,8 +40,9 @@ bool QueueAllows(const model::QueueTree& tree, const std::string& queue, const s
   std::string name = FullQueueName(queue);
   do {
     const model::QueueConfig* config = FindQueue(tree, name);
-    const std::optional<model::AccessList> acl =
-        !config ? std::nullopt : administer ? config->administer_acl : config->submit_acl;
+    const std::optional<model::AccessList> acl = !config      ? std::nullopt
+                                                 : administer ? config->administer_acl
+                                                              : config->submit_acl;
     if (acl ? Listed(*acl, user, groups) : name == "root") return true;
   } while (ToParent(name));
   return false;

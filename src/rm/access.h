@@ -16,7 +16,8 @@ std::string FullQueueName(std::string_view name);
 
 /// Is the user on the list of the queue or of one above it, to submit or to administer? Without a list the root is
 /// open to everybody and every other queue to nobody of its own (AllocationConfiguration.getQueueAcls). No
-/// administrator of the cluster is let in beyond these lists, as Hadoop's FairScheduler lets none in. O(queues * depth).
+/// administrator of the cluster is let in beyond these lists, as Hadoop's FairScheduler lets none in. O(queues *
+/// depth).
 bool QueueAllows(const model::QueueTree& tree, const std::string& queue, const std::string& user,
                  const std::vector<std::string>& groups, bool administer);
 

@@ -11,8 +11,8 @@
 namespace fairlead::sim {
 
 /// A scheduler in the hands of the rm core, as in the daemon: what jobs and nodes do becomes the calls that clients,
-/// masters and nodes would make (submission, registration, allocate, heartbeat with every running container, unregistration);
-/// the store and the launcher answer at once. Nodes and masters never fall silent, so nothing expires.
+/// masters and nodes would make (submission, registration, allocate, heartbeat with every running container,
+/// unregistration); the store and the launcher answer at once. Nodes and masters never fall silent, so nothing expires.
 class RmTarget final : public TraceTarget {
  public:
   explicit RmTarget(std::unique_ptr<scheduler::Scheduler> scheduler);
