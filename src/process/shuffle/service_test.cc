@@ -1,7 +1,9 @@
 #include "process/shuffle/service.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,7 +11,9 @@
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <mutex>
+#include <thread>
 
 #include "base/bytes.h"
 #include "env_posix/posix_loop.h"
@@ -596,6 +600,106 @@ TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
     EXPECT_EQ(worker.Metrics().read_ahead.reads > 0, cold);
     EXPECT_EQ(worker.Metrics().sessions.blocks, 4u);
   }
+}
+
+/// A connection of its own thread's, with plain calls.
+class PlainClient {
+ public:
+  PlainClient(const env::Endpoint& service, int receive_buffer)
+      : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(service.port);
+    ::inet_pton(AF_INET, service.host.c_str(), &address.sin_addr);
+    connected_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  }
+  PlainClient(const PlainClient&) = delete;
+  PlainClient& operator=(const PlainClient&) = delete;
+  ~PlainClient() { ::close(fd_); }
+  bool connected() const { return connected_; }
+  /// What the kernel takes of it.
+  void Send(const std::string& bytes) const {
+    (void)::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  /// Waits for a whole frame.
+  std::string Frame() const {
+    std::string out(8, '\0');
+    if (::recv(fd_, out.data(), 8, MSG_WAITALL) != 8) return "";
+    out.resize(static_cast<size_t>(base::ByteReader(out).I64()));
+    if (::recv(fd_, out.data() + 8, out.size() - 8, MSG_WAITALL) < 0) return "";
+    return out;
+  }
+  void Rpc(const messages::Message& message) const {
+    std::string bytes;
+    transport::AppendRpcRequest(bytes, 1, messages::EncodeMessage(message));
+    Send(bytes);
+  }
+  /// Opens reduce ids 0 to `blocks` of map 7.
+  void Open(int32_t blocks) const {
+    messages::FetchShuffleBlocks fetch{"app", "1", 0, {7}, {}, false};
+    for (int32_t i = 0; i < blocks; ++i) fetch.reduce_ids.AddValue(i);
+    fetch.reduce_ids.CloseList();
+    Rpc(fetch);
+  }
+  /// Requests for the blocks of the stream that Open() is answered with.
+  std::string Requests(int32_t blocks) const {
+    const std::string answer = Frame();
+    std::string out;
+    if (answer.size() < 30) return out;
+    const int64_t stream = base::ByteReader(std::string_view(answer).substr(22)).I64();
+    for (int32_t block = 0; block < blocks; ++block) transport::AppendChunkFetchRequest(out, stream, block);
+    return out;
+  }
+
+ private:
+  const int fd_;
+  bool connected_ = false;
+};
+
+/// 4 GB are asked for and nobody takes them: they stay on the disk, and who reads is served.
+TEST_F(RealDisk, AThousandRequestsOnEachOfAThousandConnectionsThatDoNotRead) {
+  constexpr int kConnections = 1000;
+  constexpr int32_t kBlocks = 1000;
+  constexpr int64_t kBlockBytes = 4096;
+  env_posix::RaiseOpenFilesLimit();
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i <= kBlocks; ++i) offsets.push_back(i * kBlockBytes);
+  Put(root_ + "/roots/b", messages::ShuffleDataName(0, 7), std::string(kBlocks * kBlockBytes, 'x'));
+  Put(root_ + "/roots/b", messages::ShuffleIndexName(0, 7), IndexOf(offsets));
+  const auto loop = env_posix::MakePosixLoop();
+  Config config;
+  config.core.local_roots = {root_ + "/roots"};
+  TestLog log;
+  Service service(*loop, *disk_, nullptr, log, config);
+  IoWorker worker(*loop, *loop, *disk_, nullptr, log, config, service);
+  service.AddWorker(worker);
+  ASSERT_TRUE(worker.Listen({"127.0.0.1", 0}, false).ok());
+  std::thread serving([&] { loop->Run(); });
+  {
+    const PlainClient first(worker.local(), 1 << 20);
+    first.Rpc(messages::RegisterExecutor{"app", "1", {root_ + "/roots/b"}, 64, "m"});
+    ASSERT_FALSE(first.Frame().empty());
+    std::vector<std::unique_ptr<PlainClient>> clients;
+    for (int i = 0; i < kConnections; ++i) {
+      clients.push_back(std::make_unique<PlainClient>(worker.local(), 4096));
+      ASSERT_TRUE(clients.back()->connected()) << i;
+      clients.back()->Open(kBlocks);
+    }
+    for (const auto& client : clients) client->Send(client->Requests(kBlocks));
+    first.Open(1);
+    first.Send(first.Requests(1));
+    EXPECT_EQ(first.Frame().size(), transport::kChunkFetchSuccessHeaderBytes + kBlockBytes);
+    std::promise<WorkerMetrics> metrics;
+    loop->Post([&] { metrics.set_value(worker.Metrics()); });
+    const WorkerMetrics now = metrics.get_future().get();
+    EXPECT_EQ(now.connections, kConnections + 1u);
+    EXPECT_GT(now.queued_bytes, 1u << 20);
+    EXPECT_LE(now.queued_bytes, config.queued_bytes_max);
+    EXPECT_LE(now.stream_bytes, config.stream_bytes_max);
+  }
+  loop->Stop();
+  serving.join();
 }
 
 /// A disk one root of which can stop to answer.
