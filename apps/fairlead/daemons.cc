@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "shell/nm_daemon.h"
 #include "shell/rm_daemon.h"
-#include "shell/supervisor.h"
+#include "shell/supervisor_spawner.h"
 
 namespace fairlead::apps {
 namespace {
@@ -47,10 +47,8 @@ void AddDaemons(CLI::App& app, int& exit_code) {
       "  fairlead nm --set yarn.nodemanager.hostname=127.0.0.2 --set yarn.nodemanager.resource.memory-mb=4096");
   nm->callback([nm_options, &exit_code] { exit_code = shell::RunNodeManager(*nm_options); });
 
-  CLI::App* supervise = app.add_subcommand("supervise", "")->group("");  // started by nm, one for each container
-  auto directory = std::make_shared<std::string>();
-  supervise->add_option("directory", *directory)->required();
-  supervise->callback([directory, &exit_code] { exit_code = shell::RunSupervisor(*directory); });
+  CLI::App* supervise = app.add_subcommand("supervise", "")->group("");  // started by nm
+  supervise->callback([&exit_code] { exit_code = shell::RunSupervisorSpawner(); });
 }
 
 }  // namespace fairlead::apps

@@ -24,6 +24,20 @@ std::string_view EnumName(ContainerState state) {
       return "KILLING";
     case ContainerState::kDone:
       return "DONE";
+    case ContainerState::kReinitializing:
+      return "REINITIALIZING_AWAITING_KILL";
+  }
+  return "UNKNOWN";
+}
+
+std::string_view EnumName(ResourceType type) {
+  switch (type) {
+    case ResourceType::kArchive:
+      return "ARCHIVE";
+    case ResourceType::kFile:
+      return "FILE";
+    case ResourceType::kPattern:
+      return "PATTERN";
   }
   return "UNKNOWN";
 }

@@ -29,6 +29,7 @@ enum class ContainerState : uint8_t {
   kExitedWithFailure,
   kKilling,
   kDone,
+  kReinitializing,  // REINITIALIZING_AWAITING_KILL
 };
 /// ApplicationState of Hadoop's NodeManager.
 enum class AppState : uint8_t { kInitializing, kRunning, kFinishingContainersWait, kCleaningUp, kFinished };
@@ -44,6 +45,7 @@ enum class EndCause : uint8_t { kExit, kMemoryLimit, kAgentAway, kLost };
 
 std::string_view EnumName(ContainerState state);
 std::string_view EnumName(AppState state);
+std::string_view EnumName(ResourceType type);
 
 /// ContainerExitStatus of Hadoop.
 inline constexpr int32_t kExitInvalid = -1000;
@@ -135,7 +137,8 @@ struct ContainerRecord {
   std::string diagnostics;
   int32_t relaunches = 0;
   base::WallTime finished;
-  FL_FIELDS(spec, started, kill_asked, done, exit_status, diagnostics, relaunches, finished)
+  bool restart_asked = false;  // restartContainer: its process is to end and to be started again
+  FL_FIELDS(spec, started, kill_asked, done, exit_status, diagnostics, relaunches, finished, restart_asked)
 };
 struct ResourceRecord {
   ResourceNumber number = 0;
@@ -203,14 +206,16 @@ struct UpdateContainers {
   std::vector<ContainerSpec> containers;
   FL_FIELDS(call, attempt, containers)
 };
-/// Fetch{number} came to its end; `error` empty: the resource is at `path`.
+/// Fetch{number} came to its end; `error` empty: the resource is at `path`. Else `error` is what Hadoop's
+/// SerializedException.toString() gives (message, trace, causes), `thrown` what Throwable.toString() gives.
 struct ResourceFetched {
   static constexpr std::string_view kName = "resource_fetched";
   ResourceNumber number = 0;
   std::string path;
   int64_t bytes = 0;
   std::string error;
-  FL_FIELDS(number, path, bytes, error)
+  std::string thrown{};
+  FL_FIELDS(number, path, bytes, error, thrown)
 };
 /// The container's process runs (again, after Attach).
 struct ContainerRunning {
@@ -326,16 +331,33 @@ struct Shutdown {
   bool keep_containers = false;
   FL_FIELDS(keep_containers)
 };
+/// localize: more resources for a running container.
+struct LocalizeContainer {
+  static constexpr std::string_view kName = "localize_container";
+  CallToken call = 0;
+  ApplicationAttemptId attempt;
+  ContainerId container;
+  std::vector<LocalResource> resources;
+  FL_FIELDS(call, attempt, container, resources)
+};
+/// restartContainer.
+struct RestartContainer {
+  static constexpr std::string_view kName = "restart_container";
+  CallToken call = 0;
+  ApplicationAttemptId attempt;
+  ContainerId container;
+  FL_FIELDS(call, attempt, container)
+};
 /// Time has passed; NextDeadline() asked for it.
 struct Tick {
   static constexpr std::string_view kName = "tick";
   FL_NO_FIELDS()
 };
 
-using Event =
-    std::variant<Started, Persisted, StartContainers, StopContainers, SignalContainer, UpdateContainers,
-                 ResourceFetched, ContainerRunning, LaunchFailed, ContainerExited, ContainerAbsent, Usage, Health,
-                 AppCleaned, LogsHandled, Registered, HeartbeatAnswered, RmCallFailed, Shutdown, Tick>;
+using Event = std::variant<Started, Persisted, StartContainers, StopContainers, SignalContainer, UpdateContainers,
+                           ResourceFetched, ContainerRunning, LaunchFailed, ContainerExited, ContainerAbsent, Usage,
+                           Health, AppCleaned, LogsHandled, Registered, HeartbeatAnswered, RmCallFailed, Shutdown, Tick,
+                           LocalizeContainer, RestartContainer>;
 
 // ---- Effects ------------------------------------------------------------------------------------------------------
 
@@ -359,7 +381,7 @@ struct Refusal {
   std::string message;
   FL_FIELDS(container, exception, message)
 };
-/// Ends StartContainers, StopContainers, SignalContainer or UpdateContainers.
+/// Ends the call of a master where it was not refused as a whole.
 struct CallAnswer {
   static constexpr std::string_view kName = "call_answer";
   CallToken call = 0;
@@ -541,8 +563,17 @@ struct StateChanged {
   FL_FIELDS(subject, from, to, detail)
 };
 
+/// Links that a container's working directory is to have besides; those that it has stay.
+struct AddLinks {
+  static constexpr std::string_view kName = "add_links";
+  ContainerId container;
+  std::string user;
+  std::vector<Link> links;
+  FL_FIELDS(container, user, links)
+};
+
 using Effect = std::variant<Persist, CallAnswer, CallRefused, InitApp, InitService, ServiceContainer, Fetch,
                             RemoveResource, Launch, Attach, Signal, Resize, CleanContainer, CleanApp, HandleLogs,
-                            Register, Heartbeat, Unregister, Exit, StateChanged>;
+                            Register, Heartbeat, Unregister, Exit, StateChanged, AddLinks>;
 
 }  // namespace fairlead::model::nm

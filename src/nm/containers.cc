@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/codec.h"
+#include "nm/exit_codes.h"
 #include "nm/nm.h"
 #include "nm/tables.h"
 
@@ -59,8 +60,6 @@ std::string BinaryPrefix(int64_t bytes) {
 }
 
 int64_t PhysicalLimit(const ContainerSpec& spec) { return spec.resources.memory_mib() << 20; }
-
-bool EndedBySignal(int32_t exit_code) { return exit_code == kExitForceKilled || exit_code == kExitTerminated; }
 
 }  // namespace
 
@@ -278,8 +277,9 @@ base::Result<std::vector<LinkStatus>> Nm::Localization(const model::ApplicationA
   std::vector<LinkStatus> links;
   const Container* container = FindContainer(id);
   for (const auto& [link, number] : container->resources) {
-    links.push_back({link, !container->missing.contains(number)});
+    links.push_back({link, !container->missing.contains(number), {}});
   }
+  for (const auto& [link, error] : container->failed_links) links.push_back({link, false, error});
   return links;
 }
 
@@ -319,18 +319,11 @@ void Nm::Localize(Container& container) {
   const ContainerSpec& spec = container.record.spec;
   container.localization_began = now_;
   for (const LocalResource& resource : spec.local_resources) {
-    const ResourceCache::Request request = cache_.Acquire(resource, spec.user, spec.id.attempt.app, spec.id);
-    container.resources.emplace_back(resource.link, request.number);
-    if (request.is_new)
-      out_->push_back(
-          Fetch{request.number, cache_.Find(request.number)->record.resource, spec.user, spec.id.attempt.app});
-    if (!request.ready) {
-      container.missing.insert(request.number);
+    if (!Acquire(container, resource)) {
       ++container.counters[2];
       continue;
     }
-    ++counters_.resource_hits;
-    container.counters[1] += cache_.Find(request.number)->record.bytes;
+    container.counters[1] += cache_.Find(container.resources.back().second)->record.bytes;
     ++container.counters[3];
   }
   if (container.missing.empty()) {
@@ -340,16 +333,60 @@ void Nm::Localize(Container& container) {
   }
 }
 
+/// Whether the resource is there already; if not, it comes with ResourceFetched.
+bool Nm::Acquire(Container& container, const LocalResource& resource) {
+  const ContainerSpec& spec = container.record.spec;
+  const ResourceCache::Request request = cache_.Acquire(resource, spec.user, spec.id.attempt.app, spec.id);
+  container.resources.emplace_back(resource.link, request.number);
+  if (request.is_new)
+    out_->push_back(
+        Fetch{request.number, cache_.Find(request.number)->record.resource, spec.user, spec.id.attempt.app});
+  if (request.ready) {
+    ++counters_.resource_hits;
+  } else {
+    container.missing.insert(request.number);
+  }
+  return request.ready;
+}
+
+/// What ResourceLocalizationService makes of a failure: its localizer of PUBLIC resources puts words around it.
+std::string Nm::FailureReport(const ResourceFetched& event) const {
+  const ResourceCache::Entry* entry = cache_.Find(event.number);
+  if (!entry || entry->record.resource.visibility != Visibility::kPublic) return event.error;
+  const LocalResource& resource = entry->record.resource;
+  std::string users;
+  for (const model::ContainerId& id : entry->users) users += "(" + ToString(id) + ")";
+  return "Failed to download resource { { " + resource.url + ", " + std::to_string(resource.timestamp_ms) + ", " +
+         std::string(EnumName(resource.type)) + ", " + (resource.pattern.empty() ? "null" : resource.pattern) +
+         " },pending,[" + users + "]," + std::to_string(now_.ns) + ",DOWNLOADING} " + event.thrown;
+}
+
+void Nm::ResourceFailed(Container& container, const std::string& report, ResourceNumber number) {
+  if (container.state != ContainerState::kLocalizing) {  // asked for by a localize call
+    AddDiagnostics(container, report);
+    std::erase_if(container.resources, [&](const auto& entry) {
+      if (entry.second != number) return false;
+      container.failed_links[entry.first] = report;
+      std::erase_if(container.record.spec.local_resources, [&](const auto& r) { return r.link == entry.first; });
+      return true;
+    });
+    container.missing.erase(number);
+    Store(container);
+    return;
+  }
+  SetState(container, ContainerState::kLocalizationFailed, report);
+  AddDiagnostics(container, report + "\n");
+  container.record.exit_status = kExitInvalid;
+  ++counters_.failed;
+  Finish(container);
+}
+
 void Nm::On(const ResourceFetched& event) {
   if (!event.error.empty()) {
+    const std::string report = FailureReport(event);
     for (const model::ContainerId& id : cache_.Failed(event.number)) {
       Container* container = FindContainer(id);
-      if (!container || container->state != ContainerState::kLocalizing) continue;
-      SetState(*container, ContainerState::kLocalizationFailed, event.error);
-      AddDiagnostics(*container, event.error + "\n");
-      container->record.exit_status = kExitInvalid;
-      ++counters_.failed;
-      Finish(*container);
+      if (container && !container->record.done) ResourceFailed(*container, report, event.number);
     }
     return;
   }
@@ -367,7 +404,11 @@ void Nm::On(const ResourceFetched& event) {
     Container* container = FindContainer(id);
     if (!container || container->missing.erase(event.number) == 0) continue;
     container->counters[0] += event.bytes;
-    if (container->missing.empty() && container->state == ContainerState::kLocalizing) Launch(*container, false);
+    if (container->state != ContainerState::kLocalizing) {
+      AddReadyLinks(*container, event.number);
+    } else if (container->missing.empty()) {
+      Launch(*container, false);
+    }
   }
 }
 
@@ -415,7 +456,7 @@ void Nm::Run(Container& container, bool relaunch) {
   launch.relaunch = relaunch;
   for (const auto& [link, number] : container.resources) {
     const ResourceCache::Entry* entry = cache_.Find(number);
-    if (entry) launch.links.push_back({link, entry->record.path});
+    if (entry && !container.missing.contains(number)) launch.links.push_back({link, entry->record.path});
   }
   container.counters[4] = (now_ - container.localization_began).millis();
   for (const int64_t counter : container.counters) {
@@ -430,6 +471,8 @@ void Nm::On(const ContainerRunning& event) {
   if (!container || container->record.done) return;
   container->pid = event.pid;
   const bool attached = std::exchange(container->attaching, false);
+  if (attached && container->state != ContainerState::kKilling)
+    LocalizeMore(*container, container->record.spec.local_resources);
   if (container->state != ContainerState::kScheduled && container->state != ContainerState::kRelaunching) return;
   if (attached && !container->services_told) {
     const ContainerSpec& spec = container->record.spec;
@@ -446,6 +489,7 @@ void Nm::On(const ContainerAbsent& event) {
   if (!container || !container->attaching || container->record.done) return;
   container->attaching = false;
   container->has_room = false;
+  container->record.restart_asked = false;
   if (container->state == ContainerState::kKilling) {
     AddDiagnostics(*container, "Container is killed before being launched.\n");
     Finish(*container);
@@ -475,7 +519,7 @@ void Nm::Kill(Container& container, int32_t exit_status, const std::string& reas
   ++counters_.killed;
   const bool has_process =
       container.attaching || (container.state == ContainerState::kScheduled && container.has_room) ||
-      container.state == ContainerState::kRunning ||
+      container.state == ContainerState::kRunning || container.state == ContainerState::kReinitializing ||
       (container.state == ContainerState::kRelaunching && container.relaunch_at == base::Instant::Max());
   if (!has_process) {
     AddDiagnostics(container, "Container is killed before being launched.\n");
@@ -500,8 +544,10 @@ void Nm::On(const ContainerExited& event) {
   container->pid = 0;
   if (container->state == ContainerState::kKilling) {
     ExitedAfterKill(*container, event);
+  } else if (container->state == ContainerState::kReinitializing && StartAgain(*container, event)) {
+    return;
   } else if (container->state == ContainerState::kScheduled || container->state == ContainerState::kRelaunching ||
-             container->state == ContainerState::kRunning) {
+             container->state == ContainerState::kRunning || container->state == ContainerState::kReinitializing) {
     ExitedByItself(*container, event);
   }
 }

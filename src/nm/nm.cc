@@ -79,9 +79,11 @@ void Nm::On(const Started& event) {
     app->second.live.insert(record.spec.id);
     container.attaching = true;
     container.has_room = true;
-    container.state = record.kill_asked ? ContainerState::kKilling : ContainerState::kScheduled;
+    container.state = record.kill_asked      ? ContainerState::kKilling
+                      : record.restart_asked ? ContainerState::kReinitializing
+                                             : ContainerState::kScheduled;
     out_->push_back(Attach{record.spec});
-    if (record.kill_asked) Terminate(container);
+    if (record.kill_asked || record.restart_asked) Terminate(container);
   }
   link_.BeginRegistration(now_);
   next_cache_check_ = now_ + config_.cache_check_interval;
@@ -92,6 +94,7 @@ void Nm::On(const Started& event) {
 }
 
 void Nm::On(const Persisted& event) {
+  if (const auto change = pending_changes_.extract(event.txn)) return ChangeStored(change.mapped(), event);
   const auto at = pending_starts_.find(event.txn);
   if (at == pending_starts_.end()) return;
   PendingStart pending = std::move(at->second);
@@ -512,6 +515,7 @@ uint64_t Nm::StateHash() const {
   for (const auto& [id, container] : containers_) {
     base::HashInto(hasher, container.record);
     base::HashInto(hasher, container.missing);
+    base::HashInto(hasher, container.failed_links);
     base::HashInto(hasher, container.kill_at);
     base::HashInto(hasher, container.relaunch_at);
     hasher.Mix(static_cast<uint64_t>(container.state) * 8 + container.has_room * 4u + container.attaching * 2u +

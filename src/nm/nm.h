@@ -40,10 +40,11 @@ struct AppView {
   std::string view_acl;
   std::vector<model::ContainerId> containers;
 };
-/// One link of a container's launch context.
+/// One link that a container was to have.
 struct LinkStatus {
   std::string link;
   bool ready = false;
+  std::string error;  // not empty: there will be none
 };
 struct Counters {
   int64_t launched = 0;
@@ -118,6 +119,7 @@ class Nm {
     base::Instant kill_at = base::Instant::Max();
     base::Instant relaunch_at = base::Instant::Max();
     std::vector<base::WallTime> relaunch_times;
+    std::map<std::string, std::string> failed_links;  // of localize calls -> why
     base::Instant localization_began;
     int64_t counters[5] = {};  // bytes missed, bytes cached, files missed, files cached, ms
     model::nm::ContainerUsage usage;
@@ -131,6 +133,12 @@ class Nm {
   struct PendingStart {
     model::nm::CallAnswer answer;
     std::vector<model::ContainerId> containers;
+  };
+  /// A localize or restartContainer call whose row is under way.
+  struct PendingChange {
+    model::nm::CallToken call = 0;
+    model::ContainerId container;
+    std::vector<model::nm::LocalResource> resources;  // none: a restart
   };
 
   // Events.
@@ -154,12 +162,28 @@ class Nm {
   void On(const model::nm::RmCallFailed& event);
   void On(const model::nm::Shutdown& event);
   void On(const model::nm::Tick&) {}
+  void On(const model::nm::LocalizeContainer& event);
+  void On(const model::nm::RestartContainer& event);
 
   // Containers (containers.cc).
   std::optional<model::nm::Refusal> CheckStart(const model::ApplicationAttemptId& attempt,
                                                const model::nm::ContainerSpec& spec, bool is_start) const;
   void Begin(Container& container);
   void Localize(Container& container);
+  bool Acquire(Container& container, const model::nm::LocalResource& resource);
+  void ResourceFailed(Container& container, const std::string& report, model::nm::ResourceNumber number);
+  std::string FailureReport(const model::nm::ResourceFetched& event) const;
+
+  // Calls about running containers (container_changes.cc).
+  std::optional<std::string> NotRunning(const model::ApplicationAttemptId& attempt, const model::ContainerId& id,
+                                        const char* operation) const;
+  void PersistChange(const Container& container, PendingChange change);
+  void ChangeStored(const PendingChange& change, const model::nm::Persisted& event);
+  void LocalizeMore(Container& container, const std::vector<model::nm::LocalResource>& resources);
+  void AddReadyLinks(const Container& container, model::nm::ResourceNumber number);
+  void RestartProcess(Container& container);
+  bool StartAgain(Container& container, const model::nm::ContainerExited& event);
+
   void Launch(Container& container, bool relaunch);
   void Run(Container& container, bool relaunch);
   void LaunchWaiting();
@@ -212,6 +236,7 @@ class Nm {
   std::map<model::ContainerId, base::WallTime> seen_;    // started here -> expiry of its token
   std::map<model::ContainerId, base::Instant> stopped_;  // forgotten -> until when it counts as recently stopped
   std::map<uint64_t, PendingStart> pending_starts_;      // by transaction
+  std::map<uint64_t, PendingChange> pending_changes_;    // by transaction
   std::set<model::ContainerId> forget_when_done_;
   std::vector<model::ContainerId> waiting_for_room_;  // oldest first
   std::vector<model::ContainerId> in_flight_;         // ends told in the call under way

@@ -312,6 +312,97 @@ TEST(Nm, FailedLocalizationEndsItsContainers) {
   EXPECT_EQ(node.Count<Launch>(), 0);
 }
 
+TEST(Nm, FailedPublicResourceIsToldInTheLocalizersWords) {
+  Node node;
+  node.Register();
+  ContainerSpec spec = Spec(Id(1));
+  spec.local_resources = {File("file:/a", "a")};
+  spec.local_resources[0].visibility = Visibility::kPublic;
+  node.Start(spec);
+  node.Step({ResourceFetched{1, {}, 0, "no\njava.io.IOException: no\n", "java.io.IOException: no"}});
+  EXPECT_THAT(node.Report(Id(1)).diagnostics,
+              testing::EndsWith("]Failed to download resource { { file:/a, 0, FILE, null },pending,"
+                                "[(container_1000_0001_01_000001)],1,DOWNLOADING} java.io.IOException: no\n"));
+}
+
+TEST(Nm, LocalizesForARunningContainer) {
+  Node node;
+  node.Register();
+  node.Run(Id(1));
+  node.hold_commits_ = true;
+  node.Step({LocalizeContainer{5, Attempt(1), Id(1), {File("file:/a", "a"), File("file:/b", "d/b")}}});
+  EXPECT_EQ(node.Count<CallAnswer>() + node.Count<Fetch>(), 0) << "before it is stored";
+  const uint64_t txn = node.Last<Persist>().txn;
+  node.hold_commits_ = false;
+  node.Step({Persisted{txn, true, {}}});
+  EXPECT_EQ(node.Count<CallAnswer>(), 1);
+  EXPECT_EQ(node.Count<Fetch>(), 2);
+  node.Step({ResourceFetched{2, "/l/b", 7, {}}});
+  EXPECT_EQ(node.Last<AddLinks>().links.at(0).link, "d/b");
+  EXPECT_EQ(node.Last<AddLinks>().links.at(0).path, "/l/b");
+  node.Step({ResourceFetched{1, {}, 0, "gone\njava.io.IOException: gone\n", "java.io.IOException: gone"}});
+  EXPECT_EQ(node.Report(Id(1)).state, ContainerState::kRunning);
+  EXPECT_THAT(node.Report(Id(1)).diagnostics, testing::EndsWith("]gone\njava.io.IOException: gone\n"));
+  const auto links = node.core_.Localization(Attempt(1), Id(1));
+  ASSERT_EQ(links->size(), 2u);
+  EXPECT_TRUE(links->at(0).ready);
+  EXPECT_EQ(links->at(1).link, "a");
+  EXPECT_THAT(links->at(1).error, HasSubstr("gone"));
+  // What is there needs no fetching, a known link stays what it is.
+  node.Step({LocalizeContainer{6, Attempt(1), Id(1), {File("file:/b", "again"), File("file:/c", "d/b")}}});
+  EXPECT_EQ(node.Count<Fetch>(), 0);
+  ASSERT_EQ(node.Count<AddLinks>(), 1);
+  EXPECT_EQ(node.Last<AddLinks>().links.size(), 2u) << "both links of the resource; the old one is left alone";
+
+  Node after;
+  after.Step({node.Stored()});
+  after.Step({ContainerRunning{Id(1), 5}});
+  EXPECT_EQ(after.Count<Fetch>(), 0);
+  EXPECT_EQ(after.core_.Localization(Attempt(1), Id(1))->size(), 2u);
+}
+
+TEST(Nm, RefusesChangesOfWhatDoesNotRun) {
+  Node node;
+  node.Register();
+  node.Run(Id(1));
+  node.Step({LocalizeContainer{5, Attempt(2), Id(1), {}}});
+  EXPECT_THAT(node.Last<CallRefused>().message,
+              HasSubstr("not authorized to perform [LOCALIZE] on Container [container_1000_0001_01_000001]!!"));
+  node.Step({RestartContainer{5, Attempt(1), Id(7)}});
+  EXPECT_EQ(node.Last<CallRefused>().message, "Specified container_1000_0001_01_000007 does not exist!");
+  node.Step({ContainerExited{Id(1), 0, EndCause::kExit, {}, 0}});
+  node.Step({RestartContainer{5, Attempt(1), Id(1)}});
+  EXPECT_EQ(node.Last<CallRefused>().message,
+            "Cannot perform RE_INIT on [container_1000_0001_01_000001]. Current state is [DONE, "
+            "isReInitializing=false]. Container Execution Type is [GUARANTEED].");
+}
+
+TEST(Nm, RestartsAContainersProcess) {
+  Node node;
+  node.Register();
+  node.Run(Id(1));
+  node.Step({RestartContainer{5, Attempt(1), Id(1)}});
+  EXPECT_EQ(node.Count<CallAnswer>(), 1);
+  EXPECT_EQ(node.Last<Signal>().kind, SignalKind::kTerminate);
+  EXPECT_EQ(node.Report(Id(1)).state, ContainerState::kReinitializing);
+
+  Node after;
+  after.Step({node.Stored()});
+  EXPECT_EQ(after.Last<Signal>().kind, SignalKind::kTerminate) << "a restart under way goes on";
+  for (Node* one : {&node, &after}) {
+    one->Advance(Duration::Millis(250));
+    one->Step({Tick{}});
+    EXPECT_EQ(one->Last<Signal>().kind, SignalKind::kKill);
+    one->Step({ContainerExited{Id(1), 137, EndCause::kExit, "killed", 0}});
+    EXPECT_TRUE(one->Last<Launch>().relaunch);
+    one->Step({ContainerRunning{Id(1), 77}});
+    EXPECT_EQ(one->Report(Id(1)).state, ContainerState::kRunning);
+    EXPECT_FALSE(one->Report(Id(1)).complete);
+    one->Step({ContainerExited{Id(1), 5, EndCause::kExit, "five", 0}});
+    EXPECT_EQ(one->Report(Id(1)).exit_status, 5);
+  }
+}
+
 TEST(Nm, KillDuringLocalization) {
   Node node;
   node.Register();
@@ -576,7 +667,7 @@ uint64_t Soup(uint64_t seed) {
   for (int step = 0; step < 400; ++step) {
     std::vector<Event> events;
     const model::ContainerId id = Id(rng.Between(1, 12), static_cast<int32_t>(rng.Between(1, 3)));
-    switch (rng.Below(9)) {
+    switch (rng.Below(11)) {
       case 0: {
         ContainerSpec spec = Spec(id);
         spec.rm_identifier = node.core_.rm_identifier();
@@ -618,6 +709,13 @@ uint64_t Soup(uint64_t seed) {
                                            : Event{Registered{NodeAction::kNormal, 77 + step, {}, false, {}}});
           registering = false;
         }
+        break;
+      case 8:
+        events.push_back(LocalizeContainer{
+            2, id.attempt, id, {File("file:/" + std::to_string(rng.Below(6)), "l" + std::to_string(rng.Below(4)))}});
+        break;
+      case 9:
+        events.push_back(RestartContainer{3, id.attempt, id});
         break;
       default:
         node.Advance(Duration::Millis(rng.Between(1, 400)));

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "process/nm/layout.h"
+#include "shell/files_as.h"
 #include "shell/localizer_archive.h"
 #include "shell/localizer_web.h"
 
@@ -48,30 +48,6 @@ std::string Iso8601(int64_t ms) {
                 static_cast<int>(((ms % 1000) + 1000) % 1000));
   return text;
 }
-
-/// Makes this thread act on files as `user` (the raw calls change one thread, unlike glibc's); undone by the
-/// destructor.
-class FilesAs {
- public:
-  explicit FilesAs(const UnixUser* user) : active_(user != nullptr) {
-    if (!active_) return;
-    const std::vector<gid_t> groups(user->groups.begin(), user->groups.end());
-    ::syscall(SYS_setgroups, groups.size(), groups.data());
-    ::syscall(SYS_setfsgid, user->group);
-    ::syscall(SYS_setfsuid, user->user);
-  }
-  ~FilesAs() {
-    if (!active_) return;
-    ::syscall(SYS_setfsuid, ::geteuid());
-    ::syscall(SYS_setfsgid, ::getegid());
-    ::syscall(SYS_setgroups, size_t{0}, nullptr);
-  }
-  FilesAs(const FilesAs&) = delete;
-  FilesAs& operator=(const FilesAs&) = delete;
-
- private:
-  bool active_;
-};
 
 /// scheme://authority/path, or a bare path.
 struct Url {
@@ -210,7 +186,7 @@ base::Status Settle(const FetchPlan& plan, const std::string& copy, const std::s
 base::Status CheckLocalSource(const model::nm::LocalResource& resource, const std::string& path, base::WallTime now) {
   struct stat info {};
   if (::stat(path.c_str(), &info) < 0) {
-    if (errno == ENOENT) return base::Error{"File file:" + path + " does not exist"};
+    if (errno == ENOENT) return base::Error{"File file:" + path + " does not exist", ENOENT};
     return Errno("file:" + path);
   }
   const int64_t modified = ModifiedMs(info);
@@ -227,25 +203,55 @@ base::Status CheckLocalSource(const model::nm::LocalResource& resource, const st
   return {};
 }
 
-base::Result<std::string> Bring(const FetchPlan& plan, const LocalizerOptions& options, base::WallTime now) {
+/// Hadoop's exception for an error.
+std::string Thrown(const base::Error& error) {
+  switch (error.code) {
+    case ENOENT:
+      return "java.io.FileNotFoundException: " + error.message;
+    case EPROTONOSUPPORT:
+      return "org.apache.hadoop.fs.UnsupportedFileSystemException: " + error.message;
+    default:
+      return "java.io.IOException: " + error.message;
+  }
+}
+
+/// As SerializedException.toString() prints an exception, without the frames of its trace.
+Fetched Failure(const base::Error& error) {
+  const std::string thrown = Thrown(error);
+  return {{}, 0, error.message + "\n" + thrown + "\n", thrown};
+}
+
+/// What fails after the checks FSDownload wraps twice: in a YarnException, and, where it acts as the user, in what doAs
+/// throws. Each prints the causes in its trace, and they follow once more.
+Fetched UnpackFailure(const base::Error& error) {
+  const std::string message = "Download and unpack failed";
+  const std::string thrown = "org.apache.hadoop.yarn.exceptions.YarnException: " + message;
+  const std::string cause = "Caused by: " + Thrown(error) + "\n";
+  return {{},
+          0,
+          "\njava.lang.reflect.UndeclaredThrowableException\nCaused by: " + thrown + "\n" + cause +
+              "Caused by: " + message + "\n" + thrown + "\n" + cause + "Caused by: " + Failure(error).error,
+          thrown};
+}
+
+base::Result<std::string, Fetched> Bring(const FetchPlan& plan, const LocalizerOptions& options, base::WallTime now) {
   const Url url = ParseUrl(plan.resource.url);
   const std::string name = fs::path(url.path).filename();
-  if (!process::nm::IsPlainName(name)) return base::Error{"the resource " + plan.resource.url + " has no file name"};
+  if (!process::nm::IsPlainName(name)) return Failure({"the resource " + plan.resource.url + " has no file name"});
   const std::string copy = plan.directory + "/." + name + ".part";
   const std::string target = plan.directory + "/" + name;
-  base::Status fetched;
   if (url.scheme == "file") {
-    fetched = CheckLocalSource(plan.resource, url.path, now);
-    if (fetched) {
-      fetched = fs::is_directory(url.path) ? CopyTree(url.path, copy, options.limits)
-                                           : CopyFile(url.path, copy, options.limits.bytes_max);
-    }
+    if (base::Status good = CheckLocalSource(plan.resource, url.path, now); !good) return Failure(good.error());
+    const base::Status copied = fs::is_directory(url.path) ? CopyTree(url.path, copy, options.limits)
+                                                           : CopyFile(url.path, copy, options.limits.bytes_max);
+    if (!copied) return UnpackFailure(copied.error());
   } else {
-    fetched = FetchFromWeb({url.scheme, url.authority, url.path, plan.user, options.web_address}, plan.resource, copy,
-                           options.limits.bytes_max);
+    const base::Status fetched = FetchFromWeb({url.scheme, url.authority, url.path, plan.user, options.web_address},
+                                              plan.resource, copy, options.limits.bytes_max);
+    if (!fetched) return Failure(fetched.error());
   }
-  if (!fetched) return fetched.error();
-  if (base::Status settled = Settle(plan, copy, target, options.limits); !settled) return settled.error();
+  if (base::Status settled = Settle(plan, copy, target, options.limits); !settled)
+    return UnpackFailure(settled.error());
   return target;
 }
 
@@ -317,29 +323,29 @@ base::Status MakeResourceDirectory(const FetchPlan& plan, const UnixUser* owner)
 }  // namespace
 
 Fetched FetchResource(const FetchPlan& plan, const LocalizerOptions& options, base::WallTime now) {
-  const auto fail = [&](const std::string& why) {
+  const auto fail = [&](Fetched failure) {
     std::error_code ignored;
     fs::remove_all(plan.directory, ignored);
-    return Fetched{{}, 0, why};
+    return failure;
   };
   UnixUser user;
   const UnixUser* owner = nullptr;
   if (options.run_as.switch_user && plan.resource.visibility != Visibility::kPublic) {
     base::Result<UnixUser> found = FindUnixUser(options.run_as.NameFor(plan.user));
-    if (!found) return fail(found.error().message);
+    if (!found) return fail(Failure(found.error()));
     user = std::move(*found);
     owner = &user;
   }
-  if (base::Status made = MakeResourceDirectory(plan, owner); !made) return fail(made.error().message);
-  base::Result<std::string> brought = base::Error{};
+  if (base::Status made = MakeResourceDirectory(plan, owner); !made) return fail(Failure(made.error()));
+  base::Result<std::string, Fetched> brought = Fetched{};
   int64_t bytes = 0;
   {
     const FilesAs acting(owner);
     brought = Bring(plan, options, now);
     if (brought) bytes = SettlePermissions(*brought, plan.resource.visibility == Visibility::kPublic);
   }
-  if (!brought) return fail(brought.error().message);
-  return {*brought, bytes, {}};
+  if (!brought) return fail(brought.error());
+  return {*brought, bytes, {}, {}};
 }
 
 std::unique_ptr<process::nm::Localizer> MakeLocalizer(env::Loop& loop, LocalizerOptions options) {

@@ -121,7 +121,10 @@ TEST_F(Localizer, RefusesWhatChangedOrIsMissingOrForeign) {
   EXPECT_THAT(Fetch(path, ResourceType::kFile).error, HasSubstr("changed on src filesystem - expected: \""));
   EXPECT_FALSE(fs::exists(root_ + "/cache/1"));
   shift_ms_ = 0;
-  EXPECT_THAT(Fetch(root_ + "/none", ResourceType::kFile).error, HasSubstr("does not exist"));
+  const std::string missing = "File file:" + root_ + "/none does not exist";
+  EXPECT_EQ(Fetch(root_ + "/none", ResourceType::kFile).error,
+            missing + "\njava.io.FileNotFoundException: " + missing + "\n");
+  EXPECT_EQ(Fetch(root_ + "/none", ResourceType::kFile).thrown, "java.io.FileNotFoundException: " + missing);
   ::chmod(path.c_str(), 0640);
   EXPECT_THAT(Fetch(path, ResourceType::kFile, "", Visibility::kPublic).error, HasSubstr("not publicly accessible"));
   process::nm::FetchPlan plan;
@@ -184,7 +187,10 @@ TEST_F(Localizer, HoldsItsLimits) {
 }
 
 TEST_F(Localizer, DamagedArchive) {
-  EXPECT_NE(Fetch(Write("x.zip", "PK\x03\x04 not really"), ResourceType::kArchive).error, "");
+  const Fetched broken = Fetch(Write("x.zip", "PK\x03\x04 not really"), ResourceType::kArchive);
+  EXPECT_EQ(broken.thrown, "org.apache.hadoop.yarn.exceptions.YarnException: Download and unpack failed");
+  EXPECT_THAT(broken.error, testing::StartsWith("\njava.lang.reflect.UndeclaredThrowableException\nCaused by: "));
+  EXPECT_THAT(broken.error, testing::ContainsRegex("\nCaused by: Download and unpack failed\n"));
 }
 
 TEST_F(Localizer, JarByPattern) {

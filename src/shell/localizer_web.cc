@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -126,7 +127,7 @@ base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResourc
   if (source.scheme == "hdfs" || source.scheme == "webhdfs" || source.scheme == "swebhdfs")
     return FetchFromHdfs(source, resource, to, bytes_max);
   if (source.scheme != "http" && source.scheme != "https")
-    return base::Error{"No FileSystem for scheme \"" + source.scheme + "\""};
+    return base::Error{"No FileSystem for scheme \"" + source.scheme + "\"", EPROTONOSUPPORT};
   int64_t modified_s = -1;
   const std::string url = source.scheme + "://" + source.authority + Escape(source.path, true);
   if (base::Status got = GetFile(url, to, bytes_max, &modified_s); !got) return got;

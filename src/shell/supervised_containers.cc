@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -29,8 +28,11 @@
 
 #include "base/codec.h"
 #include "process/nm/layout.h"
+#include "shell/container_links.h"
+#include "shell/files_as.h"
 #include "shell/supervisor.h"
 #include "shell/supervisor_process_tree.h"
+#include "shell/supervisor_spawner.h"
 
 namespace fairlead::shell {
 
@@ -92,7 +94,8 @@ std::string Tail(const std::string& path, int64_t bytes_max) {
 
 class Worker : public process::nm::Containers {
  public:
-  Worker(env::Loop& loop, SupervisedOptions options) : loop_(loop), options_(std::move(options)) {
+  Worker(env::Loop& loop, SupervisedOptions options)
+      : loop_(loop), options_(std::move(options)), spawner_(options_.binary) {
     wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   }
   ~Worker() override {
@@ -117,6 +120,13 @@ class Worker : public process::nm::Containers {
   void Signal(const ContainerId& id, model::nm::SignalKind kind) override {
     Enqueue([this, id, kind] { DoSignal(id, kind); });
   }
+  void Link(const ContainerId& id, const std::string& user, const std::string& work_dir,
+            std::vector<model::nm::Link> links) override {
+    Enqueue([this, id, user, work_dir, links = std::move(links)] {
+      if (base::Status linked = LinkAs(user, work_dir, links); !linked)
+        Warn(model::ToString(id) + ": " + linked.error().message);
+    });
+  }
   void Resize(const ContainerId& id, const model::Resources& resources) override {
     Enqueue([this, id, resources] {
       const auto at = entries_.find(id);
@@ -137,8 +147,7 @@ class Worker : public process::nm::Containers {
  private:
   struct Entry {
     int channel = -1;
-    pid_t supervisor = -1;
-    bool is_child = false;
+    int64_t supervisor = 0;  // its pid, once it has told
     bool running_told = false;
     CgroupPlace place;
     std::string log_dir;
@@ -167,6 +176,7 @@ class Worker : public process::nm::Containers {
   }
 
   void Run() {
+    if (base::Status ready = spawner_.Start(); !ready) Warn(ready.error().message);  // tried again with each container
     int64_t next_usage = NowMs() + options_.usage_interval.millis();
     while (!stop_) {
       std::vector<pollfd> fds{{wake_, POLLIN, 0}};
@@ -242,6 +252,7 @@ class Worker : public process::nm::Containers {
     spec.agent_away_ms = options_.agent_away.millis();
     spec.leftover_grace_ms = options_.leftover_grace.millis();
     spec.umask = static_cast<int32_t>(std::strtol(options_.umask.c_str(), nullptr, 8));
+    if (plan.debug_info) spec.debug_log_dir = plan.log_dirs.front();
     if (owner) {
       spec.switch_user = true;
       spec.user = user.user;
@@ -260,6 +271,15 @@ class Worker : public process::nm::Containers {
       Warn(spec.container + " runs without control group: " + place.error().message);
     }
     return Spawn(plan.id, spec, std::move(entry));
+  }
+
+  base::Status LinkAs(const std::string& submitter, const std::string& work_dir,
+                      const std::vector<model::nm::Link>& links) const {
+    if (!options_.run_as.switch_user) return MakeLinks(work_dir, links, false);
+    const base::Result<UnixUser> user = FindUnixUser(options_.run_as.NameFor(submitter));
+    if (!user) return user.error();
+    const FilesAs acting(&*user);
+    return MakeLinks(work_dir, links, false);
   }
 
   base::Status MakeDirectories(const LaunchPlan& plan, const UnixUser* owner) {
@@ -282,7 +302,11 @@ class Worker : public process::nm::Containers {
     }
     const std::string script = plan.work_dir + "/" + process::nm::kLaunchScript;
     if (base::Status written = WriteOwned(script, plan.script, 0700, owner); !written) return written;
-    return WriteOwned(plan.work_dir + "/" + process::nm::kTokenFile, plan.tokens, 0600, owner);
+    if (base::Status written = WriteOwned(plan.work_dir + "/" + process::nm::kTokenFile, plan.tokens, 0600, owner);
+        !written)
+      return written;
+    const FilesAs acting(owner);
+    return MakeLinks(plan.work_dir, plan.links, true);
   }
 
   base::Status Spawn(const ContainerId& id, const SupervisorSpec& spec, Entry entry) {
@@ -306,47 +330,16 @@ class Worker : public process::nm::Containers {
       ::close(lock);
       return Errno("socketpair");
     }
-    const base::Result<pid_t> pid = SpawnSupervisor(control, channel[1], lock);
+    const base::Status spawned = spawner_.Spawn(control, channel[1], lock);
     ::close(channel[1]);
     ::close(lock);
-    if (!pid) {
+    if (!spawned) {
       ::close(channel[0]);
-      return pid.error();
+      return spawned;
     }
     entry.channel = channel[0];
-    entry.supervisor = *pid;
-    entry.is_child = true;
     entries_[id] = std::move(entry);
     return {};
-  }
-
-  base::Result<pid_t> SpawnSupervisor(const std::string& control, int channel, int lock) {
-    // Both ends above the fixed numbers first, so that dup2 never meets its own source.
-    const int high_channel = ::fcntl(channel, F_DUPFD_CLOEXEC, 10);
-    const int high_lock = ::fcntl(lock, F_DUPFD_CLOEXEC, 10);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-    ::posix_spawn_file_actions_adddup2(&actions, 0, 1);
-    ::posix_spawn_file_actions_addopen(&actions, 2, (control + "/supervisor.err").c_str(),
-                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, high_channel, kSupervisorChannelFd);
-    ::posix_spawn_file_actions_adddup2(&actions, high_lock, kSupervisorLockFd);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions, 5);
-    std::string binary = options_.binary, word = "supervise", directory = control;
-    char* argv[] = {binary.data(), word.data(), directory.data(), nullptr};
-    char* environment[] = {nullptr};
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    pid_t pid = -1;
-    const int error = ::posix_spawn(&pid, binary.c_str(), &actions, &attributes, argv, environment);
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(high_channel);
-    ::close(high_lock);
-    if (error != 0) return base::Error{"cannot start the supervisor: " + std::string(std::strerror(error)), error};
-    return pid;
   }
 
   // ---- Attach ----
@@ -387,9 +380,6 @@ class Worker : public process::nm::Containers {
       Ended(id);
       return;
     }
-    ucred peer{};
-    socklen_t length = sizeof peer;
-    if (::getsockopt(entry.channel, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) entry.supervisor = peer.pid;
     entries_[id] = std::move(entry);
   }
 
@@ -436,9 +426,11 @@ class Worker : public process::nm::Containers {
       return;
     }
     text[n] = '\0';
-    if (text[0] == 'R' && !at->second.running_told) {
+    long long pid = 0, supervisor = 0;
+    if (std::sscanf(text, "R %lld %lld", &pid, &supervisor) == 2 && !at->second.running_told) {
       at->second.running_told = true;
-      Tell(model::nm::ContainerRunning{id, std::strtoll(text + 1, nullptr, 10)});
+      at->second.supervisor = supervisor;
+      Tell(model::nm::ContainerRunning{id, pid});
     }
   }
 
@@ -447,7 +439,6 @@ class Worker : public process::nm::Containers {
     Entry entry = std::move(entries_.at(id));
     entries_.erase(id);
     CloseChannel(entry);
-    if (entry.is_child) ::waitpid(entry.supervisor, nullptr, 0);
     const base::Result<SupervisorExit> exit = ReadSupervisorExit(ControlDir(id));
     if (!exit) {
       SweepStrays(id, entry);
@@ -555,6 +546,7 @@ class Worker : public process::nm::Containers {
   std::mutex mutex_;
   std::deque<std::function<void()>> jobs_;
   std::map<ContainerId, Entry> entries_;  // of the thread
+  SupervisorSpawner spawner_;             // of the thread
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "env_posix/posix_loop.h"
 #include "shell/supervisor.h"
 #include "shell/supervisor_process_tree.h"
+#include "shell/supervisor_spawner.h"
 
 namespace fairlead::shell {
 namespace {
@@ -86,9 +88,9 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
   static model::ContainerId Id(int64_t n) { return {{{::getpid(), 1}, 1}, n}; }
   std::string Work(int64_t n) const { return root_ + "/usercache/u/appcache/app/" + std::to_string(n); }
   std::string Logs(int64_t n) const { return root_ + "/logs/app/" + std::to_string(n); }
-  void Launch(int64_t n, const std::string& commands, int64_t memory_mib = 512) {
+  void Launch(int64_t n, const std::string& commands, int64_t memory_mib = 512) { Launch(n, commands, memory_mib, {}); }
+  void Launch(int64_t n, const std::string& commands, int64_t memory_mib, process::nm::LaunchPlan plan) {
     fs::create_directories(root_ + "/logs");
-    process::nm::LaunchPlan plan;
     plan.id = Id(n);
     plan.user = "u";
     plan.resources = model::Resources::Of(memory_mib, 1);
@@ -97,7 +99,7 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
     plan.work_dir = Work(n);
     plan.app_dirs = {root_ + "/usercache/u/appcache/app"};
     plan.log_dirs = {Logs(n)};
-    containers_->Launch(plan);
+    containers_->Launch(std::move(plan));
   }
   static std::string Read(const std::string& path) {
     std::ifstream file(path);
@@ -143,6 +145,51 @@ TEST_F(Fixture, RunsAndTellsTheExitCode) {
   ASSERT_EQ(::stat((Work(1) + "/container_tokens").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   containers_->Forget(Id(1));
+}
+
+TEST_F(Fixture, LinksAndDebugInformationAreThereBeforeTheScript) {
+  process::nm::LaunchPlan plan;
+  plan.links = {{"plain", "/etc/hostname"}, {"sub/link", "/etc/hosts"}, {"broken", "/no/such"}};
+  plan.debug_info = true;
+  Launch(1, "cat " + Logs(1) + "/directory.info > seen; cmp launch_container.sh " + Logs(1) + "/launch_container.sh",
+         512, std::move(plan));
+  EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
+  const std::string seen = Read(Work(1) + "/seen");
+  EXPECT_THAT(seen, testing::ContainsRegex("^ls -l:\ntotal [0-9]+\n"));
+  EXPECT_THAT(seen, testing::ContainsRegex("\nlrwxrwxrwx +1 .* broken -> /no/such\n"));
+  EXPECT_THAT(seen, testing::ContainsRegex("find -L . -maxdepth 5 -ls:\n +[0-9]+ +[0-9]+ drwx.* \\.\n"));
+  EXPECT_THAT(seen, testing::ContainsRegex("\n +[0-9]+ +[0-9]+ -rw.* \\./sub/link\n"));
+  EXPECT_THAT(seen, testing::ContainsRegex("-type l -ls\\):\n[^\n]* \\./broken -> /no/such\n$"));
+}
+
+TEST_F(Fixture, LinksForARunningContainer) {
+  const std::string go = MakePipe("go");
+  Launch(1, "ln -s /etc/hosts mine; echo up > " + go + "; cat " + go + "2; readlink mine sub/more > out");
+  ASSERT_EQ(::mkfifo((go + "2").c_str(), 0600), 0);
+  Next<ContainerRunning>(1);
+  EXPECT_EQ(AwaitPipe(go), "up");
+  containers_->Link(Id(1), "u", Work(1), {{"sub/more", "/etc/hostname"}, {"mine", "/etc/hostname"}});
+  Launch(2, "exit 0");  // one after the other
+  Next<ContainerRunning>(2);
+  std::ofstream(go + "2") << "go\n";
+  EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
+  EXPECT_EQ(Read(Work(1) + "/out"), "/etc/hosts\n/etc/hostname\n") << "what is there stays";
+}
+
+TEST_F(Fixture, AKilledSpawnerIsReplacedAndItsSupervisorsGoOn) {
+  const std::string go = MakePipe("go");
+  Launch(1, "cat " + go);
+  const int64_t pid = Next<ContainerRunning>(1).pid;
+  ProcessInfo container, supervisor;
+  ASSERT_TRUE(ReadProcess(pid, container));
+  ASSERT_TRUE(ReadProcess(container.parent, supervisor));
+  ASSERT_EQ(::kill(static_cast<pid_t>(supervisor.parent), SIGKILL), 0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(supervisor.parent), &ended, WEXITED | WNOWAIT), 0);
+  Launch(2, "exit 4");
+  EXPECT_EQ(Next<ContainerExited>(2).exit_code, 4);
+  std::ofstream(go) << "go\n";
+  EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
 }
 
 TEST_F(Fixture, LaunchFailureIsTold) {
@@ -335,7 +382,7 @@ TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
 
 /// The test binary is its own supervisor.
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunSupervisor(argv[2]);
+  if (argc == 2 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunSupervisorSpawner();
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -22,6 +22,7 @@
 
 #include "base/codec.h"
 #include "shell/cgroup.h"
+#include "shell/directory_info.h"
 #include "shell/supervisor_process_tree.h"
 
 namespace fairlead::shell {
@@ -75,7 +76,7 @@ base::Result<T> ReadRecord(const std::string& path) {
   return record;
 }
 
-/// In the container's first process, between fork and exec: async-signal-safe calls only. Never returns.
+/// In the container's first process, between fork and exec; the supervisor has one thread. Never returns.
 [[noreturn]] void RunContainer(const SupervisorSpec& spec, char* const* argv, char* const* environment, int report) {
   const auto fail = [&](const char* step) {
     char text[256];
@@ -86,10 +87,11 @@ base::Result<T> ReadRecord(const std::string& path) {
   };
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::setsid() < 0) fail("setsid");
+  // A thread that moves itself alone needs none of the kernel's global locks, whose grace period takes 10 to 20 ms;
+  // version 2 knows only whole processes here.
+  const std::string members = spec.cgroup_v2 ? "/cgroup.procs" : "/tasks";
   for (const std::string& directory : spec.cgroups) {
-    char path[4200];
-    std::snprintf(path, sizeof path, "%s/cgroup.procs", directory.c_str());
-    const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+    const int fd = ::open((directory + members).c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0 || ::write(fd, "0", 1) != 1) fail("cannot join the container's control group");
     ::close(fd);
   }
@@ -106,6 +108,7 @@ base::Result<T> ReadRecord(const std::string& path) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user clears it
   }
   if (::chdir(spec.work_dir.c_str()) < 0) fail("cannot enter the working directory");
+  if (!spec.debug_log_dir.empty()) WriteDirectoryInfo(spec.debug_log_dir);
   ::execve(argv[0], argv, environment);
   fail("cannot run the launch script");
   ::_exit(127);
@@ -132,6 +135,7 @@ class Supervisor {
     }
     exit_.peak_bytes = CgroupPeakBytes(place_);
     const bool kept = WriteRecord(kSupervisorExit, exit_);
+    ::close(kSupervisorLockFd);  // before the channel: who hears of the end may start the container again
     if (agent_ >= 0) ::send(agent_, "X", 1, MSG_NOSIGNAL);
     CgroupRemove(place_, agent_ < 0);  // nobody else may come to tidy up
     return kept ? 0 : 1;
@@ -210,7 +214,7 @@ class Supervisor {
 
   void TellRunning() {
     if (agent_ < 0) return;
-    const std::string text = "R " + std::to_string(main_);
+    const std::string text = "R " + std::to_string(main_) + " " + std::to_string(::getpid());
     ::send(agent_, text.data(), text.size(), MSG_NOSIGNAL);
   }
 
@@ -346,6 +350,13 @@ int RunSupervisor(const std::string& control_dir) {
     return 2;
   }
   return Supervisor(std::move(*spec)).Run();
+}
+
+void FailSupervisor(const std::string& control_dir, const std::string& why) {
+  SupervisorExit exit;
+  exit.code = -1;
+  exit.launch_error = why;
+  WriteRecord(control_dir + "/" + kSupervisorExit, exit);
 }
 
 base::Result<SupervisorExit> ReadSupervisorExit(const std::string& control_dir) {

@@ -11,12 +11,12 @@
 // One small process per container, so that containers outlive the agent that started them (idea: Mesos' and
 // containerd's per-container shims).
 //
-// The agent makes a control directory, writes `spec` into it and starts `fairlead supervise DIR`. The supervisor is a
-// child subreaper, so every descendant of the container stays below it; it starts the container in a session of its
-// own, writes `pid`, listens on the socket `control`, and when the container's first process ends it ends what is left
-// of the tree, writes `exit` and goes. Commands are packets of one byte: 'T' terminate, 'K' kill, 'Q' thread dump;
-// answers are "R <pid>" and "X" (look into `exit`). The lock on `lock` is held as long as the supervisor lives. When no
-// agent is connected for longer than agent_away_ms the container is ended.
+// The agent makes a control directory, writes `spec` into it and has a supervisor forked (supervisor_spawner.h). The
+// supervisor is a child subreaper, so every descendant of the container stays below it; it starts the container in a
+// session of its own, writes `pid`, listens on the socket `control`, and when the container's first process ends it
+// ends what is left of the tree, writes `exit` and goes. Commands are packets of one byte: 'T' terminate, 'K' kill, 'Q'
+// thread dump; answers are "R <pid> <supervisor's pid>" and "X" (look into `exit`). The lock on `lock` is held until
+// `exit` is written. When no agent is connected for longer than agent_away_ms the container is ended.
 
 namespace fairlead::shell {
 
@@ -43,8 +43,9 @@ struct SupervisorSpec {
   int64_t agent_away_ms = 0;  // 0: for ever
   int64_t leftover_grace_ms = 250;
   int32_t umask = 027;
+  std::string debug_log_dir;  // where WriteDirectoryInfo writes before the start; empty: nowhere
   FL_FIELDS(container, argv, environment, work_dir, switch_user, user, group, groups, cgroups, memory_cgroup, cgroup_v2,
-            agent_away_ms, leftover_grace_ms, umask)
+            agent_away_ms, leftover_grace_ms, umask, debug_log_dir)
 };
 
 struct SupervisorExit {
@@ -61,8 +62,11 @@ struct SupervisorPid {
   FL_FIELDS(pid, start_ticks)
 };
 
-/// `fairlead supervise DIR`; returns the process' exit status (0 when the container's end is on disk).
+/// Makes the calling process, which must have a single thread, the supervisor of `control_dir`; returns its exit status
+/// (0 when the container's end is on disk).
 int RunSupervisor(const std::string& control_dir);
+/// Leaves there what a supervisor leaves whose container never ran.
+void FailSupervisor(const std::string& control_dir, const std::string& why);
 
 /// Reads what a supervisor wrote; an error when it is not there or damaged.
 base::Result<SupervisorExit> ReadSupervisorExit(const std::string& control_dir);

@@ -52,6 +52,7 @@ class SimContainers final : public process::nm::Containers {
       host_.End(id, kind == nm::SignalKind::kKill ? 137 : 143, nm::EndCause::kExit);
     }
   }
+  void Link(const model::ContainerId&, const std::string&, const std::string&, std::vector<nm::Link>) override {}
   void Resize(const model::ContainerId&, const model::Resources&) override {}
   void Forget(const model::ContainerId& id) override { host_.processes_.erase(id); }
 

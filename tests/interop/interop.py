@@ -14,6 +14,7 @@ import time
 import traceback
 
 import cluster as clusters
+import jobs
 import peers
 import recordings
 import registry
@@ -61,7 +62,10 @@ class Run:
         except Exception:  # a case may fail in any way; the others go on
             self.failed.append(case.name)
             print(f"FAILED  {case.name}\n{traceback.format_exc()}", flush=True)
+            jobs.Background.stop_all()
             self.stop_cluster()
+        finally:
+            jobs.Background.stop_all()
         if case.own_cluster:
             self.stop_cluster()
 

@@ -54,13 +54,15 @@ def kill(pids):
 
 
 class Background:
-    """A client process that runs while the case does other things; its output goes to WORK/NAME.log."""
+    """A client process that runs while the case does other things; its output goes to WORK/NAME.log. None outlives its case."""
+    started = []
 
     def __init__(self, work, name, command, environment):
         self.log = work / f"{name}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, env=environment, start_new_session=True,
                                             cwd=work)
+        Background.started.append(self)
 
     def text(self):
         return self.log.read_text(errors="replace")
@@ -84,6 +86,11 @@ class Background:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+    @staticmethod
+    def stop_all():
+        while Background.started:
+            Background.started.pop().stop()
 
 
 class PausedJob(Background):

@@ -107,12 +107,12 @@ void AppendProtobuf(std::string& out, const Credentials& credentials) {
 base::Result<Credentials> ParseCredentials(std::string_view bytes) {
   if (bytes.empty()) return Credentials{};
   if (!bytes.starts_with(kMagic) || bytes.size() <= kMagic.size()) {
-    return base::Error{"credentials do not begin with HDTS"};
+    return base::Error{"Bad header found in token storage."};
   }
   const uint8_t format = static_cast<uint8_t>(bytes[kMagic.size()]);
   const std::string_view rest = bytes.substr(kMagic.size() + 1);
   if (format == 1) return ParseProtobuf(rest);
-  if (format != 0) return base::Error{"credentials have the unknown format " + std::to_string(format)};
+  if (format != 0) return base::Error{"Unknown credential format: " + std::to_string(format)};
   base::ByteReader in(rest);
   return ParseWritable(in);
 }

@@ -33,6 +33,7 @@ w::ContainerSubStateProto SubState(ContainerState state) {
       return w::ContainerSubStateProto::kScheduled;
     case ContainerState::kRunning:
     case ContainerState::kRelaunching:
+    case ContainerState::kReinitializing:
       return w::ContainerSubStateProto::kRunning;
     case ContainerState::kLocalizationFailed:
     case ContainerState::kExitedWithSuccess:
@@ -148,6 +149,17 @@ std::string UrlText(const w::URLProto& url) {
   return out + std::string(url.File());
 }
 
+base::Result<std::vector<LocalResource>> ResourcesOf(const std::vector<w::StringLocalResourceMapProto>& entries) {
+  if (entries.size() > kResourcesMax) return base::Error{"too many local resources"};
+  std::vector<LocalResource> resources;
+  for (const w::StringLocalResourceMapProto& entry : entries) {
+    base::Result<LocalResource> resource = ResourceOf(entry);
+    if (!resource) return resource.error();
+    resources.push_back(std::move(*resource));
+  }
+  return resources;
+}
+
 ContainerSpec ContainerSpecOf(const w::ContainerTokenIdentifierProto& token) {
   ContainerSpec spec;
   spec.id = FromWire(token.ContainerId());
@@ -168,12 +180,9 @@ ContainerSpec ContainerSpecOf(const w::ContainerTokenIdentifierProto& token) {
 base::Result<ContainerSpec> ContainerSpecOf(const w::ContainerTokenIdentifierProto& token,
                                             const w::ContainerLaunchContextProto& context) {
   ContainerSpec spec = ContainerSpecOf(token);
-  if (context.local_resources.size() > kResourcesMax) return base::Error{"too many local resources"};
-  for (const w::StringLocalResourceMapProto& entry : context.local_resources) {
-    base::Result<LocalResource> resource = ResourceOf(entry);
-    if (!resource) return resource.error();
-    spec.local_resources.push_back(std::move(*resource));
-  }
+  base::Result<std::vector<LocalResource>> resources = ResourcesOf(context.local_resources);
+  if (!resources) return resources.error();
+  spec.local_resources = std::move(*resources);
   for (const w::StringBytesMapProto& entry : context.service_data) {
     spec.service_data.push_back({std::string(entry.Key()), std::string(entry.Value())});
   }

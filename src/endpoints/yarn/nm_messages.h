@@ -20,6 +20,9 @@ namespace fairlead::endpoints::yarn {
 /// missing or cannot be honoured, in Hadoop's words where it has some.
 base::Result<model::nm::ContainerSpec> ContainerSpecOf(const wire::yarn::ContainerTokenIdentifierProto& token,
                                                        const wire::yarn::ContainerLaunchContextProto& context);
+/// Local resources as a launch context or a localize call names them.
+base::Result<std::vector<model::nm::LocalResource>> ResourcesOf(
+    const std::vector<wire::yarn::StringLocalResourceMapProto>& entries);
 /// What an update token says.
 model::nm::ContainerSpec ContainerSpecOf(const wire::yarn::ContainerTokenIdentifierProto& token);
 

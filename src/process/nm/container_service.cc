@@ -23,13 +23,17 @@ constexpr char kNotSupported[] =
     "Fairlead's node agent does not re-initialize containers in place; start a new container instead";
 
 /// Names that would become paths must be plain; the rest of a specification is the core's to judge.
-std::string UnsafeName(const ContainerSpec& spec) {
-  if (!IsPlainName(spec.user)) return "the user name cannot be used as a directory name";
-  for (const model::nm::LocalResource& resource : spec.local_resources) {
+std::string UnsafeLink(const std::vector<model::nm::LocalResource>& resources) {
+  for (const model::nm::LocalResource& resource : resources) {
     if (!IsPlainLink(resource.link))
       return "the local resource name " + resource.link + " leaves the working directory";
   }
   return {};
+}
+
+std::string UnsafeName(const ContainerSpec& spec) {
+  if (!IsPlainName(spec.user)) return "the user name cannot be used as a directory name";
+  return UnsafeLink(spec.local_resources);
 }
 }  // namespace
 
@@ -68,6 +72,8 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
       return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
     return UpdateContainers(call, token, request.increase_containers, CallKind::kIncrease);
   }
+  if (call.method == "localize") return LocalizeContainer(call, attempt);
+  if (call.method == "restartContainer") return RestartContainer(call, attempt);
   server_.Fail(call.token, ex::kUnsupportedOperation, std::string(call.method) + ": " + kNotSupported);
 }
 
@@ -144,6 +150,27 @@ void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::Ap
   Feed(std::move(event));
 }
 
+void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::ResourceLocalizationRequestProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  if (!request.container_id)
+    return server_.Fail(call.token, ep::JavaClass("NullPointerException"), "the request names no container");
+  base::Result<std::vector<model::nm::LocalResource>> resources = ep::ResourcesOf(request.local_resources);
+  const std::string why = resources ? UnsafeLink(*resources) : resources.error().message;
+  if (!why.empty()) return server_.Fail(call.token, ex::kYarn, why);
+  const uint64_t number = Open(call, CallKind::kLocalize);
+  Feed(model::nm::LocalizeContainer{number, attempt, ep::FromWire(request.ContainerId()), std::move(*resources)});
+}
+
+void NodeManager::RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+  w::ContainerIdProto request;
+  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const uint64_t number = Open(call, CallKind::kRestart);
+  Feed(model::nm::RestartContainer{number, attempt, ep::FromWire(request)});
+}
+
 void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token,
                                    const std::vector<wire::hadoop_rpc::TokenProto>& update_tokens, CallKind kind) {
   model::nm::UpdateContainers event;
@@ -179,6 +206,9 @@ void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const m
       status.resource_key = link.link;
       status.localization_state =
           link.ready ? w::LocalizationStateProto::kCompleted : w::LocalizationStateProto::kPending;
+      if (link.error.empty()) continue;
+      status.localization_state = w::LocalizationStateProto::kFailed;
+      status.diagnostics = link.error;
     }
   }
   server_.ReplyMessage(call.token, response);
@@ -201,6 +231,10 @@ void NodeManager::Do(model::nm::CallAnswer& effect) {
       return server_.ReplyMessage(open.token, ep::UpdateResponse(effect));
     case CallKind::kIncrease:
       return server_.ReplyMessage(open.token, ep::IncreaseResponse(effect));
+    case CallKind::kLocalize:
+      return server_.ReplyMessage(open.token, w::ResourceLocalizationResponseProto{});
+    case CallKind::kRestart:
+      return server_.ReplyMessage(open.token, w::RestartContainerResponseProto{});
   }
 }
 

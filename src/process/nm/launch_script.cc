@@ -29,21 +29,6 @@ void Order(const std::map<std::string, std::string>& all, const std::string& nam
   ordered.push_back(name);
 }
 
-void AppendDebugInfo(std::string& out, const std::string& log_dir) {
-  const std::string listing = log_dir + "/directory.info";
-  out += "echo \"Copying debugging information\"\n";
-  out += "# Creating copy of launch script\n";
-  out += "cp \"launch_container.sh\" \"" + log_dir + "/launch_container.sh\"\n";
-  out += "chmod 640 \"" + log_dir + "/launch_container.sh\"\n";
-  out += "# Determining directory contents\n";
-  out += "echo \"ls -l:\" 1>\"" + listing + "\"\n";
-  out += "ls -l 1>>\"" + listing + "\"\n";
-  out += "echo \"find -L . -maxdepth 5 -ls:\" 1>>\"" + listing + "\"\n";
-  out += "find -L . -maxdepth 5 -ls 1>>\"" + listing + "\"\n";
-  out += "echo \"broken symlinks(find -L . -maxdepth 5 -type l -ls):\" 1>>\"" + listing + "\"\n";
-  out += "find -L . -maxdepth 5 -type l -ls 1>>\"" + listing + "\"\n";
-}
-
 }  // namespace
 
 std::string Expand(std::string_view text, std::string_view log_dir) {
@@ -108,12 +93,14 @@ std::string LaunchScript(const ScriptInput& input) {
   for (const std::string& name : ordered) Export(out, name, variables.at(name));
 
   out += "echo \"Setting up job resources\"\n";
+  // The agent has made the links: the lines are for who runs the script by hand.
   for (const auto& [link, path] : input.links) {
     const size_t slash = link.rfind('/');
-    if (slash != std::string::npos) out += "mkdir -p \"" + link.substr(0, slash) + "\"\n";
+    out += "[ -L \"" + link + "\" ] || ";
+    if (slash != std::string::npos) out += "mkdir -p \"" + link.substr(0, slash) + "\" && ";
     out += "ln -sf -- \"" + path + "\" \"" + link + "\"\n";
   }
-  if (input.debug_info) AppendDebugInfo(out, input.log_dir);
+  if (input.debug_info) out += "echo \"Copying debugging information\"\n";
   out += "echo \"Launching container\"\n";
   out += "exec /bin/bash -c \"";
   for (size_t i = 0; i < input.commands.size(); ++i) {

@@ -62,9 +62,8 @@ base::Result<LaunchPlan> NodeManager::PlanLaunch(const model::nm::Launch& launch
   const std::vector<std::string> logs = env_.dirs.good_logs();
   plan.local_dir = env_.dirs.PickLocal();
   if (plan.local_dir.empty() || logs.empty()) return base::Error{"no local or log directory of this node is usable"};
-  const auto before = work_dirs_.find(spec.id);
-  plan.work_dir =
-      launch.relaunch && before != work_dirs_.end() ? before->second : WorkDir(plan.local_dir, spec.user, spec.id);
+  if (launch.relaunch) plan.work_dir = ExistingWorkDir(spec.user, spec.id);
+  if (plan.work_dir.empty()) plan.work_dir = WorkDir(plan.local_dir, spec.user, spec.id);
   for (const std::string& local : locals) plan.app_dirs.push_back(AppDir(local, spec.user, spec.id.attempt.app));
   for (const std::string& log : logs) plan.log_dirs.push_back(LogDir(log, spec.id));
   plan.tokens = ep::EncodeCredentials(*credentials);
@@ -77,6 +76,8 @@ base::Result<LaunchPlan> NodeManager::PlanLaunch(const model::nm::Launch& launch
     if (own != settings_.environment.end()) script.inherited.emplace_back(name, own->second);
   }
   script.admin = AdminVariables(script.environment);
+  plan.links = launch.links;
+  plan.debug_info = settings_.debug_info;
   for (const model::nm::Link& link : launch.links) script.links.emplace_back(link.link, link.path);
   script.commands = context->commands;
   script.log_dir = plan.log_dirs.front();

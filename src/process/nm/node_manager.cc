@@ -287,7 +287,8 @@ void NodeManager::Do(model::nm::ServiceContainer& effect) {
 void NodeManager::Do(model::nm::Fetch& effect) {
   const std::string local = env_.dirs.PickLocal();
   if (local.empty()) {
-    Feed(model::nm::ResourceFetched{effect.number, {}, 0, "no local directory of this node is usable"});
+    const std::string why = "no local directory of this node is usable";
+    Feed(model::nm::ResourceFetched{effect.number, {}, 0, why, why});
     return;
   }
   FetchPlan plan;
@@ -299,7 +300,7 @@ void NodeManager::Do(model::nm::Fetch& effect) {
     if (!*alive) return;
     if (!fetched.error.empty())
       env_.log.Warn("resource cannot be localized", {{"resource", std::to_string(number)}, {"why", fetched.error}});
-    Feed(model::nm::ResourceFetched{number, fetched.path, fetched.bytes, fetched.error});
+    Feed(model::nm::ResourceFetched{number, fetched.path, fetched.bytes, fetched.error, fetched.thrown});
   });
 }
 
@@ -315,8 +316,21 @@ void NodeManager::Do(model::nm::Launch& effect) {
     Feed(model::nm::LaunchFailed{effect.spec.id, -1, plan.error().message});
     return;
   }
-  work_dirs_[effect.spec.id] = plan->work_dir;
   env_.containers.Launch(std::move(*plan));
+}
+
+void NodeManager::Do(model::nm::AddLinks& effect) {
+  const std::string work_dir = ExistingWorkDir(effect.user, effect.container);
+  if (!work_dir.empty()) env_.containers.Link(effect.container, effect.user, work_dir, std::move(effect.links));
+}
+
+/// "" for a container that was not launched.
+std::string NodeManager::ExistingWorkDir(const std::string& user, const model::ContainerId& id) const {
+  for (const std::string& local : env_.dirs.all_local()) {
+    std::string work_dir = WorkDir(local, user, id);
+    if (env_.disk.Stat(work_dir)) return work_dir;
+  }
+  return "";
 }
 
 void NodeManager::Do(model::nm::Attach& effect) { env_.containers.Attach(effect.spec); }
@@ -326,7 +340,6 @@ void NodeManager::Do(model::nm::Signal& effect) { env_.containers.Signal(effect.
 void NodeManager::Do(model::nm::Resize& effect) { env_.containers.Resize(effect.container, effect.resources); }
 
 void NodeManager::Do(model::nm::CleanContainer& effect) {
-  work_dirs_.erase(effect.container);
   env_.containers.Forget(effect.container);
   if (!IsPlainName(effect.user)) return;
   std::vector<std::string> trees;

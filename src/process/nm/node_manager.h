@@ -90,7 +90,7 @@ class NodeManager : private ContainerEvents {
   void SetRecorder(Recorder recorder) { recorder_ = std::move(recorder); }
 
  private:
-  enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease };
+  enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
   struct OpenCall {
     rpc::CallToken token = 0;
     CallKind kind = CallKind::kStart;
@@ -123,6 +123,7 @@ class NodeManager : private ContainerEvents {
   void Do(model::nm::Unregister& effect);
   void Do(model::nm::Exit& effect);
   void Do(model::nm::StateChanged& effect);
+  void Do(model::nm::AddLinks& effect);
 
   // Start.
   base::Result<model::nm::Started> LoadState();
@@ -137,6 +138,8 @@ class NodeManager : private ContainerEvents {
   void UpdateContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token,
                         const std::vector<wire::hadoop_rpc::TokenProto>& tokens, CallKind kind);
   void GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
   uint64_t Open(const rpc::IncomingCall& call, CallKind kind);
   std::vector<std::pair<std::string, std::string>> ServiceMeta() const;
 
@@ -153,6 +156,7 @@ class NodeManager : private ContainerEvents {
   void SaveTokens();
 
   // Files.
+  std::string ExistingWorkDir(const std::string& user, const model::ContainerId& id) const;
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
   void KeepLogs(const model::ApplicationId& app);
   void AggregateLogs(const model::nm::HandleLogs& effect);
@@ -173,7 +177,6 @@ class NodeManager : private ContainerEvents {
   bool pumping_ = false;
   std::optional<env::Loop::TimerId> timer_;
   base::Instant timer_at_;
-  std::map<model::ContainerId, std::string> work_dirs_;  // of launched ones, for a relaunch
   bool port_remembered_ = false;
   base::WallTime started_;
   std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told

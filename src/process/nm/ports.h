@@ -22,8 +22,10 @@ struct LaunchPlan {
   std::string tokens;     // container_tokens, HDTS
   std::string local_dir;  // the local directory that holds work_dir
   std::string work_dir;
-  std::vector<std::string> app_dirs;  // appcache/APP in every good local directory
-  std::vector<std::string> log_dirs;  // container's log directory in every good log directory; [0] is <LOG_DIR>
+  std::vector<std::string> app_dirs;   // appcache/APP in every good local directory
+  std::vector<std::string> log_dirs;   // container's log directory in every good log directory; [0] is <LOG_DIR>
+  std::vector<model::nm::Link> links;  // to make in work_dir
+  bool debug_info = false;             // yarn.nodemanager.log-container-debug-info.enabled
   bool relaunch = false;
 };
 
@@ -45,6 +47,9 @@ class Containers {
   virtual void Attach(const model::nm::ContainerSpec& spec) = 0;
   /// To the whole tree; for a container being launched or attached it takes effect when that is done.
   virtual void Signal(const model::ContainerId& id, model::nm::SignalKind kind) = 0;
+  /// Makes links in the working directory of a container that was launched; what is there already stays.
+  virtual void Link(const model::ContainerId& id, const std::string& user, const std::string& work_dir,
+                    std::vector<model::nm::Link> links) = 0;
   virtual void Resize(const model::ContainerId& id, const model::Resources& resources) = 0;
   /// Removes what this port keeps of an ended container.
   virtual void Forget(const model::ContainerId& id) = 0;
@@ -59,7 +64,8 @@ struct FetchPlan {
 struct Fetched {
   std::string path;
   int64_t bytes = 0;
-  std::string error;
+  std::string error;     // as in ResourceFetched
+  std::string thrown{};  // as in ResourceFetched
 };
 class Localizer {
  public:

@@ -54,7 +54,7 @@ base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMa
   set_env("APPLICATION_WEB_PROXY_BASE", "/proxy/" + ToString(launch.attempt.app));
   set_env("APP_SUBMIT_TIME_ENV", std::to_string(app->submitted.ms));
   base::Result<endpoints::yarn::Credentials> credentials = endpoints::yarn::ParseCredentials(spec.tokens.value_or(""));
-  if (!credentials.ok()) return credentials.error();
+  if (!credentials.ok()) return base::Error{"java.io.IOException: " + credentials.error().message};
   credentials->tokens[""] = keys_.AmRmToken(launch.attempt);
   spec.tokens = EncodeCredentials(*credentials);
   w::StartContainersRequestProto request;
@@ -75,7 +75,7 @@ void MasterLauncher::Finish(uint64_t id, std::string error) {
   if (it == jobs_.end()) return;
   const model::ApplicationAttemptId attempt = it->second.launch.attempt;
   jobs_.erase(it);
-  if (!error.empty()) error = "Error launching " + ToString(attempt) + ". Got exception: " + error;
+  if (!error.empty()) error = "Error launching " + ToString(attempt) + ". Got exception: " + error + "\n";
   launched_({attempt, std::move(error)});
 }
 

@@ -1,0 +1,18 @@
+"""What a node makes of resources and of calls about its containers, and what a container's process finds."""
+import recordings
+from cases_yarn import ONE_NODE, rows_of
+from registry import case
+
+DIFFERS = {
+}
+
+
+def node_case(section):
+    """A section of NodeSurface.java against its recording."""
+    @case("all", spec=ONE_NODE, name=f"node-{section}")
+    def run(cluster, work):
+        recordings.compare(f"node-{section}", rows_of(cluster, work, "NodeSurface", section), work, DIFFERS)
+
+
+for _section in ("localize",):
+    node_case(_section)
