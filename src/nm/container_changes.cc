@@ -122,6 +122,7 @@ bool Nm::StartAgain(Container& container, const ContainerExited& event) {
   container.kill_at = base::Instant::Max();
   container.record.restart_asked = false;
   if (event.cause != EndCause::kExit || !EndedBySignal(event.exit_code) || stopping_) return false;
+  AddDiagnostics(container, "Container killed on request. Exit code is " + std::to_string(event.exit_code) + "\n");
   container.record.relaunches = 0;
   container.relaunch_times.clear();
   Store(container);

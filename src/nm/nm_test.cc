@@ -395,6 +395,7 @@ TEST(Nm, RestartsAContainersProcess) {
     EXPECT_EQ(one->Last<Signal>().kind, SignalKind::kKill);
     one->Step({ContainerExited{Id(1), 137, EndCause::kExit, "killed", 0}});
     EXPECT_TRUE(one->Last<Launch>().relaunch);
+    EXPECT_THAT(one->Report(Id(1)).diagnostics, HasSubstr("]Container killed on request. Exit code is 137\n"));
     one->Step({ContainerRunning{Id(1), 77}});
     EXPECT_EQ(one->Report(Id(1)).state, ContainerState::kRunning);
     EXPECT_FALSE(one->Report(Id(1)).complete);

@@ -174,8 +174,9 @@ void WriteDirectoryInfo(const std::string& log_dir) {
   fs::copy_file(process::nm::kLaunchScript, copy, fs::copy_options::overwrite_existing, error);
   ::chmod(copy.c_str(), 0640);
   Listing listing;
-  Write(log_dir + "/directory.info", "ls -l:\n" + listing.Long() + "find -L . -maxdepth 5 -ls:\n" + listing.Deep(false) +
-                                         "broken symlinks(find -L . -maxdepth 5 -type l -ls):\n" + listing.Deep(true));
+  Write(log_dir + "/directory.info", "ls -l:\n" + listing.Long() + "find -L . -maxdepth 5 -ls:\n" +
+                                         listing.Deep(false) + "broken symlinks(find -L . -maxdepth 5 -type l -ls):\n" +
+                                         listing.Deep(true));
 }
 
 }  // namespace fairlead::shell
