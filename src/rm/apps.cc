@@ -44,9 +44,7 @@ void Core::On(const model::rm::Submit& event) {
     }
     return;
   }
-  App& app = apps_.emplace_back();
-  app.index.value = static_cast<uint32_t>(apps_.size() - 1);
-  app.alive = true;
+  App& app = apps_.Add();
   app.submission = event.submission;
   app.submission.priority = std::clamp(app.submission.priority, 0, config_.max_priority);
   app.submitted = app.started = wall_;
@@ -67,7 +65,7 @@ void Core::On(const model::rm::Submit& event) {
               " in a queue and submit context queue is null or empty";
   }
   if (!exception.empty() || !NormalizeMasterAsks(app, &exception, &message)) {
-    app.alive = false;
+    apps_.Drop(app.index);
     Refuse(event.call, exception, message);
     return;
   }
@@ -445,9 +443,7 @@ void Core::Forget(App& app) {
   }
   for (auto& [id, container] : app.containers) SetExpiry(app, container, base::Instant::Max());
   app_by_id_.erase(app.submission.id);
-  const model::AppIndex index = app.index;
-  app = App{};
-  app.index = index;
+  apps_.Drop(app.index);
 }
 
 model::rm::StoreRow Core::RowOf(const App& app) const {

@@ -35,6 +35,7 @@ void Core::StepOuter(base::Instant now, base::WallTime wall, std::span<const mod
   now_ = now;
   wall_ = wall;
   const SinkScope scope(sink_, &sink);
+  apps_.Clear();
   FireTimers();
   for (const model::rm::OuterEvent& event : events) Handle(event);
 }
@@ -148,8 +149,9 @@ void Core::FireTimers() {
 }
 
 Container* Core::Waiting(const GrantTimer& timer) {
-  ContainerMap& containers = apps_[timer.app].containers;
-  const auto it = containers.find({{apps_[timer.app].submission.id, timer.attempt}, timer.container});
+  App& app = At({timer.app});
+  ContainerMap& containers = app.containers;
+  const auto it = containers.find({{app.submission.id, timer.attempt}, timer.container});
   return it == containers.end() || it->second.expires != timer.when ? nullptr : &it->second;
 }
 
@@ -176,7 +178,7 @@ void Core::Fire(const Timer& timer) {
   switch (timer.kind) {
     case TimerKind::kMaster:
     case TimerKind::kFinishing: {
-      App& app = apps_[timer.index];
+      App& app = At({timer.index});
       const auto it = app.attempts.find(timer.attempt);
       if (it == app.attempts.end()) return;
       Attempt& attempt = it->second;
@@ -205,7 +207,7 @@ void Core::Fire(const Timer& timer) {
       return;
     }
     case TimerKind::kLifetime: {
-      App& app = apps_[timer.index];
+      App& app = At({timer.index});
       app.deadline = base::Instant::Max();
       if (!app.alive || IsCompleted(app)) return;
       Kill(app, "Application is killed by ResourceManager as it has exceeded the lifetime period.");
@@ -219,7 +221,7 @@ void Core::Fire(const Timer& timer) {
       return;
     }
     case TimerKind::kRetry: {
-      App& app = apps_[timer.index];
+      App& app = At({timer.index});
       if (!app.alive) return;
       if (timer.attempt == 0) {
         if (app.state == AppState::kFinalSaving) StoreFinal(app);
@@ -244,7 +246,7 @@ base::Instant Core::NextDeadline() const {
 
 App* Core::MutableApp(const model::ApplicationId& id) {
   const auto it = app_by_id_.find(id);
-  return it == app_by_id_.end() ? nullptr : &apps_[it->second.value];
+  return it == app_by_id_.end() ? nullptr : &apps_[it->second];
 }
 
 Attempt* Core::MutableAttempt(const model::ApplicationAttemptId& id, App** app) {
@@ -271,13 +273,13 @@ App* Core::Require(model::rm::CallToken call, const model::ApplicationId& id) {
 const App* Core::FindApp(const model::ApplicationId& id) const {
   const auto it = app_by_id_.find(id);
   if (it == app_by_id_.end()) return nullptr;
-  const App& app = apps_[it->second.value];
+  const App& app = apps_[it->second];
   return app.state == AppState::kNew ? nullptr : &app;
 }
 
 const App* Core::AppAt(model::AppIndex index) const {
-  if (!index.valid() || index.value >= apps_.size() || !apps_[index.value].alive) return nullptr;
-  return &apps_[index.value];
+  const App* app = apps_.Find(index);
+  return app && app->alive ? app : nullptr;
 }
 
 const Attempt* Core::FindAttempt(const model::ApplicationAttemptId& id) const {
@@ -381,39 +383,52 @@ const std::string& Core::VisibleDiagnostics(const Attempt& attempt) {
 
 // ---- Self-check ----
 
+namespace {
+
+std::string AppError(const App& app) {
+  const std::string name = ToString(app.submission.id);
+  if (!app.alive) return "an application is kept that is not alive";
+  for (const auto& [id, container] : app.containers) {
+    if (id.attempt.app != app.submission.id) return "container of another application in " + name;
+  }
+  const bool final =
+      app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
+  if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
+  for (const auto& [number, attempt] : app.attempts) {
+    if (attempt.known && final) return "ended application has a known attempt: " + name;
+    if (&attempt != app.current() && attempt.known) return "an earlier attempt is still known: " + name;
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string Core::CheckInvariants() const {
   for (const auto& [id, index] : app_by_id_) {
-    if (!apps_[index.value].alive || apps_[index.value].submission.id != id) {
+    if (!apps_[index].alive || apps_[index].submission.id != id) {
       return "application table points at a dead slot: " + ToString(id);
     }
   }
   std::map<model::ContainerId, base::Instant> armed;
   size_t spent = 0;
   for (const GrantTimer& timer : grant_timers_) {
-    const App& app = apps_[timer.app];
+    const App& app = apps_[{timer.app}];
     const auto it = app.containers.find({{app.submission.id, timer.attempt}, timer.container});
     const bool waits = it != app.containers.end() && it->second.expires == timer.when;
     if (waits) armed[it->first] = timer.when;
     spent += waits ? 0 : 1;
   }
   if (spent != spent_grant_timers_) return "spent grant timers are miscounted";
-  for (const App& app : apps_) {
-    if (!app.alive) continue;
-    const std::string name = ToString(app.submission.id);
+  std::string wrong;
+  apps_.ForEach([&](const App& app) {
     for (const auto& [id, container] : app.containers) {
-      if (id.attempt.app != app.submission.id) return "container of another application in " + name;
       if ((container.expires != base::Instant::Max()) != armed.contains(id)) {
-        return "grant timer of " + ToString(id) + " is wrong";
+        wrong = "grant timer of " + ToString(id) + " is wrong";
       }
     }
-    const bool final =
-        app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
-    if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
-    for (const auto& [number, attempt] : app.attempts) {
-      if (attempt.known && final) return "ended application has a known attempt: " + name;
-      if (&attempt != app.current() && attempt.known) return "an earlier attempt is still known: " + name;
-    }
-  }
+    if (const std::string error = AppError(app); !error.empty()) wrong = error;
+  });
+  if (!wrong.empty()) return wrong;
   for (const auto& [address, index] : active_nodes_) {
     if (gone_nodes_.contains(address)) return "node is active and gone: " + ToString(address);
     const Node& node = nodes_[index.value];
@@ -426,8 +441,7 @@ std::string Core::CheckInvariants() const {
 
 uint64_t Core::StateHash() const {
   base::StateHasher hasher;
-  for (const App& app : apps_) {
-    if (!app.alive) continue;
+  apps_.ForEach([&](const App& app) {
     base::HashInto(hasher, app.submission);
     hasher.Mix(static_cast<uint64_t>(app.state));
     hasher.Mix(app.diagnostics);
@@ -445,7 +459,7 @@ uint64_t Core::StateHash() const {
       hasher.Mix(static_cast<uint64_t>(container.state));
       hasher.Mix(static_cast<uint64_t>(container.expires.ns));
     }
-  }
+  });
   for (const Node& node : nodes_) {
     base::HashInto(hasher, node.address);
     hasher.Mix(static_cast<uint64_t>(node.state));

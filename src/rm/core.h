@@ -14,6 +14,7 @@
 #include "model/ids.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
+#include "rm/app_table.h"
 #include "rm/state.h"
 
 namespace fairlead::rm {
@@ -62,9 +63,7 @@ class Core {
   /// Calls `visit(const App&)` in order of submission.
   template <class V>
   void ForEachApp(V&& visit) const {
-    for (const App& app : apps_) {
-      if (app.alive) visit(app);
-    }
+    apps_.ForEach([&](const App& app) { visit(app); });
   }
   /// Calls `visit(const Node&)`: active nodes by name, then those that went away by name.
   template <class V>
@@ -132,7 +131,7 @@ class Core {
   Container* Waiting(const GrantTimer& timer);
   Attempt* MutableAttempt(const model::ApplicationAttemptId& id, App** app = nullptr);
   App* MutableApp(const model::ApplicationId& id);
-  App& At(model::AppIndex index) { return apps_[index.value]; }
+  App& At(model::AppIndex index) { return apps_[index]; }
   /// The app, or nullptr after answering the call with ApplicationNotFoundException.
   App* Require(model::rm::CallToken call, const model::ApplicationId& id);
 
@@ -254,7 +253,7 @@ class Core {
   int32_t last_app_number_ = 0;
   int32_t apps_submitted_ = 0;
   uint64_t last_txn_ = 0;
-  std::deque<App> apps_;
+  AppTable apps_;
   std::unordered_map<model::ApplicationId, model::AppIndex> app_by_id_;
   std::deque<model::AppIndex> completed_apps_;  // oldest first
   int32_t completed_in_store_ = 0;

@@ -106,9 +106,9 @@ void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
 }
 
 void Core::TellApps(const Node& node, model::rm::NodeChange change) {
-  for (App& app : apps_) {
-    if (app.alive && !IsCompleted(app)) app.node_changes[node.index] = change;
-  }
+  apps_.ForEach([&](App& app) {
+    if (!IsCompleted(app)) app.node_changes[node.index] = change;
+  });
 }
 
 void Core::On(const model::rm::RegisterNode& event) {
@@ -158,10 +158,9 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   node.response_id = 0;
   node.last_answer = {};
   node.last_seen = now_;
-  for (App& app : apps_) {
-    if (!app.alive) continue;
+  apps_.ForEach([&](App& app) {
     if (Attempt* attempt = app.current()) attempt->token_nodes.erase(node.index);
-  }
+  });
   if (event.capacity != node.capacity) {
     node.capacity = event.capacity;
     FindLargestNode();
@@ -180,13 +179,13 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
   }
   if (node.in_scheduler && !(update.launched.empty() && update.completed.empty())) Tell(std::move(update));
   // A master that the store knows and its own node does not: it never started, or ended unseen.
-  for (App& app : apps_) {
-    Attempt* attempt = app.alive ? app.current() : nullptr;
-    if (!attempt || attempt->state != model::rm::AttemptState::kLaunched || attempt->response_id >= 0) continue;
+  apps_.ForEach([&](App& app) {
+    Attempt* attempt = app.current();
+    if (!attempt || attempt->state != model::rm::AttemptState::kLaunched || attempt->response_id >= 0) return;
     const model::ContainerId& master = attempt->master.id;
     if (master.value == 0 || master.epoch() >= epoch_ || attempt->master.address != node.address ||
         app.containers.contains(master) || reported.contains(master)) {
-      continue;
+      return;
     }
     model::rm::ContainerEnd end;
     end.id = master;
@@ -196,7 +195,7 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
                       " is not known to its node after a restart of the "
                       "ResourceManager.\n";
     MasterContainerEnded(app, *attempt, end);
-  }
+  });
 }
 
 // AbstractYarnScheduler.recoverContainersOnNode: what belongs to a live attempt is kept, orphans are killed. `update`

@@ -27,9 +27,7 @@ void Core::On(const model::rm::Started& event) {
 }
 
 void Core::Recover(const model::rm::AppRecord& record, const std::vector<const model::rm::AttemptRecord*>& attempts) {
-  App& app = apps_.emplace_back();
-  app.index.value = static_cast<uint32_t>(apps_.size() - 1);
-  app.alive = true;
+  App& app = apps_.Add();
   app.in_store = true;
   app.submission = record.submission;
   app.submitted = record.submitted;
