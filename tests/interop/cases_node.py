@@ -1,4 +1,4 @@
-"""What a node makes of resources and of calls about its containers, and what a container's process finds."""
+"""What a node makes of calls about its running containers."""
 import recordings
 from cases_yarn import ONE_NODE, rows_of
 from registry import case

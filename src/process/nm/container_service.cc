@@ -157,8 +157,8 @@ void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::
   if (!request.container_id)
     return server_.Fail(call.token, ep::JavaClass("NullPointerException"), "the request names no container");
   base::Result<std::vector<model::nm::LocalResource>> resources = ep::ResourcesOf(request.local_resources);
-  const std::string why = resources ? UnsafeLink(*resources) : resources.error().message;
-  if (!why.empty()) return server_.Fail(call.token, ex::kYarn, why);
+  if (!resources) return server_.Fail(call.token, ep::JavaClass("NullPointerException"), resources.error().message);
+  if (const std::string why = UnsafeLink(*resources); !why.empty()) return server_.Fail(call.token, ex::kYarn, why);
   const uint64_t number = Open(call, CallKind::kLocalize);
   Feed(model::nm::LocalizeContainer{number, attempt, ep::FromWire(request.ContainerId()), std::move(*resources)});
 }

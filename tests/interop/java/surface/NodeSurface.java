@@ -1,27 +1,21 @@
-import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.*;
 import java.util.stream.Collectors;
-import java.util.zip.GZIPOutputStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.apache.hadoop.yarn.api.ContainerManagementProtocol;
 import org.apache.hadoop.yarn.api.protocolrecords.*;
 import org.apache.hadoop.yarn.api.records.*;
 
-/** What a node makes of resources, of calls about running containers, and what a container's process finds. */
+/** Calls about running containers: more resources, a new start. */
 public class NodeSurface extends Surface {
   public static void main(String[] arguments) throws Exception {
     Puppet puppet = new Puppet(c -> {});
     puppet.register(1);
     switch (arguments[0]) {
-      case "resources": resources(puppet); break;
       case "localize": localize(puppet); break;
       case "restart": restart(puppet); break;
-      case "process": process(puppet); break;
-      case "launch": launchFailures(puppet); break;
       default: throw new IllegalArgumentException(arguments[0]);
     }
     puppet.end(1, FinalApplicationStatus.SUCCEEDED, "");
@@ -48,55 +42,6 @@ public class NodeSurface extends Surface {
     return launch;
   }
 
-  private static final Map<String, ContainerLaunchContext> WANTED = new LinkedHashMap<>();
-  private static final int TOGETHER = 20;  // containers that the node has room for
-
-  static void want(String name, ContainerLaunchContext launch) {
-    WANTED.put(name, launch);
-  }
-
-  static void attempt(String name, LocalResource resource) {
-    want("resource." + name, with("find -L . -maxdepth 3 -type f ! -name '*.crc' ! -name 'default_*' ! -name launch_container.sh ! -name container_tokens "
-        + "-printf '%p %s %m\\n' | sort > <LOG_DIR>/stderr; exit 1", Map.of("thing", resource)));
-  }
-
-  /** All wanted containers from their start to their end, as their master hears of them. */
-  static void endAll(Puppet puppet) throws Exception {
-    Map<ContainerId, String> names = new HashMap<>();
-    Map<String, String> ends = new HashMap<>();
-    for (Map.Entry<String, ContainerLaunchContext> wanted : WANTED.entrySet()) {
-      if (names.size() >= TOGETHER) awaitEnds(puppet, names, ends);
-      Container container = puppet.grants(1, 256, 1).get(0);
-      try {
-        StartContainersResponse started = puppet.start(1, container, wanted.getValue());
-        if (started.getFailedRequests().isEmpty()) {
-          names.put(container.getId(), wanted.getKey());
-          continue;
-        }
-        ends.put(wanted.getKey(), "not started: " + MasterSurface.failures(started.getFailedRequests()));
-      } catch (Exception e) {
-        ends.put(wanted.getKey(), thrown(e));
-      }
-      puppet.allocate(1, null, List.of(container.getId()));
-    }
-    awaitEnds(puppet, names, ends);
-    for (String name : WANTED.keySet()) {
-      row(name, ends.get(name).replaceAll(",\\d{5,},", ",<t>,").replaceAll("container_(\\d+)_(\\d+)_01_\\d+", "<container>")
-          .replaceAll("(?<=[/_])(\\d+)(?=/(broken|no-))", "<number>"));
-    }
-    WANTED.clear();
-  }
-
-  static void awaitEnds(Puppet puppet, Map<ContainerId, String> names, Map<String, String> ends) throws Exception {
-    await("the ends of " + names, () -> {
-      for (ContainerStatus s : puppet.allocate(1, null, null).getCompletedContainersStatuses()) {
-        String name = names.remove(s.getContainerId());
-        if (name != null) ends.put(name, "exit=" + s.getExitStatus() + " " + s.getDiagnostics());
-      }
-      return names.isEmpty();
-    });
-  }
-
   static byte[] zip(String... names) throws Exception {
     java.io.ByteArrayOutputStream out = new java.io.ByteArrayOutputStream();
     try (ZipOutputStream zip = new ZipOutputStream(out)) {
@@ -106,71 +51,6 @@ public class NodeSurface extends Surface {
       }
     }
     return out.toByteArray();
-  }
-
-  static byte[] tar(boolean gzip, String... names) throws Exception {
-    java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
-    OutputStream out = gzip ? new GZIPOutputStream(bytes) : bytes;
-    try (org.apache.commons.compress.archivers.tar.TarArchiveOutputStream tar = new org.apache.commons.compress.archivers.tar.TarArchiveOutputStream(out)) {
-      for (String name : names) {
-        org.apache.commons.compress.archivers.tar.TarArchiveEntry entry = new org.apache.commons.compress.archivers.tar.TarArchiveEntry(name, true);
-        entry.setSize(name.length());
-        tar.putArchiveEntry(entry);
-        tar.write(name.getBytes());
-        tar.closeArchiveEntry();
-      }
-    }
-    return bytes.toByteArray();
-  }
-
-  /** Resources that are there, changed, broken, or not to be had. */
-  static void resources(Puppet puppet) throws Exception {
-    byte[] noise = "this is no archive of any kind, and long enough for every header; ".repeat(20).getBytes();
-    Path plain = written("plain.txt", "text".getBytes());
-    for (LocalResourceVisibility visibility : LocalResourceVisibility.values()) {
-      attempt("good." + visibility, file(plain, LocalResourceType.FILE, visibility));
-      attempt("missing." + visibility, resource("file", "/no-such/file", LocalResourceType.FILE, visibility, 1));
-      attempt("changed." + visibility, resource("file", plain.toString(), LocalResourceType.FILE, visibility, 1234567890000L));
-      attempt("broken-zip." + visibility, file(written("broken.zip", noise), LocalResourceType.ARCHIVE, visibility));
-    }
-    Path hidden = written("hidden.txt", "text".getBytes());
-    Files.setPosixFilePermissions(hidden, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
-    for (LocalResourceVisibility visibility : LocalResourceVisibility.values()) {
-      attempt("not-public." + visibility, file(hidden, LocalResourceType.FILE, visibility));
-    }
-    LocalResourceVisibility own = LocalResourceVisibility.APPLICATION;
-    attempt("broken-tar", file(written("broken.tar", noise), LocalResourceType.ARCHIVE, own));
-    attempt("broken-tgz", file(written("broken.tgz", noise), LocalResourceType.ARCHIVE, own));
-    attempt("broken-jar", file(written("broken.jar", noise), LocalResourceType.ARCHIVE, own));
-    attempt("empty-zip", file(written("empty.zip", new byte[0]), LocalResourceType.ARCHIVE, own));
-    attempt("good-zip", file(written("good.zip", zip("a", "d/b")), LocalResourceType.ARCHIVE, own));
-    attempt("good-jar", file(written("good.jar", zip("a", "d/b")), LocalResourceType.ARCHIVE, own));
-    attempt("good-tar", file(written("good.tar", tar(false, "a", "d/b")), LocalResourceType.ARCHIVE, own));
-    attempt("good-tgz", file(written("good.tgz", tar(true, "a", "d/b")), LocalResourceType.ARCHIVE, own));
-    attempt("no-archive-name", file(written("archive.bin", zip("a")), LocalResourceType.ARCHIVE, own));
-    attempt("zip-as-file", file(written("as-file.zip", zip("a")), LocalResourceType.FILE, own));
-    attempt("zip-as-pattern", file(written("as-pattern.zip", zip("a", "d/b")), LocalResourceType.PATTERN, own));
-    attempt("leaving-zip", file(written("leaving.zip", zip("a", "../../out")), LocalResourceType.ARCHIVE, own));
-    attempt("leaving-tar", file(written("leaving.tar", tar(false, "a", "../../out")), LocalResourceType.ARCHIVE, own));
-    attempt("leaving-jar", file(written("leaving.jar", zip("a", "../../out")), LocalResourceType.ARCHIVE, own));
-    for (String pattern : new String[] {"d/.*", "(", ""}) {
-      LocalResource jar = file(written("pattern.jar", zip("a", "d/b", "d/c")), LocalResourceType.PATTERN, own);
-      jar.setPattern(pattern);
-      attempt("pattern-jar." + pattern, jar);
-    }
-    Path directory = Files.createDirectories(Puppet.DIRECTORY.resolve("directory"));
-    written("directory/inner", "text".getBytes());
-    attempt("directory", file(directory, LocalResourceType.FILE, own));
-    attempt("directory-as-archive", file(directory, LocalResourceType.ARCHIVE, own));
-    attempt("no-scheme", resource(null, plain.toString(), LocalResourceType.FILE, own, Files.getLastModifiedTime(plain).toMillis()));
-    attempt("unknown-scheme", resource("nosuch", "/a", LocalResourceType.FILE, own, 1));
-    attempt("unknown-scheme-public", resource("nosuch", "/a", LocalResourceType.FILE, LocalResourceVisibility.PUBLIC, 1));
-    attempt("no-url", LocalResource.newInstance(null, LocalResourceType.FILE, own, 1, 1));
-    want("resource.one-good-one-missing", with("true", Map.of("good", file(plain, LocalResourceType.FILE, own), "bad",
-        resource("file", "/no-such/file", LocalResourceType.FILE, own, 1))));
-    want("resource.two-links", with("cat one two sub/three > <LOG_DIR>/stderr; exit 1", Map.of("one",
-        file(plain, LocalResourceType.FILE, own), "two", file(plain, LocalResourceType.FILE, own), "sub/three", file(plain, LocalResourceType.FILE, own))));
-    endAll(puppet);
   }
 
   static Container running(Puppet puppet, ContainerLaunchContext launch) throws Exception {
@@ -311,63 +191,5 @@ public class NodeSurface extends Surface {
     });
     call("restart.end", () -> "exit=" + seen.get(0).getExitStatus() + " " + seen.get(0).getDiagnostics());
     again(nm, "ended", id);
-  }
-
-  /** Containers that cannot be started. */
-  static void launchFailures(Puppet puppet) throws Exception {
-    want("launch.no-command", ContainerLaunchContext.newInstance(null, null, null, null, null, null));
-    want("launch.no-such-program", Puppet.launch("/no/such/program"));
-    want("launch.syntax", Puppet.launch("if"));
-    want("launch.says", Puppet.launch("echo a line; echo a word >&2; echo other > <LOG_DIR>/stderr; exit 3"));
-    want("launch.killed", Puppet.launch("kill -9 \\$\\$"));
-    for (String name : new String[] {"2bad", "with space", "", "semi;colon", "a-b", "a.b"}) {
-      want("launch.variable." + name, ContainerLaunchContext.newInstance(null, new HashMap<>(Map.of(name, "x")), List.of("true"), null, null, null));
-    }
-    for (String value : new String[] {"a\"b", "$(exit 9)", "back\\slash", "`false`", "new\nline", "${UNSET:?no}"}) {
-      want("launch.value." + value.replace((char) 10, (char) 32), ContainerLaunchContext.newInstance(null, new HashMap<>(Map.of("V", value)), List.of("echo $V > <LOG_DIR>/stderr; exit 1"), null, null, null));
-    }
-    for (String tokens : new String[] {"HDTS", "HDTS\u0007", "no tokens"}) {
-      ContainerLaunchContext launch = Puppet.launch("true");
-      launch.setTokens(ByteBuffer.wrap(tokens.getBytes()));
-      want("launch.tokens." + tokens.replaceAll("\\W", "."), launch);
-    }
-    ContainerLaunchContext retried = Puppet.launch("echo again >> " + Puppet.DIRECTORY + "/retries; exit 4");
-    retried.setContainerRetryContext(ContainerRetryContext.newInstance(ContainerRetryPolicy.RETRY_ON_ALL_ERRORS, null, 2, 0));
-    want("launch.retried", retried);
-    endAll(puppet);
-    call("launch.retries", () -> Files.readAllLines(Puppet.DIRECTORY.resolve("retries")).size());
-  }
-
-  /** What a container's process finds: environment, working directory, launch script. */
-  static void process(Puppet puppet) throws Exception {
-    Path one = written("one.txt", "one".getBytes());
-    ContainerLaunchContext launch = puppetLaunch(Map.of("first", file(one, LocalResourceType.FILE, LocalResourceVisibility.APPLICATION)));
-    launch.setEnvironment(new HashMap<>(Map.of("MINE", "value", "TWICE", "$MINE:{{MINE}}<CPS>x", "LOGS", "<LOG_DIR>/x", "HOME", "/my/home", "USER", "nobody",
-        "JAVA_HOME", "/my/java", "MALLOC_ARENA_MAX", "7", "CLASSPATH", "{{PWD}}<CPS>{{HADOOP_CONF_DIR}}")));
-    launch.setServiceData(Map.of("mapreduce_shuffle", ByteBuffer.wrap(new byte[] {0, 0, 0, 0})));
-    Container container = running(puppet, launch);
-    ContainerId id = container.getId();
-    Path work = work(id).get(0);
-    for (Map.Entry<String, String> e : variables(id).entrySet()) {
-      if (e.getKey().equals("LS_COLORS")) continue;
-      row("process.env." + e.getKey(), shape(e.getValue(), id));
-    }
-    try (java.util.stream.Stream<Path> all = Files.list(work)) {
-      for (Path p : all.sorted().collect(Collectors.toList())) {
-        row("process.file." + p.getFileName(), java.nio.file.attribute.PosixFilePermissions.toString(Files.getPosixFilePermissions(p))
-            + (Files.isSymbolicLink(p) ? " -> " + shape(Files.readSymbolicLink(p).toString(), id) : ""));
-      }
-    }
-    int line = 0;
-    for (String text : Files.readAllLines(work.resolve("launch_container.sh"))) {
-      row("process.script." + String.format("%03d", ++line), shape(text, id));
-    }
-    Puppet.exit(id, 0);
-  }
-
-  static String shape(String text, ContainerId id) {
-    return text.replaceAll("/\\S*?/(nm\\d|tmp/nm)-(local|logs)", "<$2>").replaceAll("(?<=filecache/)\\d+(?=/)", "<number>").replace(id.toString(), "<container>")
-        .replace(id.getApplicationAttemptId().getApplicationId().toString(), "<application>").replaceAll("\\b\\d{4,}\\b", "<n>")
-        .replaceAll("/\\S*/cluster-[^/:\" ]*", "<cluster>").replaceAll("(COUNTERS=\"?|^)\\d+(,\\d+){4}", "$1<counters>");
   }
 }
