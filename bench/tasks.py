@@ -69,7 +69,7 @@ def spark_tables(maps, rounds, work):
     if not engine_peers.SPARK.exists():
         return None
     subprocess.run(["javac", "-nowarn", "-d", work, "-cp", jars, ROOT / "bench/java/MapOutputs.java"], check=True)
-    words = ["java", "-Xmx8g", "-cp", f"{work}:{jars}", "MapOutputs", maps, REDUCES, EXECUTORS, rounds]
+    words = ["java", "-Xmx8g", "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{work}:{jars}", "MapOutputs", maps, REDUCES, EXECUTORS, rounds]
     run = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout)
 

@@ -1,5 +1,7 @@
 #include "engine/buffer.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <new>
 
@@ -12,5 +14,7 @@ void Buffer::Grow(size_t more) {
   data_ = static_cast<char*>(data);
   capacity_ = capacity;
 }
+
+void ReturnFreeMemory() { ::malloc_trim(0); }
 
 }  // namespace fairlead::engine

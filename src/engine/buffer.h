@@ -66,6 +66,10 @@ class Buffer {
   size_t capacity_ = 0;
 };
 
+/// Gives the heap's free pages back to the system. Blocks of several tasks lie mixed on it: after a spill its holes
+/// would else add up.
+void ReturnFreeMemory();
+
 /// Appends a LEB128 varint.
 inline void PutVarint(Buffer& out, uint64_t v) {
   char* p = out.Room(10);

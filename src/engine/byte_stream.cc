@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/errors.h"
-#include "engine/files.h"
+#include "engine/file_system.h"
 
 namespace fairlead::engine {
 
@@ -14,24 +14,13 @@ namespace {
 
 bool EndsWith(const std::string& name, const char* suffix) { return name.ends_with(suffix); }
 
-class PlainStream : public ByteStream {
- public:
-  PlainStream(const std::string& path, uint64_t offset) : path_(path), file_(OpenForReading(path)), offset_(offset) {}
-  size_t Read(char* out, size_t n) override {
-    const size_t got = ReadAt(file_.get(), path_, offset_, out, n);
-    offset_ += got;
-    return got;
-  }
-
- private:
-  std::string path_;
-  FileDescriptor file_;
-  uint64_t offset_;
-};
+std::unique_ptr<ByteStream> OpenPlain(const std::string& path, uint64_t offset) {
+  return FileSystemOf(path).Open(path, offset);
+}
 
 class GzipStream : public ByteStream {
  public:
-  explicit GzipStream(const std::string& path) : path_(path), plain_(path, 0), in_(256 << 10) {
+  explicit GzipStream(const std::string& path) : path_(path), plain_(OpenPlain(path, 0)), in_(256 << 10) {
     if (inflateInit2(&z_, 15 + 32) != Z_OK) throw TaskError("cannot start to decompress " + path);
   }
   ~GzipStream() override { inflateEnd(&z_); }
@@ -40,7 +29,7 @@ class GzipStream : public ByteStream {
     z_.avail_out = static_cast<uInt>(n);
     while (z_.avail_out == n) {
       if (z_.avail_in == 0) {
-        const size_t got = plain_.Read(in_.data(), in_.size());
+        const size_t got = plain_->Read(in_.data(), in_.size());
         if (got == 0) {
           if (inside_) throw TaskError("cannot read " + path_ + ": the gzip data ends too early");
           return 0;
@@ -64,7 +53,7 @@ class GzipStream : public ByteStream {
 
  private:
   std::string path_;
-  PlainStream plain_;
+  std::unique_ptr<ByteStream> plain_;
   std::vector<char> in_;
   z_stream z_{};
   bool inside_ = false;
@@ -72,7 +61,7 @@ class GzipStream : public ByteStream {
 
 class ZstdStream : public ByteStream {
  public:
-  explicit ZstdStream(const std::string& path) : path_(path), plain_(path, 0), in_(ZSTD_DStreamInSize()) {
+  explicit ZstdStream(const std::string& path) : path_(path), plain_(OpenPlain(path, 0)), in_(ZSTD_DStreamInSize()) {
     if (z_ == nullptr) throw TaskError("cannot start to decompress " + path);
   }
   ~ZstdStream() override { ZSTD_freeDStream(z_); }
@@ -80,7 +69,7 @@ class ZstdStream : public ByteStream {
     ZSTD_outBuffer target{out, n, 0};
     while (target.pos == 0) {
       if (source_.pos == source_.size) {
-        const size_t got = plain_.Read(in_.data(), in_.size());
+        const size_t got = plain_->Read(in_.data(), in_.size());
         if (got == 0) {
           if (inside_) throw TaskError("cannot read " + path_ + ": the zstd data ends too early");
           return 0;
@@ -96,7 +85,7 @@ class ZstdStream : public ByteStream {
 
  private:
   std::string path_;
-  PlainStream plain_;
+  std::unique_ptr<ByteStream> plain_;
   std::vector<char> in_;
   ZSTD_DStream* z_ = ZSTD_createDStream();
   ZSTD_inBuffer source_{nullptr, 0, 0};
@@ -110,7 +99,7 @@ bool IsCompressedName(const std::string& path) { return EndsWith(path, ".gz") ||
 std::unique_ptr<ByteStream> OpenStream(const std::string& path, uint64_t offset) {
   if (EndsWith(path, ".gz")) return std::make_unique<GzipStream>(path);
   if (EndsWith(path, ".zst")) return std::make_unique<ZstdStream>(path);
-  return std::make_unique<PlainStream>(path, offset);
+  return OpenPlain(path, offset);
 }
 
 }  // namespace fairlead::engine

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "engine/files.h"
+
 namespace fairlead::engine::dataset_internal {
 
 std::vector<int32_t> AllPartitions(const DatasetNode& node) {

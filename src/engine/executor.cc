@@ -375,6 +375,7 @@ void Executor::Execute(const Work& work, Context& context) {
   try {
     const StageProgram& program = work.program->Get();
     context.sample_records = program.plan().sample_records;
+    context.memory_bytes = program.Share(context.memory_bytes);
     program.Run(context, work.launch.partition);
     context.CheckKilled();
     good = true;

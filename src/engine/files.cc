@@ -13,6 +13,7 @@
 #include "engine/errors.h"
 #include "engine/job_environment.h"
 #include "engine/job_files.h"
+#include "engine/web_hdfs.h"
 
 namespace fairlead::engine {
 
@@ -32,6 +33,7 @@ FileDescriptor::~FileDescriptor() {
 
 std::string ResolveUserPath(const std::string& path) {
   const std::string local = path.starts_with("file://") ? path.substr(7) : path;
+  if (local.starts_with(WebHdfs::kScheme)) return local;
   if (const size_t scheme = local.find("://"); scheme != std::string::npos) {
     throw JobError(path + ": no library for paths of the kind " + path.substr(0, scheme) + "://");
   }

@@ -27,9 +27,9 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-/// The absolute path of a local file as a user names it: "file://" is taken off; a relative path begins at the
-/// directory from which the job was submitted, which must be there under the same name on every node. Throws JobError
-/// for other schemes.
+/// The whole path of a file as a user names it (see FileSystemOf): "file://" is taken off; a relative path begins at
+/// the directory from which the job was submitted, which must be there under the same name on every node. Throws
+/// JobError for unknown schemes.
 std::string ResolveUserPath(const std::string& path);
 
 /// Throw TaskError "cannot read FILE: reason".

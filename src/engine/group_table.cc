@@ -11,8 +11,8 @@ namespace fairlead::engine {
 HashIndex::HashIndex() { Clear(); }
 
 void HashIndex::Clear() {
-  slots_.assign(1024, Slot());
-  entries_.clear();
+  std::vector<Slot>(1024).swap(slots_);  // gives the old ones back
+  std::vector<Entry>().swap(entries_);
   size_ = 0;
 }
 
@@ -119,6 +119,7 @@ struct HeldIndex {
   std::vector<std::shared_ptr<const void>> owners;
   size_t held_bytes = 0;
   size_t memory_bytes() const { return index.memory_bytes() + held_bytes; }
+  size_t coming_bytes() const { return index.coming_bytes() + held_bytes; }
   void Clear() {
     index.Clear();
     owners.clear();
@@ -136,7 +137,7 @@ class Grouping {
  private:
   bool TooLarge(const HeldIndex& a, const HeldIndex& b, int level) const {
     return level < GraceFiles::kLevelsMax &&
-           a.memory_bytes() + b.memory_bytes() > static_cast<size_t>(task_.memory_bytes);
+           a.coming_bytes() + b.coming_bytes() > static_cast<size_t>(task_.memory_bytes);
   }
   /// Indexes `source`, or from the moment memory is short moves all of it into `overflow`.
   void Load(size_t input, FrameSource& source, int level, std::array<HeldIndex, 2>& held,
@@ -188,6 +189,7 @@ void Grouping::Load(size_t input, FrameSource& source, int level, std::array<Hel
     Note(held);
     if (TooLarge(held[0], held[1], level)) {
       for (size_t i = 0; i < inputs_.size(); ++i) Overflow(i, level, held[i], overflow[i]);
+      ReturnFreeMemory();
     }
   });
 }

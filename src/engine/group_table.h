@@ -42,6 +42,11 @@ class HashIndex {
   const Entry& entry(uint32_t i) const { return entries_[i]; }
   const std::vector<Slot>& slots() const { return slots_; }
   size_t memory_bytes() const { return slots_.size() * sizeof(Slot) + entries_.capacity() * sizeof(Entry); }
+  /// With what its next growth will take: the new arrays beside the old ones. Who keeps a budget asks this.
+  size_t coming_bytes() const {
+    return memory_bytes() + (size_ * 10 >= slots_.size() * 9 / 2 ? 2 * slots_.size() * sizeof(Slot) : 0) +
+           (entries_.size() >= entries_.capacity() / 4 * 3 ? 2 * entries_.capacity() * sizeof(Entry) : 0);
+  }
   void Clear();
 
  private:

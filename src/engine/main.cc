@@ -86,8 +86,8 @@ void TuneHeap(int64_t memory_bytes) {
     return static_cast<int>(memory_bytes <= 0 ? most : std::clamp(memory_bytes / parts, int64_t{1} << 20, most));
   };
   ::mallopt(M_ARENA_MAX, 1);
-  ::mallopt(M_MMAP_THRESHOLD, at_most(256 << 20, 8));
-  ::mallopt(M_TRIM_THRESHOLD, at_most(512 << 20, 4));
+  ::mallopt(M_MMAP_THRESHOLD, at_most(256 << 20, 32));
+  ::mallopt(M_TRIM_THRESHOLD, at_most(512 << 20, 16));
 }
 
 int RunLocally(JobFunction job, const Options& options) {

@@ -1,5 +1,6 @@
 #include "engine/operators.h"
 
+#include <algorithm>
 #include <map>
 
 #include "engine/errors.h"
@@ -72,6 +73,13 @@ void StageProgram::RunNode(TaskContext& task, int32_t node, int32_t partition, A
 
 void StageProgram::RunLast(TaskContext& task, int32_t partition, AnySink& out) const {
   RunNode(task, static_cast<int32_t>(plan_.nodes.size()) - 1, partition, out);
+}
+
+int64_t StageProgram::Share(int64_t memory_bytes) const {
+  const bool reads =
+      std::any_of(plan_.nodes.begin(), plan_.nodes.end(), [](const PlanNode& node) { return !node.shuffles.empty(); });
+  if (!reads) return memory_bytes;
+  return memory_bytes / 8 * 7 / (plan_.shuffle >= 0 ? 2 : 1);
 }
 
 void StageProgram::Run(TaskContext& task, int32_t partition) const { sink_->Run(task, *this, partition); }

@@ -154,6 +154,9 @@ class StageProgram {
   ~StageProgram();
 
   const StagePlan& plan() const { return plan_; }
+  /// How much of a task's memory each of its parts may keep: the reader of a shuffle and the writer of another work at
+  /// the same time, and an eighth is for shuffle input on its way.
+  int64_t Share(int64_t memory_bytes) const;
   /// Pushes the records of the last node into `out`.
   void RunLast(TaskContext& task, int32_t partition, AnySink& out) const;
   void RunNode(TaskContext& task, int32_t node, int32_t partition, AnySink& out) const;

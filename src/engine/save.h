@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/fields.h"
 #include "engine/buffer.h"
-#include "engine/files.h"
+#include "engine/file_system.h"
 #include "engine/operators.h"
 
 // Output directories, committed as Hadoop's FileOutputCommitter (algorithm 1) does: an attempt writes aside, one
@@ -52,7 +53,7 @@ class PartFile {
   const SavePlan plan_;
   std::string attempt_directory_;
   std::string path_;
-  FileDescriptor file_;
+  std::unique_ptr<OutputFile> file_;
   Buffer buffer_;
 };
 

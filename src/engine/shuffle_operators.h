@@ -164,6 +164,7 @@ struct ReduceOp : Operator {
                                [&](std::string_view value) { overflow->Add(slot.hash, slot.key(), value); });
       });
       table.Clear();
+      ReturnFreeMemory();
     }
     void Finish() {
       if (!overflow) {

@@ -70,7 +70,6 @@ void ShuffleWriter::Seal(uint32_t partition) {
     compressed_frames_ += stored.data() != frame.data();
     if (++tried_frames_ == 4 && compressed_frames_ == 0) compression_ = Compression::kNone;
   }
-  sealed_bytes_ += static_cast<int64_t>(stored.size());
   if (stored.data() == frame.data()) {
     Buffer next;
     Open(next, frame_bytes_ + frame_bytes_ / 8);
@@ -82,6 +81,7 @@ void ShuffleWriter::Seal(uint32_t partition) {
     sealed_[partition].push_back(std::move(copy));
     frame.Truncate(kFrameHeader);
   }
+  sealed_bytes_ += static_cast<int64_t>(sealed_[partition].back().capacity());
   const int64_t open_bytes = static_cast<int64_t>(frames_.size() * frame_bytes_);
   if (sealed_bytes_ > std::max(memory_bytes_ / 2, memory_bytes_ - open_bytes)) SpillSealed();
 }
@@ -107,6 +107,7 @@ void ShuffleWriter::SpillSealed() {
   spills_.push_back(spill);
   WriteAll(file.get(), spill.path, pieces);
   for (std::vector<Buffer>& partition : sealed_) partition.clear();
+  ReturnFreeMemory();
   task_.metrics.spilled_bytes += static_cast<int64_t>(offset);
   sealed_bytes_ = 0;
 }

@@ -1,6 +1,5 @@
 #include "engine/sort_kernel.h"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +40,10 @@ class Sorter {
   void SortItems();
   void WriteRun();
   void Merge(const std::function<void(std::string_view)>& use);
+  /// The size of a file's buffer: this part of the task's memory.
+  size_t BufferBytes(size_t part, size_t most) const {
+    return std::clamp<size_t>(static_cast<size_t>(task_.memory_bytes) / part, 16 << 10, most);
+  }
   /// With the items three times: twice as many places while the vector grows, or their sorted copy beside spare places.
   size_t memory_bytes() const { return held_bytes_ + 3 * items_.size() * sizeof(Item); }
 
@@ -96,11 +99,12 @@ void Sorter::WriteRun() {
   SortItems();
   runs_.push_back(task_.ScratchPath());
   const FileDescriptor file = CreateFile(runs_.back(), 0600);
-  Buffer out(1 << 20);
+  const size_t flush_bytes = BufferBytes(32, 1 << 20);
+  Buffer out(flush_bytes + flush_bytes / 8);
   for (const Item& item : items_) {
     out.Append(&item.size, sizeof item.size);
     out.Append(item.record, item.size);
-    if (out.size() >= (1 << 20) - 4096) {
+    if (out.size() >= flush_bytes) {
       WriteAll(file.get(), runs_.back(), out.view());
       task_.metrics.spilled_bytes += static_cast<int64_t>(out.size());
       out.Clear();
@@ -111,11 +115,12 @@ void Sorter::WriteRun() {
   std::vector<Item>().swap(items_);  // its room counts against the next run
   owners_.clear();
   held_bytes_ = 0;
-  ::malloc_trim(0);  // frames of two tasks lie mixed on the heap: without this the holes add up
+  ReturnFreeMemory();
 }
 
 /// Reads one run record by record through a buffer.
 struct Sorter::RunReader {
+  size_t buffer_bytes = 0;
   FileDescriptor file;
   std::string path;
   Buffer buffer;
@@ -125,13 +130,12 @@ struct Sorter::RunReader {
 
   bool Fill(size_t n) {
     if (buffer.size() - at >= n) return true;
-    Buffer next(std::max<size_t>(n, 256 << 10));
-    next.Append(buffer.data() + at, buffer.size() - at);
-    const size_t had = next.size();
-    const size_t got = ReadAt(file.get(), path, offset, next.data() + had, next.capacity() - had);
-    next.Resize(had + got);
+    const size_t had = buffer.size() - at;
+    if (had != 0) std::memmove(buffer.data(), buffer.data() + at, had);
+    buffer.Resize(std::max(n, buffer_bytes));
+    const size_t got = ReadAt(file.get(), path, offset, buffer.data() + had, buffer.size() - had);
+    buffer.Truncate(had + got);
     offset += got;
-    std::swap(buffer, next);
     at = 0;
     return buffer.size() >= n;
   }
@@ -154,6 +158,7 @@ void Sorter::Merge(const std::function<void(std::string_view)>& use) {
   for (size_t i = 0; i < runs_.size(); ++i) {
     readers[i].file = OpenForReading(runs_[i]);
     readers[i].path = runs_[i];
+    readers[i].buffer_bytes = BufferBytes(4 * runs_.size(), 256 << 10);
     if (readers[i].Next(order_)) heap.push_back(&readers[i]);
   }
   const auto later = [this](const RunReader* a, const RunReader* b) { return Less(b->item, a->item); };

@@ -10,6 +10,7 @@
 
 #include "engine/byte_stream.h"
 #include "engine/errors.h"
+#include "engine/file_system.h"
 #include "engine/files.h"
 
 namespace fairlead::engine {
@@ -23,25 +24,29 @@ constexpr uint64_t kSplitMax = 64 << 20;
 constexpr uint64_t kSplitMin = 1 << 20;
 constexpr int kSampleSpots = 8;
 
+/// Names that Hadoop's and Spark's jobs do not take for data.
+bool IsHidden(const std::string& name) { return name.empty() || name[0] == '_' || name[0] == '.'; }
+
+[[noreturn]] void RefuseDirectory(const std::string& inner, const std::string& outer) {
+  throw JobError("cannot read " + outer + ": " + inner + " is a directory; name it, or a pattern such as " + outer +
+                 "/*");
+}
+
 /// The files of a directory, by name.
 void AddFilesOf(const std::string& directory, std::vector<std::string>& found) {
   std::error_code error;
   const size_t first = found.size();
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.empty() || name[0] == '_' || name[0] == '.') continue;
-    if (entry.is_directory()) {
-      throw JobError("cannot read " + directory + ": " + entry.path().string() +
-                     " is a directory; name it, or a pattern such as " + directory + "/*");
-    }
+    if (IsHidden(name)) continue;
+    if (entry.is_directory()) RefuseDirectory(entry.path().string(), directory);
     found.push_back(entry.path().string());
   }
   if (error) throw JobError("cannot read directory " + directory + ": " + error.message());
   std::sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end());
 }
 
-std::vector<std::string> ExpandPath(const std::string& given) {
-  const std::string path = ResolveUserPath(given);
+std::vector<std::string> ExpandPath(const std::string& path) {
   std::error_code error;
   std::vector<std::string> found;
   const auto add = [&](const std::string& name) {
@@ -64,6 +69,34 @@ std::vector<std::string> ExpandPath(const std::string& given) {
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&matches, ::globfree);
   for (size_t i = 0; i < matches.gl_pathc; ++i) add(matches.gl_pathv[i]);
   return found;
+}
+
+std::vector<FileStatus> LocalInputs(const std::string& path) {
+  std::vector<FileStatus> files;
+  for (const std::string& name : ExpandPath(path)) {
+    std::error_code error;
+    files.push_back({name, false, fs::file_size(name, error)});
+    if (error) throw JobError("cannot read " + name + ": " + error.message());
+  }
+  return files;
+}
+
+/// A file, or a directory's files; there are no patterns.
+std::vector<FileStatus> RemoteInputs(const std::string& path) {
+  try {
+    FileSystem& files = FileSystemOf(path);
+    const std::optional<FileStatus> status = files.Status(path);
+    if (!status) throw JobError("cannot read " + path + ": no such file or directory");
+    if (!status->directory) return {*status};
+    std::vector<FileStatus> found = files.List(path);
+    std::erase_if(found, [](const FileStatus& file) { return IsHidden(file.path.substr(file.path.rfind('/') + 1)); });
+    for (const FileStatus& file : found) {
+      if (file.directory) RefuseDirectory(file.path, path);
+    }
+    return found;
+  } catch (const TaskError& error) {
+    throw JobError(error.what());
+  }
 }
 
 /// Turns chunks of bytes into lines; a line over several chunks is put together in `carry_`.
@@ -171,10 +204,8 @@ void ForEachRange(const TaskContext& task, const FileSplit& split, uint64_t unit
 std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint64_t multiple_of) {
   std::vector<FileSplit> files;
   uint64_t total = 0;
-  for (const std::string& name : ExpandPath(path)) {
-    std::error_code error;
-    const uint64_t size = fs::file_size(name, error);
-    if (error) throw JobError("cannot read " + name + ": " + error.message());
+  const std::string whole = ResolveUserPath(path);
+  for (const auto& [name, directory, size] : IsRemotePath(whole) ? RemoteInputs(whole) : LocalInputs(whole)) {
     if (size % multiple_of != 0) {
       throw JobError(name + " has " + std::to_string(size) + " bytes, which is no multiple of the record size " +
                      std::to_string(multiple_of));

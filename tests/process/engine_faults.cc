@@ -105,6 +105,11 @@ void Distinct(Context& context, const Arguments& arguments) {
   std::printf("groups %lld\n", static_cast<long long>(groups));
 }
 
+/// copy: lines from one place to another.
+void Copy(Context& context, const Arguments& arguments) {
+  std::printf("lines %lld\n", static_cast<long long>(context.Text(arguments.at(1)).SaveText(arguments.at(2))));
+}
+
 void Faults(Context& context, const Arguments& arguments) {
   const std::string& mode = arguments.at(0);
   if (mode == "poison") return Poison(context);
@@ -112,6 +117,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "shrink") return Shrink(context, arguments);
   if (mode == "slow") return Slow(context, arguments);
   if (mode == "distinct") return Distinct(context, arguments);
+  if (mode == "copy") return Copy(context, arguments);
   throw JobError("unknown mode " + mode);
 }
 

@@ -1,0 +1,132 @@
+"""A small HDFS with the WebHDFS interface in one process: NameNode and DataNode, with a root of its own in memory. As Hadoop's it sends
+who reads or writes bytes to the DataNode, answers with RemoteException, does not replace files by a rename and makes no missing parents
+for one."""
+import http.server
+import json
+import threading
+import urllib.parse
+
+
+class FakeHdfs:
+    """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool."""
+
+    def __init__(self):
+        self.files = {"/": None}
+        self.operations = []
+        self.fail = lambda operation, path: False
+        self.lock = threading.Lock()
+        hdfs = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_GET(self):
+                hdfs.answer(self)
+
+            do_PUT = do_DELETE = do_GET
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def url(self, path):
+        return f"webhdfs://127.0.0.1:{self.port}{path}"
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, request):
+        url = urllib.parse.urlsplit(request.path)
+        words = dict(urllib.parse.parse_qsl(url.query))
+        where, operation = url.path, words.get("op")
+        on_data_node = where.startswith("/data")
+        path = "/" + urllib.parse.unquote(where.removeprefix("/data").removeprefix("/webhdfs/v1")).strip("/")
+        body = self.body_of(request)
+        with self.lock:
+            self.operations.append((operation, path, on_data_node))
+            if self.fail(operation, path):
+                return self.reply(request, 403, {"RemoteException": {"exception": "AccessControlException", "message": f"denied: {path}\n\tat x"}})
+            if operation in ("OPEN", "CREATE") and not on_data_node:
+                if operation == "OPEN" and self.files.get(path) is None:
+                    return self.not_found(request, path)
+                location = f"http://127.0.0.1:{self.port}/data{request.path}"
+                return self.reply(request, 307, {}, location)
+            getattr(self, operation.lower())(request, path, words, body)
+
+    @staticmethod
+    def body_of(request):
+        if request.headers.get("Transfer-Encoding") != "chunked":
+            return request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(request.rfile.readline().split(b";")[0], 16):
+            body += request.rfile.read(size)
+            request.rfile.readline()
+        request.rfile.readline()
+        return body
+
+    @staticmethod
+    def reply(request, status, answer, location=None):
+        text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        request.send_response(status)
+        if location:
+            request.send_header("Location", location)
+        request.send_header("Content-Length", str(len(text)))
+        request.end_headers()
+        request.wfile.write(text)
+
+    def not_found(self, request, path):
+        self.reply(request, 404, {"RemoteException": {"exception": "FileNotFoundException", "message": f"File does not exist: {path}"}})
+
+    def children(self, path):
+        return [name for name in self.files if name != "/" and name.rpartition("/")[0] == path.rstrip("/")]
+
+    def status(self, path, name=""):
+        data = self.files[path]
+        return {"pathSuffix": name, "type": "DIRECTORY" if data is None else "FILE", "length": len(data or b"")}
+
+    def getfilestatus(self, request, path, words, body):
+        if path not in self.files:
+            return self.not_found(request, path)
+        self.reply(request, 200, {"FileStatus": self.status(path)})
+
+    def liststatus(self, request, path, words, body):
+        if path not in self.files:
+            return self.not_found(request, path)
+        self.reply(request, 200, {"FileStatuses": {"FileStatus": [self.status(name, name.rpartition("/")[2]) for name in self.children(path)]}})
+
+    def open(self, request, path, words, body):
+        self.reply(request, 200, self.files[path][int(words.get("offset", 0)):])
+
+    def create(self, request, path, words, body):
+        self.make_parents(path)
+        self.files[path] = body
+        self.reply(request, 201, b"")
+
+    def make_parents(self, path):
+        while path := path.rpartition("/")[0]:
+            self.files.setdefault(path, None)
+
+    def mkdirs(self, request, path, words, body):
+        self.make_parents(path)
+        self.files.setdefault(path, None)
+        self.reply(request, 200, {"boolean": True})
+
+    def rename(self, request, path, words, body):
+        target = words["destination"]
+        done = path in self.files and target not in self.files and target.rpartition("/")[0] in self.files
+        if done:
+            for name in [name for name in self.files if name == path or name.startswith(path + "/")]:
+                self.files[target + name[len(path):]] = self.files.pop(name)
+        self.reply(request, 200, {"boolean": done})
+
+    def delete(self, request, path, words, body):
+        if words.get("recursive") != "true" and self.children(path):
+            return self.reply(request, 403, {"RemoteException": {"exception": "PathIsNotEmptyDirectoryException", "message": path}})
+        gone = [name for name in self.files if name == path or name.startswith(path + "/")]
+        for name in gone:
+            del self.files[name]
+        self.reply(request, 200, {"boolean": bool(gone)})
