@@ -84,9 +84,8 @@ class Exchange {
     asio::ip::tcp::resolver resolver(context_);
     const auto found = resolver.resolve(address.host, address.port, error);
     Check(error);
-    Check(Await([&](auto done) {
-      stream_.async_connect(found, [done](error_code failed, const auto&) { done(failed); });
-    }));
+    Check(Await(
+        [&](auto done) { stream_.async_connect(found, [done](error_code failed, const auto&) { done(failed); }); }));
     parser_.body_limit(std::numeric_limits<uint64_t>::max());
   }
 
@@ -107,9 +106,8 @@ class Exchange {
   }
   template <class Buffers>
   void Send(const Buffers& buffers) {
-    Check(Await([&](auto done) {
-      asio::async_write(stream_, buffers, [done](error_code failed, size_t) { done(failed); });
-    }));
+    Check(Await(
+        [&](auto done) { asio::async_write(stream_, buffers, [done](error_code failed, size_t) { done(failed); }); }));
   }
   void ReadHeader() {
     Check(Await([&](auto done) {
