@@ -111,7 +111,7 @@ def plain(cluster, work):
     cluster.require(lambda counters: counters["blockFailures"] == counters["rpcFailures"] == 0 and counters["registeredExecutorsSize"] == 2)
 
 
-@shuffle_case("executors-killed", compared=True)
+@shuffle_case("executors-killed")
 def executors_killed(cluster, work):
     """In the middle of the reduce: new executors read what the dead ones wrote."""
     job = pairs(cluster, work, reduces=20, task_millis=300)
@@ -122,7 +122,7 @@ def executors_killed(cluster, work):
     job.clean(8, LOST)
 
 
-@shuffle_case("dynamic-allocation", compared=True)
+@shuffle_case("dynamic-allocation")
 def dynamic_allocation(cluster, work):
     job = pairs(cluster, work, conf={
         "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.executorIdleTimeout": "2s",
