@@ -96,7 +96,7 @@ def main():
     for row in rows:
         if row["name"] in TABLE_ROWS and tables and options.spark_maps == MAPS:
             theirs = tables[TABLE_ROWS[row["name"]]]
-            ratio = round(theirs / row["ours"]["cpu_time"], 1)
+            ratio = round(theirs / row["ours"]["real_time"], 1)  # both by the clock
             row.update({"peer": f"Spark: {theirs} ms, {tables['bytes'] / 1e6:.1f} MB", "peer_version": "3.5.5", "ratio": ratio, "goal": 10,
                         "met": ratio >= 10})
             print(json.dumps(row), flush=True)
