@@ -161,10 +161,10 @@ void Core::On(const model::scheduler::AppRejected& effect) {
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
     app.placing = false;
     ++apps_submitted_;
-    SetState(app, AppState::kSubmitted, "START");
+    SetState(app, AppState::kSubmitted, "REJECTED: " + diagnostics);
     if (!diagnostics.starts_with("Reject application") && !diagnostics.ends_with("is not a leaf queue")) {
       diagnostics = "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
-                    " application rejected by placement rules. " + diagnostics;
+                    " application rejected by placement rules.";  // why is in the log
     }
   }
   if (IsFinalStored(app.state) || app.state == AppState::kFinalSaving) return;

@@ -454,10 +454,10 @@ uint64_t Core::StateHash() const {
       base::HashInto(hasher, attempt.granted);
       base::HashInto(hasher, attempt.just_finished);
     }
-    for (const auto& [id, container] : app.containers) {
-      base::HashInto(hasher, container.info);
-      hasher.Mix(static_cast<uint64_t>(container.state));
-      hasher.Mix(static_cast<uint64_t>(container.expires.ns));
+    for (const Container* container : InOrder(app.containers)) {
+      base::HashInto(hasher, container->info);
+      hasher.Mix(static_cast<uint64_t>(container->state));
+      hasher.Mix(static_cast<uint64_t>(container->expires.ns));
     }
   });
   for (const Node& node : nodes_) {

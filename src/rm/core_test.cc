@@ -398,10 +398,8 @@ TEST_F(World, RejectedApplicationFailsAtOnce) {
   Do(m::Submit{1, AnApp(1)});
   EXPECT_EQ(Got<m::CallDone>().size(), 1u);
   EXPECT_EQ(StateOf(1), AppState::kFailed);
-  EXPECT_EQ(
-      Core::VisibleDiagnostics(*core_->FindApp({1000, 1})),
-      "Reject application application_1000_0001 submitted by user ann application rejected by placement rules. no "
-      "such queue");
+  EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})),
+            "Reject application application_1000_0001 submitted by user ann application rejected by placement rules.");
 }
 
 TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {

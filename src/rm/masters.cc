@@ -54,11 +54,12 @@ void Core::On(const model::rm::RegisterMaster& event) {
   answer.maximum = MaximumAllocation(now_);
   if (app->submission.keep_containers) {
     attempt->token_nodes.clear();
-    for (const auto& [id, container] : app->containers) {
-      const bool mine = id.attempt == attempt->id && !app->submission.unmanaged;
-      if (mine || container.info.is_master || container.state == model::rm::ContainerState::kAllocated) continue;
-      answer.previous.push_back(container.info);
-      attempt->token_nodes.insert(container.info.node);
+    for (const Container* container : InOrder(app->containers)) {
+      const model::rm::ContainerInfo& info = container->info;
+      const bool mine = info.id.attempt == attempt->id && !app->submission.unmanaged;
+      if (mine || info.is_master || container->state == model::rm::ContainerState::kAllocated) continue;
+      answer.previous.push_back(info);
+      attempt->token_nodes.insert(info.node);
     }
   }
   Emit(std::move(answer));
@@ -228,6 +229,8 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   answer.priority = app.submission.priority;
   model::scheduler::Acquired acquired;
   acquired.app = app.index;
+  acquired.containers.reserve(attempt.granted.size());
+  answer.granted.reserve(attempt.granted.size());
   for (const model::ContainerId& id : std::exchange(attempt.granted, {})) {
     const auto it = app.containers.find(id);
     if (it == app.containers.end() || it->second.state != model::rm::ContainerState::kAllocated) continue;

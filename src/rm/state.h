@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -55,13 +57,17 @@ struct Container {
   base::WallTime launched_at;
 };
 
-/// Number first: within an application that decides nearly always, with one comparison.
-struct ByNumber {
-  bool operator()(const model::ContainerId& a, const model::ContainerId& b) const {
-    return a.value != b.value ? a.value < b.value : a.attempt < b.attempt;
-  }
-};
-using ContainerMap = std::map<model::ContainerId, Container, ByNumber>;
+/// Looked up for every grant and end; nothing is decided by its order, and what is shown goes by InOrder.
+using ContainerMap = std::unordered_map<model::ContainerId, Container>;
+
+inline std::vector<const Container*> InOrder(const ContainerMap& containers) {
+  std::vector<const Container*> sorted;
+  sorted.reserve(containers.size());
+  for (const auto& [id, container] : containers) sorted.push_back(&container);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const Container* a, const Container* b) { return a->info.id < b->info.id; });
+  return sorted;
+}
 
 /// What an unregistering master left behind, until it is stored.
 struct Unregistration {

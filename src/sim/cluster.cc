@@ -220,9 +220,9 @@ void Cluster::CheckQuiet() {
 std::string Cluster::DescribeBooked() const {
   std::string text;
   rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
-    for (const auto& [id, container] : app.containers) {
-      text += "; " + ToString(id) + " " + std::string(EnumName(container.state)) + " on " +
-              ToString(container.info.address) + ", " + std::string(EnumName(app.state)) + " application";
+    for (const fairlead::rm::Container* container : InOrder(app.containers)) {
+      text += "; " + ToString(container->info.id) + " " + std::string(EnumName(container->state)) + " on " +
+              ToString(container->info.address) + ", " + std::string(EnumName(app.state)) + " application";
     }
   });
   return text;

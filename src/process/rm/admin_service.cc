@@ -25,9 +25,11 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   // Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
   if (!IsAdministrator(call.caller.user)) {
     const std::string name(is("replaceLabelsOnNodes") ? "replaceLabelsOnNode" : call.method);
-    return Refuse(to, ex::kYarn,
-                  std::string(ex::kAccessControl) + ": User " + call.caller.user +
-                      " doesn't have permission to call '" + name + "'");
+    const std::string denied = std::string(ex::kAccessControl) + ": User " + call.caller.user +
+                               " doesn't have permission to call '" + name + "'";
+    // This one is of hadoop-common, which knows no YarnException.
+    if (is("getGroupsForUser")) return Refuse(to, ex::kIo, std::string(ex::kYarn) + ": " + denied);
+    return Refuse(to, ex::kYarn, denied);
   }
   if (is("getGroupsForUser")) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);

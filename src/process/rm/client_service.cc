@@ -363,8 +363,9 @@ void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
   }
   w::GetContainersResponseProto response;
   const bool current = app->current()->id == id;  // it has what it took over from earlier attempts, too
-  for (const auto& [container_id, container] : app->containers) {
-    if (current || container_id.attempt == id) response.containers.push_back(ReportOf(core(), *app, container));
+  for (const Container* container : InOrder(app->containers)) {
+    if (!current && container->info.id.attempt != id) continue;
+    response.containers.push_back(ReportOf(core(), *app, *container));
   }
   server_->ReplyMessage(call.token, response);
 }

@@ -106,6 +106,15 @@ w::ApplicationResourceUsageReportProto UsageReport(const Core& core, const App& 
   add(report.application_preempted_resource_usage_map, "vcores", usage.preempted_vcore_seconds);
   return report;
 }
+
+/// What those are shown who may not see the application (RMServerUtils.DUMMY_APPLICATION_RESOURCE_USAGE_REPORT).
+w::ApplicationResourceUsageReportProto HiddenUsage() {
+  w::ApplicationResourceUsageReportProto report;
+  report.num_used_containers = -1;
+  report.num_reserved_containers = -1;
+  report.used_resources = report.reserved_resources = report.needed_resources = ToWire(model::Resources::Of(-1, -1));
+  return report;
+}
 }  // namespace
 
 w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, base::WallTime now) {
@@ -133,6 +142,7 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
   report.launch_time = app.launched.ms;
   report.app_node_label_expression = app.submission.label.empty() ? "<Not set>" : app.submission.label;
   report.am_node_label_expression = "<DEFAULT_PARTITION>";
+  report.app_resource_usage = HiddenUsage();
   model::ApplicationAttemptId attempt_id{app.submission.id, -1};
   if (full) {
     report.tracking_url = core.config().web_base + "/proxy/" + ToString(app.submission.id) + "/";

@@ -587,8 +587,8 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   }
   Document::List list;
   const bool current = app.current()->id == *id;
-  for (const auto& [container_id, container] : app.containers) {
-    if (current || container_id.attempt == *id) list.push_back(ContainerDocument(app, container));
+  for (const fairlead::rm::Container* container : InOrder(app.containers)) {
+    if (current || container->info.id.attempt == *id) list.push_back(ContainerDocument(app, *container));
   }
   if (path.size() == 4 && path[3] == "containers") {
     // A single container is written bare here, as Hadoop's own answer has it.

@@ -259,15 +259,16 @@ Document Web::OwnApp(const App& app) const {
                            .Add("diagnostics", attempt.diagnostics));
   }
   Document::List containers;
-  for (const auto& [id, container] : app.containers) {
+  for (const fairlead::rm::Container* container : InOrder(app.containers)) {
+    const model::rm::ContainerInfo& info = container->info;
     containers.push_back(Document::Object()
-                             .Add("id", ToString(id))
-                             .Add("state", EnumName(container.state))
-                             .Add("node", ToString(container.info.address))
-                             .Add("http_address", container.info.http_address)
-                             .Add("resources", Amount(container.info.resources))
-                             .Add("priority", container.info.priority)
-                             .Add("created_ms", container.info.created.ms));
+                             .Add("id", ToString(info.id))
+                             .Add("state", EnumName(container->state))
+                             .Add("node", ToString(info.address))
+                             .Add("http_address", info.http_address)
+                             .Add("resources", Amount(info.resources))
+                             .Add("priority", info.priority)
+                             .Add("created_ms", info.created.ms));
   }
   Document::List pending;
   if (app.in_scheduler) {
