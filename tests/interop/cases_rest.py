@@ -1,5 +1,6 @@
 """Web services of resource manager and node, key by key, in JSON and XML; the proxy and the pages."""
 import contextlib
+import dataclasses
 import http.client
 import http.server
 import json
@@ -314,6 +315,26 @@ def rest_cluster(cluster, work):
     with scene(cluster, work) as apps:
         rows = reading(site, apps) + filters(site) + changing(site, apps)
     recordings.compare("rest-cluster", [named(row, apps) for row in rows], work, REST_DIFFERS)
+
+
+# Sums that the profile `fairlead` has another idea of: shares by what is asked for, one policy, no share of its own for masters.
+SHARES = {r"scheduler .*(fairResources|steadyFairResources|amMaxResources|amUsedResources)\..*|scheduler .*schedulingPolicy": ".*"}
+
+
+def scheduler_case(profile, differs, keys=()):
+    """/ws/v1/cluster/scheduler, key by key."""
+    spec = dataclasses.replace(ONE_NODE, yarn_site=ONE_NODE.yarn_site + keys)
+
+    @case("all", spec=spec, name=f"rest-scheduler-{profile}")
+    def run(cluster, work):
+        with scene(cluster, work) as apps:
+            rows = Site(f"127.0.0.1:{cluster.web}").rows("scheduler", "/ws/v1/cluster/scheduler")
+        recordings.compare("rest-scheduler", [named(row, apps) for row in rows], work, differs)
+
+
+scheduler_case("fairlead", SHARES)
+# The largest share of masters is what Hadoop's queue computed when it last started one.
+scheduler_case("yarn-fair", {r"scheduler .*amMaxResources\..*": ".*"}, (("fairlead.scheduler.profile", "yarn-fair"),))
 
 
 @case("all", spec=ONE_NODE)

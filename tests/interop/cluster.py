@@ -96,8 +96,7 @@ class Cluster(Daemons):
             peers.write_site(directory / "core-site.xml", core)
             peers.write_site(directory / "yarn-site.xml", own)
             peers.write_site(directory / "mapred-site.xml", mapred)
-        (self.conf / "fair-scheduler.xml").write_text(
-            '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n')
+        (self.conf / "fair-scheduler.xml").write_text(self.spec.allocations)
         (self.directory / "log4j-daemon.properties").write_text(LOG4J)
 
     def one_shuffle_port(self, number):

@@ -14,6 +14,7 @@ class Spec:
     nodes: tuple[str, ...] = ("fairlead", "fairlead")
     yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml; {directory} is the cluster's own
     history: bool = True                            # with MapReduce's job history server
+    allocations: str = '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n'  # fair-scheduler.xml
 
     def all_java(self):
         return dataclasses.replace(self, rm="java", nodes=("java",) * len(self.nodes))

@@ -42,6 +42,11 @@ final class Puppet {
     id = Surface.CLIENT.submitApplication(context);
   }
 
+  /** A puppet that somebody else submitted. */
+  Puppet(ApplicationId id) {
+    this.id = id;
+  }
+
   /** A submission of a puppet named "puppet" to root.alpha with one attempt of 256 MB. */
   static ApplicationSubmissionContext context(ApplicationSubmissionContext context) throws Exception {
     Path script = DIRECTORY.resolve("puppet.sh");
