@@ -11,8 +11,8 @@
 
 namespace fairlead::rm {
 
-/// The applications by index, in order of submission. An index is never given twice; what a forgotten application leaves
-/// behind is a pointer, and not even that once all before it are forgotten, too.
+/// The applications by index, in order of submission. An index is never given twice; what a forgotten application
+/// leaves behind is a pointer, and not even that once all before it are forgotten, too.
 class AppTable {
  public:
   /// A new application under the next index; alive.
