@@ -25,7 +25,7 @@ public class RuleSurface extends Surface {
         .contains(CLIENT.getApplicationReport(id).getYarnApplicationState()));
     String seen = brief(CLIENT.getApplicationReport(id));
     CLIENT.killApplication(id);
-    return seen;
+    return seen.replace("AM container is launched, waiting for AM container to Register with RM", "");  // or not yet
   }
 
   static void placement() throws Exception {
