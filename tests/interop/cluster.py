@@ -140,7 +140,7 @@ class Cluster(Daemons):
         if self.spec.nodes[number - 1] == "java":
             self.spawn_java(f"nm{number}", 384, conf, "org.apache.hadoop.yarn.server.nodemanager.NodeManager")
         else:
-            self.spawn(f"nm{number}", [peers.BINARY, "nm", "--hadoop-conf", conf], env={**os.environ, "JAVA_HOME": peers.java_home()})
+            self.spawn(f"nm{number}", [peers.BINARY, "nm", "--hadoop-conf", conf], env={**os.environ, **peers.java_environment()})
 
     def start_history(self):
         self.spawn_java("history", 256, self.conf, "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer")

@@ -24,6 +24,11 @@ def java_home():
     return str(pathlib.Path(shutil.which("java")).resolve().parent.parent)
 
 
+def java_environment():
+    """JAVA_HOME for containers that run Java programs; nothing where there is no Java, as C++ jobs need none."""
+    return {"JAVA_HOME": java_home()} if "JAVA_HOME" in os.environ or shutil.which("java") else {}
+
+
 def java():
     return java_home() + "/bin/java"
 
