@@ -31,7 +31,7 @@ bool Listed(const model::AccessList& list, const std::string& user, const std::v
 }
 
 std::string FullQueueName(std::string_view name) {
-  if (name.empty() || name == "root") return "root";
+  if (name == "root") return "root";
   return name.starts_with("root.") ? std::string(name) : "root." + std::string(name);
 }
 

@@ -11,7 +11,7 @@ namespace fairlead::rm {
 /// Is the user, or one of the groups, on the list?
 bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups);
 
-/// "root.a.b" of "a.b", "root.a.b" or "".
+/// "root.a.b" of "a.b" and of "root.a.b".
 std::string FullQueueName(std::string_view name);
 
 /// Is the user on the list of the queue or of one above it, to submit or to administer? Without a list the root is
