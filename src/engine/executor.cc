@@ -288,41 +288,45 @@ std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partit
   return nullptr;
 }
 
-/// Half of the memory may hold cached partitions; those not used for longest make room, but not for one of their own
-/// dataset (a scan over a dataset that does not fit would else drop each partition just before its use).
 void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path) {
-  const int64_t size = static_cast<int64_t>(records.size());
   std::vector<we::BlockKept> news;
-  bool in_memory = false;
-  {
-    const std::lock_guard lock(mutex_);
-    const int64_t room = options_.memory_bytes / 2;
-    while (kept_bytes_ + size > room) {
-      auto oldest = kept_.end();
-      for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-        if (it->first.first == dataset || !it->second.bytes || !it->second.path.empty()) continue;
-        if (oldest == kept_.end() || it->second.used < oldest->second.used) oldest = it;
-      }
-      if (oldest == kept_.end()) break;
-      kept_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
-      news.push_back({oldest->first.first, oldest->first.second, false});
-      kept_.erase(oldest);
-    }
-    if (kept_bytes_ + size <= room) {
-      in_memory = true;
-      kept_bytes_ += size;
-      kept_[{dataset, partition}] = {std::make_shared<const Buffer>(std::move(records)), "", next_use_++};
-      news.push_back({dataset, partition, true});
-    }
+  const auto size = static_cast<int64_t>(records.size());
+  Kept kept;
+  if (ReserveMemory(dataset, size, news)) {
+    kept.bytes = std::make_shared<const Buffer>(std::move(records));
+  } else if (!disk_path.empty()) {
+    WriteAll(CreateFile(disk_path).get(), disk_path, records.view());
+    kept.path = disk_path;
   }
-  if (!in_memory && !disk_path.empty()) {
-    const FileDescriptor file = CreateFile(disk_path);
-    WriteAll(file.get(), disk_path, records.view());
+  if (kept.bytes || !kept.path.empty()) {
     const std::lock_guard lock(mutex_);
-    kept_[{dataset, partition}] = {nullptr, disk_path, next_use_++};
+    kept.used = next_use_++;
+    Kept& slot = kept_[{dataset, partition}];
+    if (slot.bytes) kept_bytes_ -= static_cast<int64_t>(slot.bytes->size());  // made twice, by two attempts
+    slot = std::move(kept);
     news.push_back({dataset, partition, true});
   }
   for (const we::BlockKept& message : news) send_(message, false);
+}
+
+/// Half of the memory may hold cached partitions; those not used for longest make room, but not for one of their own
+/// dataset (a scan over a dataset that does not fit would else drop each partition just before its use).
+bool Executor::ReserveMemory(int32_t dataset, int64_t size, std::vector<we::BlockKept>& news) {
+  const std::lock_guard lock(mutex_);
+  const int64_t room = options_.memory_bytes / 2;
+  while (kept_bytes_ + size > room) {
+    auto oldest = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
+      if (it->first.first == dataset || !it->second.bytes || !it->second.path.empty()) continue;
+      if (oldest == kept_.end() || it->second.used < oldest->second.used) oldest = it;
+    }
+    if (oldest == kept_.end()) return false;
+    kept_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
+    news.push_back({oldest->first.first, oldest->first.second, false});
+    kept_.erase(oldest);
+  }
+  kept_bytes_ += size;
+  return true;
 }
 
 void Executor::WorkerLoop() {

@@ -101,6 +101,7 @@ class Executor {
   bool WaitForCommit(int64_t task_id, const TaskContext& task);
   std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t partition);
   void Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path);
+  bool ReserveMemory(int32_t dataset, int64_t size, std::vector<wire::engine::BlockKept>& news);
   std::shared_ptr<const std::string> WaitForBroadcast(int64_t id, const TaskContext& task);
 
   ExecutorOptions options_;

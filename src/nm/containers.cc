@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "base/codec.h"
 #include "nm/exit_codes.h"
@@ -16,27 +17,15 @@ using model::ToString;
 
 namespace {
 
-/// "2026-01-31 12:34:56.789", UTC (days to civil date: Hinnant, "chrono-compatible low-level date algorithms").
+/// "2026-01-31 12:34:56.789", UTC.
 std::string TimeText(base::WallTime wall) {
-  int64_t days = wall.ms / 86'400'000;
-  int64_t rest = wall.ms % 86'400'000;
-  if (rest < 0) {
-    rest += 86'400'000;
-    --days;
-  }
-  days += 719'468;
-  const int64_t era = (days >= 0 ? days : days - 146'096) / 146'097;
-  const int64_t doe = days - era * 146'097;
-  const int64_t yoe = (doe - doe / 1460 + doe / 36'524 - doe / 146'096) / 365;
-  const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-  const int64_t mp = (5 * doy + 2) / 153;
-  const int64_t month = mp < 10 ? mp + 3 : mp - 9;
-  const int64_t year = yoe + era * 400 + (month <= 2 ? 1 : 0);
+  const std::time_t seconds = wall.ms / 1000 - (wall.ms % 1000 < 0);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
   char text[64];
-  std::snprintf(text, sizeof text, "%04lld-%02lld-%02lld %02lld:%02lld:%02lld.%03lld", static_cast<long long>(year),
-                static_cast<long long>(month), static_cast<long long>(doy - (153 * mp + 2) / 5 + 1),
-                static_cast<long long>(rest / 3'600'000), static_cast<long long>(rest / 60'000 % 60),
-                static_cast<long long>(rest / 1000 % 60), static_cast<long long>(rest % 1000));
+  std::snprintf(text, sizeof text, "%04d-%02d-%02d %02d:%02d:%02d.%03d", parts.tm_year + 1900, parts.tm_mon + 1,
+                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                static_cast<int>(wall.ms - int64_t{seconds} * 1000));
   return text;
 }
 
