@@ -1,6 +1,7 @@
 #include "scheduler/spark_standalone/master.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"
@@ -232,9 +233,8 @@ void Master::KillExecutorOf(uint32_t app, int32_t id, uint32_t worker) {
   Emit(sa::KillExecutor{{worker}, {app}, id});
 }
 
-uint32_t Master::CreateDriver(const sa::DriverSubmitted& description) {
-  const sa::DriverSubmitted copy = description;  // `description` may live in drivers_
-  drivers_.emplace_back().description = copy;
+uint32_t Master::CreateDriver(sa::DriverSubmitted description) {
+  drivers_.emplace_back().description = std::move(description);
   return static_cast<uint32_t>(drivers_.size()) - 1;
 }
 

@@ -151,7 +151,7 @@ class Master {
   void KillExecutorOf(uint32_t app, int32_t executor, uint32_t worker);
   void RemoveApp(uint32_t app, sa::AppState state);
   void RemoveDriver(uint32_t driver, sa::DriverState state, sa::DriverIndex successor = {});
-  uint32_t CreateDriver(const sa::DriverSubmitted& description);
+  uint32_t CreateDriver(sa::DriverSubmitted description);
   void AddProfile(App& app, const sa::Profile& profile);
 
   MasterConfig config_;
