@@ -6,7 +6,8 @@ namespace fairlead::wire::spark_shuffle {
 namespace {
 
 TEST(PassedBlock, BytesAndRangesComeBack) {
-  const auto bytes = DecodePassedBlock(std::string(1, kPassedAsBytes) + "abc");
+  const std::string inside = std::string(1, kPassedAsBytes) + "abc";
+  const auto bytes = DecodePassedBlock(inside);
   ASSERT_TRUE(bytes.ok());
   EXPECT_FALSE(bytes->in_file);
   EXPECT_EQ(bytes->bytes, "abc");
