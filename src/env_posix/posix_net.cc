@@ -3,6 +3,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "env_posix/acceptor_internal.h"
 #include "env_posix/connection_internal.h"
 
 namespace fairlead::env_posix {
@@ -24,79 +25,6 @@ std::unique_ptr<env::Stream> MakeStream(SocketHost& host, tcp::socket socket) {
       host, std::move(socket), Connection::Ends{ToEndpoint(peer_error, peer), ToEndpoint(local_error, local)},
       Connection::Kind::kTcp));
 }
-
-/// Accepts until its Listener is destroyed.
-class Acceptor : public std::enable_shared_from_this<Acceptor> {
- public:
-  Acceptor(SocketHost& host, env::Net::AcceptHandler on_accept)
-      : host_(host), acceptor_(host.context), retry_(host.context), on_accept_(std::move(on_accept)) {}
-
-  base::Status Open(const env::Endpoint& endpoint, bool shared) {
-    using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
-    error_code error;
-    tcp::resolver resolver(host_.context);
-    const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port),
-                                        tcp::resolver::passive | tcp::resolver::numeric_service, error);
-    if (error || found.empty()) {
-      return base::Error{"cannot resolve '" + endpoint.host + "': " + error.message()};
-    }
-    const tcp::endpoint address = found.begin()->endpoint();
-    acceptor_.open(address.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error && shared) acceptor_.set_option(ReusePort(true), error);
-    if (!error) acceptor_.bind(address, error);
-    if (!error) acceptor_.listen(1024, error);
-    if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
-    local_ = ToEndpoint(error, acceptor_.local_endpoint(error));
-    Accept();
-    return {};
-  }
-
-  void Stop() {
-    stopped_ = true;
-    error_code ignored;
-    acceptor_.close(ignored);
-    retry_.cancel();
-  }
-
-  const env::Endpoint& local() const { return local_; }
-
- private:
-  void Accept() {
-    acceptor_.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
-      if (self->stopped_) return;
-      self->host_.BeginTurn();
-      if (error) return self->AcceptLater();
-      self->on_accept_(MakeStream(self->host_, std::move(socket)));
-      if (!self->stopped_) self->Accept();
-    });
-  }
-
-  /// Out of descriptors: waiting a little lets connections end instead of spinning.
-  void AcceptLater() {
-    retry_.expires_after(std::chrono::milliseconds(50));
-    retry_.async_wait([self = shared_from_this()](error_code) {
-      if (!self->stopped_) self->Accept();
-    });
-  }
-
-  SocketHost& host_;
-  tcp::acceptor acceptor_;
-  asio::steady_timer retry_;
-  env::Net::AcceptHandler on_accept_;
-  env::Endpoint local_;
-  bool stopped_ = false;
-};
-
-class PosixListener : public env::Listener {
- public:
-  explicit PosixListener(std::shared_ptr<Acceptor> acceptor) : acceptor_(std::move(acceptor)) {}
-  ~PosixListener() override { acceptor_->Stop(); }
-  env::Endpoint local() const override { return acceptor_->local(); }
-
- private:
-  std::shared_ptr<Acceptor> acceptor_;
-};
 
 /// One connect with its time limit.
 class Connector : public std::enable_shared_from_this<Connector> {
@@ -160,9 +88,27 @@ class Connector : public std::enable_shared_from_this<Connector> {
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
                                                       env::Net::AcceptHandler on_accept, bool shared) {
-  auto acceptor = std::make_shared<Acceptor>(host, std::move(on_accept));
-  if (const base::Status opened = acceptor->Open(endpoint, shared); !opened.ok()) return opened.error();
-  return std::unique_ptr<env::Listener>(std::make_unique<PosixListener>(std::move(acceptor)));
+  using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+  error_code error;
+  tcp::resolver resolver(host.context);
+  const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port),
+                                      tcp::resolver::passive | tcp::resolver::numeric_service, error);
+  if (error || found.empty()) {
+    return base::Error{"cannot resolve '" + endpoint.host + "': " + error.message()};
+  }
+  const tcp::endpoint address = found.begin()->endpoint();
+  tcp::acceptor acceptor(host.context);
+  acceptor.open(address.protocol(), error);
+  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error && shared) acceptor.set_option(ReusePort(true), error);
+  if (!error) acceptor.bind(address, error);
+  if (!error) acceptor.listen(1024, error);
+  if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
+  const env::Endpoint local = ToEndpoint(error, acceptor.local_endpoint(error));
+  return AcceptFrom<tcp>(host, std::move(acceptor), local,
+                         [&host, on_accept = std::move(on_accept)](tcp::socket socket) {
+                           on_accept(MakeStream(host, std::move(socket)));
+                         });
 }
 
 void ConnectTo(SocketHost& host, const env::Endpoint& endpoint, base::Duration timeout, env::Net::ConnectHandler done) {
