@@ -13,12 +13,12 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <thread>
 
 #include "base/bytes.h"
 #include "engine/own_shuffle_service.h"
 #include "engine/remote_blocks.h"
 #include "engine/spark_layout.h"
+#include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 
 namespace {
@@ -33,24 +33,6 @@ class ReadingTask final : public engine::TaskContext {
   std::string ScratchPath() override { return {}; }
   bool MayCommit() override { return false; }
   std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
-
-/// A loop on a thread of its own.
-struct Turning {
-  ~Turning() {
-    loop->Stop();
-    thread.join();
-  }
-  void Run(const std::function<void()>& what) {
-    std::promise<void> done;
-    loop->Post([&] {
-      what();
-      done.set_value();
-    });
-    done.get_future().wait();
-  }
-  std::unique_ptr<env_posix::PosixLoop> loop = env_posix::MakePosixLoop();
-  std::thread thread{[this] { loop->Run(); }};
 };
 
 double CpuSeconds() {
@@ -94,7 +76,7 @@ struct Measured {
 };
 
 Measured Measure(const env::Endpoint& service, const std::string& root, bool files, int64_t block, int32_t blocks) {
-  Turning reading;
+  env_posix::LoopThread reading;
   std::unique_ptr<ShuffleClient> client;
   std::promise<bool> registered;
   reading.Run([&] {
@@ -147,7 +129,7 @@ int main(int argc, char** argv) {
     const auto blocks = static_cast<int32_t>(gb * 1e9 / static_cast<double>(block));
     std::filesystem::remove_all(root);
     MakeFiles(root, block, blocks);
-    Turning serving;
+    env_posix::LoopThread serving;
     std::unique_ptr<engine::OwnShuffleService> service;
     base::Result<env::Endpoint> address = base::Error{""};
     serving.Run([&] {

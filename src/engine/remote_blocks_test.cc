@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <thread>
 
 #include "base/bytes.h"
 #include "engine/errors.h"
 #include "engine/file_pieces.h"
 #include "engine/spark_layout.h"
+#include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
 #include "process/shuffle/service.h"
@@ -37,27 +37,6 @@ class ReadingTask final : public TaskContext {
   std::string ScratchPath() override { return {}; }
   bool MayCommit() override { return false; }
   std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
-
-/// A loop on a thread of its own.
-class Turning {
- public:
-  ~Turning() {
-    loop->Stop();
-    thread_.join();
-  }
-  void Run(const std::function<void()>& what) {
-    std::promise<void> done;
-    loop->Post([&] {
-      what();
-      done.set_value();
-    });
-    done.get_future().wait();
-  }
-  const std::unique_ptr<env_posix::PosixLoop> loop = env_posix::MakePosixLoop();
-
- private:
-  std::thread thread_{[this] { loop->Run(); }};
 };
 
 class RemoteBlocksTest : public testing::Test {
@@ -160,7 +139,7 @@ class RemoteBlocksTest : public testing::Test {
   std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
   process::shuffle::Config config_;
   env::Endpoint address_;
-  Turning serving_, reading_;
+  env_posix::LoopThread serving_, reading_;
   std::unique_ptr<process::shuffle::Service> service_;
   std::unique_ptr<process::shuffle::IoWorker> worker_;
   std::unique_ptr<ShuffleClient> client_;
