@@ -35,6 +35,7 @@ class OnACluster(unittest.TestCase):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
         cls.directory.chmod(0o755)
         cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec())
+        cls.addClassCleanup(cls.clean_up)  # also after a set-up that failed
         cls.cluster.write()
         cls.cluster.start_rm()
         for number in (1, 2):
@@ -42,7 +43,7 @@ class OnACluster(unittest.TestCase):
         cls.cluster.wait_for_nodes(2)
 
     @classmethod
-    def tearDownClass(cls):
+    def clean_up(cls):
         cls.cluster.stop()
         for pid in processes_naming(str(cls.directory)):
             os.kill(pid, 9)

@@ -67,6 +67,7 @@ class Daemons(unittest.TestCase):
             "yarn.nodemanager.recovery.supervised": "true",
             **self.further_keys(),
         }.items())))
+        self.addCleanup(self.clean_up)  # also after a set-up that failed
         self.cluster.write()
         self.cluster.start_rm()
         for number in (1, 2):
@@ -76,7 +77,7 @@ class Daemons(unittest.TestCase):
     def further_keys(self):
         return {}
 
-    def tearDown(self):
+    def clean_up(self):
         self.cluster.stop()
         for pid in processes_naming(str(self.directory)):
             os.kill(pid, signal.SIGKILL)
