@@ -48,7 +48,9 @@ void AddDaemons(CLI::App& app, int& exit_code) {
   nm->callback([nm_options, &exit_code] { exit_code = shell::RunNodeManager(*nm_options); });
 
   CLI::App* supervise = app.add_subcommand("supervise", "")->group("");  // started by nm
-  supervise->callback([&exit_code] { exit_code = shell::RunSupervisorSpawner(); });
+  auto directory = std::make_shared<std::string>();
+  supervise->add_option("directory", *directory, "of the agent whose containers they are");
+  supervise->callback([&exit_code, directory] { exit_code = shell::RunSupervisorSpawner(); });
 }
 
 }  // namespace fairlead::apps

@@ -95,7 +95,7 @@ std::string Tail(const std::string& path, int64_t bytes_max) {
 class Worker : public process::nm::Containers {
  public:
   Worker(env::Loop& loop, SupervisedOptions options)
-      : loop_(loop), options_(std::move(options)), spawner_(options_.binary) {
+      : loop_(loop), options_(std::move(options)), spawner_(options_.binary, options_.control_root) {
     wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   }
   ~Worker() override {

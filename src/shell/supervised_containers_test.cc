@@ -382,7 +382,7 @@ TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
 
 /// The test binary is its own supervisor.
 int main(int argc, char** argv) {
-  if (argc == 2 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunSupervisorSpawner();
+  if (argc == 3 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunSupervisorSpawner();
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -106,8 +106,8 @@ base::Status SupervisorSpawner::Start() {
   ::posix_spawn_file_actions_adddup2(&actions, 0, 1);
   ::posix_spawn_file_actions_adddup2(&actions, theirs, kSpawnerSocketFd);
   ::posix_spawn_file_actions_addclosefrom_np(&actions, kSpawnerSocketFd + 1);
-  std::string binary = binary_, word = "supervise";
-  char* argv[] = {binary.data(), word.data(), nullptr};
+  std::string binary = binary_, word = "supervise", directory = directory_;
+  char* argv[] = {binary.data(), word.data(), directory.data(), nullptr};
   char* environment[] = {nullptr};
   const int error = ::posix_spawn(&pid_, binary.c_str(), &actions, nullptr, argv, environment);
   ::posix_spawn_file_actions_destroy(&actions);

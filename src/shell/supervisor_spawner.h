@@ -6,10 +6,10 @@
 
 #include "base/result.h"
 
-// `fairlead supervise`: a process of the agent that waits, loaded and ready, to become a supervisor. To start one for a
-// container is then a fork, not the loading of a program. Packets on its socket are control directories (supervisor.h),
-// each with the supervisor's channel and lock; it ends when the agent does, the supervisors live on. When it is killed
-// itself, the next start replaces it; a start that was in its socket counts as lost.
+// `fairlead supervise DIR`: a process of the agent that waits, loaded and ready, to become a supervisor. To start one
+// for a container is then a fork, not the loading of a program. Packets on its socket are control directories
+// (supervisor.h), each with the supervisor's channel and lock; it ends when the agent does, the supervisors live on.
+// When it is killed itself, the next start replaces it; a start that was in its socket counts as lost.
 
 namespace fairlead::shell {
 
@@ -18,8 +18,9 @@ inline constexpr int kSpawnerSocketFd = 3;
 /// The agent's end. Belongs to one thread.
 class SupervisorSpawner {
  public:
-  /// `binary` understands "supervise".
-  explicit SupervisorSpawner(std::string binary) : binary_(std::move(binary)) {}
+  /// `binary` understands "supervise DIR"; the directory only tells who looks at processes whose supervisors they are.
+  SupervisorSpawner(std::string binary, std::string directory)
+      : binary_(std::move(binary)), directory_(std::move(directory)) {}
   ~SupervisorSpawner() { Stop(); }
   SupervisorSpawner(const SupervisorSpawner&) = delete;
   SupervisorSpawner& operator=(const SupervisorSpawner&) = delete;
@@ -34,6 +35,7 @@ class SupervisorSpawner {
   void Stop();
 
   const std::string binary_;
+  const std::string directory_;
   int socket_ = -1;
   pid_t pid_ = -1;
 };
