@@ -153,7 +153,7 @@ class Bench:
 
     def measure(self, server, command):
         before = cpu_seconds(server.process.pid)
-        out = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+        out = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True).stdout
         result = json.loads(out.splitlines()[-1])
         cpu = cpu_seconds(server.process.pid) - before
         if result.get("bytes"):

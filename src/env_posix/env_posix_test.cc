@@ -1,5 +1,7 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +102,42 @@ TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
   });
   loop->Run();
   EXPECT_EQ(client.received, "head" + body.substr(1) + "tail");
+}
+
+/// A connection to `port` of this host by plain system calls.
+int ConnectPlainly(uint16_t port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return fd;
+}
+
+TEST(PosixNet, AReaderThatGoesAwayInMidFileEndsItsConnectionOnly) {
+  const TemporaryDirectory directory;
+  const auto disk = MakePosixDisk();
+  const std::string body(32 << 20, 'x');
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", body).ok());
+  const auto loop = MakePosixLoop();
+  Echo server;
+  int reader = -1;
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    server.stream = std::move(stream);
+    server.stream->Start(&server);
+    server.stream->SendFile(*disk->OpenForReading(directory / "body"), 0, body.size());
+    // Its end and, as bytes are unread, its reset are both there before the next piece is sent.
+    loop->Post([&] {
+      ::shutdown(reader, SHUT_WR);
+      ::close(reader);
+    });
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  server.on_change = [&] { loop->Stop(); };
+  reader = ConnectPlainly((*listener)->local().port);
+  loop->Run();
+  EXPECT_TRUE(server.closed);
 }
 
 TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {

@@ -1,5 +1,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -22,6 +23,19 @@ constexpr size_t kSendFilePiece = 1 << 20;
 constexpr size_t kBuffersPerWrite = 64;
 /// The kernel's own limit of descriptors in one message (SCM_MAX_FD).
 constexpr size_t kFilesPerMessage = 253;
+
+/// sendfile() has no MSG_NOSIGNAL: without this a reader that goes away ends the process. Blocked for the calling
+/// thread rather than ignored, so that output into a closed pipe still ends a program. Children start with nothing
+/// blocked (RunChild).
+void BlockBrokenPipeSignal() {
+  thread_local const bool blocked = [] {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    return ::pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0;
+  }();
+  static_cast<void>(blocked);
+}
 
 }  // namespace
 
@@ -217,6 +231,7 @@ ssize_t Connection::SendBytes() {
 ssize_t Connection::SendFilePiece() {
   Piece& piece = queue_.front();
   if (piece.left == 0) return 0;
+  BlockBrokenPipeSignal();
   auto offset = static_cast<off_t>(piece.offset);
   const size_t size = piece.left < kSendFilePiece ? piece.left : kSendFilePiece;
   return ::sendfile(socket_.native_handle(), piece.file->descriptor(), &offset, size);
