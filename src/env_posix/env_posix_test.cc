@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "env_posix/idle_polling.h"
 #include "env_posix/posix_loop.h"
 
 namespace fairlead::env_posix {
@@ -73,6 +74,39 @@ TEST(PosixLoop, OffloadedWorkEndsOnTheLoop) {
   loop->Run();
   EXPECT_NE(work_thread, loop_thread);
   EXPECT_EQ(done_thread, loop_thread);
+}
+
+TEST(IdlePolling, BeginsWithShortWaitsAndEndsWithMisses) {
+  constexpr int64_t kTurn = 10'000;
+  IdlePolling polling;
+  EXPECT_FALSE(polling.Worthwhile(kTurn));
+  polling.Slept(5'000'000);
+  EXPECT_FALSE(polling.Worthwhile(kTurn));
+  polling.Slept(180'000);
+  EXPECT_TRUE(polling.Worthwhile(kTurn));
+  EXPECT_FALSE(polling.Worthwhile(1'000'000)) << "after a long turn a wake-up does not count";
+  polling.Hit();
+  polling.Miss();
+  EXPECT_FALSE(polling.Worthwhile(kTurn));
+  for (int i = 0; i < 6; ++i) polling.Slept(180'000);
+  EXPECT_FALSE(polling.Worthwhile(kTurn)) << "one miss outweighs them";
+  polling.Slept(180'000);
+  EXPECT_TRUE(polling.Worthwhile(kTurn));
+}
+
+TEST(IdlePolling, WhatComesHalfOfTheTimeIsSeldomWaitedFor) {
+  IdlePolling polling;
+  int polled = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const bool soon = i % 2 == 0;
+    if (polling.Worthwhile(0)) {
+      ++polled;
+      soon ? polling.Hit() : polling.Miss();
+      if (soon) continue;
+    }
+    polling.Slept(soon ? 100'000 : 200'000);
+  }
+  EXPECT_LT(polled, 300);
 }
 
 TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
@@ -259,7 +293,7 @@ TEST(SqliteStore, CommittedRowsAreThereAfterReopening) {
   const TemporaryDirectory directory;
   const auto loop = MakePosixLoop();
   {
-    auto store = OpenSqliteStore(directory / "state.db", *loop);
+    auto store = OpenSqliteStore(directory / "state.db", *loop, Durability::kMachine);
     ASSERT_TRUE(store.ok()) << store.error().message;
     (*store)->Commit({{"apps", "a", "1"}, {"apps", "b", std::string("\0x", 2)}}, [](auto s) { EXPECT_TRUE(s.ok()); });
     (*store)->Commit({{"apps", "a", std::nullopt}, {"nodes", "a", "n"}}, [&](auto status) {
@@ -268,7 +302,7 @@ TEST(SqliteStore, CommittedRowsAreThereAfterReopening) {
     });
     loop->Run();
   }
-  auto store = OpenSqliteStore(directory / "state.db", *loop);
+  auto store = OpenSqliteStore(directory / "state.db", *loop, Durability::kMachine);
   const auto rows = (*store)->Load("apps");
   ASSERT_EQ(rows->size(), 1u);
   EXPECT_EQ((*rows)[0].key, "b");

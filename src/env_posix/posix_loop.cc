@@ -12,6 +12,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "env_posix/idle_polling.h"
 #include "env_posix/processes_internal.h"
 #include "env_posix/sockets_internal.h"
 
@@ -114,7 +115,24 @@ class AsioLoop final : public PosixLoop, private SocketHost {
 
   void Run() override {
     context_.restart();
-    context_.run();
+    IdlePolling polling;
+    BeginTurn();
+    int64_t turn_begin = now_.ns;
+    while (!context_.stopped()) {
+      context_.poll();
+      const int64_t idle_begin = Nanos();
+      if (polling.Worthwhile(idle_begin - turn_begin)) {
+        if (PollUntil(idle_begin + IdlePolling::kWindow)) {
+          polling.Hit();
+          turn_begin = now_.ns;
+          continue;
+        }
+        polling.Miss();
+      }
+      context_.run_one();
+      polling.Slept(now_.ns - idle_begin);
+      turn_begin = now_.ns;
+    }
   }
 
   void Stop() override { context_.stop(); }
@@ -124,12 +142,21 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     WaitSignal(std::move(set), std::move(callback));
   }
 
-  void BeginTurn() override {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    now_ = {std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()};
-  }
+  void BeginTurn() override { now_ = {Nanos()}; }
 
  private:
+  static int64_t Nanos() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  }
+
+  bool PollUntil(int64_t end) {
+    while (context_.poll() == 0) {
+      if (Nanos() >= end || context_.stopped()) return false;
+    }
+    return true;
+  }
+
   void WaitSignal(std::shared_ptr<asio::signal_set> set, Callback callback) {
     asio::signal_set& waiting = *set;
     waiting.async_wait([this, set = std::move(set), callback = std::move(callback)](error_code error, int) {

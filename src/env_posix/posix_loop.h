@@ -31,8 +31,15 @@ std::shared_ptr<env::File> AdoptFile(int descriptor, std::string name);
 /// Lets this process open as many files as its hard limit says. Its children inherit that.
 void RaiseOpenFilesLimit();
 
-/// A Store in one SQLite file (WAL, synchronous=FULL) with a thread of its own; commits that wait together share one
-/// transaction. Destroying it finishes what was queued.
-base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop);
+/// What a committed row outlives.
+enum class Durability {
+  kProcess,  ///< the end of this process in any way, not the machine's: no commit waits for the disk
+  kMachine,  ///< the machine's, too: every commit is synced
+};
+
+/// A Store in one SQLite file (WAL) with a thread of its own; commits that wait together share one transaction.
+/// Destroying it finishes what was queued.
+base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop,
+                                                          Durability durability);
 
 }  // namespace fairlead::env_posix

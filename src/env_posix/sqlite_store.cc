@@ -149,7 +149,8 @@ class SqliteStore final : public env::Store {
 
 }  // namespace
 
-base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop) {
+base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop,
+                                                          Durability durability) {
   sqlite3* db = nullptr;
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   const auto fail = [&] {
@@ -159,11 +160,16 @@ base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& pat
   };
   if (::sqlite3_open_v2(path.c_str(), &db, flags, nullptr) != SQLITE_OK) return fail();
   ::sqlite3_busy_timeout(db, 5000);
+  // NORMAL syncs at checkpoints only: the file stays whole through a power cut, which may undo the last commits.
+  const char* synchronous =
+      durability == Durability::kMachine ? "PRAGMA synchronous=FULL;" : "PRAGMA synchronous=NORMAL;";
   const char* setup =
-      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+      "PRAGMA journal_mode=WAL;"
       "CREATE TABLE IF NOT EXISTS rows (tab TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,"
       " PRIMARY KEY (tab, key)) WITHOUT ROWID;";
-  if (::sqlite3_exec(db, setup, nullptr, nullptr, nullptr) != SQLITE_OK) return fail();
+  for (const char* statements : {synchronous, setup}) {
+    if (::sqlite3_exec(db, statements, nullptr, nullptr, nullptr) != SQLITE_OK) return fail();
+  }
   return std::unique_ptr<env::Store>(std::make_unique<SqliteStore>(db, loop));
 }
 

@@ -559,3 +559,10 @@ using OuterEffect = std::variant<Persist, CallRefused, CallDone, NewApplicationA
                                  RegisterNodeAnswer, HeartbeatAnswer, LaunchMaster, StopContainers, StateChanged>;
 
 }  // namespace fairlead::model::rm
+
+template <>
+struct std::hash<fairlead::model::rm::NodeAddress> {
+  size_t operator()(const fairlead::model::rm::NodeAddress& address) const noexcept {
+    return std::hash<std::string>()(address.host) * 31 + static_cast<uint32_t>(address.port);
+  }
+};

@@ -72,6 +72,7 @@ void Core::On(const model::scheduler::Finished& effect) {
   // It stays among the node's running ones until the node says that it ended, or says nothing of it any more: so long
   // the scheduler keeps its room.
   Node& node = LiveNode(container.info.node);
+  node.running.MarkOver(end.id);
   const bool handed_out = container.launched || container.state != ContainerState::kAllocated;
   if (!container.reported_complete && handed_out && node.index == container.info.node) {
     node.cleanup.insert(end.id);

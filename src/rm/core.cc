@@ -464,7 +464,7 @@ uint64_t Core::StateHash() const {
     base::HashInto(hasher, node.address);
     hasher.Mix(static_cast<uint64_t>(node.state));
     hasher.Mix(static_cast<uint64_t>(node.response_id));
-    base::HashInto(hasher, node.running);
+    node.running.ForEach([&](const model::ContainerId& id, bool) { base::HashInto(hasher, id); });
     base::HashInto(hasher, node.completed);
     base::HashInto(hasher, node.cleanup);
   }

@@ -68,7 +68,7 @@ class Core {
   /// Calls `visit(const Node&)`: active nodes by name, then those that went away by name.
   template <class V>
   void ForEachNode(V&& visit) const {
-    for (const auto& [address, index] : active_nodes_) visit(nodes_[index.value]);
+    for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index.value]);
     for (const auto& [address, index] : gone_nodes_) visit(nodes_[index.value]);
   }
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
@@ -237,6 +237,7 @@ class Core {
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
   void FindLargestNode();
+  std::vector<model::NodeIndex> ActiveByName() const;
   Node* ActiveNode(const model::rm::NodeAddress& address);
   /// The node that is active under the name of `index`, else the slot itself.
   Node& LiveNode(model::NodeIndex index);
@@ -258,7 +259,7 @@ class Core {
   std::deque<model::AppIndex> completed_apps_;  // oldest first
   int32_t completed_in_store_ = 0;
   std::deque<Node> nodes_;
-  std::map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;
+  std::unordered_map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;  // looked up by every heartbeat
   std::map<model::rm::NodeAddress, model::NodeIndex> gone_nodes_;
   model::Resources largest_node_;  // per type, over the active nodes
   std::set<std::string> include_hosts_;

@@ -44,6 +44,16 @@ Node* Core::ActiveNode(const model::rm::NodeAddress& address) {
   return it == active_nodes_.end() ? nullptr : &nodes_[it->second.value];
 }
 
+std::vector<model::NodeIndex> Core::ActiveByName() const {
+  std::vector<model::NodeIndex> nodes;
+  nodes.reserve(active_nodes_.size());
+  for (const auto& [address, index] : active_nodes_) nodes.push_back(index);
+  std::sort(nodes.begin(), nodes.end(), [this](model::NodeIndex a, model::NodeIndex b) {
+    return nodes_[a.value].address < nodes_[b.value].address;
+  });
+  return nodes;
+}
+
 Node& Core::LiveNode(model::NodeIndex index) {
   Node& slot = nodes_[index.value];
   Node* active = ActiveNode(slot.address);
@@ -98,7 +108,7 @@ void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
     Tell(model::scheduler::NodeRemoved{node.index});
     TellApps(node, model::rm::NodeChange::kUnusable);
   }
-  node.running.clear();
+  node.running.Clear();
   node.completed.clear();
   node.forget.clear();
   node.cleanup.clear();
@@ -210,7 +220,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
     return;
   }
   if (complete) {
-    node.running.erase(id);
+    node.running.Erase(id);
     update.completed.push_back({id, status.exit_status});
   }
   if (AppIsOver(app)) {
@@ -256,7 +266,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   if (is_master) attempt->master = container.info;
   if (attempt->id != id.attempt && attempt->response_id >= 0) attempt->recovered.push_back(container.info);
   app->containers.emplace(id, std::move(container));
-  node.running.insert(id);
+  node.running.Insert(id);
   Tell(model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
 }
 
@@ -336,17 +346,12 @@ void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
 void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
   model::scheduler::NodeUpdated update;
   update.node = node.index;
-  std::vector<model::ContainerId> reported;
-  reported.reserve(event.containers.size());
+  node.running.BeginReport();
   for (const model::rm::NodeContainer& status : event.containers) {
-    reported.push_back(status.id);
-    TakeStatus(node, status, update);
+    const bool settled = node.running.Report(status.id) && status.state != NodeContainerState::kComplete;
+    if (!settled) TakeStatus(node, status, update);
   }
-  std::sort(reported.begin(), reported.end());
-  std::vector<model::ContainerId> lost;
-  std::set_difference(node.running.begin(), node.running.end(), reported.begin(), reported.end(),
-                      std::back_inserter(lost));
-  for (const model::ContainerId& id : lost) {
+  for (const model::ContainerId& id : node.running.TakeUnreported()) {
     model::rm::NodeContainer status;
     status.id = id;
     status.state = NodeContainerState::kComplete;
@@ -376,11 +381,11 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
     SetExpiry(*app, *container, base::Instant::Max());
     app->ran_on.insert(node.index);
     node.running_apps.insert(id.attempt.app);
-    node.running.insert(id);
+    node.running.Insert(id);
     update.launched.push_back(id);
     return;
   }
-  node.running.erase(id);
+  node.running.Erase(id);
   update.completed.push_back({id, status.exit_status});
   if (!container) {
     if (app) {
@@ -431,9 +436,7 @@ void Core::On(const model::rm::UnregisterNode& event) {
 void Core::On(const model::rm::RefreshNodes& event) {
   include_hosts_ = {event.include.begin(), event.include.end()};
   exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
-  std::vector<model::NodeIndex> nodes;
-  for (const auto& [address, index] : active_nodes_) nodes.push_back(index);
-  for (const model::NodeIndex index : nodes) {
+  for (const model::NodeIndex index : ActiveByName()) {
     Node& node = nodes_[index.value];
     const bool allowed = HostAllowed(node.address.host, node.ip);
     if (allowed && node.state == NodeState::kDecommissioning) {

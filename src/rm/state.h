@@ -13,6 +13,7 @@
 #include "model/ids.h"
 #include "model/queues.h"
 #include "model/rm.h"
+#include "rm/running_containers.h"
 
 // The tables of the rm core. Plain data; the rules are in the other files of this folder.
 
@@ -180,7 +181,7 @@ struct Node {
   int64_t decommission_timeout_s = -1;
   int32_t response_id = 0;
   model::rm::HeartbeatAnswer last_answer;
-  std::set<model::ContainerId> running;    // launched and not ended, as the node says
+  RunningContainers running;
   std::set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
   std::set<model::ContainerId> cleanup;    // to be told once
   std::set<model::ContainerId> forget;     // to be told once

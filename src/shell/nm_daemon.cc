@@ -85,7 +85,8 @@ base::Status OpenState(Daemon& daemon, const NmSettings& settings) {
     if (base::Status removed = daemon.disk->RemoveTree(directory + "/containers"); !removed) return removed;
   }
   if (base::Status made = daemon.disk->MakeDirectories(directory + "/containers", 0700); !made) return made;
-  auto store = env_posix::OpenSqliteStore(path, *daemon.loop);
+  // What it keeps is about processes of this machine, which do not outlive it either.
+  auto store = env_posix::OpenSqliteStore(path, *daemon.loop, env_posix::Durability::kProcess);
   if (!store) return store.error();
   daemon.store = std::move(*store);
   return {};

@@ -104,8 +104,8 @@ int RunResourceManager(const RmOptions& options) {
   if (base::Status made = daemon.disk->MakeDirectories(settings.state_directory, 0700); !made.ok()) {
     return Refuse("cannot make the state directory " + settings.state_directory + ": " + made.error().message, 1);
   }
-  base::Result<std::unique_ptr<env::Store>> store =
-      env_posix::OpenSqliteStore(settings.state_directory + "/fairlead-rm.db", *daemon.loop);
+  base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
+      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine);
   if (!store.ok()) return Refuse(store.error().message, 1);
   daemon.store = std::move(*store);
   if (base::Status opened = OpenJournal(daemon, source->conf, settings); !opened.ok())

@@ -92,11 +92,21 @@ void RmTarget::Flush() {
     ++batches_;
     effects_.clear();
     machine_.Step(now_, base::WallTime{now_.ns / 1'000'000}, batch_, effects_);
+    TakeBack();
     batch_.clear();
     for (const mr::OuterEffect& effect : effects_) {
       std::visit([this](const auto& one) { Answer(one); }, effect);
     }
   } while (!batch_.empty());
+}
+
+void RmTarget::TakeBack() {
+  for (const Lent& lent : lent_) {
+    std::vector<mr::NodeContainer>& containers = std::get<mr::Heartbeat>(batch_[lent.position]).containers;
+    containers.resize(lent.count);
+    nodes_[lent.node].running = std::move(containers);
+  }
+  lent_.clear();
 }
 
 // What the machine waits for.
@@ -132,6 +142,7 @@ void RmTarget::On(const ms::NodeAdded& event) {
 }
 
 void RmTarget::On(const ms::NodeRemoved& event) {
+  if (nodes_[event.node.value].batch == batches_) Flush();
   batch_.push_back(mr::UnregisterNode{++calls_, nodes_[event.node.value].address});
   nodes_[event.node.value].running.clear();
 }
@@ -148,12 +159,15 @@ void RmTarget::On(const ms::NodeUpdated& event) {
   for (const model::ContainerId& id : event.launched) node.running.emplace_back().id = id;
   for (const ms::Completion& completion : event.completed) {
     std::erase_if(node.running, [&](const mr::NodeContainer& one) { return one.id == completion.container; });
+  }
+  lent_.push_back({batch_.size(), event.node.value, node.running.size()});
+  call.containers = std::move(node.running);
+  for (const ms::Completion& completion : event.completed) {
     mr::NodeContainer& ended = call.containers.emplace_back();
     ended.id = completion.container;
     ended.state = mr::NodeContainerState::kComplete;
     ended.exit_status = completion.exit_status;
   }
-  call.containers.insert(call.containers.end(), node.running.begin(), node.running.end());
   batch_.push_back(std::move(call));
 }
 

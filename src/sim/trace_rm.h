@@ -34,6 +34,13 @@ class RmTarget final : public TraceTarget {
     uint64_t batch = 0;  // of its last heartbeat
   };
 
+  /// A node's running containers while they are part of a heartbeat in the batch: at its front.
+  struct Lent {
+    size_t position = 0;  // in the batch
+    uint32_t node = 0;
+    size_t count = 0;
+  };
+
   void On(const model::scheduler::NodeAdded& event);
   void On(const model::scheduler::NodeRemoved& event);
   void On(const model::scheduler::NodeUpdated& event);
@@ -51,6 +58,7 @@ class RmTarget final : public TraceTarget {
 
   /// Steps the machine with the batch, then with the answers of store and launcher, until there are none.
   void Flush();
+  void TakeBack();
   void Answer(const model::rm::Persist& effect);
   void Answer(const model::rm::LaunchMaster& effect);
   void Answer(const model::rm::CallRefused& effect);
@@ -64,7 +72,8 @@ class RmTarget final : public TraceTarget {
   std::vector<model::rm::OuterEffect> effects_;
   uint64_t batches_ = 1;
   model::rm::CallToken calls_ = 0;
-  std::vector<Node> nodes_;             // by NodeIndex
+  std::vector<Node> nodes_;  // by NodeIndex
+  std::vector<Lent> lent_;
   std::vector<uint64_t> called_batch_;  // by AppIndex: of its master's last call
   std::optional<model::AppIndex> beginning_;
 };
