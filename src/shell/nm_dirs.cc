@@ -35,53 +35,52 @@ base::Status MakeOwned(const std::string& path, mode_t mode, const UnixUser* own
 
 NmDirs::NmDirs(NmDirsOptions options) : options_(std::move(options)) { Check(); }
 
-std::string NmDirs::WhyBad(const std::string& directory) const {
+bool NmDirs::IsGood(const std::string& directory, Troubles& troubles) const {
+  const auto bad = [&](std::vector<std::string>& kind, const std::string& why) {
+    kind.push_back(directory + " : " + why);
+    return false;
+  };
   std::error_code error;
   fs::create_directories(directory, error);
-  if (error) return "cannot be made: " + error.message();
+  if (!fs::is_directory(directory)) {
+    return bad(troubles.errors,
+               (fs::exists(directory) ? "Not a directory: " : "Cannot create directory: ") + directory);
+  }
   const std::string probe = directory + "/.fairlead-probe-" + std::to_string(::getpid());
-  if (::mkdir(probe.c_str(), 0700) < 0 && errno != EEXIST)
-    return std::string("is not writable: ") + std::strerror(errno);
+  const bool made = ::mkdir(probe.c_str(), 0700) == 0 || errno == EEXIST;
+  const int why = errno;
   ::rmdir(probe.c_str());
-  if (!options_.check) return {};
   struct statvfs info {};
-  if (::statvfs(directory.c_str(), &info) < 0) return std::strerror(errno);
+  if (::statvfs(directory.c_str(), &info) < 0) return bad(troubles.errors, std::strerror(errno));
   const double total = static_cast<double>(info.f_blocks) * static_cast<double>(info.f_frsize);
   const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
-  if (total > 0 && 100.0 * (total - free) / total > options_.max_utilization)
-    return "used space above threshold of " + Percent(options_.max_utilization);
-  if (free < static_cast<double>(options_.min_free_mib) * (1 << 20))
-    return "free space below limit of " + std::to_string(options_.min_free_mib) + "MB";
-  return {};
+  if (options_.check && total > 0 && 100.0 * (total - free) / total > options_.max_utilization)
+    return bad(troubles.full, "used space above threshold of " + Percent(options_.max_utilization));
+  if (options_.check && free < static_cast<double>(options_.min_free_mib) * (1 << 20))
+    return bad(troubles.full, "free space below limit of " + std::to_string(options_.min_free_mib) + "MB");
+  if (!made) return bad(troubles.errors, "Directory is not writable: " + directory + " (" + std::strerror(why) + ")");
+  return true;
 }
 
 bool NmDirs::Check() {
   const std::vector<std::string> local_before = good_local_, logs_before = good_logs_;
   good_local_.clear();
   good_logs_.clear();
-  bad_.clear();
+  local_troubles_ = {};
+  log_troubles_ = {};
   for (const std::string& directory : options_.local) {
-    const std::string why = WhyBad(directory);
-    if (!why.empty()) {
-      bad_.push_back(directory + " : " + why);
-      continue;
-    }
+    if (!IsGood(directory, local_troubles_)) continue;
     base::Status made = MakeOwned(directory + "/filecache", 0755, nullptr);
     if (made) made = MakeOwned(directory + "/usercache", 0755, nullptr);
     if (made) made = MakeOwned(directory + "/" + process::nm::kPrivateDir, 0700, nullptr);
     if (made) {
       good_local_.push_back(directory);
     } else {
-      bad_.push_back(directory + " : " + made.error().message);
+      local_troubles_.errors.push_back(directory + " : " + made.error().message);
     }
   }
   for (const std::string& directory : options_.logs) {
-    const std::string why = WhyBad(directory);
-    if (why.empty()) {
-      good_logs_.push_back(directory);
-    } else {
-      bad_.push_back(directory + " : " + why);
-    }
+    if (IsGood(directory, log_troubles_)) good_logs_.push_back(directory);
   }
   return good_local_ != local_before || good_logs_ != logs_before;
 }
@@ -93,15 +92,24 @@ bool NmDirs::healthy() const {
   return enough(good_local_, options_.local) && enough(good_logs_, options_.logs);
 }
 
+// LocalDirsHandlerService.getDisksHealthReport, its uneven spaces and separators included.
 std::string NmDirs::Report() const {
-  if (bad_.empty()) return {};
-  const auto part = [](size_t good, size_t all, const char* what) {
-    return std::to_string(all - good) + "/" + std::to_string(all) + " " + what + " are bad";
+  std::string text;
+  const auto tell = [&](const std::vector<std::string>& bad, size_t all, const char* what, const char* end) {
+    if (bad.empty()) return;
+    text += std::to_string(bad.size()) + "/" + std::to_string(all) + what + " [ ";
+    for (size_t i = 0; i < bad.size(); ++i) text += (i == 0 ? "" : " , ") + bad[i];
+    text += std::string(" ] ") + end;
   };
-  std::string text = part(good_local_.size(), options_.local.size(), "local-dirs") + ", " +
-                     part(good_logs_.size(), options_.logs.size(), "log-dirs") + ": [ ";
-  for (size_t i = 0; i < bad_.size(); ++i) text += (i == 0 ? "" : ", ") + bad_[i];
-  return text + " ]";
+  constexpr const char* kLocalFull =
+      " local-dirs usable space is below configured utilization percentage/no more usable space";
+  constexpr const char* kLogsFull =
+      " log-dirs usable space is below configured utilization percentage/no more usable space";
+  tell(local_troubles_.errors, options_.local.size(), " local-dirs have errors: ", "");
+  tell(local_troubles_.full, options_.local.size(), kLocalFull, "; ");
+  tell(log_troubles_.errors, options_.logs.size(), " log-dirs have errors: ", "");
+  tell(log_troubles_.full, options_.logs.size(), kLogsFull, "");
+  return text;
 }
 
 std::string NmDirs::PickLocal() {

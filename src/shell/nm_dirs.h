@@ -39,10 +39,17 @@ class NmDirs final : public process::nm::NodeDirs {
   base::Status MakeAppDirs(const std::string& user, const model::ApplicationId& app) override;
 
  private:
-  std::string WhyBad(const std::string& directory) const;
+  /// What is wrong with directories of one kind, as "PATH : why".
+  struct Troubles {
+    std::vector<std::string> errors;
+    std::vector<std::string> full;
+  };
+
+  /// True when the directory can be used; else the reason is added to `troubles`.
+  bool IsGood(const std::string& directory, Troubles& troubles) const;
   const NmDirsOptions options_;
   std::vector<std::string> good_local_, good_logs_;
-  std::vector<std::string> bad_;  // "path : why"
+  Troubles local_troubles_, log_troubles_;
 };
 
 }  // namespace fairlead::shell

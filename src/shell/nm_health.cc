@@ -84,7 +84,7 @@ void NmHealth::ScriptEnded(env::ExitStatus) {
     bool bad = false;
     while (std::getline(file, line) && all.size() < kOutputBytesMax) {
       bad |= line.starts_with("ERROR");
-      all += (all.empty() ? "" : "\n") + line;
+      all += line + "\n";
     }
     if (bad) script_error_ = all;
   }
