@@ -465,7 +465,7 @@ uint64_t Core::StateHash() const {
     hasher.Mix(static_cast<uint64_t>(node.state));
     hasher.Mix(static_cast<uint64_t>(node.response_id));
     node.running.ForEach([&](const model::ContainerId& id, bool) { base::HashInto(hasher, id); });
-    base::HashInto(hasher, node.completed);
+    for (const model::ContainerId& id : node.completed) base::HashInto(hasher, id);
     base::HashInto(hasher, node.cleanup);
   }
   for (const Timer& timer : timers_) hasher.Mix(static_cast<uint64_t>(timer.when.ns));

@@ -53,13 +53,13 @@ void Core::On(const model::rm::RegisterMaster& event) {
   answer.queue = app->submission.queue;
   answer.maximum = MaximumAllocation(now_);
   if (app->submission.keep_containers) {
-    attempt->token_nodes.clear();
+    attempt->token_nodes.Clear();
     for (const Container* container : InOrder(app->containers)) {
       const model::rm::ContainerInfo& info = container->info;
       const bool mine = info.id.attempt == attempt->id && !app->submission.unmanaged;
       if (mine || info.is_master || container->state == model::rm::ContainerState::kAllocated) continue;
       answer.previous.push_back(info);
-      attempt->token_nodes.insert(info.node);
+      attempt->token_nodes.Insert(info.node);
     }
   }
   Emit(std::move(answer));
@@ -237,7 +237,7 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
     it->second.state = model::rm::ContainerState::kAcquired;
     answer.granted.push_back(it->second.info);
     acquired.containers.push_back(id);
-    if (attempt.token_nodes.insert(it->second.info.node).second) answer.new_nodes.push_back(it->second.info.node);
+    if (attempt.token_nodes.Insert(it->second.info.node)) answer.new_nodes.push_back(it->second.info.node);
   }
   if (!acquired.containers.empty() && !empty) Tell(std::move(acquired));
   AckToldContainers(attempt);
@@ -248,7 +248,7 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   for (const auto& [node, change] : std::exchange(app.node_changes, {})) answer.nodes.push_back({node, change});
   answer.previous = std::exchange(attempt.recovered, {});
   for (const model::rm::ContainerInfo& info : answer.previous) {
-    if (attempt.token_nodes.insert(info.node).second) answer.new_nodes.push_back(info.node);
+    if (attempt.token_nodes.Insert(info.node)) answer.new_nodes.push_back(info.node);
   }
   answer.updated = std::exchange(attempt.updated, {});
   answer.update_errors = std::exchange(attempt.update_errors, {});

@@ -30,7 +30,11 @@ void ForgetWhenKnown(Node& node, const App& app, const model::ContainerId& id) {
       (std::any_of(attempt->just_finished.begin(), attempt->just_finished.end(),
                    [&](const model::rm::ContainerEnd& end) { return end.id == id; }) ||
        std::any_of(attempt->told.begin(), attempt->told.end(), [&](const auto& told) { return told.second == id; }));
-  (awaited ? node.completed : node.forget).insert(id);
+  if (awaited) {
+    node.completed.insert(id);
+  } else {
+    node.forget.insert(id);
+  }
 }
 }  // namespace
 
@@ -169,7 +173,7 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   node.last_answer = {};
   node.last_seen = now_;
   apps_.ForEach([&](App& app) {
-    if (Attempt* attempt = app.current()) attempt->token_nodes.erase(node.index);
+    if (Attempt* attempt = app.current()) attempt->token_nodes.Erase(node.index);
   });
   if (event.capacity != node.capacity) {
     node.capacity = event.capacity;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/flat_set.hpp>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "model/ids.h"
 #include "model/queues.h"
 #include "model/rm.h"
+#include "rm/node_set.h"
 #include "rm/running_containers.h"
 
 // The tables of the rm core. Plain data; the rules are in the other files of this folder.
@@ -109,7 +111,7 @@ struct Attempt {
   std::vector<model::ContainerId> granted;                            // not yet told
   std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
   std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
-  std::set<model::NodeIndex> token_nodes;                             // NM tokens sent
+  NodeSet token_nodes;                                                // NM tokens sent
   std::set<model::ContainerId> preempt_strict;
   std::set<model::ContainerId> preempt_contract;
   std::vector<model::rm::UpdatedContainer> updated;
@@ -182,9 +184,9 @@ struct Node {
   int32_t response_id = 0;
   model::rm::HeartbeatAnswer last_answer;
   RunningContainers running;
-  std::set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
-  std::set<model::ContainerId> cleanup;    // to be told once
-  std::set<model::ContainerId> forget;     // to be told once
+  boost::container::flat_set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
+  std::set<model::ContainerId> cleanup;                      // to be told once
+  std::set<model::ContainerId> forget;                       // to be told once
   std::set<model::ApplicationId> finished_apps;
   std::set<model::ApplicationId> running_apps;
   std::map<model::ContainerId, model::rm::ContainerInfo> updates;

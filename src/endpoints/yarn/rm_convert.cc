@@ -102,6 +102,7 @@ w::ResourceProto ToWire(const model::Resources& resources) {
   w::ResourceProto proto;
   proto.memory = resources.memory_mib();
   proto.virtual_cores = static_cast<int32_t>(std::clamp<int64_t>(resources.vcores(), INT32_MIN, INT32_MAX));
+  proto.resource_value_map.reserve(model::ResourceTypes::Count());
   for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
     w::ResourceInformationProto& entry = proto.resource_value_map.emplace_back();
     entry.key = std::string(model::ResourceTypes::Name(type));

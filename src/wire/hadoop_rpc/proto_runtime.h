@@ -217,11 +217,14 @@ base::Status ParseMessage(T& message, std::string_view bytes, std::string_view n
 }
 
 inline void PutVarint(std::string& out, uint64_t value) {
+  char bytes[10];
+  size_t size = 0;
   while (value >= 0x80) {
-    out.push_back(static_cast<char>(value | 0x80));
+    bytes[size++] = static_cast<char>(value | 0x80);
     value >>= 7;
   }
-  out.push_back(static_cast<char>(value));
+  bytes[size++] = static_cast<char>(value);
+  out.append(bytes, size);
 }
 inline void PutUInt(std::string& out, uint32_t tag, uint64_t value) {
   PutVarint(out, tag);
