@@ -24,8 +24,13 @@ uint32_t Core::AddContainer(uint32_t slot, uint32_t node_index, const model::Con
   ++app.containers;
   ++node.containers;
   app.used += size;
-  node.used += size;
+  AddUse(node, size);
   return index;
+}
+
+void Core::AddUse(Node& node, const Resources& more) {
+  node.used += more;
+  if (!node.schedulable) closed_used_ += more;
 }
 
 void Core::RecordMaster(uint32_t slot, uint32_t index) {
@@ -88,7 +93,7 @@ void Core::LeaveNode(uint32_t index) {
   }
   if (container.node_next != kNone) containers_[container.node_next].node_previous = container.node_previous;
   --node.containers;
-  node.used -= shapes_[container.shape].size;
+  AddUse(node, Resources() - shapes_[container.shape].size);
   containers_.Remove(index);
   DropShape(container.shape);
   NodeChanged(container.node, true);
@@ -154,7 +159,7 @@ void Core::On(const ev::ContainerResized& event) {
   UseShape(shape);
   DropShape(container.shape);
   containers_[index].shape = shape;
-  nodes_[container.node].used += more;
+  AddUse(nodes_[container.node], more);
   app.used += more;
   if (container.is_master) {
     app.master_used += more;

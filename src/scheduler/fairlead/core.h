@@ -447,6 +447,7 @@ class Core : public Scheduler {
   void FinishContainer(uint32_t container, int32_t exit_status, std::string diagnostics);
   /// The node's part of a container is over.
   void LeaveNode(uint32_t container);
+  void AddUse(Node& node, const Resources& more);
 
   // holds.cc
   void Review();
@@ -543,6 +544,7 @@ class Core : public Scheduler {
 
   Resources total_;        // capacity of the nodes that are alive
   Resources schedulable_;  // of those that take containers
+  Resources closed_used_;  // on those that take none
   Resources cluster_used_;
   int32_t alive_nodes_ = 0;
   bool keys_stale_ = false;  // total_ changed: every share has

@@ -44,7 +44,7 @@ uint32_t Core::AppSlot(AppIndex app) const {
 
 /// What the application may still get: the least that its queues leave, at most what the cluster has free.
 Resources Core::Headroom(const App& app) const {
-  Resources room = schedulable_ - cluster_used_;
+  Resources room = schedulable_ + closed_used_ - cluster_used_;
   for (uint32_t q = app.leaf; q != kNone; q = queues_[q].parent) {
     for (size_t t = 0; t < types_; ++t) room[t] = std::min(room[t], queues_[q].high[t] - queues_[q].used[t]);
   }

@@ -41,6 +41,27 @@ TEST(FairleadTest, GrantRidesOnTheStepOfTheAsk) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
+TEST(FairleadTest, WhatRunsOnAClosedNodeTakesNothingFromTheOthersRoom) {
+  TestCluster cluster;
+  cluster.Node(0, 4096, 4);
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(1, 1024, 1)});
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  cluster.Node(1, 4096, 4);
+  cluster.Send(ev::NodeSchedulable{{0}, false});
+  cluster.Ask(0, {});
+  EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().at(0).headroom, Resources::Of(4096, 4));
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+  cluster.Send(ev::NodeSchedulable{{0}, true});
+  cluster.Ask(0, {});
+  EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().at(0).headroom, Resources::Of(7168, 7));
+  cluster.Send(ev::NodeSchedulable{{0}, false});
+  cluster.Send(ev::NodeRemoved{{0}});
+  cluster.Ask(0, {});
+  EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().at(0).headroom, Resources::Of(4096, 4));
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
 TEST(FairleadTest, EpochStandsInContainerNumbers) {
   FairleadConfig config;
   config.epoch = 3;

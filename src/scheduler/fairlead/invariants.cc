@@ -44,11 +44,14 @@ std::string Core::BookErrors() const {
     if (!nodes_[hold.node].alive || std::find(listed.begin(), listed.end(), i) == listed.end())
       return "hold " + std::to_string(i);
   }
+  Resources closed_used;
   for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!nodes_[i].schedulable) closed_used += nodes_[i].used;
     if (held[i] != nodes_[i].held) return "node " + std::to_string(i) + ": held";
     if (node_used[i] != nodes_[i].used || node_containers[i] != nodes_[i].containers)
       return "node " + std::to_string(i) + ": usage";
   }
+  if (closed_used != closed_used_) return "usage of the nodes that take no containers";
   std::vector<int32_t> running(queues_.size());
   std::vector<int32_t> user_running(users_.size());
   for (uint32_t slot = 0; slot < apps_.size(); ++slot) {

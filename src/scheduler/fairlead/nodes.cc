@@ -55,7 +55,10 @@ void Core::On(const ev::NodeAdded& event) {
 void Core::On(const ev::NodeRemoved& event) {
   FL_CHECK(event.node.value < nodes_.size() && nodes_[event.node.value].alive, "unknown node index");
   Node& node = nodes_[event.node.value];
-  if (node.schedulable) schedulable_ -= node.capacity;
+  if (node.schedulable) {
+    schedulable_ -= node.capacity;
+    closed_used_ += node.used;
+  }
   DropHoldsOn(event.node.value);
   for (const auto& [partition, position] : node.places) partitions_[partition].open_nodes -= node.schedulable ? 1 : 0;
   node.schedulable = false;
@@ -117,8 +120,10 @@ void Core::On(const ev::NodeSchedulable& event) {
   for (const auto& [partition, position] : node.places) partitions_[partition].open_nodes += event.schedulable ? 1 : -1;
   if (event.schedulable) {
     schedulable_ += node.capacity;
+    closed_used_ -= node.used;
   } else {
     schedulable_ -= node.capacity;
+    closed_used_ += node.used;
   }
   if (!event.schedulable) DropHoldsOn(event.node.value);
   NodeChanged(event.node.value, event.schedulable);
