@@ -161,6 +161,7 @@ void Connection::CountQueued() {
 
 void Connection::FlushOutput() {
   if (output_.empty()) return;
+  last_output_ = output_.size();
   if (Encrypts() || !queue_.empty()) {
     queue_.push_back({std::move(output_), nullptr, 0, 0, 0, nullptr});
   } else {
@@ -177,9 +178,9 @@ void Connection::WriteNow(std::string bytes) {
 /// Reads the block behind its header; false when the file gives less than it had when it was opened.
 bool Connection::CopyBlock(OpenFile& file, int64_t offset, int64_t length) {
   const size_t at = output_.size();
-  // Doubling from a few blocks on: most connections ask for one block at a time.
+  // Room as for the last time: a connection asks for one block at a time, or again and again for many.
   if (output_.capacity() < at + static_cast<size_t>(length)) {
-    output_.reserve(std::max(at + static_cast<size_t>(length) + 64, output_.capacity() * 2));
+    output_.reserve(std::max({at + static_cast<size_t>(length) + 64, output_.capacity() * 2, last_output_}));
   }
   output_.resize(at + static_cast<size_t>(length));
   const auto read =

@@ -94,6 +94,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   std::unique_ptr<env::Stream> stream_;
   env::LocalStream* const local_ = nullptr;  // stream_, of a client on this host
   std::string output_;
+  size_t last_output_ = 0;                                  // bytes
   wire::spark_transport::ChannelCipher* cipher_ = nullptr;  // of the authentication; inside of TLS where both are
   std::optional<wire::spark_transport::TlsServer> tls_;
   std::deque<Item> queue_;
