@@ -23,10 +23,6 @@ base::Status CheckRm(const config::Settings& settings, const std::string& conf_d
   if (!rm->allocation_file.empty()) {
     if (const auto queues = shell::ReadQueues(rm->allocation_file); !queues) return queues.error();
   }
-  for (const std::string& file : {rm->include_file, rm->exclude_file}) {
-    if (file.empty()) continue;
-    if (const auto hosts = shell::ReadHostFile(file); !hosts) return hosts.error();
-  }
   PrintWarnings("rm", rm->warnings);
   std::printf("rm: profile %s, queues from %s, state in %s\n", rm->profile.c_str(),
               rm->allocation_file.empty() ? "Fairlead's defaults" : rm->allocation_file.c_str(),

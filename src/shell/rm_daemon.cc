@@ -96,6 +96,12 @@ int RunResourceManager(const RmOptions& options) {
   base::Result<RmSettings> read = ReadRmSettings(*source, options.settings.hadoop_conf);
   if (!read.ok()) return Refuse(read.error().message, 2);
   RmSettings settings = std::move(*read);
+  // Read again by each refresh, keys and files: Hadoop does so, too.
+  settings.manager.host_lists = [from = options.settings]() -> base::Result<model::rm::RefreshNodes> {
+    const base::Result<config::Settings> now = LoadSettings(from);
+    if (!now.ok()) return now.error();
+    return ReadHostLists(now->conf);
+  };
   Daemon daemon;
   daemon.loop = env_posix::MakePosixLoop();
   daemon.disk = env_posix::MakePosixDisk();

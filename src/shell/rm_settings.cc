@@ -289,6 +289,11 @@ base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file) {
   return std::move(file->tree);
 }
 
+namespace {
+
+constexpr char kIncludePath[] = "yarn.resourcemanager.nodes.include-path";
+constexpr char kExcludePath[] = "yarn.resourcemanager.nodes.exclude-path";
+
 base::Result<config::HostList> ReadHostFile(const std::string& path) {
   if (path.empty()) return config::HostList{};
   const auto disk = env_posix::MakePosixDisk();
@@ -300,6 +305,26 @@ base::Result<config::HostList> ReadHostFile(const std::string& path) {
   return list;
 }
 
+}  // namespace
+
+base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf) {
+  model::rm::RefreshNodes lists;
+  const std::string include = conf.String(kIncludePath);
+  const std::string exclude = conf.String(kExcludePath);
+  for (const std::string& path : {include, exclude}) {
+    if (path.empty() || env_posix::MakePosixDisk()->Stat(path).ok()) continue;
+    return base::Error{"java.nio.file.NoSuchFileException: " + path};
+  }
+  base::Result<config::HostList> in = ReadHostFile(include);
+  if (!in.ok()) return in.error();
+  base::Result<config::HostList> ex = ReadHostFile(exclude);
+  if (!ex.ok()) return ex.error();
+  lists.include = std::move(in->names);
+  lists.exclude = std::move(ex->names);
+  lists.timeouts_s = std::move(ex->timeouts_s);
+  return lists;
+}
+
 base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory) {
   const HadoopConf& conf = settings.conf;
   RmSettings out;
@@ -309,8 +334,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
   ReadLimits(conf, out);
   out.state_directory = StateDirectory(conf);
   out.profile = conf.String("fairlead.scheduler.profile", "fairlead");
-  out.include_file = conf.String("yarn.resourcemanager.nodes.include-path");
-  out.exclude_file = conf.String("yarn.resourcemanager.nodes.exclude-path");
+  const std::string include = conf.String(kIncludePath);
+  const std::string exclude = conf.String(kExcludePath);
   model::QueueTree queues;
   if (settings.queues) {
     queues = *settings.queues;
@@ -327,8 +352,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
       conf.Refuse("yarn.scheduler.fair.allocation.file", file + " is not there; write the path of the file");
     }
   }
-  for (auto [path, list] : {std::pair{&out.include_file, &out.manager.core.include_hosts},
-                            std::pair{&out.exclude_file, &out.manager.core.exclude_hosts}}) {
+  for (auto [path, list] :
+       {std::pair{&include, &out.manager.core.include_hosts}, std::pair{&exclude, &out.manager.core.exclude_hosts}}) {
     if (!path->empty() && !env_posix::MakePosixDisk()->Stat(*path).ok()) {
       // NodesListManager.disableHostsFileReader: a file that is not there yet is no reason not to start.
       out.warnings.push_back(*path + " is not there: the list of hosts counts as empty until refreshNodes finds it");
@@ -347,27 +372,11 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);
   out.manager.groups_of = GroupsOfUser;
-  if (!out.include_file.empty() || !out.exclude_file.empty()) out.manager.ip_of = AddressOfHost;
+  if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   out.manager.read_queues = [file = out.allocation_file,
                              queues = out.manager.queues]() -> base::Result<model::QueueTree> {
     if (file.empty()) return queues;
     return ReadQueues(file);
-  };
-  out.manager.host_lists = [include = out.include_file,
-                            exclude = out.exclude_file]() -> base::Result<model::rm::RefreshNodes> {
-    model::rm::RefreshNodes lists;
-    for (const std::string& path : {include, exclude}) {
-      if (path.empty() || env_posix::MakePosixDisk()->Stat(path).ok()) continue;
-      return base::Error{"java.nio.file.NoSuchFileException: " + path};
-    }
-    base::Result<config::HostList> in = ReadHostFile(include);
-    if (!in.ok()) return in.error();
-    base::Result<config::HostList> ex = ReadHostFile(exclude);
-    if (!ex.ok()) return ex.error();
-    lists.include = std::move(in->names);
-    lists.exclude = std::move(ex->names);
-    lists.timeouts_s = std::move(ex->timeouts_s);
-    return lists;
   };
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   for (const std::string& key : conf.Unread({"yarn.resourcemanager.", "yarn.scheduler."})) {

@@ -17,8 +17,6 @@ struct RmSettings {
   std::string state_directory;     // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
   std::string allocation_file;     // empty: queues come from Fairlead's own file, or there are none
   std::string profile;             // fairlead.scheduler.profile
-  std::string include_file;        // yarn.resourcemanager.nodes.include-path
-  std::string exclude_file;        // yarn.resourcemanager.nodes.exclude-path
   uint64_t journal_bytes_max = 0;  // fairlead.rm.journal-bytes; 0: no journal
   std::vector<std::string> warnings;
 };
@@ -31,7 +29,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
 /// The queues of `settings.allocation_file` as it is now.
 base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file);
 
-/// Hosts of an include or exclude file: one or more a line, "#" begins a comment (HostsFileReader).
-base::Result<config::HostList> ReadHostFile(const std::string& path);
+/// What yarn.resourcemanager.nodes.include-path and .exclude-path name, as the files are now: one or more hosts a line,
+/// "#" begins a comment, or XML (HostsFileReader).
+base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf);
 
 }  // namespace fairlead::shell

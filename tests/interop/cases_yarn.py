@@ -109,3 +109,16 @@ def decommission(cluster, work):
     exclude = cluster.directory / "exclude"
     exclude.write_text("")
     recordings.compare("decommission", rows_of(cluster, work, "Decommission", exclude), work)
+
+
+@case("all", spec=Spec(), own_cluster=True)
+def exclude_file_added_later(cluster, work):
+    """`refreshNodes` reads yarn-site.xml anew: an exclude file that it names only since then counts, without a restart."""
+    exclude = work / "exclude"
+    exclude.write_text("127.0.0.2\n")
+    site = cluster.conf / "yarn-site.xml"
+    site.write_text(site.read_text().replace(
+        "</configuration>", f"<property><name>yarn.resourcemanager.nodes.exclude-path</name><value>{exclude}</value></property></configuration>"))
+    require_success(cluster.java("org.apache.hadoop.yarn.client.cli.RMAdminCLI", "-refreshNodes"), "rmadmin -refreshNodes")
+    cluster.may_end = {"nm2"}
+    cluster.wait(lambda: cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["decommissionedNodes"] == 1, "the excluded node to go")
