@@ -26,7 +26,8 @@ constexpr int kOffloadThreads = 4;
 
 class AsioLoop final : public PosixLoop, private SocketHost {
  public:
-  AsioLoop() : SocketHost(context_), context_(1), work_(asio::make_work_guard(context_)), wakeup_(context_) {
+  explicit AsioLoop(WhenIdle idle)
+      : SocketHost(context_), context_(1), work_(asio::make_work_guard(context_)), wakeup_(context_), idle_(idle) {
     BeginTurn();
   }
 
@@ -121,7 +122,7 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     while (!context_.stopped()) {
       context_.poll();
       const int64_t idle_begin = Nanos();
-      if (polling.Worthwhile(idle_begin - turn_begin)) {
+      if (idle_ == WhenIdle::kPollFirst && polling.Worthwhile(idle_begin - turn_begin)) {
         if (PollUntil(idle_begin + IdlePolling::kWindow)) {
           polling.Hit();
           turn_begin = now_.ns;
@@ -195,6 +196,7 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   asio::steady_timer wakeup_;
+  const WhenIdle idle_;
   asio::thread_pool pool_{kOffloadThreads};
   base::Instant now_;
   base::Instant armed_for_ = base::Instant::Max();
@@ -205,6 +207,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
 
 }  // namespace
 
-std::unique_ptr<PosixLoop> MakePosixLoop() { return std::make_unique<AsioLoop>(); }
+std::unique_ptr<PosixLoop> MakePosixLoop(WhenIdle idle) { return std::make_unique<AsioLoop>(idle); }
 
 }  // namespace fairlead::env_posix

@@ -22,7 +22,14 @@ class PosixLoop : public env::Loop, public env::Net, public env::LocalNet, publi
   virtual void OnSignal(int signal, Callback callback) = 0;
 };
 
-std::unique_ptr<PosixLoop> MakePosixLoop();
+/// What a loop without work does.
+enum class WhenIdle {
+  kSleep,
+  kPollFirst,  ///< in a dialogue of short calls (IdlePolling): for daemons, which have cores to themselves when they
+               ///< wait
+};
+
+std::unique_ptr<PosixLoop> MakePosixLoop(WhenIdle idle = WhenIdle::kSleep);
 
 /// The local file system.
 std::unique_ptr<env::Disk> MakePosixDisk();

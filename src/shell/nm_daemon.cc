@@ -122,7 +122,7 @@ int RunNodeManager(const NmOptions& options) {
   settings.manager.user = OwnUser();
 
   Daemon daemon;
-  daemon.loop = env_posix::MakePosixLoop();
+  daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("nm", options.log_file, options.log_level);
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);

@@ -103,7 +103,7 @@ int RunResourceManager(const RmOptions& options) {
     return ReadHostLists(now->conf);
   };
   Daemon daemon;
-  daemon.loop = env_posix::MakePosixLoop();
+  daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("rm", options.log_file, options.log_level);
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);

@@ -47,7 +47,7 @@ class ShuffleRuntime {
 
  private:
   struct Thread {
-    std::unique_ptr<env_posix::PosixLoop> loop = env_posix::MakePosixLoop();
+    std::unique_ptr<env_posix::PosixLoop> loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
     std::thread thread;
     std::unique_ptr<process::shuffle::IoWorker> worker;
   };
