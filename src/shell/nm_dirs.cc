@@ -50,6 +50,7 @@ bool NmDirs::IsGood(const std::string& directory, Troubles& troubles) const {
   const bool made = ::mkdir(probe.c_str(), 0700) == 0 || errno == EEXIST;
   const int why = errno;
   ::rmdir(probe.c_str());
+  // Space is looked at first: on a full disk nothing can be made either, and that is not the disk's error.
   struct statvfs info {};
   if (::statvfs(directory.c_str(), &info) < 0) return bad(troubles.errors, std::strerror(errno));
   const double total = static_cast<double>(info.f_blocks) * static_cast<double>(info.f_frsize);

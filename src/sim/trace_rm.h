@@ -58,6 +58,7 @@ class RmTarget final : public TraceTarget {
 
   /// Steps the machine with the batch, then with the answers of store and launcher, until there are none.
   void Flush();
+  /// Gives nodes back what the batch that was stepped had of them.
   void TakeBack();
   void Answer(const model::rm::Persist& effect);
   void Answer(const model::rm::LaunchMaster& effect);
