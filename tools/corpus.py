@@ -12,6 +12,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests"
 RPC_REQUEST = 3
 FRAME_HEAD = 8 + 1          # length, type
 RPC_HEAD = FRAME_HEAD + 8 + 4  # request id, body size
+OBJECT_STREAM = b"\xac\xed\x00\x05"
 
 
 def shuffle_streams():
@@ -38,7 +39,17 @@ def rpc_bodies(stream):
         at += length
 
 
+def spark_frames():
+    """The transport frames between Spark's drivers, workers and its master, and the object stream in each."""
+    for path in sorted((TESTS / "oracles/spark-rpc").glob("*-frames.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            frame = bytes.fromhex(json.loads(line)["hex"])
+            yield frame, frame[frame.index(OBJECT_STREAM):]
+
+
 def corpora():
+    for _, stream in spark_frames():
+        yield "wire_java_stream_reader_fuzz", stream
     for mode, stream in shuffle_streams():
         yield "wire_spark_transport_frames_fuzz", b"\x05" + stream
         flags = (0 if mode == "plain" else 2) | (4 if mode.startswith("crypto") else 0)

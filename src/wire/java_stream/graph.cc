@@ -1,0 +1,273 @@
+#include "wire/java_stream/graph.h"
+
+#include "base/check.h"
+
+namespace fairlead::wire::java_stream {
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+Ref Graph::Root() const {
+  if (contents.size() != 1) return kNull;
+  const Ref* ref = std::get_if<Ref>(&contents.front());
+  return ref != nullptr ? *ref : kNull;
+}
+
+std::string_view Graph::ClassName(Ref object) const {
+  Ref type = kNull;
+  if (const auto* plain = Get<Object>(object)) type = plain->type;
+  if (const auto* array = Get<Array>(object)) type = array->type;
+  if (const auto* constant = Get<Enum>(object)) type = constant->type;
+  const auto* described = Get<Class>(type);
+  return described != nullptr ? std::string_view(described->name) : std::string_view();
+}
+
+std::optional<std::string> Graph::Text(Ref string) const {
+  const auto* node = Get<String>(string);
+  if (node == nullptr) return std::nullopt;
+  return FromModifiedUtf8(node->bytes);
+}
+
+std::optional<Slot> Graph::FieldOf(Ref object, std::string_view name, char type) const {
+  const auto* node = Get<Object>(object);
+  if (node == nullptr) return std::nullopt;
+  for (size_t l = node->levels.size(); l-- > 0;) {
+    const Level& level = node->levels[l];
+    const std::vector<Field>& fields = Get<Class>(level.type)->fields;
+    for (size_t f = 0; f < level.values.size(); ++f) {
+      if (fields[f].name == name && fields[f].type == type) return level.values[f];
+    }
+  }
+  return std::nullopt;
+}
+
+Ref Graph::RefOf(Ref object, std::string_view name) const {
+  std::optional<Slot> slot = FieldOf(object, name, 'L');
+  if (!slot) slot = FieldOf(object, name, '[');
+  return static_cast<Ref>(slot.value_or(kNull));
+}
+
+const std::vector<Item>* Graph::Custom(Ref object, std::string_view level) const {
+  const auto* node = Get<Object>(object);
+  if (node == nullptr) return nullptr;
+  for (const Level& part : node->levels) {
+    if (Get<Class>(part.type)->name == level) return &part.custom;
+  }
+  return nullptr;
+}
+
+// ---- making --------------------------------------------------------------------------------------------------------
+
+Ref Builder::NewString(std::string_view utf8) { return graph_.Add(String{ToModifiedUtf8(utf8)}); }
+
+Ref Builder::Signature(std::string_view text) {
+  const auto found = signatures_.find(text);
+  if (found != signatures_.end()) return found->second;
+  return signatures_[std::string(text)] = graph_.Add(String{std::string(text)});
+}
+
+Ref Builder::ClassOf(std::string_view name) {
+  const auto found = classes_.find(name);
+  if (found != classes_.end()) return found->second;
+  const auto shape = catalog_.find(name);
+  FL_CHECK(shape != catalog_.end(), "a class that the catalog does not have");
+  Class made;
+  made.name = shape->second.name;
+  made.suid = shape->second.suid;
+  made.flags = shape->second.flags;
+  for (const auto& [field, signature] : shape->second.fields) {
+    const char type = signature.front();
+    made.fields.push_back({type, field, HoldsRef(type) ? Signature(signature) : kNull});
+  }
+  if (!shape->second.super.empty()) made.super = ClassOf(shape->second.super);
+  return classes_[std::string(name)] = graph_.Add(std::move(made));
+}
+
+Ref Builder::NewObject(std::string_view class_name) {
+  Object object;
+  object.type = ClassOf(class_name);
+  for (Ref type = object.type; type != kNull; type = graph_.Get<Class>(type)->super) {
+    object.levels.insert(object.levels.begin(), {type, std::vector<Slot>(graph_.Get<Class>(type)->fields.size()), {}});
+  }
+  return graph_.Add(std::move(object));
+}
+
+Ref Builder::NewArray(std::string_view class_name, std::vector<Slot> items) {
+  const Ref type = ClassOf(class_name);
+  return graph_.Add(Array{type, std::move(items)});
+}
+
+Ref Builder::NewClassObject(std::string_view class_name) {
+  const Ref type = ClassOf(class_name);
+  return graph_.Add(ClassObject{type});
+}
+
+void Builder::Set(Ref object, std::string_view field, Slot value) {
+  auto* node = graph_.Get<Object>(object);
+  FL_CHECK(node != nullptr, "a field of something that is no object");
+  for (size_t l = node->levels.size(); l-- > 0;) {
+    Level& level = node->levels[l];
+    const std::vector<Field>& fields = graph_.Get<Class>(level.type)->fields;
+    for (size_t f = 0; f < fields.size(); ++f) {
+      if (fields[f].name != field) continue;
+      level.values[f] = value;
+      return;
+    }
+  }
+}
+
+void Builder::SetCustom(Ref object, std::string_view level, std::vector<Item> items) {
+  for (Level& part : graph_.Get<Object>(object)->levels) {
+    if (graph_.Get<Class>(part.type)->name == level) part.custom = std::move(items);
+  }
+}
+
+// ---- copying -------------------------------------------------------------------------------------------------------
+
+std::vector<Item> Builder::CopyItems(const Graph& from, const std::vector<Item>& items) {
+  std::vector<Item> copies;
+  for (const Item& item : items) {
+    const Ref* ref = std::get_if<Ref>(&item);
+    copies.push_back(ref != nullptr ? Item(Copy(from, *ref)) : item);
+  }
+  return copies;
+}
+
+Slot Builder::CopySlot(const Graph& from, char type, Slot slot) {
+  return HoldsRef(type) ? static_cast<Slot>(Copy(from, static_cast<Ref>(slot))) : slot;
+}
+
+Ref Builder::Copy(const Graph& from, Ref node) {
+  if (node == kNull) return kNull;
+  const auto found = copied_.find(node);
+  if (found != copied_.end()) return found->second;
+  const Ref copy = graph_.Add(std::monostate());  // before its parts: they may point back to it
+  copied_[node] = copy;
+  Node made;
+  if (const auto* string = from.Get<String>(node)) {
+    made = *string;
+  } else if (const auto* type = from.Get<Class>(node)) {
+    Class described = *type;
+    for (Field& field : described.fields) {
+      const auto* signature = from.Get<String>(field.signature);
+      if (signature != nullptr) field.signature = Signature(signature->bytes);
+    }
+    described.annotation = CopyItems(from, type->annotation);
+    described.super = Copy(from, type->super);
+    made = std::move(described);
+  } else if (const auto* object = from.Get<Object>(node)) {
+    Object copied;
+    copied.type = Copy(from, object->type);
+    for (const Level& level : object->levels) {
+      Level part{Copy(from, level.type), {}, CopyItems(from, level.custom)};
+      const std::vector<Field>& fields = from.Get<Class>(level.type)->fields;
+      for (size_t f = 0; f < level.values.size(); ++f) {
+        part.values.push_back(CopySlot(from, fields[f].type, level.values[f]));
+      }
+      copied.levels.push_back(std::move(part));
+    }
+    made = std::move(copied);
+  } else if (const auto* array = from.Get<Array>(node)) {
+    Array copied{Copy(from, array->type), {}};
+    const char element = from.Get<Class>(array->type)->name[1];
+    for (const Slot item : array->items) copied.items.push_back(CopySlot(from, element, item));
+    made = std::move(copied);
+  } else if (const auto* constant = from.Get<Enum>(node)) {
+    made = Enum{Copy(from, constant->type), Copy(from, constant->constant)};
+  } else if (const auto* class_object = from.Get<ClassObject>(node)) {
+    made = ClassObject{Copy(from, class_object->type)};
+  }
+  graph_.Replace(copy, std::move(made));
+  return copy;
+}
+
+// ---- text ----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr uint32_t kReplacement = 0xFFFD;
+
+bool IsTail(std::string_view text, size_t at) {
+  return at < text.size() && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80;
+}
+uint32_t Tail(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]) & 0x3F; }
+
+/// The next code point of UTF-8 or, with surrogates as such, of modified UTF-8; moves `at` behind it.
+uint32_t NextCodePoint(std::string_view text, size_t& at) {
+  const auto lead = static_cast<uint8_t>(text[at]);
+  if (lead < 0x80) return ++at, lead;
+  if ((lead & 0xE0) == 0xC0 && IsTail(text, at + 1)) {
+    at += 2;
+    return (lead & 0x1Fu) << 6 | Tail(text, at - 1);
+  }
+  if ((lead & 0xF0) == 0xE0 && IsTail(text, at + 1) && IsTail(text, at + 2)) {
+    at += 3;
+    return (lead & 0x0Fu) << 12 | Tail(text, at - 2) << 6 | Tail(text, at - 1);
+  }
+  if ((lead & 0xF8) == 0xF0 && IsTail(text, at + 1) && IsTail(text, at + 2) && IsTail(text, at + 3)) {
+    at += 4;
+    return (lead & 0x07u) << 18 | Tail(text, at - 3) << 12 | Tail(text, at - 2) << 6 | Tail(text, at - 1);
+  }
+  ++at;
+  return kReplacement;
+}
+
+void Append(std::string& out, uint32_t code) {
+  const auto put = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+constexpr bool IsHigh(uint32_t code) { return code >= 0xD800 && code < 0xDC00; }
+constexpr bool IsLow(uint32_t code) { return code >= 0xDC00 && code < 0xE000; }
+
+}  // namespace
+
+std::string FromModifiedUtf8(std::string_view modified) {
+  std::string out;
+  for (size_t at = 0; at < modified.size();) {
+    uint32_t code = NextCodePoint(modified, at);
+    if (IsHigh(code) && at < modified.size()) {
+      size_t after = at;
+      const uint32_t low = NextCodePoint(modified, after);
+      if (IsLow(low)) {
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        at = after;
+      }
+    }
+    if (code > 0x10FFFF || IsHigh(code) || IsLow(code)) code = kReplacement;
+    Append(out, code);
+  }
+  return out;
+}
+
+std::string ToModifiedUtf8(std::string_view utf8) {
+  std::string out;
+  for (size_t at = 0; at < utf8.size();) {
+    uint32_t code = NextCodePoint(utf8, at);
+    if (code > 0x10FFFF || IsHigh(code) || IsLow(code)) code = kReplacement;
+    if (code == 0) {
+      out += "\xC0\x80";
+    } else if (code >= 0x10000) {
+      Append(out, 0xD800 + ((code - 0x10000) >> 10));
+      Append(out, 0xDC00 + ((code - 0x10000) & 0x3FF));
+    } else {
+      Append(out, code);
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::wire::java_stream

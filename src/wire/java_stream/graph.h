@@ -1,0 +1,178 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+// What a Java object stream says (Java Object Serialization Specification, chapter 6), as a graph of nodes: objects may
+// be shared and may point in circles, so nodes name each other by number.
+
+namespace fairlead::wire::java_stream {
+
+/// A node of a Graph; 0 is Java's null.
+using Ref = uint32_t;
+inline constexpr Ref kNull = 0;
+
+/// A field or an array's element: an integer or boolean sign-extended, the bits of a float or double, or a Ref; the
+/// field's or array's type says which.
+using Slot = int64_t;
+
+/// What a writeObject method wrote: raw bytes, or an object.
+using Item = std::variant<std::string, Ref>;
+
+/// Flags of a class description (java.io.ObjectStreamConstants).
+inline constexpr uint8_t kWriteMethod = 1;
+inline constexpr uint8_t kSerializable = 2;
+inline constexpr uint8_t kExternalizable = 4;
+inline constexpr uint8_t kBlockData = 8;
+inline constexpr uint8_t kEnum = 16;
+
+/// Whether an object's part of a class with these flags has what a method of the class wrote.
+constexpr bool HasCustom(uint8_t flags) {
+  return (flags & kExternalizable) != 0 || (flags & (kSerializable | kWriteMethod)) == (kSerializable | kWriteMethod);
+}
+
+struct String {
+  std::string bytes;  // modified UTF-8, as in the stream
+};
+struct Field {
+  char type = 'I';  // BCDFIJSZ, L for objects, [ for arrays
+  std::string name;
+  Ref signature = kNull;  // String: the declared type of L and [
+};
+struct Class {
+  std::string name;
+  int64_t suid = 0;
+  uint8_t flags = 0;
+  std::vector<Field> fields;
+  std::vector<Item> annotation;
+  Ref super = kNull;
+  bool proxy = false;  // a dynamic proxy: no name, suid and fields, but interfaces
+  std::vector<std::string> interfaces;
+};
+/// One class' part of an object.
+struct Level {
+  Ref type = kNull;
+  std::vector<Slot> values;  // as the class' fields
+  std::vector<Item> custom;  // of a writeObject or writeExternal method
+};
+struct Object {
+  Ref type = kNull;
+  std::vector<Level> levels;  // from the uppermost serializable class down
+};
+struct Array {
+  Ref type = kNull;
+  std::vector<Slot> items;
+};
+struct Enum {
+  Ref type = kNull;
+  Ref constant = kNull;  // String
+};
+/// A java.lang.Class.
+struct ClassObject {
+  Ref type = kNull;
+};
+using Node = std::variant<std::monostate, String, Class, Object, Array, Enum, ClassObject>;
+
+/// A class as its class file describes it, from which its description in a stream is made.
+struct ClassShape {
+  std::string name;
+  int64_t suid = 0;
+  uint8_t flags = kSerializable;
+  std::vector<std::pair<std::string, std::string>> fields;  // name, signature ("I", "Lscala/Option;"); in stream order
+  std::string super;                                        // empty: none that is serializable
+};
+/// Classes by name.
+using ClassCatalog = std::map<std::string, ClassShape, std::less<>>;
+
+class Graph {
+ public:
+  Graph() : nodes_(1) {}
+
+  /// The objects and raw bytes of the stream itself.
+  std::vector<Item> contents;
+
+  /// The node as `T`, or null when it is of another kind.
+  template <class T>
+  const T* Get(Ref ref) const {
+    return ref < nodes_.size() ? std::get_if<T>(&nodes_[ref]) : nullptr;
+  }
+  template <class T>
+  T* Get(Ref ref) {
+    return ref < nodes_.size() ? std::get_if<T>(&nodes_[ref]) : nullptr;
+  }
+  Ref Add(Node node) {
+    nodes_.push_back(std::move(node));
+    return static_cast<Ref>(nodes_.size() - 1);
+  }
+  void Replace(Ref ref, Node node) { nodes_[ref] = std::move(node); }
+  size_t size() const { return nodes_.size(); }
+
+  // ---- reading -----------------------------------------------------------------------------------------------------
+
+  /// The only object of the stream; kNull when it is not exactly one.
+  Ref Root() const;
+  /// Name of an object's, array's or enum's class; empty for anything else.
+  std::string_view ClassName(Ref object) const;
+  /// A String as UTF-8; nothing when the node is none.
+  std::optional<std::string> Text(Ref string) const;
+  /// A field of an object, from its lowest class up, when it has the type `type`.
+  std::optional<Slot> FieldOf(Ref object, std::string_view name, char type) const;
+  /// An object's field of type L or [; kNull when it is null or not there.
+  Ref RefOf(Ref object, std::string_view name) const;
+  /// What the class `level` of an object wrote by its writeObject; null when there is no such part.
+  const std::vector<Item>* Custom(Ref object, std::string_view level) const;
+
+ private:
+  std::vector<Node> nodes_;
+};
+
+/// Makes objects to be written: of classes in a catalog, or copied out of another graph.
+class Builder {
+ public:
+  explicit Builder(const ClassCatalog& catalog) : catalog_(catalog) {}
+
+  Graph& graph() { return graph_; }
+
+  Ref NewString(std::string_view utf8);
+  /// The description of a class of the catalog, made once; a class that is not there is a programmer error.
+  Ref ClassOf(std::string_view name);
+  /// An object with all fields zero or null.
+  Ref NewObject(std::string_view class_name);
+  Ref NewArray(std::string_view class_name, std::vector<Slot> items);
+  Ref NewClassObject(std::string_view class_name);
+  /// Sets a field of an object made here; a field that its classes do not have is left out (other releases may lack
+  /// it).
+  void Set(Ref object, std::string_view field, Slot value);
+  /// What the class `level` of `object` writes by its writeObject.
+  void SetCustom(Ref object, std::string_view level, std::vector<Item> items);
+  /// A copy of a node with all that it leads to; a node copied before is the same again. `from` is one graph for all
+  /// calls.
+  Ref Copy(const Graph& from, Ref node);
+
+ private:
+  Ref Signature(std::string_view text);
+  std::vector<Item> CopyItems(const Graph& from, const std::vector<Item>& items);
+  Slot CopySlot(const Graph& from, char type, Slot slot);
+
+  const ClassCatalog& catalog_;
+  Graph graph_;
+  std::map<std::string, Ref, std::less<>> classes_;
+  std::map<std::string, Ref, std::less<>> signatures_;  // Java interns them: equal ones are one object
+  std::unordered_map<Ref, Ref> copied_;
+};
+
+/// Whether a field or element of this type holds a Ref.
+constexpr bool HoldsRef(char type) { return type == 'L' || type == '['; }
+
+/// Java's modified UTF-8 (zero as two bytes, surrogates one by one) and standard UTF-8. A byte sequence that is neither
+/// becomes U+FFFD.
+std::string FromModifiedUtf8(std::string_view modified);
+std::string ToModifiedUtf8(std::string_view utf8);
+
+}  // namespace fairlead::wire::java_stream

@@ -1,0 +1,10 @@
+# Spark's RPC between drivers and a Standalone Master.
+if(FAIRLEAD_TESTS)
+  add_executable(oracle_spark_rpc_test spark_rpc_test.cc spark_rpc_recording.cc)
+  target_include_directories(oracle_spark_rpc_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(oracle_spark_rpc_test PRIVATE fairlead_wire_java_stream nlohmann_json::nlohmann_json ZLIB::ZLIB
+    GTest::gtest_main)
+  target_compile_definitions(oracle_spark_rpc_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_test(NAME oracle_spark_rpc COMMAND oracle_spark_rpc_test)
+  set_tests_properties(oracle_spark_rpc PROPERTIES LABELS fast TIMEOUT 120)
+endif()
