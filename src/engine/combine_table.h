@@ -3,139 +3,187 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string_view>
-#include <utility>
+#include <type_traits>
+#include <vector>
 
 #include "engine/arena.h"
-#include "engine/record.h"
+#include "engine/hash.h"
 
 namespace fairlead::engine {
 
-/// Key bytes -> value, for aggregation. Open addressing with linear probing; hash, key reference and value share a
-/// slot, so a hit costs one cache line (two for keys above 12 bytes). Grows at 60 % load. Keys are copied into an
-/// arena. No removal; iteration in slot order, which depends on keys and their order of arrival only.
+/// A key as tables compare it: short ones as two words, longer ones by hash, size and bytes.
+struct TableKey {
+  uint64_t hash;
+  ShortBytes words;  // of a short key; of a longer one a is its hash
+  uint32_t size;
+  const char* long_key;  // null for a short key
+
+  explicit TableKey(std::string_view key) : size(static_cast<uint32_t>(key.size())) {
+    if (key.size() <= ShortBytes::kMax) [[likely]] {
+      words = ShortBytes::Of(key.data(), key.size());
+      hash = HashShort(words, key.size());
+      long_key = nullptr;
+    } else {
+      hash = HashBytes(key);
+      words = {hash, 0};
+      long_key = key.data();
+    }
+  }
+};
+
+/// Key bytes -> value, for aggregation. Entries stand in order of arrival, in chunks that never move; an index of
+/// 32-bit words (some bits of the hash as a tag, the others the entry's number) finds them by linear probing. So the
+/// index of a hundred thousand keys fits a core's own cache, and keys that come often, which come early, share cache
+/// lines. Grows at 60 % load. Keys above 16 bytes are copied into an arena. No removal; iteration in order of arrival.
 template <class V>
 class CombineTable {
  public:
-  struct SlotKey {
-    uint64_t hash;  // 0: free
+  struct Entry {
+    uint64_t a;  // a short key's words; of a longer one its hash, and b points to its bytes
+    uint64_t b;
     uint32_t size;
-    char inline_key[12];  // keys of up to 12 bytes; longer ones: a pointer in the last 8 bytes
-
-    const char* key_data() const {
-      if (size <= sizeof inline_key) return inline_key;
-      const char* p;
-      std::memcpy(&p, inline_key + 4, sizeof p);
-      return p;
-    }
-    std::string_view key() const { return {key_data(), size}; }
-  };
-  struct Slot : SlotKey {
     V value;
+
+    bool is_short() const { return size <= ShortBytes::kMax; }
+    uint64_t hash() const { return is_short() ? HashShort({a, b}, size) : a; }
+    const char* long_key() const { return reinterpret_cast<const char*>(b); }
+    /// The key's bytes, which for a short one are put into `buffer`.
+    std::string_view key(char (&buffer)[ShortBytes::kMax]) const {
+      if (!is_short()) return {long_key(), size};
+      ShortBytes{a, b}.Restore(buffer, size);
+      return {buffer, size};
+    }
   };
 
-  CombineTable() { Allocate(kFirstSlots); }
-  ~CombineTable() { Release(); }
+  CombineTable() { Allocate(kFirstBits); }
+  ~CombineTable() { DestroyValues(); }
   CombineTable(const CombineTable&) = delete;
   CombineTable& operator=(const CombineTable&) = delete;
 
   /// Calls merge(value&) on the key's value, or puts make() there when the key is new (true then). O(1) amortised.
   template <class Merge, class Make>
-  bool Upsert(uint64_t hash, std::string_view key, Merge&& merge, Make&& make) {
-    size_t i = hash & mask_;
-    while (slots_[i].hash != 0) {
-      Slot& slot = slots_[i];
-      if (slot.hash == hash && slot.size == key.size() && SameBytes(slot.key_data(), key.data(), key.size())) {
-        merge(slot.value);
+  bool Upsert(const TableKey& key, Merge&& merge, Make&& make) {
+    size_t i = key.hash & mask_;
+    for (uint32_t word; (word = index_[i]) != 0; i = (i + 1) & mask_) {
+      if (((word ^ Tag(key.hash)) & ~mask_) != 0) continue;
+      Entry& entry = At((word & mask_) - 1);
+      if (IsOf(entry, key)) {
+        merge(entry.value);
         return false;
       }
-      i = (i + 1) & mask_;
     }
     if (size_ >= grow_at_) [[unlikely]] {
       Grow();
-      i = FreeSlot(hash);
+      i = FreePlace(key.hash);
     }
-    Slot& slot = slots_[i];
-    new (&slot.value) V(make());
-    SetKey(slot, key);
-    slot.hash = hash;
-    ++size_;
+    Entry& entry = NewEntry();
+    new (&entry.value) V(make());
+    SetKey(entry, key);
+    index_[i] = (Tag(key.hash) & ~mask_) | ++size_;
     return true;
   }
 
-  /// Calls use(slot) for every entry.
+  /// Ask the memory for what an Upsert of this hash will read: its word of the index; then, when that has come, the
+  /// entry which the word names.
+  void PrefetchIndex(uint64_t hash) const { __builtin_prefetch(&index_[hash & mask_]); }
+  void PrefetchEntry(uint64_t hash) {
+    if (const uint32_t number = index_[hash & mask_] & mask_; number != 0) __builtin_prefetch(&At(number - 1), 1);
+  }
+
+  /// Calls use(entry) for every entry.
   template <class Use>
   void ForEach(Use&& use) {
-    for (size_t i = 0; i <= mask_; ++i) {
-      if (slots_[i].hash != 0) use(slots_[i]);
-    }
+    for (uint32_t i = 0; i < size_; ++i) use(At(i));
   }
 
   size_t size() const { return size_; }
-  /// Bytes of slots and keys; what a value holds by itself is not counted.
-  size_t memory_bytes() const { return (mask_ + 1) * sizeof(Slot) + arena_.bytes(); }
-  /// What it will hold at the most while it takes in a little more: near its next growth the old slots and twice as
-  /// many new ones. Who keeps a budget asks this.
+  /// Bytes of index, entries and keys; what a value holds by itself is not counted.
+  size_t memory_bytes() const {
+    return (size_t{mask_} + 1) * sizeof(uint32_t) + chunks_.size() * sizeof(Chunk) + arena_.bytes();
+  }
+  /// What it will hold at the most while it takes in a little more: near its next growth the old index and one of twice
+  /// the size. Who keeps a budget asks this. Beyond any budget when the next growth is the one it cannot make.
   size_t coming_bytes() const {
-    return memory_bytes() + (size_ >= grow_at_ / 4 * 3 ? 2 * (mask_ + 1) * sizeof(Slot) : 0);
+    if (size_ < grow_at_ / 4 * 3) return memory_bytes() + sizeof(Chunk);
+    if (mask_ >= kLastMask) return SIZE_MAX;
+    return memory_bytes() + sizeof(Chunk) + 2 * (size_t{mask_} + 1) * sizeof(uint32_t);
   }
   void Clear() {
-    Release();
+    DestroyValues();
+    chunks_.clear();
     arena_.Clear();
-    Allocate(kFirstSlots);
+    size_ = 0;
+    Allocate(kFirstBits);
   }
 
  private:
-  static constexpr size_t kFirstSlots = 1024;
+  static constexpr uint32_t kFirstBits = 10;
+  static constexpr uint32_t kLastMask = INT32_MAX;
+  static constexpr uint32_t kChunkEntries = 1024;
+  struct Chunk {
+    alignas(Entry) char bytes[kChunkEntries * sizeof(Entry)];
+  };
 
-  void Allocate(size_t slots) {
-    slots_ = static_cast<Slot*>(std::calloc(slots, sizeof(Slot)));
-    if (slots_ == nullptr) throw std::bad_alloc();
-    mask_ = slots - 1;
-    grow_at_ = slots * 6 / 10;
-    size_ = 0;
+  static bool IsOf(const Entry& entry, const TableKey& key) {
+    if (key.long_key == nullptr) [[likely]]
+      return ((entry.a ^ key.words.a) | (entry.b ^ key.words.b) | (entry.size ^ key.size)) == 0;
+    return entry.size == key.size && entry.a == key.words.a &&
+           std::memcmp(entry.long_key(), key.long_key, key.size) == 0;
   }
-  void Release() {
+  Entry& At(uint32_t i) { return reinterpret_cast<Entry*>(chunks_[i / kChunkEntries]->bytes)[i % kChunkEntries]; }
+  /// The upper half of the hash, its low bits where the entry's number leaves room: within one reduce partition the
+  /// highest bits are all alike (PartitionOf).
+  uint32_t Tag(uint64_t hash) const { return static_cast<uint32_t>(hash >> 32) << tag_shift_; }
+
+  void Allocate(uint32_t bits) {
+    index_.reset(static_cast<uint32_t*>(std::calloc(size_t{1} << bits, sizeof(uint32_t))));
+    if (index_ == nullptr) throw std::bad_alloc();
+    tag_shift_ = bits;
+    mask_ = (uint32_t{1} << bits) - 1;
+    grow_at_ = static_cast<uint32_t>((size_t{mask_} + 1) * 6 / 10);
+  }
+  void DestroyValues() {
     if constexpr (!std::is_trivially_destructible_v<V>) {
-      ForEach([](Slot& slot) { slot.value.~V(); });
-    }
-    std::free(slots_);
-    slots_ = nullptr;
-  }
-  void SetKey(Slot& slot, std::string_view key) {
-    slot.size = static_cast<uint32_t>(key.size());
-    if (key.size() <= sizeof slot.inline_key) {
-      if (!key.empty()) std::memcpy(slot.inline_key, key.data(), key.size());
-    } else {
-      const char* const p = arena_.Copy(key);
-      std::memcpy(slot.inline_key + 4, &p, sizeof p);
+      ForEach([](Entry& entry) { entry.value.~V(); });
     }
   }
-  size_t FreeSlot(uint64_t hash) const {
+  Entry& NewEntry() {
+    if (size_ == chunks_.size() * kChunkEntries) chunks_.push_back(std::make_unique_for_overwrite<Chunk>());
+    return At(size_);
+  }
+  void SetKey(Entry& entry, const TableKey& key) {
+    entry.size = key.size;
+    entry.a = key.words.a;
+    entry.b =
+        key.long_key == nullptr ? key.words.b : reinterpret_cast<uintptr_t>(arena_.Copy({key.long_key, key.size}));
+  }
+  size_t FreePlace(uint64_t hash) const {
     size_t i = hash & mask_;
-    while (slots_[i].hash != 0) i = (i + 1) & mask_;
+    while (index_[i] != 0) i = (i + 1) & mask_;
     return i;
   }
   void Grow() {
-    Slot* const old = slots_;
-    const size_t old_slots = mask_ + 1, count = size_;
-    Allocate(old_slots * 2);
-    size_ = count;
-    for (size_t i = 0; i < old_slots; ++i) {
-      if (old[i].hash == 0) continue;
-      Slot& slot = slots_[FreeSlot(old[i].hash)];
-      static_cast<SlotKey&>(slot) = old[i];
-      new (&slot.value) V(std::move(old[i].value));
-      old[i].value.~V();
+    if (mask_ >= kLastMask) throw std::bad_alloc();
+    Allocate(tag_shift_ + 1);
+    for (uint32_t i = 0; i < size_; ++i) {
+      const uint64_t hash = At(i).hash();
+      index_[FreePlace(hash)] = (Tag(hash) & ~mask_) | (i + 1);
     }
-    std::free(old);
   }
 
-  Slot* slots_ = nullptr;
-  size_t mask_ = 0;
-  size_t size_ = 0;
-  size_t grow_at_ = 0;
+  struct Free {
+    void operator()(uint32_t* p) const { std::free(p); }
+  };
+  std::unique_ptr<uint32_t[], Free>
+      index_;  // 0: free; below tag_shift_ bits the entry's number + 1, above them the tag
+  uint32_t tag_shift_ = 0;
+  uint32_t mask_ = 0;
+  uint32_t size_ = 0;
+  uint32_t grow_at_ = 0;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
   Arena arena_;
 };
 

@@ -132,14 +132,17 @@ TEST(CombineTable, CountsAcrossGrowthAndKeySizes) {
     for (const std::string& k : {key, unique}) {
       ++wanted[k];
       table.Upsert(
-          HashBytes(k), k, [](int64_t& v) { ++v; }, [] { return int64_t{1}; });
+          TableKey(k), [](int64_t& v) { ++v; }, [] { return int64_t{1}; });
     }
   }
   EXPECT_EQ(table.size(), wanted.size());
   size_t seen = 0;
-  table.ForEach([&](const auto& slot) {
+  char buffer[ShortBytes::kMax];
+  table.ForEach([&](const auto& entry) {
     ++seen;
-    EXPECT_EQ(wanted[std::string(slot.key())], slot.value);
+    const std::string key(entry.key(buffer));
+    EXPECT_EQ(entry.hash(), HashBytes(key));
+    EXPECT_EQ(wanted[key], entry.value);
   });
   EXPECT_EQ(seen, wanted.size());
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/block_reader.h"
+#include "engine/combine_queue.h"
 #include "engine/combine_table.h"
 #include "engine/grace.h"
 #include "engine/group_table.h"
@@ -50,8 +51,6 @@ struct HashWriter : StageSink {
 /// record of a first sample has its own key) it stops and passes records through.
 template <class K, class V, class F>
 struct CombineWriter : StageSink {
-  using Value = Stored<V>;
-  static constexpr size_t kTrial = 1 << 16;
   F f;
   explicit CombineWriter(F function) : f(std::move(function)) {}
   static std::unique_ptr<CombineWriter> Make(std::string_view payload) {
@@ -59,49 +58,79 @@ struct CombineWriter : StageSink {
   }
 
   void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
-    const uint32_t parts = static_cast<uint32_t>(program.plan().reduce_partitions);
-    ShuffleWriter writer(task, program.plan().shuffle, static_cast<int32_t>(parts), task.memory_bytes / 2);
-    CombineTable<Value> table;
-    const size_t table_max = static_cast<size_t>(task.memory_bytes / 2);
-    size_t records = 0, check_at = kTrial;
-    bool combine = true;
-    const auto flush = [&] {
-      table.ForEach([&](const auto& slot) {
-        Buffer& out = writer.For(PartitionOf(slot.hash, parts));
-        AppendPart(out, slot.key(), PartBytes<K>::kFixed);
-        PartBytes<Value>::Append(out, slot.value);
-      });
-      task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
-      table.Clear();
-    };
-    Buffer scratch;
-    auto sink = MakeSink<std::pair<K, V>>([&](const std::pair<K, V>& record) {
-      PartBytes<K>::With(record.first, scratch, [&](std::string_view key) {
-        const uint64_t hash = HashBytes(key);
-        if (!combine) {
-          Buffer& out = writer.For(PartitionOf(hash, parts));
-          AppendPart(out, key, PartBytes<K>::kFixed);
-          PartBytes<V>::Append(out, record.second);
-          return;
-        }
-        table.Upsert(
-            hash, key, [&](Value& value) { value = f(value, record.second); },
-            [&] { return StoredOf<V>::From(record.second); });
-        if (++records == check_at) [[unlikely]] {
-          check_at = records + 1024;
-          if (records == kTrial && table.size() > kTrial / 8 * 7) {
-            combine = false;
-            flush();
-          } else if (table.coming_bytes() > table_max) {
-            flush();
-          }
-        }
-      });
-    });
-    program.RunLast(task, partition, sink);
-    flush();
-    writer.Finish();
+    Combiner combiner(task, program.plan(), f);
+    program.RunLast(task, partition, combiner);
+    combiner.Finish();
   }
+
+ private:
+  using Value = Stored<V>;
+
+  class Combiner final : public Sink<std::pair<K, V>> {
+   public:
+    Combiner(TaskContext& task, const StagePlan& plan, const F& f)
+        : queue_(table_, f),
+          parts_(static_cast<uint32_t>(plan.reduce_partitions)),
+          table_max_(static_cast<size_t>(task.memory_bytes / 2)),
+          task_(task),
+          writer_(task, plan.shuffle, plan.reduce_partitions, task.memory_bytes / 2) {}
+
+    void Push(const std::pair<K, V>& record) override {
+      PartBytes<K>::With(record.first, scratch_, [&](std::string_view key) {
+        if (passing_) [[unlikely]] {
+          Pass(key, record.second);
+        } else {
+          queue_.Add(TableKey(key), record.second);
+          if (++records_ == check_at_) [[unlikely]]
+            Check();
+        }
+      });
+    }
+    void Finish() {
+      Flush();
+      writer_.Finish();
+    }
+
+   private:
+    static constexpr size_t kTrial = 1 << 16;
+
+    [[gnu::noinline]] void Pass(std::string_view key, const V& value) {
+      Buffer& out = writer_.For(PartitionOf(HashBytes(key), parts_));
+      AppendPart(out, key, PartBytes<K>::kFixed);
+      PartBytes<V>::Append(out, value);
+    }
+    [[gnu::noinline]] void Check() {
+      check_at_ = records_ + 1024;
+      if (records_ == kTrial && table_.size() > kTrial / 8 * 7) {
+        passing_ = true;
+        Flush();
+      } else if (table_.coming_bytes() > table_max_) {
+        Flush();
+      }
+    }
+    void Flush() {
+      queue_.Drain();
+      char buffer[ShortBytes::kMax];
+      table_.ForEach([&](const auto& entry) {
+        Buffer& out = writer_.For(PartitionOf(entry.hash(), parts_));
+        AppendPart(out, entry.key(buffer), PartBytes<K>::kFixed);
+        PartBytes<Value>::Append(out, entry.value);
+      });
+      task_.metrics.peak_memory = std::max(task_.metrics.peak_memory, static_cast<int64_t>(table_.memory_bytes()));
+      table_.Clear();
+    }
+
+    CombineTable<Value> table_;
+    CombineQueue<V, F> queue_;
+    size_t records_ = 0;
+    size_t check_at_ = kTrial;
+    bool passing_ = false;
+    const uint32_t parts_;
+    const size_t table_max_;
+    TaskContext& task_;
+    Buffer scratch_;
+    ShuffleWriter writer_;
+  };
 };
 
 /// Folds the values of each key. Above the task's memory the partial results go through GraceFiles.
@@ -133,6 +162,7 @@ struct ReduceOp : Operator {
     Sink<std::pair<K, V>>& next;
     int level = 0;
     CombineTable<Value> table{};
+    CombineQueue<V, F> queue{table, op.f};
     std::unique_ptr<GraceFiles> overflow{};
 
     bool AddFrame(std::string_view frame) {
@@ -146,11 +176,10 @@ struct ReduceOp : Operator {
                                good = false;
                                return;
                              }
-                             table.Upsert(
-                                 HashBytes(key), key, [&](Value& old) { old = op.f(old, value); },
-                                 [&] { return StoredOf<V>::From(value); });
+                             queue.Add(TableKey(key), value);
                            }) &&
              good;
+      queue.Drain();
       if (level == 0) task.metrics.shuffle_records_read += records;
       task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
       if (table.coming_bytes() > static_cast<size_t>(task.memory_bytes) && level < GraceFiles::kLevelsMax) Spill();
@@ -159,16 +188,17 @@ struct ReduceOp : Operator {
     void Spill() {
       if (!overflow) overflow = std::make_unique<GraceFiles>(task, ShapeOf<K, V>(), level);
       Buffer scratch;
-      table.ForEach([&](const auto& slot) {
-        PartBytes<Value>::With(slot.value, scratch,
-                               [&](std::string_view value) { overflow->Add(slot.hash, slot.key(), value); });
+      char buffer[ShortBytes::kMax];
+      table.ForEach([&](const auto& entry) {
+        PartBytes<Value>::With(entry.value, scratch,
+                               [&](std::string_view value) { overflow->Add(entry.hash(), entry.key(buffer), value); });
       });
       table.Clear();
       ReturnFreeMemory();
     }
     void Finish() {
       if (!overflow) {
-        table.ForEach([&](const auto& slot) { Emit(slot); });
+        table.ForEach([&](const auto& entry) { Emit(entry); });
         return;
       }
       Spill();
@@ -183,11 +213,12 @@ struct ReduceOp : Operator {
         fold.Finish();
       }
     }
-    template <class Slot>
-    void Emit(const Slot& slot) {
+    template <class Entry>
+    void Emit(const Entry& entry) {
       std::pair<K, V> record;
-      if (!PartBytes<K>::Read(slot.key(), record.first)) throw TaskError("a key does not parse");
-      record.second = slot.value;
+      char buffer[ShortBytes::kMax];
+      if (!PartBytes<K>::Read(entry.key(buffer), record.first)) throw TaskError("a key does not parse");
+      record.second = entry.value;
       next.Push(record);
     }
   };
