@@ -47,9 +47,14 @@ def spark_frames():
             yield frame, frame[frame.index(OBJECT_STREAM):]
 
 
+def frame_body(frame):
+    return frame[RPC_HEAD if frame[8] == RPC_REQUEST else FRAME_HEAD + 4:]
+
+
 def corpora():
-    for _, stream in spark_frames():
+    for frame, stream in spark_frames():
         yield "wire_java_stream_reader_fuzz", stream
+        yield "endpoints_spark_driver_messages_fuzz", frame_body(frame)
     for mode, stream in shuffle_streams():
         yield "wire_spark_transport_frames_fuzz", b"\x05" + stream
         flags = (0 if mode == "plain" else 2) | (4 if mode.startswith("crypto") else 0)

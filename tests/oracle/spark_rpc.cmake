@@ -2,7 +2,7 @@
 if(FAIRLEAD_TESTS)
   add_executable(oracle_spark_rpc_test spark_rpc_test.cc spark_rpc_recording.cc)
   target_include_directories(oracle_spark_rpc_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(oracle_spark_rpc_test PRIVATE fairlead_wire_java_stream nlohmann_json::nlohmann_json ZLIB::ZLIB
+  target_link_libraries(oracle_spark_rpc_test PRIVATE fairlead_endpoints_spark fairlead_wire_spark_transport nlohmann_json::nlohmann_json ZLIB::ZLIB
     GTest::gtest_main)
   target_compile_definitions(oracle_spark_rpc_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME oracle_spark_rpc COMMAND oracle_spark_rpc_test)

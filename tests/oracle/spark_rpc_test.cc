@@ -2,17 +2,23 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/master_messages.h"
 #include "oracle/spark_rpc_recording.h"
 #include "wire/java_stream/reader.h"
 #include "wire/java_stream/writer.h"
+#include "wire/spark_transport/frames.h"
 
 namespace fairlead::oracle {
 namespace {
 
 using nlohmann::json;
 namespace js = wire::java_stream;
+namespace es = endpoints::spark;
 
+constexpr std::string_view kDeployMessages = "org.apache.spark.deploy.DeployMessages$";
 const char* const kFolder = FAIRLEAD_SOURCE_DIR "/tests/oracles/spark-rpc";
 
 /// A graph in the words of the recordings' "content" (their README).
@@ -119,6 +125,149 @@ TEST_P(SparkRpc, ACutMessageIsRefused) {
       EXPECT_FALSE(js::ReadStream(message.stream.substr(0, length)).ok()) << message.name << ", " << length;
     }
   }
+}
+
+// ---- the messages of endpoints/spark -------------------------------------------------------------------------------
+
+/// A build with the classes of a recording.
+es::SparkBuild BuildOf(const std::string& release) {
+  es::SparkBuild build{"/opt/spark", release, {}};
+  const auto classes = ReadSparkClasses(kFolder, release);
+  if (!classes.ok()) return build;
+  for (const json& entry : *classes) {
+    js::ClassShape shape{entry.at("class"), entry.at("suid"), entry.value("flags", js::kSerializable), {}, ""};
+    if (entry.contains("parent") && entry.at("parent").is_string()) shape.super = entry.at("parent");
+    for (const json& field : entry.at("fields")) shape.fields.emplace_back(field.at("name"), field.at("type"));
+    build.classes[shape.name] = shape;
+  }
+  return build;
+}
+
+std::optional<es::RegisterApplication> Registration(const std::vector<SparkMessage>& messages) {
+  for (const SparkMessage& message : messages) {
+    if (!message.type.ends_with("$RegisterApplication")) continue;
+    auto decoded = es::DecodeDriverMessage(message.stream);
+    if (decoded.ok()) return std::get<es::RegisterApplication>(std::move(*decoded));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> TextIn(const json& option) {
+  if (!option.contains("fields") || !option["fields"].contains("value")) return std::nullopt;
+  return option["fields"]["value"].get<std::string>();
+}
+
+/// The message of a recording's content, written by us.
+std::string Written(const es::SparkBuild& build, const es::RegisterApplication& registration, const json& content) {
+  const std::string type = content.at("class").get<std::string>().substr(kDeployMessages.size());
+  const json& fields = content.at("fields");
+  if (type == "RegisteredApplication") {
+    const json& address = fields["master"]["fields"]["endpointAddress"]["fields"]["rpcAddress"]["fields"];
+    return es::EncodeRegistered(build, registration, fields["appId"], {address["host"], address["port"]});
+  }
+  if (type == "ExecutorAdded") {
+    return es::Encode(build, es::ExecutorAdded{fields["id"], fields["workerId"], fields["hostPort"], fields["cores"],
+                                               fields["memory"]});
+  }
+  if (type == "ApplicationRemoved") return es::EncodeRemoved(build, fields["message"]);
+  es::ExecutorUpdated updated;
+  updated.id = fields["id"];
+  updated.state = static_cast<es::ExecutorState>(fields["state"]["fields"]["i"].get<int>());
+  updated.message = TextIn(fields["message"]);
+  updated.worker_host = TextIn(fields["workerHost"]);
+  if (fields["exitStatus"]["fields"].contains("value")) {
+    updated.exit_status = fields["exitStatus"]["fields"]["value"]["fields"]["value"];
+  }
+  return es::Encode(build, updated);
+}
+
+TEST_P(SparkRpc, WhatWeSayHasTheBytesOfTheStockMaster) {
+  const auto messages = ReadSparkMessages(kFolder, GetParam());
+  ASSERT_TRUE(messages.ok());
+  const es::SparkBuild build = BuildOf(GetParam());
+  const auto registration = Registration(*messages);
+  ASSERT_TRUE(registration.has_value());
+  EXPECT_EQ(registration->suid, build.registration_suid());
+  std::set<std::string> types;
+  for (const SparkMessage& message : *messages) {
+    const std::string type = message.type.substr(message.type.find('$') + 1);
+    if (type != "RegisteredApplication" && type != "ExecutorAdded" && type != "ExecutorUpdated" &&
+        type != "ApplicationRemoved") {
+      continue;
+    }
+    types.insert(type);
+    EXPECT_EQ(Written(build, *registration, message.content), message.stream) << message.name;
+  }
+  EXPECT_EQ(types.size(), 4u);
+}
+
+TEST_P(SparkRpc, ARegistrationIsUnderstood) {
+  const auto messages = ReadSparkMessages(kFolder, GetParam());
+  ASSERT_TRUE(messages.ok());
+  const auto registration = Registration(*messages);
+  ASSERT_TRUE(registration.has_value());
+  const es::ApplicationDescription& app = registration->application;
+  EXPECT_EQ(app.name, "Spark Pi");
+  EXPECT_EQ(app.user, "root");
+  EXPECT_EQ(app.cores_max, 2);
+  EXPECT_EQ(app.initial_executor_limit, std::nullopt);
+  EXPECT_EQ(app.profile.id, 0);
+  EXPECT_EQ(app.profile.cores, 1);
+  EXPECT_EQ(app.profile.memory_mib, 512);
+  EXPECT_EQ(app.command.main_class, "org.apache.spark.executor.CoarseGrainedExecutorBackend");
+  EXPECT_EQ(app.command.arguments.at(2), "--executor-id");
+  EXPECT_EQ(app.command.environment.at("SPARK_USER"), "root");
+  EXPECT_GT(app.command.java_options.size(), 10u);
+  EXPECT_EQ(registration->driver_endpoint, "AppClient");
+  EXPECT_EQ(registration->driver.host, "127.0.0.1");
+}
+
+TEST_P(SparkRpc, RequestsForExecutorsAreUnderstood) {
+  const auto messages = ReadSparkMessages(kFolder, GetParam());
+  ASSERT_TRUE(messages.ok());
+  size_t seen = 0;
+  for (const SparkMessage& message : *messages) {
+    const auto decoded = es::DecodeDriverMessage(message.stream);
+    ASSERT_TRUE(decoded.ok()) << message.name << ": " << decoded.error().message;
+    if (const auto* kill = std::get_if<es::KillExecutors>(&*decoded)) {
+      ++seen;
+      EXPECT_EQ(kill->application, "app-1");
+      EXPECT_EQ(kill->executors.front(), "3");
+      EXPECT_EQ(kill->executors.size(), message.name.ends_with("two") ? 2u : 1u);
+    }
+    if (const auto* request = std::get_if<es::RequestExecutors>(&*decoded)) {
+      ++seen;
+      EXPECT_EQ(request->totals.front().second, 5);
+      EXPECT_EQ(request->totals.front().first.cores, 2);
+      EXPECT_EQ(request->totals.front().first.memory_mib, 1024);
+      if (!message.name.ends_with("two profiles")) continue;
+      EXPECT_EQ(request->totals.at(1).second, 0);
+      EXPECT_EQ(request->totals.at(1).first.cores, 4);
+    }
+  }
+  EXPECT_EQ(seen, 4u);
+}
+
+TEST_P(SparkRpc, FramesAreTakenApartAndPutTogether) {
+  const auto messages = ReadSparkMessages(kFolder, GetParam());
+  ASSERT_TRUE(messages.ok());
+  size_t seen = 0;
+  for (const SparkMessage& message : *messages) {
+    if (message.frame.empty()) continue;
+    const auto frame = wire::spark_transport::DecodeFrame(std::string_view(message.frame).substr(8));
+    ASSERT_TRUE(frame.ok());
+    if (frame->type == wire::spark_transport::FrameType::kRpcResponse) {
+      EXPECT_EQ(frame->body, es::EncodeBoolean(true));
+      continue;
+    }
+    ++seen;
+    const auto decoded = es::DecodeRpcMessage(frame->body);
+    ASSERT_TRUE(decoded.ok()) << message.name;
+    EXPECT_TRUE(decoded->sender.has_value());
+    EXPECT_EQ(decoded->content, message.stream);
+    EXPECT_EQ(es::EncodeRpcMessage(*decoded), frame->body);
+  }
+  EXPECT_GT(seen, 10u);
 }
 
 }  // namespace

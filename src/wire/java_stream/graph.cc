@@ -46,13 +46,13 @@ Ref Graph::RefOf(Ref object, std::string_view name) const {
   return static_cast<Ref>(slot.value_or(kNull));
 }
 
-const std::vector<Item>* Graph::Custom(Ref object, std::string_view level) const {
+std::span<const Item> Graph::Custom(Ref object, std::string_view level) const {
   const auto* node = Get<Object>(object);
-  if (node == nullptr) return nullptr;
+  if (node == nullptr) return {};
   for (const Level& part : node->levels) {
-    if (Get<Class>(part.type)->name == level) return &part.custom;
+    if (Get<Class>(part.type)->name == level) return part.custom;
   }
-  return nullptr;
+  return {};
 }
 
 // ---- making --------------------------------------------------------------------------------------------------------
@@ -101,14 +101,14 @@ Ref Builder::NewClassObject(std::string_view class_name) {
   return graph_.Add(ClassObject{type});
 }
 
-void Builder::Set(Ref object, std::string_view field, Slot value) {
+void Builder::SetSlot(Ref object, std::string_view field, Slot value, bool is_ref) {
   auto* node = graph_.Get<Object>(object);
   FL_CHECK(node != nullptr, "a field of something that is no object");
   for (size_t l = node->levels.size(); l-- > 0;) {
     Level& level = node->levels[l];
     const std::vector<Field>& fields = graph_.Get<Class>(level.type)->fields;
     for (size_t f = 0; f < fields.size(); ++f) {
-      if (fields[f].name != field) continue;
+      if (fields[f].name != field || HoldsRef(fields[f].type) != is_ref) continue;
       level.values[f] = value;
       return;
     }

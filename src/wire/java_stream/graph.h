@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -125,8 +126,8 @@ class Graph {
   std::optional<Slot> FieldOf(Ref object, std::string_view name, char type) const;
   /// An object's field of type L or [; kNull when it is null or not there.
   Ref RefOf(Ref object, std::string_view name) const;
-  /// What the class `level` of an object wrote by its writeObject; null when there is no such part.
-  const std::vector<Item>* Custom(Ref object, std::string_view level) const;
+  /// What the class `level` of an object wrote by its writeObject; nothing when there is no such part.
+  std::span<const Item> Custom(Ref object, std::string_view level) const;
 
  private:
   std::vector<Node> nodes_;
@@ -146,9 +147,9 @@ class Builder {
   Ref NewObject(std::string_view class_name);
   Ref NewArray(std::string_view class_name, std::vector<Slot> items);
   Ref NewClassObject(std::string_view class_name);
-  /// Sets a field of an object made here; a field that its classes do not have is left out (other releases may lack
-  /// it).
-  void Set(Ref object, std::string_view field, Slot value);
+  /// Sets a field of an object made here, when its classes have such a field (other releases may lack it).
+  void SetNumber(Ref object, std::string_view field, Slot value) { SetSlot(object, field, value, false); }
+  void SetRef(Ref object, std::string_view field, Ref value) { SetSlot(object, field, value, true); }
   /// What the class `level` of `object` writes by its writeObject.
   void SetCustom(Ref object, std::string_view level, std::vector<Item> items);
   /// A copy of a node with all that it leads to; a node copied before is the same again. `from` is one graph for all
@@ -157,6 +158,7 @@ class Builder {
 
  private:
   Ref Signature(std::string_view text);
+  void SetSlot(Ref object, std::string_view field, Slot value, bool is_ref);
   std::vector<Item> CopyItems(const Graph& from, const std::vector<Item>& items);
   Slot CopySlot(const Graph& from, char type, Slot slot);
 

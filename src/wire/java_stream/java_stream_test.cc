@@ -86,8 +86,8 @@ TEST(JavaStream, ABuiltObjectIsWrittenAsJavaWritesIt) {
       {"java.lang.Boolean", {"java.lang.Boolean", -3665804199014368530, kSerializable, {{"value", "Z"}}, ""}}};
   Builder builder(catalog);
   const Ref object = builder.NewObject("java.lang.Boolean");
-  builder.Set(object, "value", 1);
-  builder.Set(object, "of another release", 1);
+  builder.SetNumber(object, "value", 1);
+  builder.SetNumber(object, "of another release", 1);
   builder.graph().contents.emplace_back(object);
   EXPECT_EQ(WriteStream(builder.graph()), Unhex(kTrue));
 }

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/rpc_message.h"
+#include "endpoints/spark/spark_build.h"
+
+// What a Standalone Master says to a driver, as object streams with the bytes that a master of the driver's own build
+// writes.
+
+namespace fairlead::endpoints::spark {
+
+/// org.apache.spark.deploy.ExecutorState by its ids.
+enum class ExecutorState : int32_t {
+  kLaunching = 0,
+  kRunning = 1,
+  kKilled = 2,
+  kFailed = 3,
+  kLost = 4,
+  kExited = 5,
+  kDecommissioned = 6,
+};
+std::string_view Name(ExecutorState state);
+
+struct ExecutorAdded {
+  int32_t id = 0;
+  std::string worker_id;
+  std::string host_port;
+  int32_t cores = 1;
+  int32_t memory_mib = 0;
+};
+struct ExecutorUpdated {
+  int32_t id = 0;
+  ExecutorState state = ExecutorState::kRunning;
+  std::optional<std::string> message;
+  std::optional<int32_t> exit_status;
+  /// Set only when the whole node is gone: the driver then forgets every map output on it.
+  std::optional<std::string> worker_host;
+};
+
+/// A reply to an ask: java.lang.Boolean.
+std::string EncodeBoolean(bool value);
+/// RegisteredApplication; the master's reference is made after the driver's.
+std::string EncodeRegistered(const SparkBuild& build, const RegisterApplication& registration,
+                             const std::string& application, const RpcAddress& master);
+/// MasterChanged: another master has taken over.
+std::string EncodeMasterChanged(const SparkBuild& build, const RegisterApplication& registration,
+                                const RpcAddress& master, const std::string& web_url);
+std::string Encode(const SparkBuild& build, const ExecutorAdded& message);
+std::string Encode(const SparkBuild& build, const ExecutorUpdated& message);
+/// ApplicationRemoved: ends the driver with `message`.
+std::string EncodeRemoved(const SparkBuild& build, const std::string& message);
+
+}  // namespace fairlead::endpoints::spark

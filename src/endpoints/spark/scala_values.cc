@@ -1,0 +1,156 @@
+#include "endpoints/spark/scala_values.h"
+
+#include <string_view>
+
+namespace fairlead::endpoints::spark {
+namespace {
+
+namespace js = wire::java_stream;
+using js::Graph;
+using js::Ref;
+using Refs = std::vector<Ref>;
+using Pairs = std::vector<std::pair<Ref, Ref>>;
+
+base::Error Unknown(const char* wanted, const Graph& graph, Ref ref) {
+  const std::string_view name = graph.ClassName(ref);
+  return {std::string(wanted) + " expected, not " + (name.empty() ? "another kind of value" : std::string(name))};
+}
+
+/// Name of the module that a scala.runtime.ModuleSerializationProxy stands for.
+std::string_view ModuleOf(const Graph& graph, Ref ref) {
+  if (graph.ClassName(ref) != "scala.runtime.ModuleSerializationProxy") return {};
+  const auto* module = graph.Get<js::ClassObject>(graph.RefOf(ref, "moduleClass"));
+  const auto* type = module != nullptr ? graph.Get<js::Class>(module->type) : nullptr;
+  return type != nullptr ? std::string_view(type->name) : std::string_view();
+}
+
+/// The objects among what a writeObject method wrote; raw bytes (sizes) are left out.
+Refs ObjectsOf(std::span<const js::Item> items) {
+  Refs objects;
+  for (const js::Item& item : items) {
+    if (const Ref* ref = std::get_if<Ref>(&item)) objects.push_back(*ref);
+  }
+  return objects;
+}
+
+/// scala.collection.generic.DefaultSerializationProxy (2.13): a size or -1, the elements, after -1 an end mark.
+Refs ProxiedElements(const Graph& graph, Ref proxy) {
+  constexpr std::string_view kProxy = "scala.collection.generic.DefaultSerializationProxy";
+  Refs objects = ObjectsOf(graph.Custom(proxy, kProxy));
+  if (!objects.empty() && ModuleOf(graph, objects.back()) == "scala.collection.generic.SerializeEnd$") {
+    objects.pop_back();
+  }
+  return objects;
+}
+
+/// The first `count` items of the Object[] in field `name`.
+base::Result<Refs> InArray(const Graph& graph, Ref object, const char* name, std::optional<int64_t> count) {
+  const Ref array = graph.RefOf(object, name);
+  const auto* items = graph.Get<js::Array>(array);
+  if (items == nullptr || !graph.ClassName(array).starts_with("[L"))
+    return Unknown("an array of objects", graph, array);
+  const auto held = static_cast<int64_t>(items->items.size());
+  if (count.value_or(held) < 0 || count.value_or(held) > held) return base::Error{"a sequence longer than its array"};
+  Refs refs;
+  for (int64_t i = 0; i < count.value_or(held); ++i) refs.push_back(static_cast<Ref>(items->items[i]));
+  return refs;
+}
+
+/// Keys and values one after the other.
+base::Result<Pairs> Paired(const Refs& objects) {
+  if (objects.size() % 2 != 0) return base::Error{"a map with a key that has no value"};
+  Pairs pairs;
+  for (size_t i = 0; i < objects.size(); i += 2) pairs.emplace_back(objects[i], objects[i + 1]);
+  return pairs;
+}
+
+base::Result<Pairs> Tuples(const Graph& graph, const Refs& tuples) {
+  Pairs pairs;
+  for (const Ref tuple : tuples) {
+    if (graph.ClassName(tuple) != "scala.Tuple2") return Unknown("scala.Tuple2", graph, tuple);
+    pairs.emplace_back(graph.RefOf(tuple, "_1"), graph.RefOf(tuple, "_2"));
+  }
+  return pairs;
+}
+
+/// immutable.Map$Map1 to Map4: fields key1, value1, ...; from Map2 on with mangled names in 2.13.
+Pairs SmallMap(const Graph& graph, Ref map) {
+  const std::string type(graph.ClassName(map));
+  std::string mangled = type + "$$";
+  for (char& c : mangled) {
+    if (c == '.') c = '$';
+  }
+  Pairs pairs;
+  for (int i = 1; i <= type.back() - '0'; ++i) {
+    const auto field = [&](const std::string& name) {
+      const Ref plain = graph.RefOf(map, name + std::to_string(i));
+      return plain != js::kNull ? plain : graph.RefOf(map, mangled + name + std::to_string(i));
+    };
+    pairs.emplace_back(field("key"), field("value"));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+base::Result<std::optional<Ref>> OptionOf(const Graph& graph, Ref option) {
+  const std::string_view type = graph.ClassName(option);
+  if (type == "scala.Some") return std::optional<Ref>(graph.RefOf(option, "value"));
+  if (type == "scala.None$" || ModuleOf(graph, option) == "scala.None$") return std::optional<Ref>();
+  return Unknown("scala.Option", graph, option);
+}
+
+base::Result<Refs> ElementsOf(const Graph& graph, Ref sequence) {
+  const std::string_view type = graph.ClassName(sequence);
+  if (type == "scala.collection.generic.DefaultSerializationProxy") return ProxiedElements(graph, sequence);
+  if (type == "scala.collection.immutable.List$SerializationProxy") {
+    Refs objects = ObjectsOf(graph.Custom(sequence, type));
+    if (!objects.empty() && graph.ClassName(objects.back()) == "scala.collection.immutable.ListSerializeEnd$") {
+      objects.pop_back();
+    }
+    return objects;
+  }
+  if (type == "scala.collection.mutable.ArraySeq") {
+    return InArray(graph, sequence, "array", graph.FieldOf(sequence, "length", 'I').value_or(-1));
+  }
+  if (type == "scala.collection.mutable.ArrayBuffer") {
+    return InArray(graph, sequence, "array", graph.FieldOf(sequence, "size0", 'I').value_or(-1));
+  }
+  if (type == "scala.collection.mutable.WrappedArray$ofRef" || type == "scala.collection.mutable.ArraySeq$ofRef") {
+    return InArray(graph, sequence, "array", std::nullopt);
+  }
+  if (type == "scala.collection.immutable.ArraySeq$ofRef") {
+    return InArray(graph, sequence, "unsafeArray", std::nullopt);
+  }
+  if (ModuleOf(graph, sequence) == "scala.collection.immutable.Nil$") return Refs();
+  return Unknown("a known kind of scala.collection.Seq", graph, sequence);
+}
+
+base::Result<Pairs> EntriesOf(const Graph& graph, Ref map) {
+  const std::string_view type = graph.ClassName(map);
+  constexpr std::string_view kSmall = "scala.collection.immutable.Map$Map";
+  if (type.size() == kSmall.size() + 1 && type.starts_with(kSmall) && type.back() >= '1' && type.back() <= '4') {
+    return SmallMap(graph, map);
+  }
+  if (type == "scala.collection.generic.DefaultSerializationProxy") return Tuples(graph, ProxiedElements(graph, map));
+  if (type == "scala.collection.mutable.HashMap" || type == "scala.collection.immutable.HashMap$SerializationProxy") {
+    return Paired(ObjectsOf(graph.Custom(map, type)));
+  }
+  constexpr std::string_view kEmpty = "scala.collection.immutable.Map$EmptyMap$";
+  if (type == kEmpty || ModuleOf(graph, map) == kEmpty) return Pairs();
+  return Unknown("a known kind of scala.collection.Map", graph, map);
+}
+
+base::Result<int32_t> IntOf(const Graph& graph, Ref boxed) {
+  const auto value = graph.FieldOf(boxed, "value", 'I');
+  if (!value || graph.ClassName(boxed) != "java.lang.Integer") return Unknown("java.lang.Integer", graph, boxed);
+  return static_cast<int32_t>(*value);
+}
+
+base::Result<std::string> TextOf(const Graph& graph, Ref string) {
+  auto text = graph.Text(string);
+  if (!text) return Unknown("a string", graph, string);
+  return *text;
+}
+
+}  // namespace fairlead::endpoints::spark

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "wire/java_stream/graph.h"
+
+// Scala's values in a Java object stream, in the shapes that the libraries of Scala 2.12 and 2.13 give them. A shape
+// that is not known is an error that names its class.
+
+namespace fairlead::endpoints::spark {
+
+/// An Option: what is in it, or nothing.
+base::Result<std::optional<wire::java_stream::Ref>> OptionOf(const wire::java_stream::Graph& graph,
+                                                             wire::java_stream::Ref option);
+/// A Seq, in order.
+base::Result<std::vector<wire::java_stream::Ref>> ElementsOf(const wire::java_stream::Graph& graph,
+                                                             wire::java_stream::Ref sequence);
+/// A Map, in the order of the stream.
+base::Result<std::vector<std::pair<wire::java_stream::Ref, wire::java_stream::Ref>>> EntriesOf(
+    const wire::java_stream::Graph& graph, wire::java_stream::Ref map);
+
+/// A java.lang.Integer.
+base::Result<int32_t> IntOf(const wire::java_stream::Graph& graph, wire::java_stream::Ref boxed);
+/// A String as UTF-8.
+base::Result<std::string> TextOf(const wire::java_stream::Graph& graph, wire::java_stream::Ref string);
+
+}  // namespace fairlead::endpoints::spark
