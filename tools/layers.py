@@ -11,8 +11,8 @@ import sys
 WIRES = {"wire/hadoop_rpc", "wire/yarn", "wire/spark_transport", "wire/spark_shuffle", "wire/java_stream", "wire/engine"}
 CORES = {"scheduler", "rm", "nm", "tasks", "shuffle"}
 ENDPOINTS = {"endpoints/yarn", "endpoints/spark", "endpoints/shuffle", "endpoints/rest"}
-# What every machine may stand on: Hadoop RPC and HTTP over the env ports.
-SERVERS = {"process/rpc", "process/http"}
+# What every machine may stand on: Hadoop RPC and HTTP over the env ports, and on them an application's side of YARN.
+SERVERS = {"process/rpc", "process/http", "process/application"}
 MACHINES = {"process/rm", "process/nm", "process/shuffle", "process/driver", "process/executor"}
 BELOW_ENGINE = {"base", "model", "env", "config"} | WIRES | CORES | ENDPOINTS | SERVERS | MACHINES
 
@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "env_sim": {"base", "env"},
     "process/http": {"base", "env"},
     "process/rpc": {"base", "env", "wire/hadoop_rpc", "wire/yarn", "endpoints/yarn"},
+    "process/application": {"base", "model", "env", "wire/hadoop_rpc", "wire/yarn", "endpoints/yarn", "process/rpc"},
     "process/rm": {"base", "model", "env", "config", "scheduler", "rm"} | WIRES | ENDPOINTS | SERVERS,
     "process/nm": {"base", "model", "env", "config", "nm"} | WIRES | ENDPOINTS | SERVERS,
     "process/shuffle": {"base", "model", "env", "config", "shuffle"} | WIRES | ENDPOINTS | SERVERS,

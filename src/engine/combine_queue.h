@@ -10,9 +10,10 @@
 namespace fairlead::engine {
 
 /// Puts records into a CombineTable some at a time, so that the memory they touch is on its way while others are dealt
-/// with: a record's index word is asked for when it comes, its entry when enough have come, and then they are folded in.
-/// (Group prefetching of Chen, Ailamaki, Gibbons and Mowry, "Improving Hash Join Performance through Prefetching", 2004.)
-/// Records keep their order. Long keys and values that only refer to bytes do not outlive the call: those do not wait.
+/// with: a record's index word is asked for when it comes, its entry when enough have come, and then they are folded
+/// in. (Group prefetching of Chen, Ailamaki, Gibbons and Mowry, "Improving Hash Join Performance through Prefetching",
+/// 2004.) Records keep their order. Long keys and values that only refer to bytes do not outlive the call: those do not
+/// wait.
 template <class V, class F>
 class CombineQueue {
  public:

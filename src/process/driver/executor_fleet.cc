@@ -9,6 +9,8 @@ namespace mt = model::tasks;
 namespace {
 /// How long the reason of a lost executor may take: its container's end comes with a heartbeat of its node.
 constexpr base::Duration kReasonWait = base::Duration::Seconds(5);
+/// All are of one kind.
+constexpr int32_t kExecutors = 1;
 }  // namespace
 
 ExecutorFleet::ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, FleetSettings settings,
@@ -49,14 +51,19 @@ base::Status ExecutorFleet::Start() {
   if (!address) return base::Error{"cannot listen on " + settings_.host + ": " + address.error().message};
   address->host = settings_.host;
 
-  YarnMaster::Callbacks master;
-  master.on_executor_ended = [this](const std::string& id, int32_t exit_status, const std::string& diagnostics) {
-    OnEnded(id, exit_status, diagnostics);
+  ExecutorLaunch launch = callbacks_.make_launch(*address);
+  size_ = model::Resources::Of(launch.memory_mib, launch.cores);
+  application::YarnMaster::Callbacks master;
+  master.make_launch = [launch = std::move(launch)](const application::ExecutorContainer& executor) {
+    return LaunchContext(launch, executor);
+  };
+  master.on_executor_ended = [this](const application::ExecutorEnd& end) {
+    OnEnded(end.executor.executor_id, end.exit_status, end.diagnostics);
   };
   master.on_dismissed = [this](const std::string& reason) { callbacks_.on_failed(reason); };
   master.progress = callbacks_.progress;
-  master_ = std::make_unique<YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
-                                         callbacks_.make_launch(*address), std::move(master));
+  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
+                                                      std::move(master));
   driver_.AddListener(this);
   master_->Register(settings_.host, address->port, settings_.tracking_url, [this](base::Status status) {
     if (!status.ok()) callbacks_.on_failed("cannot register at the resource manager: " + status.error().message);
@@ -125,9 +132,14 @@ void ExecutorFleet::OnEffect(const mt::Effect& effect) {
 void ExecutorFleet::Resize() {
   if (!master_ || finishing_) return;
   const int64_t wanted = (demand_ + settings_.cores - 1) / settings_.cores;
-  const int32_t target = static_cast<int32_t>(std::clamp<int64_t>(
-      wanted, std::max<int64_t>(settings_.executors_min, master_->target()), settings_.executors_max));
-  master_->SetTarget(target);
+  const int32_t target = static_cast<int32_t>(
+      std::clamp<int64_t>(wanted, std::max<int64_t>(settings_.executors_min, target_), settings_.executors_max));
+  SetTarget(target);
+}
+
+void ExecutorFleet::SetTarget(int32_t target) {
+  target_ = target;
+  master_->SetTarget(kExecutors, size_, target);
 }
 
 /// Once a second: executors idle for long are given back.
@@ -142,12 +154,12 @@ void ExecutorFleet::Tick() {
       continue;
     }
     if (loop_.Now() - state.idle_since < settings_.idle_max ||
-        master_->target() <= std::max<int64_t>(settings_.executors_min, wanted)) {
+        target_ <= std::max<int64_t>(settings_.executors_min, wanted)) {
       continue;
     }
     state.dismissed = true;
     driver_.Decommission(state.index);
-    master_->SetTarget(master_->target() - 1);
+    SetTarget(target_ - 1);
     server_->Dismiss(state.index, "idle");
     master_->Release(id);
   }

@@ -6,8 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "process/application/yarn_master.h"
+#include "process/driver/executor_launch.h"
 #include "process/driver/executor_server.h"
-#include "process/driver/yarn_master.h"
 
 namespace fairlead::process::driver {
 
@@ -62,6 +63,7 @@ class ExecutorFleet : private DriverListener {
   bool OnLost(const std::string& id, model::tasks::ExecutorIndex index, const std::string& reason);
   void OnEffect(const model::tasks::Effect& effect) override;
   void Resize();
+  void SetTarget(int32_t target);
   void Tick();
 
   env::Loop& loop_;
@@ -70,7 +72,9 @@ class ExecutorFleet : private DriverListener {
   const FleetSettings settings_;
   const Callbacks callbacks_;
   std::unique_ptr<ExecutorServer> server_;
-  std::unique_ptr<YarnMaster> master_;
+  std::unique_ptr<application::YarnMaster> master_;
+  model::Resources size_;  // of an executor's container
+  int32_t target_ = 0;
   std::map<std::string, ExecutorState> executors_;
   int64_t demand_ = 0;
   int32_t failures_ = 0;

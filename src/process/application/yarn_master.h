@@ -11,29 +11,34 @@
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/loop.h"
 #include "env/net.h"
-#include "model/ids.h"
 #include "model/resources.h"
 #include "process/rpc/rpc_client.h"
 #include "wire/yarn/container_manager.h"
 #include "wire/yarn/master.h"
 #include "wire/yarn/records.h"
 
-namespace fairlead::process::driver {
+namespace fairlead::process::application {
 
-/// How executors are started.
-struct ExecutorLaunch {
-  int64_t memory_mib = 1024;
-  int32_t cores = 1;
-  std::string job_url;  // file:// URL of the job binary
-  int64_t job_size = 0;
-  int64_t job_timestamp_ms = 0;
-  std::map<std::string, std::string> environment;
-  std::vector<std::string> command;  // before the executor's id
-  std::string tokens;                // credentials blob
-  /// The auxiliary service spark_shuffle shall serve the executors' files, on nodes that have it.
-  bool shuffle_service = false;
-  /// Environment besides, on nodes that do not.
-  std::map<std::string, std::string> environment_without_service;
+/// A container that an executor runs or shall run in.
+struct ExecutorContainer {
+  std::string executor_id;
+  int32_t kind = 0;
+  std::string container_id;
+  env::Endpoint node;
+  std::string node_http_address;  // of its pages; empty: unknown
+  /// The auxiliary service spark_shuffle may be named in the launch context; false once the node has said that it has
+  /// none.
+  bool shuffle_service = true;
+};
+
+/// How an executor ended.
+struct ExecutorEnd {
+  ExecutorContainer executor;
+  int32_t exit_status =
+      0;  // the process', or YARN's own (negative): org.apache.hadoop.yarn.api.records.ContainerExitStatus
+  std::string diagnostics;
+  /// The resource manager has given up the whole node.
+  bool node_lost = false;
 };
 
 /// The application master's side of YARN (org.apache.hadoop.yarn.client.api.async.AMRMClientAsync and NMClientAsync, as
@@ -43,9 +48,12 @@ struct ExecutorLaunch {
 class YarnMaster {
  public:
   struct Callbacks {
-    /// The container of an executor ended: by YARN's exit status. Also for one that never started.
-    std::function<void(const std::string& executor_id, int32_t exit_status, const std::string& diagnostics)>
-        on_executor_ended;
+    /// What to run in a container.
+    std::function<wire::yarn::ContainerLaunchContextProto(const ExecutorContainer& executor)> make_launch;
+    /// The node has taken the container (may be null).
+    std::function<void(const ExecutorContainer& executor)> on_executor_started;
+    /// Also for one that never started.
+    std::function<void(const ExecutorEnd& end)> on_executor_ended;
     /// The resource manager does not want this master any more.
     std::function<void(const std::string& reason)> on_dismissed;
     /// Between 0 and 1, for allocate.
@@ -53,36 +61,43 @@ class YarnMaster {
   };
 
   YarnMaster(env::Loop& loop, env::Net& net, env::Endpoint resource_manager, endpoints::yarn::RpcToken am_rm_token,
-             ExecutorLaunch launch, Callbacks callbacks);
+             Callbacks callbacks);
   ~YarnMaster();
 
   void Register(const std::string& host, int32_t port, const std::string& tracking_url,
                 std::function<void(base::Status)> done);
-  /// How many executors there shall be; the difference is asked for or, from asks, taken back.
-  void SetTarget(int32_t executors);
-  /// Hosts (then their racks are anybody's) where some of the executors should be.
-  void SetHostWishes(std::map<std::string, int32_t> hosts) { host_wishes_ = std::move(hosts); }
+  /// How many executors of a kind there shall be, and the size of each; the difference is asked for or, from asks,
+  /// taken back. Kinds are told apart by the priority of their containers, which is `kind`: lower ones are served
+  /// first. The size of a kind does not change.
+  void SetTarget(int32_t kind, const model::Resources& size, int32_t executors);
   /// Gives one executor's container back.
   void Release(const std::string& executor_id);
   /// Takes no more executors, unregisters, then done.
   void Finish(bool succeeded, const std::string& diagnostics, const std::string& tracking_url,
               std::function<void()> done);
 
-  int32_t target() const { return target_; }
-  /// Containers granted and not ended.
-  size_t containers() const { return containers_.size(); }
   /// The host of an executor's container; empty when unknown.
   std::string HostOf(const std::string& executor_id) const;
 
  private:
+  struct Kind {
+    model::Resources size;
+    int32_t target = 0;
+    int32_t asked = -1;  // what the resource manager was told last; -1: nothing
+    int32_t containers = 0;
+    int32_t missing() const { return target > containers ? target - containers : 0; }
+  };
   struct Container {
     wire::yarn::ContainerProto proto;
     std::string executor_id;
+    int32_t kind = 0;
     int start_tries = 0;
     bool released = false;
   };
   rpc::RpcTarget ResourceManager() const;
   void SendRegister();
+  void RegisterAnew();
+  void ForgetAsks();
   void ScheduleAllocate(base::Duration delay);
   void Allocate();
   void OnAllocated(wire::yarn::AllocateResponseProto& response);
@@ -94,16 +109,13 @@ class YarnMaster {
   void StartAgainOrGiveUp(const std::string& container_id, const std::string& why);
   void Ended(const std::string& container_id, int32_t exit_status, const std::string& diagnostics);
   void TakeToken(const wire::yarn::NMTokenProto& token);
-  bool HasShuffleService(const Container& container) const;
-  wire::yarn::ContainerLaunchContextProto LaunchContext(const Container& container) const;
+  ExecutorContainer Describe(const std::string& container_id, const Container& container) const;
   void SendFinish();
-  void AddAsks(wire::yarn::AllocateRequestProto& request);
 
   env::Loop& loop_;
   rpc::RpcClient rpc_;
   const env::Endpoint resource_manager_;
   endpoints::yarn::RpcToken am_rm_token_;
-  const ExecutorLaunch launch_;
   Callbacks callbacks_;
 
   wire::yarn::RegisterApplicationMasterRequestProto registration_;
@@ -112,10 +124,7 @@ class YarnMaster {
   bool registered_ = false;
   bool dismissed_ = false;
 
-  int32_t target_ = 0;
-  int32_t asked_ = -1;  // what the resource manager was told last; -1: nothing
-  std::map<std::string, int32_t> host_wishes_;
-  std::set<std::string> asked_hosts_;
+  std::map<int32_t, Kind> kinds_;
   int32_t response_id_ = 0;
   bool allocating_ = false;
   bool allocate_again_ = false;
@@ -126,6 +135,8 @@ class YarnMaster {
   std::vector<wire::yarn::ContainerIdProto> releases_;
   /// Nodes without the auxiliary service, by "host:port".
   std::set<std::string> without_service_;
+  /// Nodes that the resource manager has given up, by "host:port".
+  std::set<std::string> lost_nodes_;
   int32_t next_executor_ = 1;
 
   bool finishing_ = false;
@@ -135,4 +146,7 @@ class YarnMaster {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-}  // namespace fairlead::process::driver
+/// Names the auxiliary service spark_shuffle in a launch context: the node's service then knows the application.
+void AddShuffleService(wire::yarn::ContainerLaunchContextProto& context);
+
+}  // namespace fairlead::process::application

@@ -1,4 +1,4 @@
-#include "process/driver/yarn_master.h"
+#include "process/application/yarn_master.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "endpoints/yarn/rm_convert.h"
 #include "wire/yarn/protocols.h"
 
-namespace fairlead::process::driver {
+namespace fairlead::process::application {
 
 namespace wy = wire::yarn;
 namespace ey = endpoints::yarn;
@@ -21,7 +21,6 @@ constexpr base::Duration kEager = base::Duration::Millis(100);
 constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
-constexpr int32_t kExecutorPriority = 1;
 constexpr const char* kShuffleService = "spark_shuffle";
 
 std::string IdOf(const wy::ContainerProto& container) {
@@ -41,26 +40,31 @@ bool IsException(const rpc::RpcError& error, std::string_view simple_name) {
          ey::SimpleName(error.remote.class_name) == simple_name;
 }
 
-wy::ResourceRequestProto Request(const std::string& name, int32_t count, const ExecutorLaunch& launch) {
+wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, int32_t count) {
   wy::ResourceRequestProto ask;
   ask.priority = wy::PriorityProto{};
-  ask.priority->priority = kExecutorPriority;
-  ask.resource_name = name;
-  ask.capability = ey::ToWire(model::Resources::Of(launch.memory_mib, launch.cores));
+  ask.priority->priority = kind;
+  ask.resource_name = "*";
+  ask.capability = ey::ToWire(size);
   ask.num_containers = count;
   ask.relax_locality = true;
   return ask;
 }
 
+/// Whether what a node kept is gone with it (an unhealthy node still serves its files).
+bool IsGone(wy::NodeStateProto state) {
+  return state == wy::NodeStateProto::kLost || state == wy::NodeStateProto::kDecommissioned ||
+         state == wy::NodeStateProto::kShutdown;
+}
+
 }  // namespace
 
 YarnMaster::YarnMaster(env::Loop& loop, env::Net& net, env::Endpoint resource_manager, ey::RpcToken am_rm_token,
-                       ExecutorLaunch launch, Callbacks callbacks)
+                       Callbacks callbacks)
     : loop_(loop),
       rpc_(loop, net),
       resource_manager_(std::move(resource_manager)),
       am_rm_token_(std::move(am_rm_token)),
-      launch_(std::move(launch)),
       callbacks_(std::move(callbacks)) {}
 
 YarnMaster::~YarnMaster() {
@@ -97,7 +101,7 @@ void YarnMaster::SendRegister() {
         const bool known = !answer && IsException(answer.error(), "InvalidApplicationMasterRequestException");
         if (answer || known) {
           registered_ = true;
-          asked_ = -1;
+          ForgetAsks();
           if (answer) {
             for (const wy::NMTokenProto& token : answer->nm_tokens_from_previous_attempts) TakeToken(token);
           }
@@ -119,10 +123,16 @@ void YarnMaster::SendRegister() {
 
 // ---- containers wanted and granted ---------------------------------------------------------------------------------
 
-void YarnMaster::SetTarget(int32_t executors) {
-  if (executors == target_) return;
-  target_ = executors;
+void YarnMaster::SetTarget(int32_t kind, const model::Resources& size, int32_t executors) {
+  Kind& wanted = kinds_[kind];
+  if (executors == wanted.target) return;
+  wanted.size = size;
+  wanted.target = executors;
   if (registered_) ScheduleAllocate(base::Duration());
+}
+
+void YarnMaster::ForgetAsks() {
+  for (auto& [id, kind] : kinds_) kind.asked = -1;
 }
 
 void YarnMaster::ScheduleAllocate(base::Duration delay) {
@@ -138,30 +148,17 @@ void YarnMaster::ScheduleAllocate(base::Duration delay) {
   });
 }
 
-void YarnMaster::AddAsks(wy::AllocateRequestProto& request) {
-  const int32_t missing = std::max(0, target_ - static_cast<int32_t>(containers_.size()));
-  if (missing == asked_) return;
-  // Every line states the total still wanted of its name; a name not wanted any more is set to zero.
-  for (const std::string& host : asked_hosts_) {
-    if (missing == 0 || host_wishes_.count(host) == 0) request.ask.push_back(Request(host, 0, launch_));
-  }
-  asked_hosts_.clear();
-  if (missing > 0) {
-    for (const auto& [host, wish] : host_wishes_) {
-      request.ask.push_back(Request(host, std::min(wish, missing), launch_));
-      asked_hosts_.insert(host);
-    }
-  }
-  request.ask.push_back(Request("*", missing, launch_));
-  asked_ = missing;
-}
-
 void YarnMaster::Allocate() {
   if (dismissed_ || finishing_) return;
   wy::AllocateRequestProto request;
   request.response_id = response_id_;
   request.progress = callbacks_.progress ? callbacks_.progress() : 0.0f;
-  AddAsks(request);
+  // An ask states the total still wanted.
+  for (auto& [id, kind] : kinds_) {
+    if (kind.missing() == kind.asked) continue;
+    kind.asked = kind.missing();
+    request.ask.push_back(Request(id, kind.size, kind.asked));
+  }
   request.release = releases_;
   allocating_ = true;
   rpc_.Call<wy::AllocateResponseProto>(
@@ -176,14 +173,18 @@ void YarnMaster::Allocate() {
       });
 }
 
+/// The resource manager restarted: tell it everything anew.
+void YarnMaster::RegisterAnew() {
+  registered_ = false;
+  response_id_ = 0;
+  register_until_ = loop_.Now() + kPatience;
+  SendRegister();
+}
+
 void YarnMaster::OnAllocateFailed(const rpc::RpcError& error) {
-  asked_ = -1;  // whether the asks arrived is unknown: they state totals, so they can be said again
+  ForgetAsks();  // whether they arrived is unknown: they state totals, so they can be said again
   if (IsException(error, "ApplicationMasterNotRegisteredException")) {
-    // The resource manager restarted: tell it everything anew.
-    registered_ = false;
-    response_id_ = 0;
-    register_until_ = loop_.Now() + kPatience;
-    return SendRegister();
+    return RegisterAnew();
   }
   if (IsException(error, "ApplicationAttemptNotFoundException") || IsException(error, "SecretManager$InvalidToken") ||
       IsException(error, "InvalidToken")) {
@@ -196,12 +197,7 @@ void YarnMaster::OnAllocateFailed(const rpc::RpcError& error) {
 
 void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {
   response_id_ = response.response_id.value_or(response_id_ + 1);
-  if (response.a_m_command == wy::AMCommandProto::kResync) {
-    registered_ = false;
-    response_id_ = 0;
-    register_until_ = loop_.Now() + kPatience;
-    return SendRegister();
-  }
+  if (response.a_m_command == wy::AMCommandProto::kResync) return RegisterAnew();
   if (response.a_m_command == wy::AMCommandProto::kShutdown) {
     dismissed_ = true;
     callbacks_.on_dismissed("the resource manager ended this attempt");
@@ -209,13 +205,22 @@ void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {
   }
   if (response.am_rm_token) am_rm_token_ = TokenOf(*response.am_rm_token);
   for (const wy::NMTokenProto& token : response.nm_tokens) TakeToken(token);
+  for (const wy::NodeReportProto& node : response.updated_nodes) {
+    if (!node.node_id || !node.node_state) continue;
+    if (IsGone(*node.node_state)) {
+      lost_nodes_.insert(NodeKey(*node.node_id));
+    } else {
+      lost_nodes_.erase(NodeKey(*node.node_id));
+    }
+  }
   for (wy::ContainerProto& container : response.allocated_containers) OnContainer(std::move(container));
   for (const wy::ContainerStatusProto& status : response.completed_container_statuses) {
     if (!status.container_id) continue;
     Ended(model::ToString(ey::FromWire(*status.container_id)), status.exit_status.value_or(-1000),
           status.diagnostics.value_or(""));
   }
-  const bool waiting = static_cast<int32_t>(containers_.size()) < target_;
+  const bool waiting =
+      std::any_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind.second.missing() > 0; });
   const bool again = std::exchange(allocate_again_, false) || !releases_.empty();
   ScheduleAllocate(again ? base::Duration() : waiting ? kEager : kCalm);
 }
@@ -227,60 +232,33 @@ void YarnMaster::TakeToken(const wy::NMTokenProto& token) {
 void YarnMaster::OnContainer(wy::ContainerProto proto) {
   const std::string id = IdOf(proto);
   if (id.empty() || !proto.node_id || containers_.count(id) != 0) return;
-  if (static_cast<int32_t>(containers_.size()) >= target_ || finishing_) {
+  const auto kind = kinds_.find(proto.Priority().Priority());
+  if (kind == kinds_.end() || kind->second.missing() == 0 || finishing_) {
     releases_.push_back(*proto.id);
     return;
   }
-  if (asked_ > 0) --asked_;  // the resource manager has taken it off the ask
+  if (kind->second.asked > 0) --kind->second.asked;  // the resource manager has taken it off the ask
+  ++kind->second.containers;
   Container container;
   container.proto = std::move(proto);
+  container.kind = kind->first;
   container.executor_id = std::to_string(next_executor_++);
   by_executor_[container.executor_id] = id;
   containers_[id] = std::move(container);
   Start(id);
 }
 
+ExecutorContainer YarnMaster::Describe(const std::string& container_id, const Container& container) const {
+  const wy::NodeIdProto& node = *container.proto.node_id;
+  return {container.executor_id,
+          container.kind,
+          container_id,
+          {std::string(node.Host()), static_cast<uint16_t>(node.Port())},
+          container.proto.node_http_address.value_or(""),
+          without_service_.count(NodeKey(node)) == 0};
+}
+
 // ---- starting them -------------------------------------------------------------------------------------------------
-
-bool YarnMaster::HasShuffleService(const Container& container) const {
-  return launch_.shuffle_service && without_service_.count(NodeKey(*container.proto.node_id)) == 0;
-}
-
-wy::ContainerLaunchContextProto YarnMaster::LaunchContext(const Container& container) const {
-  wy::ContainerLaunchContextProto context;
-  wy::LocalResourceProto job;
-  job.resource = wy::URLProto{};
-  std::string path = launch_.job_url;
-  const size_t scheme_end = path.find("://");
-  job.resource->scheme = scheme_end == std::string::npos ? "file" : path.substr(0, scheme_end);
-  if (scheme_end != std::string::npos) path.erase(0, scheme_end + 3);
-  const size_t slash = path.find('/');
-  if (slash != std::string::npos && slash > 0) {
-    const std::string authority = path.substr(0, slash);
-    const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(authority, 65535);
-    job.resource->host = endpoint.ok() ? endpoint->host : authority;
-    if (endpoint.ok() && endpoint->port != 65535) job.resource->port = endpoint->port;
-    path.erase(0, slash);
-  }
-  job.resource->file = path;
-  job.size = launch_.job_size;
-  job.timestamp = launch_.job_timestamp_ms;
-  job.type = wy::LocalResourceTypeProto::kFile;
-  job.visibility = wy::LocalResourceVisibilityProto::kApplication;
-  context.local_resources.push_back({"job", std::move(job)});
-  std::map<std::string, std::string> environment = launch_.environment;
-  if (!HasShuffleService(container)) {
-    for (const auto& [name, value] : launch_.environment_without_service) environment[name] = value;
-  }
-  for (const auto& [name, value] : environment) context.environment.push_back({name, value});
-  std::string command = "exec";
-  for (const std::string& word : launch_.command) command += " " + word;
-  command += " " + container.executor_id + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr";
-  context.command.push_back(std::move(command));
-  context.tokens = launch_.tokens;
-  if (HasShuffleService(container)) context.service_data.push_back({kShuffleService, ""});
-  return context;
-}
 
 void YarnMaster::Start(const std::string& container_id) {
   Container& container = containers_.at(container_id);
@@ -296,7 +274,7 @@ void YarnMaster::Start(const std::string& container_id) {
   target.user.token = token->second;
   wy::StartContainersRequestProto request;
   wy::StartContainerRequestProto start;
-  start.container_launch_context = LaunchContext(container);
+  start.container_launch_context = callbacks_.make_launch(Describe(container_id, container));
   start.container_token = container.proto.container_token;
   request.start_container_request.push_back(std::move(start));
   rpc_.Call<wy::StartContainersResponseProto>(
@@ -308,17 +286,23 @@ void YarnMaster::Start(const std::string& container_id) {
 
 void YarnMaster::OnStarted(const std::string& container_id,
                            base::Result<wy::StartContainersResponseProto, rpc::RpcError> answer) {
-  if (containers_.count(container_id) == 0) return;  // ended meanwhile
+  const auto container = containers_.find(container_id);
+  if (container == containers_.end()) return;  // ended meanwhile
   if (!answer) return StartAgainOrGiveUp(container_id, answer.error().message);
-  if (answer->failed_requests.empty()) return;
+  const auto started = [&] {
+    if (callbacks_.on_executor_started) callbacks_.on_executor_started(Describe(container_id, container->second));
+  };
+  if (answer->failed_requests.empty()) return started();
   const auto& exception = answer->failed_requests.front().exception;
   const std::string why = exception ? exception->message.value_or("refused") : "refused";
   // An earlier try had arrived although its answer was lost.
-  if (why.find("already is running") != std::string::npos || why.find("already running") != std::string::npos) return;
+  if (why.find("already is running") != std::string::npos || why.find("already running") != std::string::npos) {
+    return started();
+  }
   // InvalidAuxServiceException.
   const std::string no_service = std::string("auxService:") + kShuffleService + " does not exist";
   if (why.find(no_service) != std::string::npos &&
-      without_service_.insert(NodeKey(*containers_.at(container_id).proto.node_id)).second) {
+      without_service_.insert(NodeKey(*container->second.proto.node_id)).second) {
     return Start(container_id);
   }
   StartAgainOrGiveUp(container_id, why);
@@ -339,11 +323,13 @@ void YarnMaster::StartAgainOrGiveUp(const std::string& container_id, const std::
 void YarnMaster::Ended(const std::string& container_id, int32_t exit_status, const std::string& diagnostics) {
   const auto found = containers_.find(container_id);
   if (found == containers_.end()) return;
-  const std::string executor_id = found->second.executor_id;
-  by_executor_.erase(executor_id);
+  ExecutorEnd end{Describe(container_id, found->second), exit_status, diagnostics, false};
+  end.node_lost = lost_nodes_.count(end.executor.node.ToString()) != 0;
+  --kinds_[end.executor.kind].containers;
+  by_executor_.erase(end.executor.executor_id);
   containers_.erase(found);
   if (registered_) ScheduleAllocate(base::Duration());
-  callbacks_.on_executor_ended(executor_id, exit_status, diagnostics);
+  callbacks_.on_executor_ended(end);
 }
 
 void YarnMaster::Release(const std::string& executor_id) {
@@ -403,4 +389,8 @@ void YarnMaster::SendFinish() {
       });
 }
 
-}  // namespace fairlead::process::driver
+void AddShuffleService(wy::ContainerLaunchContextProto& context) {
+  context.service_data.push_back({kShuffleService, ""});
+}
+
+}  // namespace fairlead::process::application
