@@ -13,7 +13,8 @@ CORES = {"scheduler", "rm", "nm", "tasks", "shuffle"}
 ENDPOINTS = {"endpoints/yarn", "endpoints/spark", "endpoints/shuffle", "endpoints/rest"}
 # What every machine may stand on: Hadoop RPC and HTTP over the env ports, and on them an application's side of YARN.
 SERVERS = {"process/rpc", "process/http", "process/application"}
-MACHINES = {"process/rm", "process/nm", "process/shuffle", "process/driver", "process/executor"}
+MACHINES = {"process/rm", "process/nm", "process/shuffle", "process/driver", "process/executor",
+            "process/spark_master"}
 BELOW_ENGINE = {"base", "model", "env", "config"} | WIRES | CORES | ENDPOINTS | SERVERS | MACHINES
 
 # folder -> folders it may include besides itself
@@ -43,6 +44,7 @@ MAY_INCLUDE = {
     "process/shuffle": {"base", "model", "env", "config", "shuffle"} | WIRES | ENDPOINTS | SERVERS,
     "process/driver": {"base", "model", "env", "config", "tasks"} | WIRES | ENDPOINTS | SERVERS,
     "process/executor": {"base", "model", "env", "config"} | WIRES | ENDPOINTS | SERVERS,
+    "process/spark_master": {"base", "model", "env", "config"} | WIRES | ENDPOINTS | SERVERS,
     "engine": BELOW_ENGINE | {"env_posix"},
     "sim": BELOW_ENGINE | {"engine", "env_sim"},
     "shell": BELOW_ENGINE | {"engine", "env_posix"},

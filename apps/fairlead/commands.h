@@ -20,7 +20,7 @@ enum ExitCode : int {
   kJobFailed = 5,    // the application ended as FAILED or KILLED
 };
 
-void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, supervise
+void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, spark-master, supervise
 void AddShuffle(CLI::App& app, int& exit_code);     // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);          // up
 void AddSubmit(CLI::App& app, int& exit_code);      // submit

@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "shell/nm_daemon.h"
 #include "shell/rm_daemon.h"
+#include "shell/spark_master_daemon.h"
 #include "shell/supervisor_spawner.h"
 
 namespace fairlead::apps {
@@ -46,6 +47,21 @@ void AddDaemons(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead nm --hadoop-conf /etc/hadoop/conf\n"
       "  fairlead nm --set yarn.nodemanager.hostname=127.0.0.2 --set yarn.nodemanager.resource.memory-mb=4096");
   nm->callback([nm_options, &exit_code] { exit_code = shell::RunNodeManager(*nm_options); });
+
+  CLI::App* spark = app.add_subcommand("spark-master", "Run a door for Spark's drivers: --master spark://HOST:PORT");
+  auto spark_options = std::make_shared<shell::SparkMasterOptions>();
+  AddDaemonOptions(*spark, *spark_options);
+  spark->add_option("--spark-home", spark_options->spark_homes,
+                    "SPARK_HOME of a build that drivers use, under the same path on every node; may be repeated");
+  spark->add_option("--host", spark_options->host, "address to listen on (127.0.0.1; 0.0.0.0 for every one)");
+  spark->add_option("--port", spark_options->port, "port (7077)");
+  spark->add_option("--queue", spark_options->queue, "queue of applications that do not choose (default)");
+  spark->footer(
+      "Each driver becomes an application of the cluster, before `fairlead rm` and before Hadoop's ResourceManager.\n"
+      "Examples:\n  fairlead spark-master --hadoop-conf /etc/hadoop/conf --spark-home /opt/spark-3.5.9\n"
+      "  spark-submit --master spark://127.0.0.1:7077 --conf spark.cores.max=4 --conf spark.executor.cores=2 job.py\n"
+      "A driver chooses its queue: --conf spark.executorEnv.FAIRLEAD_QUEUE=root.prod");
+  spark->callback([spark_options, &exit_code] { exit_code = shell::RunSparkMaster(*spark_options); });
 
   CLI::App* supervise = app.add_subcommand("supervise", "")->group("");  // started by nm
   auto directory = std::make_shared<std::string>();

@@ -1,0 +1,109 @@
+#include "process/spark_master/executor_command.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace fairlead::process::spark_master {
+
+namespace wy = wire::yarn;
+namespace es = endpoints::spark;
+
+namespace {
+
+/// `text` as it stands between double quotes of bash.
+std::string InDoubleQuotes(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"' || c == '$' || c == '`') out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
+}
+
+bool IsVariableName(const std::string& name) {
+  const auto good = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && good(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return good(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string Joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ":") + part;
+  return out;
+}
+
+/// The arguments with their placeholders filled. The worker's address is left out: an executor that watches one ends
+/// with it.
+std::vector<std::string> Arguments(const ExecutorCommand& command, const application::ExecutorContainer& executor) {
+  const std::map<std::string, std::string> placeholders = {
+      {"{{EXECUTOR_ID}}", executor.executor_id},
+      {"{{HOSTNAME}}", executor.node.host},
+      {"{{CORES}}", std::to_string(std::max(1, command.profile->cores))},
+      {"{{APP_ID}}", command.application},
+      {"{{RESOURCE_PROFILE_ID}}", std::to_string(command.profile->id)},
+  };
+  std::vector<std::string> out;
+  const std::vector<std::string>& given = command.description->command.arguments;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i] == "--worker-url") {
+      ++i;
+      continue;
+    }
+    const auto found = placeholders.find(given[i]);
+    out.push_back(found != placeholders.end() ? found->second : given[i]);
+  }
+  return out;
+}
+
+std::map<std::string, std::string> Environment(const ExecutorCommand& command,
+                                               const application::ExecutorContainer& executor) {
+  std::map<std::string, std::string> variables;
+  for (const auto& [name, value] : command.description->command.environment) {
+    if (IsVariableName(name)) variables[name] = InDoubleQuotes(value);
+  }
+  variables["SPARK_HOME"] = InDoubleQuotes(command.spark_home);
+  variables["SPARK_LAUNCH_WITH_SCALA"] = "0";
+  const std::vector<std::string>& libraries = command.description->command.library_path;
+  if (!libraries.empty()) {
+    variables["LD_LIBRARY_PATH"] = InDoubleQuotes(Joined(libraries)) + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
+  }
+  if (!executor.node_http_address.empty()) {
+    const std::string logs = "http://" + executor.node_http_address + "/node/containerlogs/" + executor.container_id +
+                             "/" + command.user + "/";
+    variables["SPARK_LOG_URL_STDOUT"] = InDoubleQuotes(logs + "stdout?start=-4096");
+    variables["SPARK_LOG_URL_STDERR"] = InDoubleQuotes(logs + "stderr?start=-4096");
+  }
+  return variables;
+}
+
+}  // namespace
+
+std::string QuotedTwice(const std::string& word) {
+  std::string single = "'";
+  for (const char c : word) single += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return InDoubleQuotes(single + "'");
+}
+
+wy::ContainerLaunchContextProto ExecutorLaunchContext(const ExecutorCommand& command,
+                                                      const application::ExecutorContainer& executor) {
+  const es::Command& given = command.description->command;
+  wy::ContainerLaunchContextProto context;
+  for (auto& [name, value] : Environment(command, executor)) context.environment.push_back({name, value});
+  std::vector<std::string> class_path = given.class_path;
+  class_path.push_back(command.spark_home + "/jars/*");
+  std::vector<std::string> words = {"-cp", Joined(class_path),
+                                    "-Xmx" + std::to_string(command.profile->memory_mib) + "M"};
+  words.insert(words.end(), given.java_options.begin(), given.java_options.end());
+  words.push_back(given.main_class);
+  for (std::string& argument : Arguments(command, executor)) words.push_back(std::move(argument));
+  // The node's Java, of its JAVA_HOME where it has one.
+  std::string line = "exec ${JAVA_HOME:+$JAVA_HOME/bin/}java";
+  for (const std::string& word : words) line += " " + QuotedTwice(word);
+  line += " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr";
+  context.command.push_back(std::move(line));
+  if (executor.shuffle_service) application::AddShuffleService(context);
+  return context;
+}
+
+}  // namespace fairlead::process::spark_master

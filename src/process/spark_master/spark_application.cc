@@ -1,0 +1,266 @@
+#include "process/spark_master/spark_application.h"
+
+#include "endpoints/spark/master_messages.h"
+#include "endpoints/yarn/rm_convert.h"
+#include "model/ids.h"
+#include "process/spark_master/executor_command.h"
+#include "wire/yarn/protocols.h"
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+namespace wy = wire::yarn;
+
+namespace {
+
+constexpr base::Duration kCallTimeout = base::Duration::Seconds(30);
+constexpr base::Duration kRetry = base::Duration::Millis(500);
+/// How often the resource manager is asked whether the application may begin, at first and when that takes long.
+constexpr base::Duration kEagerPoll = base::Duration::Millis(100);
+constexpr base::Duration kCalmPoll = base::Duration::Seconds(1);
+constexpr base::Duration kEagerFor = base::Duration::Seconds(5);
+constexpr const char* kQueueVariable = "FAIRLEAD_QUEUE";
+
+bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnApplicationStateProto::kFinished; }
+
+}  // namespace
+
+SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Log& log, const ApplicationSettings& settings,
+                                   const es::SparkBuild& build, es::RegisterApplication registration,
+                                   Callbacks callbacks)
+    : loop_(loop),
+      net_(net),
+      log_(log),
+      settings_(settings),
+      build_(build),
+      registration_(std::move(registration)),
+      callbacks_(std::move(callbacks)),
+      rpc_(loop, net),
+      policy_(settings.policy, registration_.application) {}
+
+SparkApplication::~SparkApplication() { *alive_ = false; }
+
+/// A call as the application's user. While nothing answers it is repeated; a refusal ends the application.
+template <class Response, class Request>
+void SparkApplication::Call(const char* method, const Request& request, std::function<void(Response)> done) {
+  rpc::RpcTarget target;
+  target.address = settings_.resource_manager;
+  target.protocol = std::string(wy::kApplicationClientProtocol);
+  target.user.user = registration_.application.user;
+  rpc_.Call<Response>(
+      target, method, request, kCallTimeout,
+      [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
+        if (!*alive || over_) return;
+        if (answer.ok()) return done(std::move(*answer));
+        if (answer.error().kind == rpc::RpcErrorKind::kRemote || answer.error().kind == rpc::RpcErrorKind::kLogin) {
+          return OnRefused(answer.error().message);
+        }
+        if (!submitted_ && ending_) return Over();
+        loop_.After(kRetry, [this, alive, method, request, done] {
+          if (*alive) Call<Response>(method, request, done);
+        });
+      });
+}
+
+// ---- submission ----------------------------------------------------------------------------------------------------
+
+void SparkApplication::Start() {
+  Call<wy::GetNewApplicationResponseProto>("getNewApplication", wy::GetNewApplicationRequestProto(),
+                                           [this](wy::GetNewApplicationResponseProto fresh) {
+                                             if (ending_) return Over();
+                                             proto_id_ = fresh.ApplicationId();
+                                             id_ = model::ToString(endpoints::yarn::FromWire(proto_id_));
+                                             Submit();
+                                           });
+}
+
+void SparkApplication::Submit() {
+  const es::ApplicationDescription& application = registration_.application;
+  wy::SubmitApplicationRequestProto request;
+  auto& context = request.application_submission_context.emplace();
+  context.application_id = proto_id_;
+  context.application_name = application.name;
+  context.application_type = "SPARK";
+  const auto chosen = application.command.environment.find(kQueueVariable);
+  context.queue = chosen != application.command.environment.end() ? chosen->second : settings_.queue;
+  context.unmanaged_am = true;
+  context.max_app_attempts = 1;
+  // So that its master may register again after a restart of this daemon (an unmanaged master's high availability).
+  context.keep_containers_across_application_attempts = true;
+  context.am_container_spec.emplace();
+  context.priority.emplace().priority = 0;
+  submitted_ = true;
+  Call<wy::SubmitApplicationResponseProto>("submitApplication", request, [this](wy::SubmitApplicationResponseProto) {
+    accepted_ = true;
+    accepted_at_ = loop_.Now();
+    if (ending_) return Kill();
+    log_.Info("an application begins", {{"application", id_},
+                                        {"name", registration_.application.name},
+                                        {"user", registration_.application.user},
+                                        {"driver", registration_.driver.ToString()},
+                                        {"spark", build_.release}});
+    callbacks_.on_accepted();
+    AwaitAttempt();
+  });
+}
+
+/// The resource manager lets it begin when its queue has room for one more application.
+void SparkApplication::AwaitAttempt() {
+  wy::GetApplicationReportRequestProto request;
+  request.application_id = proto_id_;
+  Call<wy::GetApplicationReportResponseProto>(
+      "getApplicationReport", request,
+      [this](wy::GetApplicationReportResponseProto answer) { OnReport(answer.ApplicationReport()); });
+}
+
+void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
+  if (ending_) return;  // Kill() is under way
+  if (IsFinal(report.YarnApplicationState())) return Remove(std::string(report.Diagnostics()));
+  if (report.am_rm_token) return StartMaster(*report.am_rm_token);
+  const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
+  loop_.After(eager ? kEagerPoll : kCalmPoll, [this, alive = alive_] {
+    if (*alive && !ending_) AwaitAttempt();
+  });
+}
+
+// ---- executors -----------------------------------------------------------------------------------------------------
+
+void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
+  application::YarnMaster::Callbacks callbacks;
+  callbacks.make_launch = [this](const application::ExecutorContainer& executor) {
+    ExecutorPolicy::Effects effects;
+    policy_.OnGranted(executor, effects);
+    Apply(effects);
+    const ExecutorCommand command{id_, registration_.application.user, build_.home, &registration_.application,
+                                  &policy_.ProfileOf(executor.kind)};
+    return ExecutorLaunchContext(command, executor);
+  };
+  callbacks.on_executor_started = [this](const application::ExecutorContainer& executor) {
+    ExecutorPolicy::Effects effects;
+    policy_.OnStarted(loop_.Now(), executor, effects);
+    Apply(effects);
+  };
+  callbacks.on_executor_ended = [this](const application::ExecutorEnd& end) {
+    log_.Info("an executor ended", {{"application", id_},
+                                    {"executor", end.executor.executor_id},
+                                    {"node", end.executor.node.ToString()},
+                                    {"status", std::to_string(end.exit_status)}});
+    ExecutorPolicy::Effects effects;
+    policy_.OnEnded(loop_.Now(), end, effects);
+    Apply(effects);
+  };
+  callbacks.on_dismissed = [this](const std::string& reason) { OnDismissed(reason); };
+  callbacks.progress = [] { return 0.0f; };
+  const endpoints::yarn::RpcToken am_rm_token{token.identifier, token.password, token.kind, token.service};
+  master_ =
+      std::make_unique<application::YarnMaster>(loop_, net_, settings_.scheduler, am_rm_token, std::move(callbacks));
+  master_->Register(settings_.host, settings_.port, registration_.application.ui_url, [this](base::Status status) {
+    if (!status.ok()) OnDismissed(status.error().message);
+  });
+  ExecutorPolicy::Effects effects;
+  policy_.Begin(effects);
+  Apply(effects);
+}
+
+bool SparkApplication::RequestExecutors(const es::RequestExecutors& request) {
+  ExecutorPolicy::Effects effects;
+  const bool taken = !ending_ && policy_.OnRequest(request, effects);
+  Apply(effects);
+  return taken;
+}
+
+bool SparkApplication::KillExecutors(const es::KillExecutors& request) {
+  ExecutorPolicy::Effects effects;
+  const bool taken = !ending_ && policy_.OnKill(request, effects);
+  Apply(effects);
+  return taken;
+}
+
+void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {
+  for (const PolicyEffect& effect : effects) {
+    if (ending_) return;
+    if (const auto* target = std::get_if<SetTarget>(&effect)) {
+      // Before there is a master the policy remembers; it begins with what was asked for last.
+      if (master_) master_->SetTarget(target->profile, target->size, target->executors);
+    } else if (const auto* release = std::get_if<Release>(&effect)) {
+      if (master_) master_->Release(release->executor);
+    } else if (const auto* give_up = std::get_if<GiveUp>(&effect)) {
+      Remove(give_up->reason);
+    } else if (const auto* added = std::get_if<es::ExecutorAdded>(&effect)) {
+      callbacks_.tell(es::Encode(build_, *added));
+    } else if (const auto* updated = std::get_if<es::ExecutorUpdated>(&effect)) {
+      callbacks_.tell(es::Encode(build_, *updated));
+    }
+  }
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+/// The resource manager has ended the attempt, or will not serve it; its report says more than the refused call.
+void SparkApplication::OnDismissed(const std::string& reason) {
+  if (ending_) return;
+  wy::GetApplicationReportRequestProto request;
+  request.application_id = proto_id_;
+  Call<wy::GetApplicationReportResponseProto>(
+      "getApplicationReport", request, [this, reason](wy::GetApplicationReportResponseProto answer) {
+        const wy::ApplicationReportProto& report = answer.ApplicationReport();
+        const bool final = IsFinal(report.YarnApplicationState());
+        if (final) master_.reset();
+        Remove(final && !report.Diagnostics().empty() ? std::string(report.Diagnostics()) : reason);
+      });
+}
+
+/// Ends the driver, too.
+void SparkApplication::Remove(const std::string& reason) {
+  if (ending_) return;
+  log_.Warn("an application is removed",
+            {{"application", id_}, {"name", registration_.application.name}, {"reason", reason}});
+  callbacks_.tell(es::EncodeRemoved(build_, reason));
+  End(reason);
+}
+
+void SparkApplication::End(const std::string& reason) {
+  if (ending_) return;
+  ending_ = true;
+  log_.Info("an application ends", {{"application", id_}, {"reason", reason.empty() ? "the driver is done" : reason}});
+  if (master_) {
+    // In a later turn: this may be called from one of the master's own callbacks.
+    loop_.Post([this, alive = alive_, reason] {
+      if (!*alive) return;
+      master_->Finish(reason.empty(), reason, "", [this] { Over(); });
+    });
+    return;
+  }
+  // Otherwise the answer to what is under way comes, and then it is known that this is the end.
+  if (accepted_) Kill();
+}
+
+/// There is nothing that could be ended at the resource manager, or it does not let this daemon.
+void SparkApplication::OnRefused(const std::string& reason) {
+  if (!ending_) {
+    log_.Warn("an application is refused", {{"name", registration_.application.name}, {"reason", reason}});
+    callbacks_.tell(es::EncodeRemoved(build_, "the resource manager refused it: " + reason));
+  }
+  Over();
+}
+
+/// It has no master that could unregister yet.
+void SparkApplication::Kill() {
+  wy::KillApplicationRequestProto request;
+  request.application_id = proto_id_;
+  Call<wy::KillApplicationResponseProto>("forceKillApplication", request,
+                                         [this](wy::KillApplicationResponseProto answer) {
+                                           if (answer.is_kill_completed.value_or(false)) return Over();
+                                           loop_.After(kRetry, [this, alive = alive_] {
+                                             if (*alive) Kill();
+                                           });
+                                         });
+}
+
+void SparkApplication::Over() {
+  if (std::exchange(over_, true)) return;
+  ending_ = true;
+  callbacks_.on_over();
+}
+
+}  // namespace fairlead::process::spark_master

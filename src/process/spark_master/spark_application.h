@@ -1,0 +1,97 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/spark_build.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/application/yarn_master.h"
+#include "process/rpc/rpc_client.h"
+#include "process/spark_master/executor_policy.h"
+#include "wire/yarn/client.h"
+
+namespace fairlead::process::spark_master {
+
+/// What all applications of a daemon share.
+struct ApplicationSettings {
+  env::Endpoint resource_manager;  // ApplicationClientProtocol
+  env::Endpoint scheduler;         // ApplicationMasterProtocol
+  /// Of applications that do not choose by FAIRLEAD_QUEUE in their executors' environment.
+  std::string queue = "default";
+  std::string host;  // of this daemon, as the resource manager shows it
+  int32_t port = 0;
+  PolicySettings policy;
+};
+
+/// One driver's application on YARN: submitted as its user with an unmanaged master, which this is. From the driver's
+/// registration to its end; calls about it go to the resource manager until it knows the end.
+class SparkApplication {
+ public:
+  struct Callbacks {
+    /// The resource manager has taken it: id() is set.
+    std::function<void()> on_accepted;
+    /// A message for the driver.
+    std::function<void(const std::string& content)> tell;
+    /// There is nothing more to do; the application may be destroyed in a later turn.
+    std::function<void()> on_over;
+  };
+
+  SparkApplication(env::Loop& loop, env::Net& net, env::Log& log, const ApplicationSettings& settings,
+                   const endpoints::spark::SparkBuild& build, endpoints::spark::RegisterApplication registration,
+                   Callbacks callbacks);
+  ~SparkApplication();
+
+  void Start();
+  bool RequestExecutors(const endpoints::spark::RequestExecutors& request);
+  bool KillExecutors(const endpoints::spark::KillExecutors& request);
+  /// The driver has nothing more to do (`reason` empty), or is gone.
+  void End(const std::string& reason);
+
+  /// Empty until the resource manager has given one.
+  const std::string& id() const { return id_; }
+  /// The resource manager has taken it.
+  bool accepted() const { return accepted_; }
+  bool ending() const { return ending_; }
+  const endpoints::spark::SparkBuild& build() const { return build_; }
+  const endpoints::spark::RegisterApplication& registration() const { return registration_; }
+
+ private:
+  template <class Response, class Request>
+  void Call(const char* method, const Request& request, std::function<void(Response)> done);
+  void Submit();
+  void AwaitAttempt();
+  void OnReport(const wire::yarn::ApplicationReportProto& report);
+  void StartMaster(const wire::hadoop_rpc::TokenProto& token);
+  void OnDismissed(const std::string& reason);
+  void Apply(const ExecutorPolicy::Effects& effects);
+  void Remove(const std::string& reason);
+  void OnRefused(const std::string& reason);
+  void Kill();
+  void Over();
+
+  env::Loop& loop_;
+  env::Net& net_;
+  env::Log& log_;
+  const ApplicationSettings& settings_;
+  const endpoints::spark::SparkBuild& build_;
+  const endpoints::spark::RegisterApplication registration_;
+  Callbacks callbacks_;
+  rpc::RpcClient rpc_;
+  ExecutorPolicy policy_;
+  wire::yarn::ApplicationIdProto proto_id_;
+  std::string id_;
+  bool submitted_ = false;  // perhaps not yet answered
+  bool accepted_ = false;
+  base::Instant accepted_at_;
+  std::unique_ptr<application::YarnMaster> master_;
+  bool ending_ = false;
+  bool over_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::spark_master

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/spark/spark_build.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/spark_master/driver_connection.h"
+#include "process/spark_master/spark_application.h"
+
+namespace fairlead::process::spark_master {
+
+struct SparkMasterSettings {
+  env::Endpoint listen{"127.0.0.1", 7077};
+  ApplicationSettings application;
+  std::vector<endpoints::spark::SparkBuild> builds;
+  /// A connection that has registered nothing for this long is closed.
+  base::Duration registration_within = base::Duration::Seconds(60);
+  /// Above this the longest silent of them is closed at once.
+  size_t strangers_max = 1000;
+};
+
+/// The Standalone Master's side towards drivers (org.apache.spark.deploy.master.Master, StandaloneAppClient): whoever
+/// connects with `--master spark://HOST:PORT` becomes an application of the cluster. On the loop's thread.
+class SparkMaster {
+ public:
+  static base::Result<std::unique_ptr<SparkMaster>> Start(env::Loop& loop, env::Net& net, env::Log& log,
+                                                          SparkMasterSettings settings);
+  ~SparkMaster();
+
+  env::Endpoint local() const { return listener_->local(); }
+  size_t connections() const { return peers_.size(); }
+  size_t applications() const { return applications_.size(); }
+
+ private:
+  using PeerId = uint64_t;
+  using ApplicationKey = uint64_t;
+  struct Peer {
+    std::unique_ptr<DriverConnection> connection;
+    base::Instant since;
+    ApplicationKey application = 0;  // 0: has registered none
+  };
+
+  SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMasterSettings settings);
+  void OnAccepted(std::unique_ptr<env::Stream> stream);
+  void MakeRoom();
+  void Sweep();
+  void OnMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
+  void OnClosed(PeerId id, const std::string& reason);
+  void Register(PeerId id, endpoints::spark::RegisterApplication registration);
+  void Tell(PeerId id, const SparkApplication& application, const std::string& content);
+  void TellRegistered(PeerId id, const SparkApplication& application);
+  const endpoints::spark::SparkBuild* BuildOf(int64_t suid) const;
+  /// The application of a connection, when `id` is its.
+  SparkApplication* ApplicationOf(const Peer& peer, const std::string& id) const;
+  void Close(PeerId id, const std::string& reason);
+  endpoints::spark::RpcAddress Address() const;
+
+  env::Loop& loop_;
+  env::Net& net_;
+  env::Log& log_;
+  SparkMasterSettings settings_;
+  std::unique_ptr<env::Listener> listener_;
+  std::map<PeerId, Peer> peers_;
+  std::map<ApplicationKey, std::unique_ptr<SparkApplication>> applications_;
+  size_t strangers_ = 0;  // peers that have registered nothing
+  uint64_t next_id_ = 1;
+  env::Loop::TimerId sweep_timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::spark_master
