@@ -1,0 +1,150 @@
+"""Spark's drivers on `--master spark://` of `fairlead spark-master`."""
+import copy
+import dataclasses
+import re
+import subprocess
+
+import peers
+from jobs import Background, PausedJob, container_processes, kill, require_end
+from registry import Spec, case, require_success
+from texts import text_file
+
+SPARKS = ("3.5.9", "4.3.0")
+HERE = Spec(spark=SPARKS[0], history=False)
+DYNAMIC = {"spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "false",
+           "spark.dynamicAllocation.initialExecutors": 2, "spark.dynamicAllocation.minExecutors": 0, "spark.dynamicAllocation.maxExecutors": 3,
+           "spark.dynamicAllocation.executorIdleTimeout": "2s"}
+
+
+def master(cluster, sparks=SPARKS):
+    """The address of the cluster's Spark master, started by its first user. It takes drivers of these releases."""
+    if "spark-master" not in cluster.processes:
+        cluster.spark_master, = peers.free_ports(1)
+        peers.fetch(*(f"spark-{spark}" for spark in sparks))
+        start_master(cluster, sparks)
+    return f"spark://127.0.0.1:{cluster.spark_master}"
+
+
+def start_master(cluster, sparks=SPARKS):
+    homes = [word for spark in sparks for word in ("--spark-home", peers.spark(spark))]
+    cluster.spawn("spark-master", [peers.BINARY, "spark-master", "--hadoop-conf", cluster.conf, "--port", cluster.spark_master, "--queue", "root.alpha", *homes])
+    cluster.wait(lambda: "the Spark master is ready" in log(cluster), "the Spark master")
+
+
+def log(cluster):
+    return (cluster.directory / "spark-master.log").read_text()
+
+
+def options(cluster, **conf):
+    """The words of spark-submit for it."""
+    every = {"spark.cores.max": 2, "spark.driver.bindAddress": "127.0.0.1", **conf}
+    return ["--master", master(cluster), *(word for key, value in every.items() for word in ("--conf", f"{key}={value}"))]
+
+
+def with_spark(cluster, spark):
+    """The same cluster for drivers of another release."""
+    other = copy.copy(cluster)
+    other.spec = dataclasses.replace(cluster.spec, spark=spark)
+    return other
+
+
+def word_count(cluster, work, **conf):
+    counts = text_file(work / "text")
+    run = cluster.spark_submit(*options(cluster, **conf), peers.HERE / "wordcount.py", work / "text", work / "counts", timeout=300)
+    require_success(run, "spark-submit")
+    found = {word: int(count) for word, count in (line.split() for line in (work / "counts").read_text().splitlines())}
+    assert found == dict(counts), "the word count differs"
+    return require_end(cluster, re.search(r"APPLICATION (\S+)", run.stdout)[1])
+
+
+def finds_its_queue(cluster, work):
+    app = word_count(cluster, work, **{"spark.executorEnv.FAIRLEAD_QUEUE": "root.beta"})
+    assert app["queue"] == "root.beta" and app["applicationType"] == "SPARK" and app["name"] == "interop word count", app
+
+
+def dynamic_allocation(cluster, work):
+    """All executors idle out and are given back; a later job reads their map outputs from the shuffle services."""
+    job = PausedJob(cluster, work, *options(cluster, **DYNAMIC), again=True)
+    app_id = job.await_round()
+    job.release()
+    cluster.wait(lambda: job.running() and (work / "idle").exists(), "the first sums", 120)
+    cluster.wait(lambda: not container_processes(app_id), "the executors to be given back", 120)
+    cluster.wait(lambda: cluster.app(app_id)["runningContainers"] <= 0, "the containers to be gone")
+    (work / "go-on").write_text("")
+    assert job.result()["task_runs"] == job.tasks, "map tasks ran again"
+    require_end(cluster, app_id)
+
+
+def executor_killed(cluster, work):
+    """The tasks of a killed executor run again on one that replaces it."""
+    job = PausedJob(cluster, work, *options(cluster), rounds=2)
+    app_id = job.await_round()
+    job.release()
+    job.await_round(2)
+    victim = next(iter(container_processes(app_id).values()))
+    kill([victim])
+    job.release(2)
+    result = job.result()
+    assert result["task_runs"] > 2 * job.tasks or result["task_retries"] > 0, result
+    assert "an executor ended" in log(cluster)
+    require_end(cluster, app_id)
+
+
+def application_killed(cluster, work):
+    """The driver ends and says who killed it."""
+    job = PausedJob(cluster, work, *options(cluster))
+    app_id = job.await_round()
+    require_success(subprocess.run([peers.BINARY, "kill", "--hadoop-conf", cluster.conf, app_id], capture_output=True, text=True), "fairlead kill")
+    job.finish(code=None, timeout=120)
+    assert re.search(f"Master removed our application: .*{app_id} was killed by user", job.text()), job.text()[-4000:]
+    require_end(cluster, app_id, "KILLED", "KILLED")
+    cluster.wait(lambda: not container_processes(app_id), "the executors' end")
+
+
+def driver_killed(cluster, work):
+    """The application of a driver that is gone fails and leaves nothing behind."""
+    job = PausedJob(cluster, work, *options(cluster))
+    app_id = job.await_round()
+    job.stop()
+    app = require_end(cluster, app_id, "FINISHED", "FAILED")
+    assert "the driver's connection ended" in app["diagnostics"], app
+    cluster.wait(lambda: not container_processes(app_id), "the executors' end")
+
+
+def two_releases(cluster, work):
+    jobs = []
+    for spark in SPARKS:
+        (work / spark).mkdir()
+        jobs.append(PausedJob(with_spark(cluster, spark), work / spark, *options(cluster)))
+    apps = [job.await_round() for job in jobs]
+    for job in jobs:
+        job.release()
+    for job, app_id in zip(jobs, apps):
+        job.result()
+        require_end(cluster, app_id)
+
+
+def unknown_build(cluster, work):
+    """A driver of a build that the master does not know is refused with what to do."""
+    url = master(cluster, sparks=SPARKS[:1])
+    command, environment = with_spark(cluster, SPARKS[1]).spark_command("--master", url, peers.HERE / "wordcount.py", work, work / "counts")
+    driver = Background(work, "driver", command, environment)
+    cluster.wait(lambda: driver.running() and "of a build of Spark that is not known here" in log(cluster), "the refusal")
+    line = next(line for line in log(cluster).splitlines() if "not known here" in line)
+    assert "3.5.9, Scala 2.12" in line and "--spark-home" in line, line
+    driver.stop()
+    assert cluster.apps() == [], cluster.apps()
+
+
+for _version in SPARKS:
+    _spec = dataclasses.replace(HERE, spark=_version)
+    case("all", _spec, name=f"spark-master-word-count-{_version}")(word_count)
+    case("all", _spec, name=f"spark-master-dynamic-allocation-{_version}")(dynamic_allocation)
+    case("all", _spec, name=f"spark-master-executor-killed-{_version}")(executor_killed)
+    case("all", _spec, name=f"spark-master-application-killed-{_version}")(application_killed)
+case("all", HERE, name="spark-master-queue")(finds_its_queue)
+case("all", HERE, name="spark-master-driver-killed")(driver_killed)
+case("all", HERE, name="spark-master-two-releases")(two_releases)
+case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
+for _case in (word_count, dynamic_allocation, application_killed):
+    case("all", HERE.all_java(), name="spark-master-java-yarn-" + _case.__name__.replace("_", "-"))(_case)
