@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -29,13 +30,13 @@ class Arena {
 
  private:
   void NewChunk(size_t least) {
-    const size_t size = least > kChunk ? least : kChunk;
+    const size_t size = std::max(least, std::clamp(bytes_, kFirstChunk, kChunk));
     chunks_.push_back(std::unique_ptr<char[]>(new char[size]));
     at_ = chunks_.back().get();
     end_ = at_ + size;
     bytes_ += size;
   }
-  static constexpr size_t kChunk = 256 << 10;
+  static constexpr size_t kFirstChunk = 16 << 10, kChunk = 256 << 10;
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* at_ = nullptr;
   char* end_ = nullptr;

@@ -1,9 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -11,6 +10,7 @@
 
 #include "engine/arena.h"
 #include "engine/hash.h"
+#include "engine/large_memory.h"
 
 namespace fairlead::engine {
 
@@ -63,16 +63,17 @@ class CombineTable {
   CombineTable(const CombineTable&) = delete;
   CombineTable& operator=(const CombineTable&) = delete;
 
-  /// Calls merge(value&) on the key's value, or puts make() there when the key is new (true then). O(1) amortised.
+  /// Calls merge(value&) on the key's value, or puts make() there when the key is new. Gives the entry's number, which
+  /// counts from 0 in order of arrival. O(1) amortised.
   template <class Merge, class Make>
-  bool Upsert(const TableKey& key, Merge&& merge, Make&& make) {
+  uint32_t Upsert(const TableKey& key, Merge&& merge, Make&& make) {
     size_t i = key.hash & mask_;
     for (uint32_t word; (word = index_[i]) != 0; i = (i + 1) & mask_) {
       if (((word ^ Tag(key.hash)) & ~mask_) != 0) continue;
-      Entry& entry = At((word & mask_) - 1);
-      if (IsOf(entry, key)) {
-        merge(entry.value);
-        return false;
+      const uint32_t number = (word & mask_) - 1;
+      if (IsOf(At(number), key)) {
+        merge(At(number).value);
+        return number;
       }
     }
     if (size_ >= grow_at_) [[unlikely]] {
@@ -82,16 +83,30 @@ class CombineTable {
     Entry& entry = NewEntry();
     new (&entry.value) V(make());
     SetKey(entry, key);
-    index_[i] = (Tag(key.hash) & ~mask_) | ++size_;
-    return true;
+    index_[i] = (Tag(key.hash) & ~mask_) | (size_ + 1);
+    return size_++;
+  }
+
+  /// Null when the key is absent.
+  const Entry* Find(const TableKey& key) const {
+    uint32_t word;
+    for (size_t i = key.hash & mask_; (word = index_[i]) != 0; i = (i + 1) & mask_) {
+      if (((word ^ Tag(key.hash)) & ~mask_) != 0) continue;
+      if (const Entry& entry = At((word & mask_) - 1); IsOf(entry, key)) return &entry;
+    }
+    return nullptr;
   }
 
   /// Ask the memory for what an Upsert of this hash will read: its word of the index; then, when that has come, the
   /// entry which the word names.
   void PrefetchIndex(uint64_t hash) const { __builtin_prefetch(&index_[hash & mask_]); }
-  void PrefetchEntry(uint64_t hash) {
+  void PrefetchEntry(uint64_t hash) const {
     if (const uint32_t number = index_[hash & mask_] & mask_; number != 0) __builtin_prefetch(&At(number - 1), 1);
   }
+
+  /// The entry of a number that Upsert gave.
+  Entry& At(uint32_t i) { return reinterpret_cast<Entry*>(chunks_[i / kChunkEntries]->bytes)[i % kChunkEntries]; }
+  const Entry& At(uint32_t i) const { return const_cast<CombineTable*>(this)->At(i); }
 
   /// Calls use(entry) for every entry.
   template <class Use>
@@ -101,19 +116,20 @@ class CombineTable {
 
   size_t size() const { return size_; }
   /// Bytes of index, entries and keys; what a value holds by itself is not counted.
-  size_t memory_bytes() const {
-    return (size_t{mask_} + 1) * sizeof(uint32_t) + chunks_.size() * sizeof(Chunk) + arena_.bytes();
-  }
-  /// What it will hold at the most while it takes in a little more: near its next growth the old index and one of twice
-  /// the size. Who keeps a budget asks this. Beyond any budget when the next growth is the one it cannot make.
+  size_t memory_bytes() const { return (size_t{mask_} + 1) * sizeof(uint32_t) + chunk_bytes_ + arena_.bytes(); }
+  /// What it will hold at the most while it takes in a little more: near its next growth an index of twice the
+  /// size. Who keeps a budget asks this. Beyond any budget when the next growth is the one it cannot make.
   size_t coming_bytes() const {
-    if (size_ < grow_at_ / 4 * 3) return memory_bytes() + sizeof(Chunk);
+    const size_t next_chunks = ChunksTogether() * sizeof(Chunk);
+    if (size_ < grow_at_ / 4 * 3) return memory_bytes() + next_chunks;
     if (mask_ >= kLastMask) return SIZE_MAX;
-    return memory_bytes() + sizeof(Chunk) + 2 * (size_t{mask_} + 1) * sizeof(uint32_t);
+    return memory_bytes() + next_chunks + (size_t{mask_} + 1) * sizeof(uint32_t);
   }
   void Clear() {
     DestroyValues();
     chunks_.clear();
+    chunk_memory_.clear();
+    chunk_bytes_ = 0;
     arena_.Clear();
     size_ = 0;
     Allocate(kFirstBits);
@@ -122,7 +138,7 @@ class CombineTable {
  private:
   static constexpr uint32_t kFirstBits = 10;
   static constexpr uint32_t kLastMask = INT32_MAX;
-  static constexpr uint32_t kChunkEntries = 1024;
+  static constexpr uint32_t kChunkEntries = 256;
   struct Chunk {
     alignas(Entry) char bytes[kChunkEntries * sizeof(Entry)];
   };
@@ -133,14 +149,13 @@ class CombineTable {
     return entry.size == key.size && entry.a == key.words.a &&
            std::memcmp(entry.long_key(), key.long_key, key.size) == 0;
   }
-  Entry& At(uint32_t i) { return reinterpret_cast<Entry*>(chunks_[i / kChunkEntries]->bytes)[i % kChunkEntries]; }
   /// The upper half of the hash, its low bits where the entry's number leaves room: within one reduce partition the
   /// highest bits are all alike (PartitionOf).
   uint32_t Tag(uint64_t hash) const { return static_cast<uint32_t>(hash >> 32) << tag_shift_; }
 
   void Allocate(uint32_t bits) {
-    index_.reset(static_cast<uint32_t*>(std::calloc(size_t{1} << bits, sizeof(uint32_t))));
-    if (index_ == nullptr) throw std::bad_alloc();
+    index_ = nullptr;  // the old one is not needed for the new one
+    index_ = MakeZeroed<uint32_t>(size_t{1} << bits);
     tag_shift_ = bits;
     mask_ = (uint32_t{1} << bits) - 1;
     grow_at_ = static_cast<uint32_t>((size_t{mask_} + 1) * 6 / 10);
@@ -151,8 +166,18 @@ class CombineTable {
     }
   }
   Entry& NewEntry() {
-    if (size_ == chunks_.size() * kChunkEntries) chunks_.push_back(std::make_unique_for_overwrite<Chunk>());
+    if (size_ == chunks_.size() * kChunkEntries) AddChunks();
     return At(size_);
+  }
+  /// How many chunks are made at a time: one while the table is small, then as many as a huge page holds.
+  size_t ChunksTogether() const {
+    return chunk_bytes_ < kHugePage ? 1 : std::max<size_t>(1, kHugePage / sizeof(Chunk));
+  }
+  void AddChunks() {
+    const size_t n = ChunksTogether();
+    chunk_memory_.push_back(MakeZeroed<Chunk>(n));
+    for (size_t i = 0; i < n; ++i) chunks_.push_back(&chunk_memory_.back()[i]);
+    chunk_bytes_ += n * sizeof(Chunk);
   }
   void SetKey(Entry& entry, const TableKey& key) {
     entry.size = key.size;
@@ -174,16 +199,15 @@ class CombineTable {
     }
   }
 
-  struct Free {
-    void operator()(uint32_t* p) const { std::free(p); }
-  };
-  std::unique_ptr<uint32_t[], Free>
-      index_;  // 0: free; below tag_shift_ bits the entry's number + 1, above them the tag
+  /// 0: free; else the entry's number + 1 in the low tag_shift_ bits and the tag above them.
+  ZeroedArray<uint32_t> index_;
   uint32_t tag_shift_ = 0;
   uint32_t mask_ = 0;
   uint32_t size_ = 0;
   uint32_t grow_at_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::vector<Chunk*> chunks_;
+  std::vector<ZeroedArray<Chunk>> chunk_memory_;
+  size_t chunk_bytes_ = 0;
   Arena arena_;
 };
 

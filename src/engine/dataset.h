@@ -62,6 +62,20 @@ void AddShuffle(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent,
   reader.shuffles.push_back({parent, reader.session->NextShuffleId(), Registered<Writer>::key, std::move(payload)});
 }
 
+/// Makes `parent` the next input of `reader`, whose partitions are by key: without a shuffle where the records lie
+/// right already (Spark: Partitioner equality in CoGroupedRDD and combineByKey). Gives the input's kind for InputOf.
+template <class Writer>
+char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, std::string payload) {
+  reader.keeps_records = true;
+  reader.key_partitions = reader.partitions;
+  if (parent->key_partitions == reader.partitions) {
+    reader.narrow.push_back({parent, 0, 0, parent->partitions});
+    return 'l';
+  }
+  AddShuffle<Writer>(reader, parent, std::move(payload));
+  return 's';
+}
+
 std::vector<int32_t> AllPartitions(const DatasetNode& node);
 SavePlan MakeSavePlan(Session& session, const std::string& directory);
 
@@ -137,7 +151,7 @@ class Dataset {
     FL_ENGINE_CHECK_FUNCTION(F);
     static_assert(std::is_invocable_r_v<bool, const F&, const T&>,
                   "Filter: the function must take a record and give bool");
-    return Dataset(dataset_internal::MakeNarrow<FilterOp<F, T>>(node_, "filter", SaveFunction(f)));
+    return Partitioned(dataset_internal::MakeNarrow<FilterOp<F, T>>(node_, "filter", SaveFunction(f)));
   }
 
   /// f(record) -> a range of records (a vector, Words, a view ...).
@@ -173,7 +187,7 @@ class Dataset {
     auto node = dataset_internal::MakeNarrow<SampleOp<T>>(node_, "sample",
                                                           EncodePayload(typename SampleOp<T>::State{fraction, seed}));
     node->order_sensitive = true;
-    return Dataset(node);
+    return Partitioned(node);
   }
 
   /// The records of both.
@@ -218,6 +232,7 @@ class Dataset {
     if (parts > 1) bounds.keys = SampleBounds<KeyFn>(parts, descending);
     const int32_t real = static_cast<int32_t>(bounds.keys.size()) + 1;
     auto node = dataset_internal::MakeNode<SortOp<T, KeyFn>>(*node_->session, "sort", descending ? "d" : "", real);
+    node->keeps_records = true;
     dataset_internal::AddShuffle<RangeWriter<T, KeyFn>>(*node, node_, ToBytes(bounds));
     return Dataset(node);
   }
@@ -240,7 +255,9 @@ class Dataset {
     requires dataset_internal::PairOf<T>::kIs
   {
     FL_ENGINE_CHECK_FUNCTION(F);
-    return Map(MapValueFunction<F>{f}).Named("map_values");
+    auto mapped = Map(MapValueFunction<F>{f}).Named("map_values");
+    mapped.node_->key_partitions = node_->key_partitions;
+    return mapped;
   }
 
   /// One record per key: values folded by f(v, v) -> v, which must be associative and commutative.
@@ -254,9 +271,9 @@ class Dataset {
     using V = typename P::Value;
     static_assert(std::is_invocable_r_v<Stored<V>, const F&, const Stored<V>&, const V&>,
                   "ReduceByKey: the function must take two values and give one");
-    auto node = dataset_internal::MakeNode<ReduceOp<K, V, F>>(*node_->session, "reduce_by_key", SaveFunction(f),
-                                                              Parts(partitions));
-    dataset_internal::AddShuffle<CombineWriter<K, V, F>>(*node, node_, SaveFunction(f));
+    auto node = dataset_internal::MakeNode<ReduceOp<K, V, F>>(*node_->session, "reduce_by_key", "",
+                                                              KeyParts(partitions, node_->key_partitions));
+    node->payload = dataset_internal::AddKeyed<CombineWriter<K, V, F>>(*node, node_, SaveFunction(f)) + SaveFunction(f);
     return Dataset(node);
   }
 
@@ -282,8 +299,9 @@ class Dataset {
     using P = dataset_internal::PairOf<T>;
     using K = typename P::Key;
     using V = typename P::Value;
-    auto node = dataset_internal::MakeNode<GroupOp<K, V>>(*node_->session, "group_by_key", "", Parts(partitions));
-    dataset_internal::AddShuffle<HashWriter<K, V>>(*node, node_, "");
+    auto node = dataset_internal::MakeNode<GroupOp<K, V>>(*node_->session, "group_by_key", "",
+                                                          KeyParts(partitions, node_->key_partitions));
+    node->payload = dataset_internal::AddKeyed<HashWriter<K, V>>(*node, node_, "");
     return Dataset<std::pair<K, std::vector<V>>>(node);
   }
 
@@ -306,9 +324,10 @@ class Dataset {
                int32_t partitions = 0) const {
     using K = typename dataset_internal::PairOf<T>::Key;
     using V = typename dataset_internal::PairOf<T>::Value;
-    auto node = dataset_internal::MakeNode<CoGroupOp<K, V, W>>(*node_->session, "cogroup", "", Parts(partitions));
-    dataset_internal::AddShuffle<HashWriter<K, V>>(*node, node_, "");
-    dataset_internal::AddShuffle<HashWriter<K, W>>(*node, other.node(), "");
+    const int32_t parts = KeyParts(partitions, std::max(node_->key_partitions, other.node()->key_partitions));
+    auto node = dataset_internal::MakeNode<CoGroupOp<K, V, W>>(*node_->session, "cogroup", "", parts);
+    node->payload += dataset_internal::AddKeyed<HashWriter<K, V>>(*node, node_, "");
+    node->payload += dataset_internal::AddKeyed<HashWriter<K, W>>(*node, other.node(), "");
     return Dataset<typename CoGroupOp<K, V, W>::Record>(node);
   }
 
@@ -454,10 +473,20 @@ class Dataset {
   Dataset Kept(std::string payload) const {
     auto node = dataset_internal::MakeNarrow<CacheOp<T>>(node_, "cached " + node_->name, std::move(payload));
     node->cached = true;
+    return Partitioned(node);
+  }
+
+  /// A dataset whose records, if they are pairs, lie as this one's do.
+  Dataset Partitioned(const std::shared_ptr<DatasetNode>& node) const {
+    node->key_partitions = node_->key_partitions;
     return Dataset(node);
   }
 
-  int32_t Parts(int32_t wanted) const { return wanted > 0 ? wanted : node_->session->parallelism(); }
+  /// How many partitions by key there shall be: as many as the program wants, or as an input has already unless that
+  /// would leave cores without work.
+  int32_t KeyParts(int32_t wanted, int32_t existing) const {
+    return wanted > 0 ? wanted : std::max(existing, node_->session->parallelism());
+  }
 
   template <class W, bool kOuter>
   auto JoinWith(const Dataset<std::pair<typename dataset_internal::PairOf<T>::Key, W>>& other,
@@ -465,9 +494,10 @@ class Dataset {
     using K = typename dataset_internal::PairOf<T>::Key;
     using V = typename dataset_internal::PairOf<T>::Value;
     using Op = JoinOp<K, V, W, kOuter>;
-    auto node = dataset_internal::MakeNode<Op>(*node_->session, kOuter ? "left_join" : "join", "", Parts(partitions));
-    dataset_internal::AddShuffle<HashWriter<K, V>>(*node, node_, "");
-    dataset_internal::AddShuffle<HashWriter<K, W>>(*node, other.node(), "");
+    const int32_t parts = KeyParts(partitions, std::max(node_->key_partitions, other.node()->key_partitions));
+    auto node = dataset_internal::MakeNode<Op>(*node_->session, kOuter ? "left_join" : "join", "", parts);
+    node->payload += dataset_internal::AddKeyed<HashWriter<K, V>>(*node, node_, "");
+    node->payload += dataset_internal::AddKeyed<HashWriter<K, W>>(*node, other.node(), "");
     return Dataset<typename Op::Record>(node);
   }
 

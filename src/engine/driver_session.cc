@@ -150,6 +150,7 @@ std::string DriverSession::PlanOf(const mt::StageSubmitted& stage) {
     out.payload = node.payload;
     out.partitions = node.partitions;
     out.cached = node.cached;
+    out.keeps_records = node.keeps_records;
     for (const DatasetNode::Narrow& input : node.narrow) {
       out.inputs.push_back({add(*input.parent), input.out_start, input.in_start, input.length});
     }

@@ -228,6 +228,41 @@ TEST_P(Spilling, JoinsAndCoGroup) {
   EXPECT_EQ(rights, 4'000);
 }
 
+// Each with its counterpart that has to shuffle because its partitions are of another number.
+TEST_P(Spilling, PairsThatLieByKeyAreNotShuffledAgain) {
+  const auto rows = Rows(9'000, 3'000, 6);
+  Context context = Start(GetParam());
+  const auto longest = [](const std::string& a, const std::string& b) { return a.size() < b.size() ? b : a; };
+  const auto left = context.Parallelize(rows, 4).GroupByKey(3).Cache();
+  const auto right = context.Parallelize(Rows(4'000, 4'000, 7), 3).ReduceByKey(longest, 3).Filter([](const auto& row) {
+    return row.first % 5 != 0;
+  });
+  const auto sizes = left.MapValues([](const std::vector<std::string>& values) { return values.size(); });
+  const auto shuffles = [](const auto& dataset) { return dataset.node()->shuffles.size(); };
+  const auto equal = [](const auto& here, const auto& elsewhere) {
+    EXPECT_EQ(here.node()->shuffles.size(), 0u);
+    auto got = here.Collect(), wanted = elsewhere.Collect();
+    EXPECT_FALSE(got.empty());
+    EXPECT_EQ(Sorted(std::move(got)), Sorted(std::move(wanted)));
+  };
+  EXPECT_EQ(shuffles(sizes.Join(right, 5)), 2u);
+  equal(sizes.Join(right), sizes.Join(right, 5));
+  equal(sizes.LeftJoin(right), sizes.LeftJoin(right, 5));
+  equal(sizes.CoGroup(right), sizes.CoGroup(right, 5));
+  equal(sizes.Join(right).GroupByKey(), sizes.Join(right, 5).GroupByKey(4));
+  const auto sum = [](size_t a, size_t b) { return a + b; };
+  equal(sizes.ReduceByKey(sum), sizes.ReduceByKey(sum, 5));
+  // One side only: the other comes to it.
+  const auto loose = context.Parallelize(rows, 4);
+  EXPECT_EQ(shuffles(loose.Join(right)), 1u);
+  EXPECT_EQ(Sorted(loose.Join(right).Collect()), Sorted(loose.Join(right, 5).Collect()));
+  EXPECT_EQ(Sorted(right.Join(loose).Collect()), Sorted(right.Join(loose, 5).Collect()));
+  // What changes keys loses the place.
+  const auto moved = right.Map([](const auto& row) { return std::pair(row.first + 1, row.second); });
+  EXPECT_EQ(shuffles(moved.Join(right)), 1u);
+  EXPECT_EQ(Sorted(moved.Join(right).Collect()), Sorted(moved.Join(right, 5).Collect()));
+}
+
 TEST_P(Spilling, Sort) {
   auto rows = Rows(15'000, 1'000'000, 5);
   for (size_t i = 0; i < rows.size(); i += 3) rows[i].first = -rows[i].first;

@@ -9,6 +9,7 @@
 #include "engine/combine_table.h"
 #include "engine/errors.h"
 #include "engine/frame.h"
+#include "engine/hash_index.h"
 #include "engine/serde.h"
 #include "engine/sources.h"
 #include "engine/spark_layout.h"
@@ -120,6 +121,43 @@ TEST(SparkLayout, PathsAreSparks) {
   EXPECT_EQ(BlockPath(three, ShuffleIndexName(0, 0)), "/c/3a/shuffle_0_0_0.index");
   EXPECT_EQ(BlockPath(three, ShuffleDataName(1, 23)), "/c/24/shuffle_1_23_0.data");
   EXPECT_EQ(BlockPath(three, ShuffleIndexName(1, 23)), "/c/1c/shuffle_1_23_0.index");
+}
+
+TEST(ShortBytes, StandForTheirBytesAlone) {
+  std::map<std::pair<uint64_t, uint64_t>, std::string> seen[ShortBytes::kMax + 1];
+  std::mt19937 random(11);
+  for (int i = 0; i < 100'000; ++i) {
+    std::string bytes(random() % (ShortBytes::kMax + 1), '\0');
+    for (char& c : bytes) c = static_cast<char>(random() % 3);
+    const ShortBytes words = ShortBytes::Of(bytes.data(), bytes.size());
+    const auto [known, fresh] = seen[bytes.size()].emplace(std::pair(words.a, words.b), bytes);
+    ASSERT_EQ(known->second, bytes);
+    char restored[ShortBytes::kMax];
+    words.Restore(restored, bytes.size());
+    ASSERT_EQ(std::string_view(restored, bytes.size()), bytes);
+  }
+}
+
+TEST(HashIndex, KeepsValuesByKeyInTheOrderOfTheirArrival) {
+  std::map<std::string, std::vector<std::string>> wanted;
+  std::vector<std::pair<std::string, std::string>> pairs;
+  std::mt19937 random(12);
+  for (int i = 0; i < 50'000; ++i) {
+    pairs.emplace_back(std::string(random() % 3, 'k') + std::to_string(random() % 9'000), std::to_string(i));
+    wanted[pairs.back().first].push_back(pairs.back().second);
+  }
+  HashIndex index;
+  for (const auto& [key, value] : pairs) index.Add(key, value);
+  index.Arrange();
+  EXPECT_EQ(index.keys(), wanted.size());
+  for (const auto& [key, values] : wanted) {
+    const HashIndex::Key* const found = index.Find(TableKey(key));
+    ASSERT_NE(found, nullptr);
+    std::vector<std::string> got;
+    index.ForEachValue(found->value, [&](std::string_view value) { got.emplace_back(value); });
+    EXPECT_EQ(got, values);
+  }
+  EXPECT_EQ(index.Find(TableKey("absent")), nullptr);
 }
 
 TEST(CombineTable, CountsAcrossGrowthAndKeySizes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,13 @@ class GraceFiles {
  public:
   static constexpr uint32_t kParts = 16;
   static constexpr int kLevelsMax = 4;
+
+  /// Whether what would hold `coming` bytes at `level` goes to files: not what is so small that 16 files would cost
+  /// more than they spare.
+  static bool Worthwhile(size_t coming, int64_t budget, int level) {
+    constexpr int64_t kSmallest = 64 << 10;
+    return level < kLevelsMax && coming > static_cast<size_t>(std::max(budget, kSmallest));
+  }
 
   GraceFiles(TaskContext& task, RecordShape shape, int level);
   ~GraceFiles();

@@ -8,60 +8,9 @@
 
 namespace fairlead::engine {
 
-HashIndex::HashIndex() { Clear(); }
-
-void HashIndex::Clear() {
-  std::vector<Slot>(1024).swap(slots_);  // gives the old ones back
-  std::vector<Entry>().swap(entries_);
-  size_ = 0;
-}
-
-void HashIndex::Grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  const size_t mask = slots_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.hash == 0) continue;
-    size_t i = slot.hash & mask;
-    while (slots_[i].hash != 0) i = (i + 1) & mask;
-    slots_[i] = slot;
-  }
-}
-
-void HashIndex::Add(uint64_t hash, std::string_view key, std::string_view value) {
-  if (size_ * 10 >= slots_.size() * 6) Grow();
-  const size_t mask = slots_.size() - 1;
-  size_t i = hash & mask;
-  while (slots_[i].hash != 0 && !(slots_[i].hash == hash && slots_[i].key_size == key.size() &&
-                                  SameBytes(slots_[i].key, key.data(), key.size()))) {
-    i = (i + 1) & mask;
-  }
-  Slot& slot = slots_[i];
-  const uint32_t entry = static_cast<uint32_t>(entries_.size());
-  if (entry == kEnd) throw TaskError("more than 4 billion values in one partition: use more partitions");
-  entries_.push_back({value.data(), static_cast<uint32_t>(value.size()), kEnd});
-  if (slot.hash == 0) {
-    slot = {hash, key.data(), static_cast<uint32_t>(key.size()), entry, entry, 1};
-    ++size_;
-  } else {
-    entries_[slot.tail].next = entry;
-    slot.tail = entry;
-    ++slot.count;
-  }
-}
-
-const HashIndex::Slot* HashIndex::Find(uint64_t hash, std::string_view key) const {
-  const size_t mask = slots_.size() - 1;
-  for (size_t i = hash & mask; slots_[i].hash != 0; i = (i + 1) & mask) {
-    const Slot& slot = slots_[i];
-    if (slot.hash == hash && slot.key_size == key.size() && SameBytes(slot.key, key.data(), key.size())) return &slot;
-  }
-  return nullptr;
-}
-
 namespace {
 
-/// A stream of frames of keyed records: a shuffle partition or a part of scratch files.
+/// A stream of frames of keyed records: a shuffle partition, records of this task, or a part of scratch files.
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
@@ -94,6 +43,28 @@ class ShuffleSource : public FrameSource {
  private:
   BlockReader reader_;
 };
+
+class LocalSource : public FrameSource {
+ public:
+  explicit LocalSource(const KeyedInput& input) : input_(input) {}
+  void ForEachFrame(const Use& use) override {
+    input_.local([&](Buffer& frame) {
+      use(frame.view(), [&] {
+        auto owner = std::make_shared<const Buffer>(std::move(frame));
+        return Kept{owner, owner->capacity(), owner->view()};
+      });
+    });
+  }
+  [[noreturn]] void Malformed() override { throw TaskError("a record does not parse"); }
+
+ private:
+  const KeyedInput& input_;
+};
+
+std::unique_ptr<FrameSource> SourceOf(TaskContext& task, const KeyedInput& input, int32_t partition) {
+  if (input.shuffle < 0) return std::make_unique<LocalSource>(input);
+  return std::make_unique<ShuffleSource>(task, input, partition);
+}
 
 class GraceSource : public FrameSource {
  public:
@@ -136,14 +107,18 @@ class Grouping {
 
  private:
   bool TooLarge(const HeldIndex& a, const HeldIndex& b, int level) const {
-    return level < GraceFiles::kLevelsMax &&
-           a.coming_bytes() + b.coming_bytes() > static_cast<size_t>(task_.memory_bytes);
+    return GraceFiles::Worthwhile(a.coming_bytes() + b.coming_bytes(), task_.memory_bytes, level);
   }
   /// Indexes `source`, or from the moment memory is short moves all of it into `overflow`.
   void Load(size_t input, FrameSource& source, int level, std::array<HeldIndex, 2>& held,
             std::array<std::unique_ptr<GraceFiles>, 2>& overflow);
   void Overflow(size_t input, int level, HeldIndex& held, std::unique_ptr<GraceFiles>& overflow);
-  void Emit(const std::array<HeldIndex, 2>& held, const GroupUse& use);
+  void Emit(std::array<HeldIndex, 2>& held, const GroupUse& use);
+  /// Where a record of input 0 goes while the right input is in memory.
+  bool ProbeFrame(std::string_view frame, const HashIndex& right, const ProbeUse& use);
+  void Count(size_t input, int level, int64_t records) {
+    if (level == 0 && inputs_[input].shuffle >= 0) task_.metrics.shuffle_records_read += records;
+  }
   void Note(const std::array<HeldIndex, 2>& held) {
     const int64_t bytes = static_cast<int64_t>(held[0].memory_bytes() + held[1].memory_bytes());
     if (bytes > task_.metrics.peak_memory) task_.metrics.peak_memory = bytes;
@@ -155,12 +130,9 @@ class Grouping {
 
 void Grouping::Overflow(size_t input, int level, HeldIndex& held, std::unique_ptr<GraceFiles>& overflow) {
   if (!overflow) overflow = std::make_unique<GraceFiles>(task_, inputs_[input].shape, level);
-  for (const HashIndex::Slot& slot : held.index.slots()) {
-    if (slot.hash == 0) continue;
-    for (uint32_t e = slot.head; e != HashIndex::kEnd; e = held.index.entry(e).next) {
-      overflow->Add(slot.hash, slot.key_view(), held.index.entry(e).view());
-    }
-  }
+  char buffer[ShortBytes::kMax];
+  held.index.ForEachPair(
+      [&](const HashIndex::Key& key, std::string_view value) { overflow->Add(key.hash(), key.key(buffer), value); });
   held.Clear();
 }
 
@@ -180,12 +152,13 @@ void Grouping::Load(size_t input, FrameSource& source, int level, std::array<Hel
       held[input].owners.push_back(std::move(kept.owner));
       held[input].held_bytes += kept.bytes;
       good = ForEachRecord(kept.frame, shape, [&](std::string_view key, std::string_view value) {
-        held[input].index.Add(HashBytes(key), key, value);
+        held[input].index.Add(key, value);
         ++records;
       });
+      held[input].index.Drain();
     }
     if (!good) source.Malformed();
-    if (level == 0) task_.metrics.shuffle_records_read += records;
+    Count(input, level, records);
     Note(held);
     if (TooLarge(held[0], held[1], level)) {
       for (size_t i = 0; i < inputs_.size(); ++i) Overflow(i, level, held[i], overflow[i]);
@@ -194,25 +167,32 @@ void Grouping::Load(size_t input, FrameSource& source, int level, std::array<Hel
   });
 }
 
-void Grouping::Emit(const std::array<HeldIndex, 2>& held, const GroupUse& use) {
+void Grouping::Emit(std::array<HeldIndex, 2>& held, const GroupUse& use) {
   std::vector<std::string_view> values[2];
-  const auto collect = [](const HashIndex& index, const HashIndex::Slot& slot, std::vector<std::string_view>& out) {
+  const auto collect = [](const HashIndex& index, const HashIndex::Key& key, std::vector<std::string_view>& out) {
     out.clear();
-    for (uint32_t e = slot.head; e != HashIndex::kEnd; e = index.entry(e).next) out.push_back(index.entry(e).view());
+    index.ForEachValue(key.value, [&](std::string_view value) { out.push_back(value); });
   };
-  for (const HashIndex::Slot& slot : held[0].index.slots()) {
-    if (slot.hash == 0) continue;
-    collect(held[0].index, slot, values[0]);
+  for (HeldIndex& one : held) one.index.Arrange();
+  const HashIndex& first = held[0].index;
+  const HashIndex& second = held[1].index;
+  char buffer[ShortBytes::kMax];
+  for (uint32_t i = 0; i < first.keys(); ++i) {
+    const HashIndex::Key& key = first.key(i);
+    const std::string_view bytes = key.key(buffer);
+    collect(first, key, values[0]);
     values[1].clear();
-    if (const HashIndex::Slot* other = held[1].index.Find(slot.hash, slot.key_view())) {
-      collect(held[1].index, *other, values[1]);
+    if (second.keys() > 0) {
+      if (const HashIndex::Key* other = second.Find(TableKey(bytes))) collect(second, *other, values[1]);
     }
-    use(slot.key_view(), values[0], values[1]);
+    use(bytes, values[0], values[1]);
   }
-  for (const HashIndex::Slot& slot : held[1].index.slots()) {
-    if (slot.hash == 0 || held[0].index.Find(slot.hash, slot.key_view()) != nullptr) continue;
-    collect(held[1].index, slot, values[1]);
-    use(slot.key_view(), {}, values[1]);
+  for (uint32_t i = 0; i < second.keys(); ++i) {
+    const HashIndex::Key& key = second.key(i);
+    const std::string_view bytes = key.key(buffer);
+    if (first.Find(TableKey(bytes)) != nullptr) continue;
+    collect(second, key, values[1]);
+    use(bytes, {}, values[1]);
   }
 }
 
@@ -239,24 +219,60 @@ void Grouping::Group(std::span<FrameSource* const> sources, int level, const Gro
   }
 }
 
+bool Grouping::ProbeFrame(std::string_view frame, const HashIndex& right, const ProbeUse& use) {
+  // Some records at a time: their look-ups' waits for memory overlap.
+  struct Waiting {
+    TableKey table_key{{}};
+    std::string_view key;
+    std::string_view value;
+    const HashIndex::Key* found = nullptr;
+  };
+  std::array<Waiting, 64> waiting;
+  size_t count = 0;
+  const auto for_found = [&](auto&& step) {
+    for (size_t i = 0; i < count; ++i) {
+      if (waiting[i].found != nullptr) step(*waiting[i].found);
+    }
+  };
+  const auto drain = [&] {
+    for (size_t i = 0; i < count; ++i) right.PrefetchKey(waiting[i].table_key);
+    for (size_t i = 0; i < count; ++i) waiting[i].found = right.Find(waiting[i].table_key);
+    for_found([&](const HashIndex::Key& key) { right.PrefetchPlace(key); });
+    for_found([&](const HashIndex::Key& key) { right.PrefetchEntry(key); });
+    for_found([&](const HashIndex::Key& key) { right.PrefetchValue(key); });
+    for (size_t i = 0; i < count; ++i) use(waiting[i].key, waiting[i].value, right, waiting[i].found);
+    count = 0;
+  };
+  const bool good = ForEachRecord(frame, inputs_[0].shape, [&](std::string_view key, std::string_view value) {
+    waiting[count] = {TableKey(key), key, value, nullptr};
+    right.PrefetchIndex(waiting[count].table_key);
+    if (++count == waiting.size()) drain();
+  });
+  drain();
+  return good;
+}
+
 void Grouping::Probe(FrameSource& left, FrameSource& right, int level, const ProbeUse& use) {
   std::array<HeldIndex, 2> held;
   std::array<std::unique_ptr<GraceFiles>, 2> overflow;
   Load(1, right, level, held, overflow);
-  const RecordShape shape = inputs_[0].shape;
+  held[1].index.Arrange();
   left.ForEachFrame([&](std::string_view frame, const std::function<FrameSource::Kept()>&) {
     int64_t records = 0;
-    const bool good = ForEachRecord(frame, shape, [&](std::string_view key, std::string_view value) {
-      const uint64_t hash = HashBytes(key);
-      ++records;
-      if (overflow[0]) {
-        overflow[0]->Add(hash, key, value);
-      } else {
-        use(key, value, held[1].index, held[1].index.Find(hash, key));
-      }
-    });
+    bool good;
+    if (overflow[0]) {
+      good = ForEachRecord(frame, inputs_[0].shape, [&](std::string_view key, std::string_view value) {
+        overflow[0]->Add(HashBytes(key), key, value);
+        ++records;
+      });
+    } else {
+      good = ProbeFrame(frame, held[1].index, [&](auto key, auto value, const auto& index, const auto* found) {
+        use(key, value, index, found);
+        ++records;
+      });
+    }
     if (!good) left.Malformed();
-    if (level == 0) task_.metrics.shuffle_records_read += records;
+    Count(0, level, records);
   });
   if (!overflow[0]) return;
   Overflow(1, level, held[1], overflow[1]);
@@ -272,10 +288,10 @@ void Grouping::Probe(FrameSource& left, FrameSource& right, int level, const Pro
 }  // namespace
 
 void GroupInputs(TaskContext& task, std::span<const KeyedInput> inputs, int32_t partition, const GroupUse& use) {
-  std::vector<std::unique_ptr<ShuffleSource>> sources;
+  std::vector<std::unique_ptr<FrameSource>> sources;
   std::vector<FrameSource*> pointers;
   for (const KeyedInput& input : inputs) {
-    sources.push_back(std::make_unique<ShuffleSource>(task, input, partition));
+    sources.push_back(SourceOf(task, input, partition));
     pointers.push_back(sources.back().get());
   }
   Grouping(task, inputs).Group(pointers, 0, use);
@@ -284,8 +300,8 @@ void GroupInputs(TaskContext& task, std::span<const KeyedInput> inputs, int32_t 
 void ProbeInputs(TaskContext& task, const KeyedInput& left, const KeyedInput& right, int32_t partition,
                  const ProbeUse& use) {
   const std::array<KeyedInput, 2> inputs{left, right};
-  ShuffleSource left_source(task, left, partition), right_source(task, right, partition);
-  Grouping(task, inputs).Probe(left_source, right_source, 0, use);
+  const auto left_source = SourceOf(task, left, partition), right_source = SourceOf(task, right, partition);
+  Grouping(task, inputs).Probe(*left_source, *right_source, 0, use);
 }
 
 }  // namespace fairlead::engine

@@ -42,6 +42,9 @@ struct DatasetNode {
   bool cached = false;
   bool random = false;           // computing it again may give other records
   bool order_sensitive = false;  // its records depend on the order of its input
+  bool keeps_records = false;    // holds records of its inputs in memory while it runs
+  /// Above 0: pairs, and each lies in the partition that the hash of its key names among this many (PartitionOf).
+  int32_t key_partitions = 0;
 };
 
 /// What an action runs on each partition.

@@ -78,8 +78,10 @@ void StageProgram::RunLast(TaskContext& task, int32_t partition, AnySink& out) c
 int64_t StageProgram::Share(int64_t memory_bytes) const {
   const bool reads =
       std::any_of(plan_.nodes.begin(), plan_.nodes.end(), [](const PlanNode& node) { return !node.shuffles.empty(); });
-  if (!reads) return memory_bytes;
-  return memory_bytes / 8 * 7 / (plan_.shuffle >= 0 ? 2 : 1);
+  const auto keepers =
+      std::count_if(plan_.nodes.begin(), plan_.nodes.end(), [](const PlanNode& node) { return node.keeps_records; });
+  const int64_t parts = keepers + (plan_.shuffle >= 0 ? 1 : 0);
+  return memory_bytes / 8 * (reads ? 7 : 8) / std::max<int64_t>(1, parts);
 }
 
 void StageProgram::Run(TaskContext& task, int32_t partition) const { sink_->Run(task, *this, partition); }

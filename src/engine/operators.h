@@ -154,8 +154,8 @@ class StageProgram {
   ~StageProgram();
 
   const StagePlan& plan() const { return plan_; }
-  /// How much of a task's memory each of its parts may keep: the reader of a shuffle and the writer of another work at
-  /// the same time, and an eighth is for shuffle input on its way.
+  /// How much of a task's memory each of its parts may keep: operators that keep records and the writer of a shuffle
+  /// work at the same time, and where a shuffle is read an eighth is for input on its way.
   int64_t Share(int64_t memory_bytes) const;
   /// Pushes the records of the last node into `out`.
   void RunLast(TaskContext& task, int32_t partition, AnySink& out) const;

@@ -29,7 +29,8 @@ struct PlanNode {
   std::vector<int32_t> shuffles;  // read by it
   int32_t partitions = 0;
   bool cached = false;
-  FL_FIELDS(dataset, op, payload, inputs, shuffles, partitions, cached)
+  bool keeps_records = false;  // in memory while it runs
+  FL_FIELDS(dataset, op, payload, inputs, shuffles, partitions, cached, keeps_records)
 };
 
 /// A pipeline of narrow operators, inputs before their readers, and the operator that takes the last node's records: a

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "engine/buffer.h"
-#include "engine/hash.h"
 #include "engine/serde.h"
 
 // Keyed records in shuffles: key bytes, then value bytes, each either of a fixed size or behind a varint length. The
@@ -92,20 +91,6 @@ inline bool TakePart(Cursor& in, uint32_t fixed, std::string_view& part) {
   uint64_t n = fixed;
   if (fixed == 0 && !in.Varint(n)) return false;
   return in.TakeView(n, part);
-}
-
-/// Equality of short byte strings without a call.
-inline bool SameBytes(const char* a, const char* b, size_t n) {
-  using namespace hash_internal;
-  if (n <= 16) [[likely]] {
-    if (n >= 8) return Load64(a) == Load64(b) && Load64(a + n - 8) == Load64(b + n - 8);
-    if (n >= 4) return Load32(a) == Load32(b) && Load32(a + n - 4) == Load32(b + n - 4);
-    for (size_t i = 0; i < n; ++i) {
-      if (a[i] != b[i]) return false;
-    }
-    return true;
-  }
-  return std::memcmp(a, b, n) == 0;
 }
 
 }  // namespace fairlead::engine

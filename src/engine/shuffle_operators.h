@@ -27,6 +27,30 @@ constexpr RecordShape ShapeOf() {
   return {PartBytes<K>::kFixed, PartBytes<V>::kFixed};
 }
 
+/// The input `i` of an operator on pairs. `kinds` has a letter for each: 's' for the next of its shuffles, 'l' for the
+/// next of its narrow inputs, whose records lie by key as a HashWriter would have put them.
+template <class K, class V>
+KeyedInput InputOf(const NodeScope& scope, std::string_view kinds, size_t i, int32_t partition) {
+  const char kind = kinds.at(i);
+  const auto place = static_cast<size_t>(std::count(kinds.begin(), kinds.begin() + static_cast<ptrdiff_t>(i), kind));
+  if (kind == 's') return {ShapeOf<K, V>(), scope.plan().shuffles.at(place)};
+  return {ShapeOf<K, V>(), -1, [&scope, place, partition](const auto& use) {
+            constexpr size_t kFrame = 16 << 10;
+            Buffer frame, scratch;
+            auto sink = MakeSink<std::pair<K, V>>([&](const std::pair<K, V>& record) {
+              if (frame.capacity() == 0) frame.Reserve(kFrame + kFrame / 8);
+              PartBytes<K>::With(record.first, scratch,
+                                 [&](std::string_view key) { AppendPart(frame, key, PartBytes<K>::kFixed); });
+              PartBytes<V>::Append(frame, record.second);
+              if (frame.size() < kFrame) return;
+              use(frame);
+              frame.Clear();
+            });
+            scope.RunInput(place, partition, sink);
+            if (!frame.empty()) use(frame);
+          }};
+}
+
 /// Writes pairs by hash of the key, without combining.
 template <class K, class V>
 struct HashWriter : StageSink {
@@ -137,19 +161,27 @@ struct CombineWriter : StageSink {
 template <class K, class V, class F>
 struct ReduceOp : Operator {
   using Value = Stored<V>;
+  std::string kinds;
   F f;
-  explicit ReduceOp(F function) : f(std::move(function)) {}
+  ReduceOp(std::string_view input_kinds, F function) : kinds(input_kinds), f(std::move(function)) {}
   static std::unique_ptr<ReduceOp> Make(std::string_view payload) {
-    return std::make_unique<ReduceOp>(LoadFunction<F>(payload));
+    return std::make_unique<ReduceOp>(payload.substr(0, 1), LoadFunction<F>(payload.substr(1)));
   }
 
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
     auto& next = static_cast<Sink<std::pair<K, V>>&>(out);
-    BlockReader reader(scope.task, scope.plan().shuffles.at(0), partition);
     Fold fold{*this, scope.task, next};
-    std::string_view frame;
-    while (reader.NextFrame(frame)) {
-      if (!fold.AddFrame(frame)) reader.Malformed();
+    const KeyedInput input = InputOf<K, V>(scope, kinds, 0, partition);
+    if (input.local) {
+      input.local([&](Buffer& frame) { fold.AddFrame(frame.view()); });
+    } else {
+      BlockReader reader(scope.task, input.shuffle, partition);
+      std::string_view frame;
+      while (reader.NextFrame(frame)) {
+        const int64_t records = fold.AddFrame(frame);
+        if (records < 0) reader.Malformed();
+        scope.task.metrics.shuffle_records_read += records;
+      }
     }
     fold.Finish();
   }
@@ -165,7 +197,8 @@ struct ReduceOp : Operator {
     CombineQueue<V, F> queue{table, op.f};
     std::unique_ptr<GraceFiles> overflow{};
 
-    bool AddFrame(std::string_view frame) {
+    /// How many records there were; -1 when they do not parse.
+    int64_t AddFrame(std::string_view frame) {
       int64_t records = 0;
       bool good = true;
       good = ForEachRecord(frame, ShapeOf<K, V>(),
@@ -180,10 +213,9 @@ struct ReduceOp : Operator {
                            }) &&
              good;
       queue.Drain();
-      if (level == 0) task.metrics.shuffle_records_read += records;
       task.metrics.peak_memory = std::max(task.metrics.peak_memory, static_cast<int64_t>(table.memory_bytes()));
-      if (table.coming_bytes() > static_cast<size_t>(task.memory_bytes) && level < GraceFiles::kLevelsMax) Spill();
-      return good;
+      if (GraceFiles::Worthwhile(table.coming_bytes(), task.memory_bytes, level)) Spill();
+      return good ? records : -1;
     }
     void Spill() {
       if (!overflow) overflow = std::make_unique<GraceFiles>(task, ShapeOf<K, V>(), level);
@@ -208,7 +240,7 @@ struct ReduceOp : Operator {
         task.CheckKilled();
         Fold fold{op, task, next, level + 1};
         overflow->ReadPart(part, [&](std::string_view frame) {
-          if (!fold.AddFrame(frame)) throw TaskError("a spill file is damaged");
+          if (fold.AddFrame(frame) < 0) throw TaskError("a spill file is damaged");
         });
         fold.Finish();
       }
@@ -242,10 +274,12 @@ void ValuesFrom(std::span<const std::string_view> bytes, std::vector<V>& values)
 
 template <class K, class V>
 struct GroupOp : Operator {
-  static std::unique_ptr<GroupOp> Make(std::string_view) { return std::make_unique<GroupOp>(); }
+  std::string kinds;
+  explicit GroupOp(std::string_view input_kinds) : kinds(input_kinds) {}
+  static std::unique_ptr<GroupOp> Make(std::string_view payload) { return std::make_unique<GroupOp>(payload); }
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
     auto& next = static_cast<Sink<std::pair<K, std::vector<V>>>&>(out);
-    const KeyedInput inputs[] = {{scope.plan().shuffles.at(0), ShapeOf<K, V>()}};
+    const KeyedInput inputs[] = {InputOf<K, V>(scope, kinds, 0, partition)};
     std::pair<K, std::vector<V>> record;
     GroupInputs(scope.task, inputs, partition,
                 [&](std::string_view key, std::span<const std::string_view> values, std::span<const std::string_view>) {
@@ -259,11 +293,12 @@ struct GroupOp : Operator {
 template <class K, class V, class W>
 struct CoGroupOp : Operator {
   using Record = std::pair<K, std::pair<std::vector<V>, std::vector<W>>>;
-  static std::unique_ptr<CoGroupOp> Make(std::string_view) { return std::make_unique<CoGroupOp>(); }
+  std::string kinds;
+  explicit CoGroupOp(std::string_view input_kinds) : kinds(input_kinds) {}
+  static std::unique_ptr<CoGroupOp> Make(std::string_view payload) { return std::make_unique<CoGroupOp>(payload); }
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
     auto& next = static_cast<Sink<Record>&>(out);
-    const KeyedInput inputs[] = {{scope.plan().shuffles.at(0), ShapeOf<K, V>()},
-                                 {scope.plan().shuffles.at(1), ShapeOf<K, W>()}};
+    const KeyedInput inputs[] = {InputOf<K, V>(scope, kinds, 0, partition), InputOf<K, W>(scope, kinds, 1, partition)};
     Record record;
     GroupInputs(
         scope.task, inputs, partition,
@@ -281,30 +316,31 @@ template <class K, class V, class W, bool kOuter>
 struct JoinOp : Operator {
   using Right = std::conditional_t<kOuter, std::optional<W>, W>;
   using Record = std::pair<K, std::pair<V, Right>>;
-  static std::unique_ptr<JoinOp> Make(std::string_view) { return std::make_unique<JoinOp>(); }
+  std::string kinds;
+  explicit JoinOp(std::string_view input_kinds) : kinds(input_kinds) {}
+  static std::unique_ptr<JoinOp> Make(std::string_view payload) { return std::make_unique<JoinOp>(payload); }
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
     auto& next = static_cast<Sink<Record>&>(out);
-    const KeyedInput left{scope.plan().shuffles.at(0), ShapeOf<K, V>()};
-    const KeyedInput right{scope.plan().shuffles.at(1), ShapeOf<K, W>()};
     Record record;
-    ProbeInputs(scope.task, left, right, partition,
-                [&](std::string_view key, std::string_view value, const HashIndex& index, const HashIndex::Slot* slot) {
-                  if (slot == nullptr && !kOuter) return;
+    ProbeInputs(scope.task, InputOf<K, V>(scope, kinds, 0, partition), InputOf<K, W>(scope, kinds, 1, partition),
+                partition,
+                [&](std::string_view key, std::string_view value, const HashIndex& index, const HashIndex::Key* found) {
+                  if (found == nullptr && !kOuter) return;
                   record.first = KeyFrom<K>(key);
                   ValueFrom(value, record.second.first);
-                  if (slot == nullptr) {
+                  if (found == nullptr) {
                     if constexpr (kOuter) record.second.second.reset();
                     next.Push(record);
                     return;
                   }
-                  for (uint32_t e = slot->head; e != HashIndex::kEnd; e = index.entry(e).next) {
+                  index.ForEachValue(found->value, [&](std::string_view right) {
                     if constexpr (kOuter) {
-                      ValueFrom(index.entry(e).view(), record.second.second.emplace());
+                      ValueFrom(right, record.second.second.emplace());
                     } else {
-                      ValueFrom(index.entry(e).view(), record.second.second);
+                      ValueFrom(right, record.second.second);
                     }
                     next.Push(record);
-                  }
+                  });
                 });
   }
 };

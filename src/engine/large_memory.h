@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace fairlead::engine {
+
+/// The size of a huge page: from here on memory comes straight from the system, in huge pages where it gives them.
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
+struct FreeMemory {
+  size_t bytes = 0;
+  void operator()(void* p) const;
+};
+/// Zeroed memory for what is read here and there all over: in small pages every access would also miss the address
+/// translation's cache. Throws std::bad_alloc.
+template <class T>
+using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
+
+void* AllocateZeroed(size_t bytes);
+
+template <class T>
+ZeroedArray<T> MakeZeroed(size_t n) {
+  return ZeroedArray<T>(static_cast<T*>(AllocateZeroed(n * sizeof(T))), FreeMemory{n * sizeof(T)});
+}
+
+}  // namespace fairlead::engine
