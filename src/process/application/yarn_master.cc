@@ -193,6 +193,8 @@ void YarnMaster::OnAllocateFailed(const rpc::RpcError& error) {
     return;
   }
   ScheduleAllocate(kRetry);
+  if (IsException(error, "InvalidResourceRequestException") && callbacks_.on_refused)
+    callbacks_.on_refused(error.message);
 }
 
 void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {

@@ -54,6 +54,8 @@ class YarnMaster {
     std::function<void(const ExecutorContainer& executor)> on_executor_started;
     /// Also for one that never started.
     std::function<void(const ExecutorEnd& end)> on_executor_ended;
+    /// The resource manager will not give containers of this size, at least for now; it is asked again (may be null).
+    std::function<void(const std::string& reason)> on_refused;
     /// The resource manager does not want this master any more.
     std::function<void(const std::string& reason)> on_dismissed;
     /// Between 0 and 1, for allocate.

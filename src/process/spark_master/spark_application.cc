@@ -19,6 +19,8 @@ constexpr base::Duration kRetry = base::Duration::Millis(500);
 constexpr base::Duration kEagerPoll = base::Duration::Millis(100);
 constexpr base::Duration kCalmPoll = base::Duration::Seconds(1);
 constexpr base::Duration kEagerFor = base::Duration::Seconds(5);
+/// How often it is looked for the reason of an attempt's end.
+constexpr int kLooks = 50;
 constexpr const char* kQueueVariable = "FAIRLEAD_QUEUE";
 
 bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnApplicationStateProto::kFinished; }
@@ -93,7 +95,7 @@ void SparkApplication::Submit() {
   Call<wy::SubmitApplicationResponseProto>("submitApplication", request, [this](wy::SubmitApplicationResponseProto) {
     accepted_ = true;
     accepted_at_ = loop_.Now();
-    if (ending_) return Kill();
+    if (ending_) return AwaitAttempt();
     log_.Info("an application begins", {{"application", id_},
                                         {"name", registration_.application.name},
                                         {"user", registration_.application.user},
@@ -114,12 +116,15 @@ void SparkApplication::AwaitAttempt() {
 }
 
 void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
-  if (ending_) return;  // Kill() is under way
-  if (IsFinal(report.YarnApplicationState())) return Remove(std::string(report.Diagnostics()));
+  if (IsFinal(report.YarnApplicationState())) {
+    if (!ending_) Tell(std::string(report.Diagnostics()));
+    return Over();
+  }
   if (report.am_rm_token) return StartMaster(*report.am_rm_token);
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
+  if (ending_ && !eager) return Kill();
   loop_.After(eager ? kEagerPoll : kCalmPoll, [this, alive = alive_] {
-    if (*alive && !ending_) AwaitAttempt();
+    if (*alive) AwaitAttempt();
   });
 }
 
@@ -149,13 +154,19 @@ void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
     policy_.OnEnded(loop_.Now(), end, effects);
     Apply(effects);
   };
-  callbacks.on_dismissed = [this](const std::string& reason) { OnDismissed(reason); };
+  callbacks.on_refused = [this](const std::string& reason) {
+    // With executors the job goes on; the cluster may have large nodes again.
+    if (policy_.executors() == 0) Remove(reason);
+  };
+  callbacks.on_dismissed = [this](const std::string& reason) { OnDismissed(reason, kLooks); };
   callbacks.progress = [] { return 0.0f; };
   const endpoints::yarn::RpcToken am_rm_token{token.identifier, token.password, token.kind, token.service};
   master_ =
       std::make_unique<application::YarnMaster>(loop_, net_, settings_.scheduler, am_rm_token, std::move(callbacks));
   master_->Register(settings_.host, settings_.port, registration_.application.ui_url, [this](base::Status status) {
-    if (!status.ok()) OnDismissed(status.error().message);
+    if (!status.ok()) return OnDismissed(status.error().message, kLooks);
+    registered_ = true;
+    if (ending_) Finish();
   });
   ExecutorPolicy::Effects effects;
   policy_.Begin(effects);
@@ -196,55 +207,61 @@ void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
-/// The resource manager has ended the attempt, or will not serve it; its report says more than the refused call.
-void SparkApplication::OnDismissed(const std::string& reason) {
-  if (ending_) return;
+/// The resource manager has ended the attempt; its report says why as soon as the application's end is stored.
+void SparkApplication::OnDismissed(const std::string& reason, int looks) {
+  if (ending_) return Over();
   wy::GetApplicationReportRequestProto request;
   request.application_id = proto_id_;
   Call<wy::GetApplicationReportResponseProto>(
-      "getApplicationReport", request, [this, reason](wy::GetApplicationReportResponseProto answer) {
+      "getApplicationReport", request, [this, reason, looks](wy::GetApplicationReportResponseProto answer) {
         const wy::ApplicationReportProto& report = answer.ApplicationReport();
-        const bool final = IsFinal(report.YarnApplicationState());
-        if (final) master_.reset();
-        Remove(final && !report.Diagnostics().empty() ? std::string(report.Diagnostics()) : reason);
+        if (!IsFinal(report.YarnApplicationState())) {
+          if (looks == 0) return Remove(reason);
+          loop_.After(kEagerPoll, [this, alive = alive_, reason, looks] {
+            if (*alive) OnDismissed(reason, looks - 1);
+          });
+          return;
+        }
+        if (!ending_) Tell(report.Diagnostics().empty() ? reason : std::string(report.Diagnostics()));
+        Over();
       });
 }
 
-/// Ends the driver, too.
-void SparkApplication::Remove(const std::string& reason) {
-  if (ending_) return;
+/// Lets the driver know that this is the end, and why.
+void SparkApplication::Tell(const std::string& reason) {
   log_.Warn("an application is removed",
             {{"application", id_}, {"name", registration_.application.name}, {"reason", reason}});
   callbacks_.tell(es::EncodeRemoved(build_, reason));
+}
+
+void SparkApplication::Remove(const std::string& reason) {
+  if (ending_) return;
+  Tell(reason);
   End(reason);
 }
 
 void SparkApplication::End(const std::string& reason) {
-  if (ending_) return;
-  ending_ = true;
+  if (std::exchange(ending_, true)) return;
+  end_reason_ = reason;
   log_.Info("an application ends", {{"application", id_}, {"reason", reason.empty() ? "the driver is done" : reason}});
-  if (master_) {
-    // In a later turn: this may be called from one of the master's own callbacks.
-    loop_.Post([this, alive = alive_, reason] {
-      if (!*alive) return;
-      master_->Finish(reason.empty(), reason, "", [this] { Over(); });
-    });
-    return;
-  }
-  // Otherwise the answer to what is under way comes, and then it is known that this is the end.
-  if (accepted_) Kill();
+  // Before that the answer to what is under way comes, and then it is known that this is the end.
+  if (registered_) Finish();
+}
+
+void SparkApplication::Finish() {
+  // In a later turn: this may be one of the master's own callbacks.
+  loop_.Post([this, alive = alive_] {
+    if (*alive && !over_) master_->Finish(end_reason_.empty(), end_reason_, "", [this] { Over(); });
+  });
 }
 
 /// There is nothing that could be ended at the resource manager, or it does not let this daemon.
 void SparkApplication::OnRefused(const std::string& reason) {
-  if (!ending_) {
-    log_.Warn("an application is refused", {{"name", registration_.application.name}, {"reason", reason}});
-    callbacks_.tell(es::EncodeRemoved(build_, "the resource manager refused it: " + reason));
-  }
+  if (!ending_) Tell("the resource manager refused it: " + reason);
   Over();
 }
 
-/// It has no master that could unregister yet.
+/// Its queue has no room for one more application, so that no master can unregister.
 void SparkApplication::Kill() {
   wy::KillApplicationRequestProto request;
   request.application_id = proto_id_;

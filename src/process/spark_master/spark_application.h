@@ -67,10 +67,12 @@ class SparkApplication {
   void AwaitAttempt();
   void OnReport(const wire::yarn::ApplicationReportProto& report);
   void StartMaster(const wire::hadoop_rpc::TokenProto& token);
-  void OnDismissed(const std::string& reason);
+  void OnDismissed(const std::string& reason, int looks);
   void Apply(const ExecutorPolicy::Effects& effects);
+  void Tell(const std::string& reason);
   void Remove(const std::string& reason);
   void OnRefused(const std::string& reason);
+  void Finish();
   void Kill();
   void Over();
 
@@ -89,7 +91,9 @@ class SparkApplication {
   bool accepted_ = false;
   base::Instant accepted_at_;
   std::unique_ptr<application::YarnMaster> master_;
+  bool registered_ = false;  // the master
   bool ending_ = false;
+  std::string end_reason_;  // empty: the driver is done
   bool over_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
