@@ -36,7 +36,7 @@ class CombineQueue {
 
   /// Folds in all that waits; the table is complete then.
   void Drain() {
-    for (size_t i = 0; i < count_; ++i) table_.PrefetchEntry(waiting_[i].key.hash);
+    for (size_t i = 0; i < count_; ++i) table_.TouchEntry(waiting_[i].key.hash);
     for (size_t i = 0; i < count_; ++i) Fold(waiting_[i].key, waiting_[i].value);
     count_ = 0;
   }

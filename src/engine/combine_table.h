@@ -100,8 +100,8 @@ class CombineTable {
   /// Ask the memory for what an Upsert of this hash will read: its word of the index; then, when that has come, the
   /// entry which the word names.
   void PrefetchIndex(uint64_t hash) const { __builtin_prefetch(&index_[hash & mask_]); }
-  void PrefetchEntry(uint64_t hash) const {
-    if (const uint32_t number = index_[hash & mask_] & mask_; number != 0) __builtin_prefetch(&At(number - 1), 1);
+  void TouchEntry(uint64_t hash) const {
+    if (const uint32_t number = index_[hash & mask_] & mask_; number != 0) Touch(&At(number - 1));
   }
 
   /// The entry of a number that Upsert gave.

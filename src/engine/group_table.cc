@@ -235,11 +235,11 @@ bool Grouping::ProbeFrame(std::string_view frame, const HashIndex& right, const 
     }
   };
   const auto drain = [&] {
-    for (size_t i = 0; i < count; ++i) right.PrefetchKey(waiting[i].table_key);
+    for (size_t i = 0; i < count; ++i) right.TouchKey(waiting[i].table_key);
     for (size_t i = 0; i < count; ++i) waiting[i].found = right.Find(waiting[i].table_key);
-    for_found([&](const HashIndex::Key& key) { right.PrefetchPlace(key); });
-    for_found([&](const HashIndex::Key& key) { right.PrefetchEntry(key); });
-    for_found([&](const HashIndex::Key& key) { right.PrefetchValue(key); });
+    for_found([&](const HashIndex::Key& key) { right.TouchPlace(key); });
+    for_found([&](const HashIndex::Key& key) { right.TouchEntry(key); });
+    for_found([&](const HashIndex::Key& key) { right.TouchValue(key); });
     for (size_t i = 0; i < count; ++i) use(waiting[i].key, waiting[i].value, right, waiting[i].found);
     count = 0;
   };

@@ -12,11 +12,14 @@ void HashIndex::Add(std::string_view key, std::string_view value) {
 }
 
 void HashIndex::Drain() {
-  for (size_t i = 0; i < waiting_count_; ++i) keys_.PrefetchEntry(waiting_[i].key.hash);
+  for (size_t i = 0; i < waiting_count_; ++i) keys_.TouchEntry(waiting_[i].key.hash);
   for (size_t i = 0; i < waiting_count_; ++i) {
     const auto& [key, value] = waiting_[i];
     const uint32_t number = keys_.Upsert(
-        key, [](Values& values) { ++values.count; }, [] { return Values{0, 1}; });
+        key, [](Values& values) { ++values.count; },
+        [] {
+          return Values{0, 1};
+        });
     entries_.push_back({value.data(), static_cast<uint32_t>(value.size()), number});
   }
   waiting_count_ = 0;

@@ -9,8 +9,8 @@
 
 namespace fairlead::engine {
 
-/// Index from key bytes to lists of values, for joins and grouping. Values are only pointed to: their bytes must outlive
-/// it. First Add all, then Arrange, then Find. O(1) amortised an operation.
+/// Index from key bytes to lists of values, for joins and grouping. Values are only pointed to: their bytes must
+/// outlive it. First Add all, then Arrange, then Find. O(1) amortised an operation.
 class HashIndex {
  public:
   struct Values {
@@ -27,15 +27,17 @@ class HashIndex {
 
   /// Null when the key is absent.
   const Key* Find(const TableKey& key) const { return keys_.Find(key); }
-  /// Ask the memory for what Find will read, as CombineTable does, and then for what leads to the first value that was
-  /// found, one step after the other.
+  /// Bring near what Find will read, as CombineTable does, and then what leads to the first value that was found, one
+  /// step after the other, each in a loop of its own over many.
   void PrefetchIndex(const TableKey& key) const { keys_.PrefetchIndex(key.hash); }
-  void PrefetchKey(const TableKey& key) const { keys_.PrefetchEntry(key.hash); }
-  void PrefetchPlace(const Key& key) const {
-    if (!order_.empty()) __builtin_prefetch(&order_[key.value.first]);
+  void TouchKey(const TableKey& key) const { keys_.TouchEntry(key.hash); }
+  void TouchPlace(const Key& key) const {
+    if (!order_.empty()) Touch(&order_[key.value.first]);
   }
-  void PrefetchEntry(const Key& key) const { __builtin_prefetch(&EntryAt(key.value.first)); }
-  void PrefetchValue(const Key& key) const { __builtin_prefetch(EntryAt(key.value.first).value); }
+  void TouchEntry(const Key& key) const { Touch(&EntryAt(key.value.first)); }
+  void TouchValue(const Key& key) const {
+    if (EntryAt(key.value.first).size > 0) Touch(EntryAt(key.value.first).value);
+  }
 
   uint32_t keys() const { return static_cast<uint32_t>(keys_.size()); }
   /// Keys are numbered in order of arrival.
