@@ -1,11 +1,11 @@
 #include "engine/frame.h"
 
 #include <lz4.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 #include <zstd.h>
 
 #include <cstring>
+
+#include "engine/checksum.h"
 
 namespace fairlead::engine {
 

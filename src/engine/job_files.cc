@@ -1,13 +1,11 @@
 #include "engine/job_files.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
 #include "engine/buffer.h"
+#include "engine/checksum.h"
 #include "engine/errors.h"
 #include "engine/files.h"
 

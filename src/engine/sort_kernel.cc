@@ -3,7 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
+#include <utility>
 
 #include "engine/block_reader.h"
 #include "engine/errors.h"
@@ -38,6 +41,7 @@ class Sorter {
   }
   void Load(std::string_view frame);
   void SortItems();
+  void SortBucket(std::span<Item> items, Item* spare) const;
   void WriteRun();
   void Merge(const std::function<void(std::string_view)>& use);
   /// The size of a file's buffer: this part of the task's memory.
@@ -70,29 +74,57 @@ void Sorter::Load(std::string_view frame) {
   if (in.failed) reader_.Malformed();
 }
 
-void Sorter::SortItems() {
+/// Sorts in place, with as many spare places: by 8 bits of the prefix at a time, beginning where the items differ, so
+/// that keys of few symbols (text, digits) spread too; small buckets by comparison. Equal prefixes are compared whole.
+void Sorter::SortBucket(std::span<Item> items, Item* spare) const {
+  constexpr size_t kSmall = 48;
   const auto less = [this](const Item& a, const Item& b) { return Less(a, b); };
-  constexpr size_t kSmall = 512;
-  if (items_.size() <= kSmall) {
-    std::sort(items_.begin(), items_.end(), less);
+  if (items.size() <= kSmall) {
+    std::sort(items.begin(), items.end(), less);
     return;
   }
+  uint64_t low = UINT64_MAX, high = 0;
+  for (const Item& item : items) {
+    low = std::min(low, item.prefix);
+    high = std::max(high, item.prefix);
+  }
+  if (low == high) {
+    if (order_.less != nullptr) std::sort(items.begin(), items.end(), less);
+    return;
+  }
+  const int shift = std::max(0, static_cast<int>(std::bit_width(high - low)) - 8);
+  std::array<uint32_t, 256> ends{};
+  for (const Item& item : items) ++ends[(item.prefix - low) >> shift];
+  for (uint32_t sum = 0; uint32_t & end : ends) end = std::exchange(sum, sum + end);
+  for (const Item& item : items) spare[ends[(item.prefix - low) >> shift]++] = item;
+  std::copy_n(spare, items.size(), items.begin());
+  uint32_t begin = 0;
+  for (const uint32_t end : ends) {
+    if (end - begin > 1) SortBucket(items.subspan(begin, end - begin), spare);
+    begin = end;
+  }
+}
+
+/// The first pass spreads over as many buckets as keep their counters in the cache; they are then sorted one by one.
+void Sorter::SortItems() {
+  constexpr size_t kLarge = 1 << 14;
+  std::vector<Item> spare(items_.size());
+  if (items_.size() < kLarge) return SortBucket(items_, spare.data());
   const auto [low, high] = std::minmax_element(items_.begin(), items_.end(),
                                                [](const Item& a, const Item& b) { return a.prefix < b.prefix; });
   const uint64_t first = low->prefix, range = high->prefix - first;
-  // About 32 items a bucket when keys are spread evenly; at most 2^16 buckets so that the counters stay in cache.
-  const int bits = std::clamp(static_cast<int>(std::bit_width(items_.size())) - 5, 1, 16);
+  const int bits = std::min(static_cast<int>(std::bit_width(items_.size())) - 5, 16);
   const int shift = std::max(0, static_cast<int>(std::bit_width(range)) - bits);
-  std::vector<uint32_t> starts((range >> shift) + 2, 0);
-  for (const Item& item : items_) ++starts[((item.prefix - first) >> shift) + 1];
-  for (size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
-  std::vector<Item> sorted(items_.size());
-  std::vector<uint32_t> next(starts.begin(), starts.end() - 1);
-  for (const Item& item : items_) sorted[next[(item.prefix - first) >> shift]++] = item;
-  for (size_t i = 0; i + 1 < starts.size(); ++i) {
-    if (starts[i + 1] - starts[i] > 1) std::sort(sorted.begin() + starts[i], sorted.begin() + starts[i + 1], less);
+  std::vector<uint32_t> ends((range >> shift) + 1, 0);
+  for (const Item& item : items_) ++ends[(item.prefix - first) >> shift];
+  for (uint32_t sum = 0; uint32_t & end : ends) end = std::exchange(sum, sum + end);
+  for (const Item& item : items_) spare[ends[(item.prefix - first) >> shift]++] = item;
+  items_.swap(spare);
+  uint32_t begin = 0;
+  for (const uint32_t end : ends) {
+    if (end - begin > 1) SortBucket(std::span(items_).subspan(begin, end - begin), spare.data());
+    begin = end;
   }
-  items_ = std::move(sorted);
 }
 
 void Sorter::WriteRun() {
