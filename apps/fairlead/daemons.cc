@@ -56,6 +56,8 @@ void AddDaemons(CLI::App& app, int& exit_code) {
   spark->add_option("--host", spark_options->host, "address to listen on (127.0.0.1; 0.0.0.0 for every one)");
   spark->add_option("--port", spark_options->port, "port (7077)");
   spark->add_option("--queue", spark_options->queue, "queue of applications that do not choose (default)");
+  spark->add_option("--state", spark_options->state,
+                    "directory of what outlives a restart (default: below hadoop.tmp.dir)");
   spark->footer(
       "Each driver becomes an application of the cluster, before `fairlead rm` and before Hadoop's ResourceManager.\n"
       "Examples:\n  fairlead spark-master --hadoop-conf /etc/hadoop/conf --spark-home /opt/spark-3.5.9\n"

@@ -25,14 +25,26 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
   return endpoint;
 }
 
-base::Result<process::spark_master::SparkMasterSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
+struct DaemonSettings {
+  process::spark_master::SparkMasterSettings master;
+  std::string state_directory;
+};
+
+base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
   const auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   const config::HadoopConf& conf = source->conf;
-  process::spark_master::SparkMasterSettings settings;
+  DaemonSettings daemon;
+  process::spark_master::SparkMasterSettings& settings = daemon.master;
   settings.listen.host = options.host.empty() ? conf.String("fairlead.spark-master.host", "127.0.0.1") : options.host;
   settings.listen.port =
       options.port ? *options.port : static_cast<uint16_t>(conf.Int("fairlead.spark-master.port", kPort, 0, 65535));
+  daemon.state_directory = options.state;
+  if (daemon.state_directory.empty()) {
+    daemon.state_directory = conf.String("fairlead.spark-master.state-dir",
+                                         conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/fairlead-spark-master-" +
+                                             std::to_string(settings.listen.port));
+  }
   process::spark_master::ApplicationSettings& application = settings.application;
   application.host = Connectable(settings.listen).host;
   application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
@@ -59,7 +71,7 @@ base::Result<process::spark_master::SparkMasterSettings> ReadSparkMasterSettings
     if (!build) return build.error();
     settings.builds.push_back(std::move(*build));
   }
-  return settings;
+  return daemon;
 }
 
 }  // namespace
@@ -69,11 +81,18 @@ int RunSparkMaster(const SparkMasterOptions& options) {
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   env_posix::RaiseOpenFilesLimit();
   const auto log = MakeLog("spark-master", options.log_file, options.log_level);
-  for (const auto& build : settings->builds)
+  for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   const auto loop = env_posix::MakePosixLoop();
-  const std::string manager = settings->application.resource_manager.ToString();
-  const auto master = process::spark_master::SparkMaster::Start(*loop, *loop, *log, std::move(*settings));
+  const std::string manager = settings->master.application.resource_manager.ToString();
+  const std::string& state = settings->state_directory;
+  if (const base::Status made = env_posix::MakePosixDisk()->MakeDirectories(state, 0700); !made.ok()) {
+    return Refuse("cannot make the state directory " + state + ": " + made.error().message, 1);
+  }
+  auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine);
+  if (!store.ok()) return Refuse(store.error().message, 1);
+  const auto master =
+      process::spark_master::SparkMaster::Start(*loop, *loop, store->get(), *log, std::move(settings->master));
   if (!master.ok()) return Refuse(master.error().message, 1);
   for (const int signal : {SIGTERM, SIGINT}) loop->OnSignal(signal, [&loop] { loop->Stop(); });
   log->Info("the Spark master is ready",

@@ -16,6 +16,7 @@ struct SparkMasterOptions {
   std::string host;
   std::optional<uint16_t> port;
   std::string queue;
+  std::string state;  // directory
   std::string log_file;
   env::LogLevel log_level = env::LogLevel::kInfo;
 };

@@ -11,6 +11,7 @@ from texts import text_file
 
 SPARKS = ("3.5.9", "4.3.0")
 HERE = Spec(spark=SPARKS[0], history=False)
+READY = "the Spark master is ready"
 DYNAMIC = {"spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.enabled": "true", "spark.dynamicAllocation.shuffleTracking.enabled": "false",
            "spark.dynamicAllocation.initialExecutors": 2, "spark.dynamicAllocation.minExecutors": 0, "spark.dynamicAllocation.maxExecutors": 3,
            "spark.dynamicAllocation.executorIdleTimeout": "2s"}
@@ -27,12 +28,14 @@ def master(cluster, sparks=SPARKS):
 
 def start_master(cluster, sparks=SPARKS):
     homes = [word for spark in sparks for word in ("--spark-home", peers.spark(spark))]
+    ready = log(cluster).count(READY)
     cluster.spawn("spark-master", [peers.BINARY, "spark-master", "--hadoop-conf", cluster.conf, "--port", cluster.spark_master, "--queue", "root.alpha", *homes])
-    cluster.wait(lambda: "the Spark master is ready" in log(cluster), "the Spark master")
+    cluster.wait(lambda: log(cluster).count(READY) > ready, "the Spark master")
 
 
 def log(cluster):
-    return (cluster.directory / "spark-master.log").read_text()
+    path = cluster.directory / "spark-master.log"
+    return path.read_text() if path.exists() else ""
 
 
 def options(cluster, **conf):
@@ -111,6 +114,43 @@ def driver_killed(cluster, work):
     cluster.wait(lambda: not container_processes(app_id), "the executors' end")
 
 
+def master_killed(cluster, work):
+    """kill -9 of the Spark master in mid-task: no executor ends, no task runs again, and it goes on to replace executors."""
+    job = PausedJob(cluster, work, *options(cluster), rounds=2)
+    app_id = job.await_round()
+    before = container_processes(app_id)
+    cluster.kill("spark-master")
+    start_master(cluster)
+    cluster.wait(lambda: f"an application goes on application={app_id}" in log(cluster), "the driver to be called back")
+    job.release()
+    job.await_round(2)
+    assert container_processes(app_id) == before, "executors were lost"
+    kill([next(iter(before.values()))])
+    cluster.wait(lambda: len(container_processes(app_id)) == 2 and container_processes(app_id) != before, "the killed executor's successor")
+    job.release(2)
+    result = job.result()
+    assert result["task_retries"] <= 1, result
+    require_end(cluster, app_id)
+
+
+def crashing_executors(cluster, work):
+    """An application whose executors cannot start is given up, and its driver says why."""
+    conf = {"spark.executor.extraJavaOptions": "-XX:+NoSuchOptionAtAll -XX:-IgnoreUnrecognizedVMOptions"}
+    text_file(work / "text")
+    run = cluster.spark_submit(*options(cluster, **conf), peers.HERE / "wordcount.py", work / "text", work / "counts", timeout=200)
+    assert run.returncode != 0
+    assert "executors failed one after the other" in run.stderr, run.stderr[-4000:]
+    app = cluster.apps()[-1]
+    assert "executors failed one after the other" in require_end(cluster, app["id"], "FINISHED", "FAILED")["diagnostics"], app
+
+
+def too_large(cluster, work):
+    """Executors larger than any container may be end the driver with the resource manager's reason."""
+    run = cluster.spark_submit(*options(cluster, **{"spark.executor.memory": "100g"}), peers.HERE / "wordcount.py", work, work / "counts", timeout=120)
+    assert run.returncode != 0
+    assert re.search("Master removed our application: .*Invalid resource request", run.stderr), run.stderr[-4000:]
+
+
 def two_releases(cluster, work):
     jobs = []
     for spark in SPARKS:
@@ -141,10 +181,13 @@ for _version in SPARKS:
     case("all", _spec, name=f"spark-master-word-count-{_version}")(word_count)
     case("all", _spec, name=f"spark-master-dynamic-allocation-{_version}")(dynamic_allocation)
     case("all", _spec, name=f"spark-master-executor-killed-{_version}")(executor_killed)
+    case("all", _spec, name=f"spark-master-killed-{_version}")(master_killed)
     case("all", _spec, name=f"spark-master-application-killed-{_version}")(application_killed)
 case("all", HERE, name="spark-master-queue")(finds_its_queue)
 case("all", HERE, name="spark-master-driver-killed")(driver_killed)
+case("all", HERE, name="spark-master-crashing-executors")(crashing_executors)
+case("all", HERE, name="spark-master-too-large")(too_large)
 case("all", HERE, name="spark-master-two-releases")(two_releases)
 case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
-for _case in (word_count, dynamic_allocation, application_killed):
+for _case in (word_count, dynamic_allocation, application_killed, master_killed):
     case("all", HERE.all_java(), name="spark-master-java-yarn-" + _case.__name__.replace("_", "-"))(_case)

@@ -117,12 +117,25 @@ class SparkDriver : public ::testing::Test {
     for (const std::string& release : kSparkReleases) {
       if (release != "4.1.4") settings.builds.push_back({"/opt/spark-" + release, release, CatalogOf(release)});
     }
-    env_sim::Machine& door = world_.AddMachine("door");
-    auto started = SparkMaster::Start(door.loop(), door.net(), log_, std::move(settings));
-    EXPECT_TRUE(started.ok());
-    master_ = std::move(*started);
+    settings_ = std::move(settings);
+    world_.AddMachine("door");
+    StartMaster();
     world_.AddMachine("driver");
     world_.AddMachine("node");
+  }
+
+  void StartMaster() {
+    env_sim::Machine& door = world_.machine("door");
+    auto started = SparkMaster::Start(door.loop(), door.net(), &door.store(), log_, settings_);
+    ASSERT_TRUE(started.ok());
+    master_ = std::move(*started);
+  }
+  /// As kill -9, and a new start.
+  void RestartMaster() {
+    world_.machine("door").Crash();
+    master_.reset();
+    world_.machine("door").Restart();
+    StartMaster();
   }
 
   bool Await(const std::function<bool()>& done, base::Duration patience = base::Duration::Seconds(30)) {
@@ -215,6 +228,7 @@ class SparkDriver : public ::testing::Test {
 
   env_sim::World world_{1};
   env::NullLog log_;
+  process::spark_master::SparkMasterSettings settings_;
   std::unique_ptr<rm::ResourceManager> manager_;
   std::unique_ptr<SparkMaster> master_;
   process::rpc::RpcClient client_{world_.AddMachine("client").loop(), world_.machine("client").net()};
@@ -326,6 +340,46 @@ TEST_F(SparkDriver, OfAnUnknownBuildIsRefused) {
   stranger->Write(opening);
   EXPECT_TRUE(Await([&] { return stranger->closed(); }));
   EXPECT_EQ(master_->applications(), 1u);
+}
+
+TEST_F(SparkDriver, GoesOnWhenItsMasterHasRestarted) {
+  const std::string release = "4.3.0";
+  auto [first, id] = Register(release);
+  ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kRunning));
+  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kFolder, release)->at(2).stream);
+  const es::RpcAddress address = std::get<es::RegisterApplication>(*registration).driver;
+  std::unique_ptr<Peer> driver;
+  auto listener =
+      world_.AddMachine(address.host)
+          .net()
+          .Listen({address.host, static_cast<uint16_t>(address.port)},
+                  [&](std::unique_ptr<env::Stream> stream) { driver = std::make_unique<Peer>(std::move(stream)); });
+  ASSERT_TRUE(listener.ok());
+
+  RestartMaster();
+  ASSERT_TRUE(Await([&] { return driver != nullptr && !driver->received().empty(); }));
+  EXPECT_EQ(driver->received().at(0).class_name, std::string(kDeployMessages) + "MasterChanged");
+  const auto graph = js::ReadStream(driver->received().at(0).content);
+  const js::Ref endpoint = graph->RefOf(graph->RefOf(graph->Root(), "master"), "endpointAddress");
+  EXPECT_EQ(*graph->Text(graph->RefOf(endpoint, "toString")), "spark://Master@door:7077");
+  driver->Write(OneWay(Message(release, "MasterChangeAcknowledged", id)));
+  EXPECT_EQ(Ask(*driver, Message(release, "RequestExecutors one profile", id)), es::EncodeBoolean(true));
+  EXPECT_EQ(Report(id).YarnApplicationState(), wy::YarnApplicationStateProto::kRunning);
+  driver->Write(OneWay(Message(release, "UnregisterApplication", id)));
+  ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kFinished));
+  EXPECT_EQ(Report(id).FinalApplicationStatus(), wy::FinalApplicationStatusProto::kSucceeded);
+  EXPECT_TRUE(Await([&] { return master_->applications() == 0; }));
+  RestartMaster();
+  EXPECT_EQ(master_->applications(), 0u);
+}
+
+TEST_F(SparkDriver, ThatIsGoneAfterARestartFailsItsApplication) {
+  auto [driver, id] = Register("3.5.5");
+  world_.AddMachine("127.0.0.1");  // where the recorded driver listened; nobody does
+  RestartMaster();
+  ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kFinished));
+  EXPECT_EQ(Report(id).FinalApplicationStatus(), wy::FinalApplicationStatusProto::kFailed);
+  EXPECT_THAT(std::string(Report(id).Diagnostics()), HasSubstr("since this master has restarted"));
 }
 
 TEST_F(SparkDriver, StrangersAreClosedAndHarmNobody) {

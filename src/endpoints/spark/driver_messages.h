@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result.h"
 #include "endpoints/spark/rpc_message.h"
 #include "wire/java_stream/graph.h"
@@ -26,6 +27,7 @@ struct ResourceProfile {
   int64_t pyspark_mib = 0;
   std::optional<int64_t> overhead_mib;
   std::vector<std::string> other;  // names of further resources ("gpu") with an amount above 0
+  FL_FIELDS(id, cores, memory_mib, off_heap_mib, pyspark_mib, overhead_mib, other)
   friend bool operator==(const ResourceProfile&, const ResourceProfile&) = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "model/ids.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::process::application {
@@ -21,6 +22,8 @@ constexpr base::Duration kEager = base::Duration::Millis(100);
 constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
+/// org.apache.hadoop.yarn.api.records.ContainerExitStatus.ABORTED.
+constexpr int32_t kAborted = -100;
 constexpr const char* kShuffleService = "spark_shuffle";
 
 std::string IdOf(const wy::ContainerProto& container) {
@@ -82,6 +85,26 @@ rpc::RpcTarget YarnMaster::ResourceManager() const {
 
 // ---- registration --------------------------------------------------------------------------------------------------
 
+void YarnMaster::Adopt(const std::vector<ExecutorContainer>& executors, int32_t next_executor) {
+  next_executor_ = next_executor;
+  for (const ExecutorContainer& executor : executors) {
+    const auto id = model::ParseContainerId(executor.container_id);
+    if (!id) continue;
+    Container container;
+    container.proto.id = ey::ToWire(*id);
+    container.proto.node_id = wy::NodeIdProto{};
+    container.proto.node_id->host = executor.node.host;
+    container.proto.node_id->port = executor.node.port;
+    container.proto.node_http_address = executor.node_http_address;
+    container.executor_id = executor.executor_id;
+    container.kind = executor.kind;
+    ++kinds_[executor.kind].containers;
+    by_executor_[executor.executor_id] = executor.container_id;
+    containers_[executor.container_id] = std::move(container);
+    unconfirmed_.insert(executor.container_id);
+  }
+}
+
 void YarnMaster::Register(const std::string& host, int32_t port, const std::string& tracking_url,
                           std::function<void(base::Status)> done) {
   registration_.host = host;
@@ -102,8 +125,10 @@ void YarnMaster::SendRegister() {
         if (answer || known) {
           registered_ = true;
           ForgetAsks();
+          if (known) unconfirmed_.clear();  // nobody says what runs
           if (answer) {
             for (const wy::NMTokenProto& token : answer->nm_tokens_from_previous_attempts) TakeToken(token);
+            for (const wy::ContainerProto& container : answer->containers_from_previous_attempts) Confirm(container);
           }
           ScheduleAllocate(base::Duration());
           if (on_registered_) std::exchange(on_registered_, nullptr)({});
@@ -119,6 +144,13 @@ void YarnMaster::SendRegister() {
           if (*alive) SendRegister();
         });
       });
+}
+
+/// A container that runs, started by an earlier life of this process or before the resource manager restarted.
+void YarnMaster::Confirm(const wy::ContainerProto& container) {
+  const std::string id = IdOf(container);
+  unconfirmed_.erase(id);
+  if (!id.empty() && containers_.count(id) == 0) releases_.push_back(*container.id);
 }
 
 // ---- containers wanted and granted ---------------------------------------------------------------------------------
@@ -205,7 +237,10 @@ void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {
     callbacks_.on_dismissed("the resource manager ended this attempt");
     return;
   }
-  if (response.am_rm_token) am_rm_token_ = TokenOf(*response.am_rm_token);
+  if (response.am_rm_token) {
+    am_rm_token_ = TokenOf(*response.am_rm_token);
+    if (callbacks_.on_token) callbacks_.on_token(am_rm_token_);
+  }
   for (const wy::NMTokenProto& token : response.nm_tokens) TakeToken(token);
   for (const wy::NodeReportProto& node : response.updated_nodes) {
     if (!node.node_id || !node.node_state) continue;

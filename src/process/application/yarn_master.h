@@ -58,6 +58,8 @@ class YarnMaster {
     std::function<void(const std::string& reason)> on_refused;
     /// The resource manager does not want this master any more.
     std::function<void(const std::string& reason)> on_dismissed;
+    /// The resource manager has renewed the AMRMToken (may be null).
+    std::function<void(const endpoints::yarn::RpcToken& token)> on_token;
     /// Between 0 and 1, for allocate.
     std::function<float()> progress;
   };
@@ -66,6 +68,9 @@ class YarnMaster {
              Callbacks callbacks);
   ~YarnMaster();
 
+  /// Before Register: executors that an earlier life of this process started, and the id of the next new one. Those
+  /// that have ended meanwhile are reported so.
+  void Adopt(const std::vector<ExecutorContainer>& executors, int32_t next_executor);
   void Register(const std::string& host, int32_t port, const std::string& tracking_url,
                 std::function<void(base::Status)> done);
   /// How many executors of a kind there shall be, and the size of each; the difference is asked for or, from asks,
@@ -105,6 +110,7 @@ class YarnMaster {
   void OnAllocated(wire::yarn::AllocateResponseProto& response);
   void OnAllocateFailed(const rpc::RpcError& error);
   void OnContainer(wire::yarn::ContainerProto container);
+  void Confirm(const wire::yarn::ContainerProto& container);
   void Start(const std::string& container_id);
   void OnStarted(const std::string& container_id,
                  base::Result<wire::yarn::StartContainersResponseProto, rpc::RpcError> answer);
@@ -140,6 +146,8 @@ class YarnMaster {
   /// Nodes that the resource manager has given up, by "host:port".
   std::set<std::string> lost_nodes_;
   int32_t next_executor_ = 1;
+  /// Adopted containers that the resource manager has not named as running.
+  std::set<std::string> unconfirmed_;
 
   bool finishing_ = false;
   wire::yarn::FinishApplicationMasterRequestProto finish_;

@@ -88,6 +88,12 @@ const es::ResourceProfile& ExecutorPolicy::ProfileOf(int32_t id) const {
   return (found != profiles_.end() ? found : profiles_.begin())->second.profile;
 }
 
+std::vector<std::pair<es::ResourceProfile, int32_t>> ExecutorPolicy::totals() const {
+  std::vector<std::pair<es::ResourceProfile, int32_t>> totals;
+  for (const auto& [id, wanted] : profiles_) totals.emplace_back(wanted.profile, wanted.limit);
+  return totals;
+}
+
 void ExecutorPolicy::Begin(Effects& effects) const { SetTargets(effects); }
 
 void ExecutorPolicy::SetTargets(Effects& effects) const {

@@ -68,6 +68,8 @@ class ExecutorPolicy {
   const endpoints::spark::ResourceProfile& ProfileOf(int32_t id) const;
   int32_t CoresOf(int32_t profile) const { return Cores(ProfileOf(profile)); }
   size_t executors() const { return executors_.size(); }
+  /// What was last requested of each profile, for OnRequest after a restart.
+  std::vector<std::pair<endpoints::spark::ResourceProfile, int32_t>> totals() const;
 
  private:
   struct Executor {

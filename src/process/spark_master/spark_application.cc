@@ -1,9 +1,13 @@
 #include "process/spark_master/spark_application.h"
 
+#include <algorithm>
+
+#include "base/codec.h"
 #include "endpoints/spark/master_messages.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "model/ids.h"
 #include "process/spark_master/executor_command.h"
+#include "wire/java_stream/writer.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::process::spark_master {
@@ -21,15 +25,23 @@ constexpr base::Duration kCalmPoll = base::Duration::Seconds(1);
 constexpr base::Duration kEagerFor = base::Duration::Seconds(5);
 /// How often it is looked for the reason of an attempt's end.
 constexpr int kLooks = 50;
+/// More than the executors that can have been granted and not stored when the process ended.
+constexpr int32_t kIdsLeftOut = 10'000;
 constexpr const char* kQueueVariable = "FAIRLEAD_QUEUE";
+
+application::ExecutorContainer ContainerOf(const StoredExecutor& executor) {
+  return {executor.id,           executor.profile,
+          executor.container,    {executor.host, static_cast<uint16_t>(executor.port)},
+          executor.http_address, true};
+}
 
 bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnApplicationStateProto::kFinished; }
 
 }  // namespace
 
-SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Log& log, const ApplicationSettings& settings,
-                                   const es::SparkBuild& build, es::RegisterApplication registration,
-                                   Callbacks callbacks)
+SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
+                                   const ApplicationSettings& settings, const es::SparkBuild& build,
+                                   es::RegisterApplication registration, Callbacks callbacks)
     : loop_(loop),
       net_(net),
       log_(log),
@@ -38,7 +50,10 @@ SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Log& log
       registration_(std::move(registration)),
       callbacks_(std::move(callbacks)),
       rpc_(loop, net),
-      policy_(settings.policy, registration_.application) {}
+      policy_(settings.policy, registration_.application),
+      store_(store) {
+  stored_.registration = wire::java_stream::WriteStream(registration_.graph);
+}
 
 SparkApplication::~SparkApplication() { *alive_ = false; }
 
@@ -93,17 +108,64 @@ void SparkApplication::Submit() {
   context.priority.emplace().priority = 0;
   submitted_ = true;
   Call<wy::SubmitApplicationResponseProto>("submitApplication", request, [this](wy::SubmitApplicationResponseProto) {
-    accepted_ = true;
-    accepted_at_ = loop_.Now();
-    if (ending_) return AwaitAttempt();
     log_.Info("an application begins", {{"application", id_},
                                         {"name", registration_.application.name},
                                         {"user", registration_.application.user},
                                         {"driver", registration_.driver.ToString()},
                                         {"spark", build_.release}});
-    callbacks_.on_accepted();
-    AwaitAttempt();
+    Commit([this] {
+      accepted_ = true;
+      accepted_at_ = loop_.Now();
+      if (!ending_) callbacks_.on_accepted();
+      AwaitAttempt();
+    });
   });
+}
+
+// ---- what outlives this process ------------------------------------------------------------------------------------
+
+/// Stores what has changed, in a later turn: changes of one turn go together.
+void SparkApplication::Save() {
+  if (std::exchange(saving_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (!*alive || over_) return;
+    saving_ = false;
+    Commit([] {});
+  });
+}
+
+void SparkApplication::Commit(std::function<void()> done) {
+  if (store_ == nullptr) return done();
+  stored_.totals.clear();
+  for (const auto& [profile, executors] : policy_.totals()) stored_.totals.push_back({profile, executors});
+  std::string record;
+  base::Encode(record, stored_);
+  store_->Commit({{kApplicationTable, id_, std::move(record)}}, [this, alive = alive_, done](base::Status status) {
+    if (!*alive || over_) return;
+    if (!status.ok())
+      log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
+    done();
+  });
+}
+
+void SparkApplication::Resume(const std::string& id, const StoredApplication& stored) {
+  id_ = id;
+  if (const auto parsed = model::ParseApplicationId(id); parsed.ok()) proto_id_ = endpoints::yarn::ToWire(*parsed);
+  stored_ = stored;
+  resumed_ = true;
+  submitted_ = true;
+  accepted_ = true;
+  accepted_at_ = loop_.Now();
+  ExecutorPolicy::Effects known;  // to the driver, which goes on
+  es::RequestExecutors request{id, {}};
+  for (const StoredTotal& total : stored.totals) request.totals.emplace_back(total.profile, total.executors);
+  policy_.OnRequest(request, known);
+  for (const StoredExecutor& executor : stored.executors) {
+    policy_.OnGranted(ContainerOf(executor), known);
+    if (executor.started) policy_.OnStarted(loop_.Now(), ContainerOf(executor), known);
+  }
+  if (stored_.token_identifier.empty()) return AwaitAttempt();
+  StartMaster();
 }
 
 /// The resource manager lets it begin when its queue has room for one more application.
@@ -120,7 +182,11 @@ void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
     if (!ending_) Tell(std::string(report.Diagnostics()));
     return Over();
   }
-  if (report.am_rm_token) return StartMaster(*report.am_rm_token);
+  if (report.am_rm_token) {
+    const wire::hadoop_rpc::TokenProto& token = *report.am_rm_token;
+    SetToken({token.identifier, token.password, token.kind, token.service});
+    return StartMaster();
+  }
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
   if (ending_ && !eager) return Kill();
   loop_.After(eager ? kEagerPoll : kCalmPoll, [this, alive = alive_] {
@@ -130,12 +196,13 @@ void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
 
 // ---- executors -----------------------------------------------------------------------------------------------------
 
-void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
+void SparkApplication::StartMaster() {
   application::YarnMaster::Callbacks callbacks;
   callbacks.make_launch = [this](const application::ExecutorContainer& executor) {
     ExecutorPolicy::Effects effects;
     policy_.OnGranted(executor, effects);
     Apply(effects);
+    Remember(executor, false);
     const ExecutorCommand command{id_, registration_.application.user, build_.home, &registration_.application,
                                   &policy_.ProfileOf(executor.kind)};
     return ExecutorLaunchContext(command, executor);
@@ -144,6 +211,7 @@ void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
     ExecutorPolicy::Effects effects;
     policy_.OnStarted(loop_.Now(), executor, effects);
     Apply(effects);
+    Remember(executor, true);
   };
   callbacks.on_executor_ended = [this](const application::ExecutorEnd& end) {
     log_.Info("an executor ended", {{"application", id_},
@@ -153,16 +221,23 @@ void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
     ExecutorPolicy::Effects effects;
     policy_.OnEnded(loop_.Now(), end, effects);
     Apply(effects);
+    std::erase_if(stored_.executors, [&](const StoredExecutor& e) { return e.id == end.executor.executor_id; });
+    Save();
   };
+  callbacks.on_token = [this](const endpoints::yarn::RpcToken& token) { SetToken(token); };
   callbacks.on_refused = [this](const std::string& reason) {
     // With executors the job goes on; the cluster may have large nodes again.
     if (policy_.executors() == 0) Remove(reason);
   };
   callbacks.on_dismissed = [this](const std::string& reason) { OnDismissed(reason, kLooks); };
   callbacks.progress = [] { return 0.0f; };
-  const endpoints::yarn::RpcToken am_rm_token{token.identifier, token.password, token.kind, token.service};
-  master_ =
-      std::make_unique<application::YarnMaster>(loop_, net_, settings_.scheduler, am_rm_token, std::move(callbacks));
+  const endpoints::yarn::RpcToken token{stored_.token_identifier, stored_.token_password, stored_.token_kind,
+                                        stored_.token_service};
+  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.scheduler, token, std::move(callbacks));
+  std::vector<application::ExecutorContainer> adopted;
+  for (const StoredExecutor& executor : stored_.executors) adopted.push_back(ContainerOf(executor));
+  // Ids that were given and not stored are not given again.
+  master_->Adopt(adopted, stored_.last_executor + (resumed_ ? kIdsLeftOut : 1));
   master_->Register(settings_.host, settings_.port, registration_.application.ui_url, [this](base::Status status) {
     if (!status.ok()) return OnDismissed(status.error().message, kLooks);
     registered_ = true;
@@ -173,10 +248,30 @@ void SparkApplication::StartMaster(const wire::hadoop_rpc::TokenProto& token) {
   Apply(effects);
 }
 
+void SparkApplication::SetToken(const endpoints::yarn::RpcToken& token) {
+  stored_.token_identifier = token.identifier;
+  stored_.token_password = token.password;
+  stored_.token_kind = token.kind;
+  stored_.token_service = token.service;
+  Save();
+}
+
+void SparkApplication::Remember(const application::ExecutorContainer& executor, bool started) {
+  std::vector<StoredExecutor>& all = stored_.executors;
+  auto found =
+      std::find_if(all.begin(), all.end(), [&](const StoredExecutor& e) { return e.id == executor.executor_id; });
+  if (found == all.end()) found = all.insert(all.end(), StoredExecutor());
+  *found = {executor.executor_id,       executor.kind, executor.container_id, executor.node.host, executor.node.port,
+            executor.node_http_address, started};
+  stored_.last_executor = std::max(stored_.last_executor, std::stoi(executor.executor_id));
+  Save();
+}
+
 bool SparkApplication::RequestExecutors(const es::RequestExecutors& request) {
   ExecutorPolicy::Effects effects;
   const bool taken = !ending_ && policy_.OnRequest(request, effects);
   Apply(effects);
+  if (taken && accepted_) Save();
   return taken;
 }
 
@@ -277,6 +372,8 @@ void SparkApplication::Kill() {
 void SparkApplication::Over() {
   if (std::exchange(over_, true)) return;
   ending_ = true;
+  if (store_ != nullptr && !id_.empty())
+    store_->Commit({{kApplicationTable, id_, std::nullopt}}, [](const base::Status&) {});
   callbacks_.on_over();
 }
 

@@ -10,9 +10,11 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/store.h"
 #include "process/application/yarn_master.h"
 #include "process/rpc/rpc_client.h"
 #include "process/spark_master/executor_policy.h"
+#include "process/spark_master/stored_application.h"
 #include "wire/yarn/client.h"
 
 namespace fairlead::process::spark_master {
@@ -33,7 +35,7 @@ struct ApplicationSettings {
 class SparkApplication {
  public:
   struct Callbacks {
-    /// The resource manager has taken it: id() is set.
+    /// The resource manager has taken it, and this is stored: id() is set.
     std::function<void()> on_accepted;
     /// A message for the driver.
     std::function<void(const std::string& content)> tell;
@@ -41,12 +43,15 @@ class SparkApplication {
     std::function<void()> on_over;
   };
 
-  SparkApplication(env::Loop& loop, env::Net& net, env::Log& log, const ApplicationSettings& settings,
-                   const endpoints::spark::SparkBuild& build, endpoints::spark::RegisterApplication registration,
-                   Callbacks callbacks);
+  /// `store` may be null: then a restart of this process ends the application.
+  SparkApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
+                   const ApplicationSettings& settings, const endpoints::spark::SparkBuild& build,
+                   endpoints::spark::RegisterApplication registration, Callbacks callbacks);
   ~SparkApplication();
 
   void Start();
+  /// Instead of Start: goes on with what an earlier life of this process stored.
+  void Resume(const std::string& id, const StoredApplication& stored);
   bool RequestExecutors(const endpoints::spark::RequestExecutors& request);
   bool KillExecutors(const endpoints::spark::KillExecutors& request);
   /// The driver has nothing more to do (`reason` empty), or is gone.
@@ -66,7 +71,11 @@ class SparkApplication {
   void Submit();
   void AwaitAttempt();
   void OnReport(const wire::yarn::ApplicationReportProto& report);
-  void StartMaster(const wire::hadoop_rpc::TokenProto& token);
+  void StartMaster();
+  void SetToken(const endpoints::yarn::RpcToken& token);
+  void Remember(const application::ExecutorContainer& executor, bool started);
+  void Save();
+  void Commit(std::function<void()> done);
   void OnDismissed(const std::string& reason, int looks);
   void Apply(const ExecutorPolicy::Effects& effects);
   void Tell(const std::string& reason);
@@ -85,6 +94,10 @@ class SparkApplication {
   Callbacks callbacks_;
   rpc::RpcClient rpc_;
   ExecutorPolicy policy_;
+  env::Store* const store_;
+  StoredApplication stored_;
+  bool resumed_ = false;
+  bool saving_ = false;  // a commit is due
   wire::yarn::ApplicationIdProto proto_id_;
   std::string id_;
   bool submitted_ = false;  // perhaps not yet answered

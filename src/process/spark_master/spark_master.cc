@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/codec.h"
 #include "endpoints/spark/master_messages.h"
 
 namespace fairlead::process::spark_master {
@@ -11,13 +12,15 @@ namespace es = endpoints::spark;
 namespace {
 
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
+constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
+constexpr base::Duration kCallBackInterval = base::Duration::Seconds(1);
 constexpr const char* kEndpoint = "Master";
 
 }  // namespace
 
-base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, env::Net& net, env::Log& log,
-                                                              SparkMasterSettings settings) {
-  std::unique_ptr<SparkMaster> master(new SparkMaster(loop, net, log, std::move(settings)));
+base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, env::Net& net, env::Store* store,
+                                                              env::Log& log, SparkMasterSettings settings) {
+  std::unique_ptr<SparkMaster> master(new SparkMaster(loop, net, store, log, std::move(settings)));
   auto listener = net.Listen(master->settings_.listen, [raw = master.get()](std::unique_ptr<env::Stream> stream) {
     raw->OnAccepted(std::move(stream));
   });
@@ -26,12 +29,13 @@ base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, e
   }
   master->listener_ = std::move(*listener);
   master->settings_.application.port = master->local().port;
+  if (const base::Status recovered = master->Recover(); !recovered) return recovered.error();
   master->Sweep();
   return master;
 }
 
-SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMasterSettings settings)
-    : loop_(loop), net_(net), log_(log), settings_(std::move(settings)) {}
+SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, SparkMasterSettings settings)
+    : loop_(loop), net_(net), store_(store), log_(log), settings_(std::move(settings)) {}
 
 SparkMaster::~SparkMaster() {
   *alive_ = false;
@@ -44,15 +48,21 @@ es::RpcAddress SparkMaster::Address() const { return {settings_.application.host
 
 void SparkMaster::OnAccepted(std::unique_ptr<env::Stream> stream) {
   if (strangers_ >= settings_.strangers_max) MakeRoom();
+  AddPeer(std::move(stream), 0);
+}
+
+SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application) {
   const PeerId id = next_id_++;
   Peer& peer = peers_[id];
   peer.connection = std::make_unique<DriverConnection>(std::move(stream));
   peer.since = loop_.Now();
-  ++strangers_;
+  peer.application = application;
+  if (application == 0) ++strangers_;
   peer.connection->Start({[this, id](es::DriverMessage message, std::optional<int64_t> request) {
                             OnMessage(id, std::move(message), request);
                           },
                           [this, id](const std::string& reason) { OnClosed(id, reason); }});
+  return id;
 }
 
 /// Closes the stranger that has been here longest.
@@ -78,9 +88,10 @@ void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
   const auto found = peers_.find(id);
   Peer& peer = found->second;
   const auto application = applications_.find(peer.application);
-  if (application != applications_.end() && !application->second->ending()) {
-    application->second->End("the driver's connection ended without its saying that the application is over" +
-                             (reason.empty() ? std::string() : ": " + reason));
+  if (application != applications_.end()) application->second.peer = 0;
+  if (application != applications_.end() && !application->second.machine->ending()) {
+    application->second.machine->End("the driver's connection ended without its saying that the application is over" +
+                                     (reason.empty() ? std::string() : ": " + reason));
   } else if (!reason.empty()) {
     log_.Warn("a connection is closed", {{"peer", peer.connection->peer()}, {"reason", reason}});
   }
@@ -95,7 +106,8 @@ void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
 
 SparkApplication* SparkMaster::ApplicationOf(const Peer& peer, const std::string& id) const {
   const auto found = applications_.find(peer.application);
-  return found != applications_.end() && found->second->id() == id ? found->second.get() : nullptr;
+  if (found == applications_.end() || found->second.machine->id() != id) return nullptr;
+  return found->second.machine.get();
 }
 
 void SparkMaster::OnMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request) {
@@ -117,6 +129,9 @@ void SparkMaster::OnMessage(PeerId id, es::DriverMessage message, std::optional<
   } else if (const auto* kill = std::get_if<es::KillExecutors>(&message)) {
     SparkApplication* application = ApplicationOf(peer, kill->application);
     answer(application != nullptr && application->KillExecutors(*kill));
+  } else if (const auto* known = std::get_if<es::MasterChangeAcknowledged>(&message)) {
+    // Where the application's driver listened, another one may listen now.
+    if (ApplicationOf(peer, known->application) == nullptr) Close(id, "another driver has taken the place of this one");
   } else if (const auto* other = std::get_if<es::OtherMessage>(&message)) {
     log_.Warn("a message that is not taken", {{"peer", peer.connection->peer()}, {"class", other->class_name}});
     if (request) peer.connection->Refuse(*request, "this master does not take " + other->class_name);
@@ -134,7 +149,9 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
   if (peer.application != 0) {
     // Drivers register again when they have waited for long; one that is still being submitted hears of it later.
     const auto application = applications_.find(peer.application);
-    if (application != applications_.end() && application->second->accepted()) TellRegistered(id, *application->second);
+    if (application != applications_.end() && application->second.machine->accepted()) {
+      TellRegistered(application->second);
+    }
     return;
   }
   const es::SparkBuild* build = BuildOf(registration.suid);
@@ -154,31 +171,94 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
     log_.Warn("executors get no resources besides cores and memory",
               {{"name", registration.application.name}, {"asked", registration.application.profile.other.front()}});
   }
+  SparkApplication& application = AddApplication(key, *build, std::move(registration));
+  applications_.at(key).peer = id;
+  application.Start();
+}
+
+SparkApplication& SparkMaster::AddApplication(ApplicationKey key, const es::SparkBuild& build,
+                                              es::RegisterApplication registration) {
   SparkApplication::Callbacks callbacks;
-  callbacks.on_accepted = [this, id, key] { TellRegistered(id, *applications_.at(key)); };
-  callbacks.tell = [this, id, key](const std::string& content) { Tell(id, *applications_.at(key), content); };
+  callbacks.on_accepted = [this, key] { TellRegistered(applications_.at(key)); };
+  callbacks.tell = [this, key](const std::string& content) { Tell(applications_.at(key), content); };
   callbacks.on_over = [this, key] {
     loop_.Post([this, alive = alive_, key] {
       if (*alive) applications_.erase(key);
     });
   };
-  auto& application = applications_[key];
-  application = std::make_unique<SparkApplication>(loop_, net_, log_, settings_.application, *build,
-                                                   std::move(registration), std::move(callbacks));
-  application->Start();
+  auto& machine = applications_[key].machine;
+  machine = std::make_unique<SparkApplication>(loop_, net_, store_, log_, settings_.application, build,
+                                               std::move(registration), std::move(callbacks));
+  return *machine;
 }
 
-/// What is said to a driver that has gone is lost.
-void SparkMaster::Tell(PeerId id, const SparkApplication& application, const std::string& content) {
-  const auto found = peers_.find(id);
+/// What is said to a driver that is not connected is lost.
+void SparkMaster::Tell(const Application& application, const std::string& content) {
+  const auto found = peers_.find(application.peer);
   if (found == peers_.end()) return;
-  const es::RegisterApplication& registration = application.registration();
+  const es::RegisterApplication& registration = application.machine->registration();
   found->second.connection->Send({Address(), registration.driver, registration.driver_endpoint, content});
 }
 
-void SparkMaster::TellRegistered(PeerId id, const SparkApplication& application) {
-  Tell(id, application,
-       es::EncodeRegistered(application.build(), application.registration(), application.id(), Address()));
+void SparkMaster::TellRegistered(const Application& application) {
+  const SparkApplication& machine = *application.machine;
+  Tell(application, es::EncodeRegistered(machine.build(), machine.registration(), machine.id(), Address()));
+}
+
+// ---- after a restart -----------------------------------------------------------------------------------------------
+
+/// Takes up what an earlier life of this process stored: a driver whose master is gone waits to be called back.
+base::Status SparkMaster::Recover() {
+  if (store_ == nullptr) return {};
+  const auto rows = store_->Load(kApplicationTable);
+  if (!rows) return rows.error();
+  for (const env::Row& row : *rows) {
+    StoredApplication stored;
+    base::ByteReader in(*row.value);
+    base::Decode(in, stored);
+    auto message = es::DecodeDriverMessage(stored.registration);
+    auto* registration = message.ok() ? std::get_if<es::RegisterApplication>(&*message) : nullptr;
+    const es::SparkBuild* build = registration != nullptr && in.done() ? BuildOf(registration->suid) : nullptr;
+    if (build == nullptr) {
+      log_.Error("a stored application is given up: it cannot be read, or its build of Spark is not known any more",
+                 {{"application", row.key}});
+      store_->Commit({{kApplicationTable, row.key, std::nullopt}}, [](const base::Status&) {});
+      continue;
+    }
+    const ApplicationKey key = next_id_++;
+    AddApplication(key, *build, std::move(*registration));
+    CallBack(key, stored, row.key, loop_.Now() + settings_.call_back_for);
+  }
+  return {};
+}
+
+/// Connects to where the driver listens and says that this is its master now; then the application goes on. Without a
+/// driver it goes on as well, to be ended.
+void SparkMaster::CallBack(ApplicationKey key, const StoredApplication& stored, const std::string& id,
+                           base::Instant until) {
+  const es::RpcAddress& driver = applications_.at(key).machine->registration().driver;
+  const env::Endpoint address{driver.host, static_cast<uint16_t>(driver.port)};
+  net_.Connect(address, kConnectTimeout,
+               [this, alive = alive_, key, stored, id, until](base::Result<std::unique_ptr<env::Stream>> stream) {
+                 if (!*alive) return;
+                 Application& application = applications_.at(key);
+                 SparkApplication& machine = *application.machine;
+                 if (stream.ok()) {
+                   application.peer = AddPeer(std::move(*stream), key);
+                   Tell(application, es::EncodeMasterChanged(machine.build(), machine.registration(), Address(), ""));
+                   log_.Info("an application goes on",
+                             {{"application", id}, {"driver", machine.registration().driver.ToString()}});
+                   return machine.Resume(id, stored);
+                 }
+                 if (loop_.Now() < until) {
+                   loop_.After(kCallBackInterval, [this, alive, key, stored, id, until] {
+                     if (*alive) CallBack(key, stored, id, until);
+                   });
+                   return;
+                 }
+                 machine.End("the driver does not answer since this master has restarted: " + stream.error().message);
+                 machine.Resume(id, stored);
+               });
 }
 
 void SparkMaster::Close(PeerId id, const std::string& reason) { peers_.at(id).connection->Close(reason); }

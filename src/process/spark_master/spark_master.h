@@ -11,6 +11,7 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/store.h"
 #include "process/spark_master/driver_connection.h"
 #include "process/spark_master/spark_application.h"
 
@@ -22,6 +23,8 @@ struct SparkMasterSettings {
   std::vector<endpoints::spark::SparkBuild> builds;
   /// A connection that has registered nothing for this long is closed.
   base::Duration registration_within = base::Duration::Seconds(60);
+  /// How long a driver is called back after a restart until it counts as gone.
+  base::Duration call_back_for = base::Duration::Seconds(60);
   /// Above this the longest silent of them is closed at once.
   size_t strangers_max = 1000;
 };
@@ -30,8 +33,10 @@ struct SparkMasterSettings {
 /// connects with `--master spark://HOST:PORT` becomes an application of the cluster. On the loop's thread.
 class SparkMaster {
  public:
-  static base::Result<std::unique_ptr<SparkMaster>> Start(env::Loop& loop, env::Net& net, env::Log& log,
-                                                          SparkMasterSettings settings);
+  /// Goes on with the applications in `store`, whose drivers are called back; `store` may be null: then applications
+  /// end with this process.
+  static base::Result<std::unique_ptr<SparkMaster>> Start(env::Loop& loop, env::Net& net, env::Store* store,
+                                                          env::Log& log, SparkMasterSettings settings);
   ~SparkMaster();
 
   env::Endpoint local() const { return listener_->local(); }
@@ -41,21 +46,30 @@ class SparkMaster {
  private:
   using PeerId = uint64_t;
   using ApplicationKey = uint64_t;
+  struct Application {
+    std::unique_ptr<SparkApplication> machine;
+    PeerId peer = 0;  // 0: its driver is not connected
+  };
   struct Peer {
     std::unique_ptr<DriverConnection> connection;
     base::Instant since;
     ApplicationKey application = 0;  // 0: has registered none
   };
 
-  SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMasterSettings settings);
+  SparkMaster(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, SparkMasterSettings settings);
+  base::Status Recover();
+  void CallBack(ApplicationKey key, const StoredApplication& stored, const std::string& id, base::Instant until);
+  SparkApplication& AddApplication(ApplicationKey key, const endpoints::spark::SparkBuild& build,
+                                   endpoints::spark::RegisterApplication registration);
+  PeerId AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application);
   void OnAccepted(std::unique_ptr<env::Stream> stream);
   void MakeRoom();
   void Sweep();
   void OnMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
   void OnClosed(PeerId id, const std::string& reason);
   void Register(PeerId id, endpoints::spark::RegisterApplication registration);
-  void Tell(PeerId id, const SparkApplication& application, const std::string& content);
-  void TellRegistered(PeerId id, const SparkApplication& application);
+  void Tell(const Application& application, const std::string& content);
+  void TellRegistered(const Application& application);
   const endpoints::spark::SparkBuild* BuildOf(int64_t suid) const;
   /// The application of a connection, when `id` is its.
   SparkApplication* ApplicationOf(const Peer& peer, const std::string& id) const;
@@ -64,11 +78,12 @@ class SparkMaster {
 
   env::Loop& loop_;
   env::Net& net_;
+  env::Store* const store_;
   env::Log& log_;
   SparkMasterSettings settings_;
   std::unique_ptr<env::Listener> listener_;
   std::map<PeerId, Peer> peers_;
-  std::map<ApplicationKey, std::unique_ptr<SparkApplication>> applications_;
+  std::map<ApplicationKey, Application> applications_;
   size_t strangers_ = 0;  // peers that have registered nothing
   uint64_t next_id_ = 1;
   env::Loop::TimerId sweep_timer_ = 0;
