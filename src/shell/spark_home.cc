@@ -4,7 +4,6 @@
 #include <archive_entry.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
 
 namespace fairlead::shell {
@@ -12,7 +11,7 @@ namespace fairlead::shell {
 namespace {
 
 namespace fs = std::filesystem;
-using Classes = std::map<std::string, std::string, std::less<>>;  // bytes by name
+using Classes = decltype(SparkClassFiles::files);
 
 constexpr int64_t kClassBytesMax = 16 << 20;
 constexpr std::string_view kSuffix = ".class";
@@ -70,21 +69,30 @@ std::string ReleaseOf(const fs::path& jar, size_t prefix) {
 
 }  // namespace
 
-base::Result<endpoints::spark::SparkBuild> ReadSparkHome(const std::string& home) {
+wire::java_stream::ClassSource SparkClassFiles::source() const {
+  return [this](std::string_view name) -> std::optional<std::string_view> {
+    const auto found = files.find(name);
+    return found != files.end() ? std::optional<std::string_view>(found->second) : std::nullopt;
+  };
+}
+
+base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home) {
   const std::string core_prefix = "spark-core_";
   const fs::path jars = fs::path(home) / "jars";
   const auto core = FindJar(jars, core_prefix);
   if (!core) return core.error();
   const auto scala = FindJar(jars, "scala-library-");
   if (!scala) return scala.error();
-  Classes classes;
-  if (const base::Status read = ReadJar(*core, "org/apache/spark/deploy/", classes); !read) return read.error();
-  if (const base::Status read = ReadJar(*scala, "scala/", classes); !read) return read.error();
-  auto build = endpoints::spark::DescribeSparkBuild(
-      home, ReleaseOf(*core, core_prefix.size()), [&classes](std::string_view name) -> std::optional<std::string_view> {
-        const auto found = classes.find(name);
-        return found != classes.end() ? std::optional<std::string_view>(found->second) : std::nullopt;
-      });
+  SparkClassFiles classes{ReleaseOf(*core, core_prefix.size()), {}};
+  if (const base::Status read = ReadJar(*core, "org/apache/spark/deploy/", classes.files); !read) return read.error();
+  if (const base::Status read = ReadJar(*scala, "scala/", classes.files); !read) return read.error();
+  return classes;
+}
+
+base::Result<endpoints::spark::SparkBuild> ReadSparkHome(const std::string& home) {
+  const auto classes = ReadSparkClassFiles(home);
+  if (!classes) return classes.error();
+  auto build = endpoints::spark::DescribeSparkBuild(home, classes->release, classes->source());
   if (!build) return base::Error{home + ": " + build.error().message};
   return build;
 }

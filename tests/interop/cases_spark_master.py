@@ -151,6 +151,14 @@ def too_large(cluster, work):
     assert re.search("Master removed our application: .*Invalid resource request", run.stderr), run.stderr[-4000:]
 
 
+def class_numbers(cluster, work):
+    """What is computed from the class files of an installed Spark is what its Java virtual machine wrote when it was recorded."""
+    spark = cluster.spec.spark
+    run = subprocess.run([peers.BINARY.parent / "tests/oracle/oracle_spark_classes", peers.spark(spark), spark], capture_output=True, text=True)
+    require_success(run, "oracle_spark_classes")
+    assert int(run.stdout.split()[0]) > 60, run.stdout
+
+
 def two_releases(cluster, work):
     jobs = []
     for spark in SPARKS:
@@ -189,5 +197,7 @@ case("all", HERE, name="spark-master-crashing-executors")(crashing_executors)
 case("all", HERE, name="spark-master-too-large")(too_large)
 case("all", HERE, name="spark-master-two-releases")(two_releases)
 case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
+for _version in ("3.5.5", "4.3.0"):
+    case("all", Spec(spark=_version, rm=None), name=f"spark-class-numbers-{_version}")(class_numbers)
 for _case in (word_count, dynamic_allocation, application_killed, master_killed):
     case("all", HERE.all_java(), name="spark-master-java-yarn-" + _case.__name__.replace("_", "-"))(_case)
