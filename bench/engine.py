@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The engine's benchmark jobs, and the same work by Spark local[2], DuckDB and Polars where this machine has them.
 
-usage: bench/engine.py BUILD_DIR [--mb N] [--rounds N] [--seed N] [--directory DIR] [--no-cluster] [--port-base P] [--jobs a,b] [--peers a,b]
+usage: bench/engine.py BUILD_DIR [--mb N] [--rounds N] [--executors N] [--seed N] [--directory DIR] [--no-cluster] [--port-base P] [--jobs a,b] [--peers a,b]
                                 [--fetch]
 
 Inputs are made from the seed in DIR (default /dev/shm; scratch and output are there too). Each round runs all ways in turn, the order
@@ -71,10 +71,10 @@ class Bench:
         return path
 
     def ours(self, program, *arguments):
-        return [self.build / program, "--local[2]", "--scratch", self.work, *arguments]
+        return [self.build / program, f"--local[{self.options.executors}]", "--scratch", self.work, *arguments]
 
     def on_cluster(self, program, *arguments):
-        return [self.build / "fairlead", "submit", "--hadoop-conf", self.conf, "--json", "--executors", "2", "--executor-memory", "2048",
+        return [self.build / "fairlead", "submit", "--hadoop-conf", self.conf, "--json", "--executors", str(self.options.executors), "--executor-memory", "2048",
                 "--event-log", self.work / "events", self.build / program, *arguments]
 
     def without_start(self, printed):
@@ -244,6 +244,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--mb", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--executors", type=int, default=2, help="of one core each; as one process: threads")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--port-base", type=int, default=33200)
     parser.add_argument("--directory", default="/dev/shm")

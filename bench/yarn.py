@@ -13,6 +13,7 @@ import pathlib
 import re
 import resource
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
@@ -62,6 +63,14 @@ def live_heap_mib(pid):
     return sum(int(kib) for kib in re.findall(r"^ *(?:def new generation|tenured generation|garbage-first heap).* used (\d+)K", text, re.M)) / 1024
 
 
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        return True
+    except OSError:
+        return False
+
+
 def put_under_load(kind, name, build, seconds, hadoop):
     """Runs one resource manager and the generator; gives the generator's figures, and the memory in MiB."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-bench-"))
@@ -69,7 +78,8 @@ def put_under_load(kind, name, build, seconds, hadoop):
     try:
         cluster.write()
         cluster.start_rm(heap=3000)
-        cluster.wait(lambda: cluster.get("/ws/v1/cluster/info"), "the resource manager")
+        for port in (cluster.tracker, cluster.scheduler, cluster.client):  # Hadoop's pages come before its services
+            cluster.wait(lambda port=port: listens(port), f"the resource manager's port {port}")
         ports = ["--tracker", cluster.tracker, "--scheduler", cluster.scheduler, "--client", cluster.client, "--queue", "root.alpha"]
         words = [build / "bench/bench_yarn_load", *ports, *LOADS[name], "--seconds", seconds]
         run = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=900)

@@ -42,6 +42,15 @@ for _section in ("processes", "order", "asks", "releases", "tokens", "node-calls
     master_case(_section)
 
 
+LATE = dataclasses.replace(SURFACE, yarn_site=SURFACE.yarn_site + (
+    ("yarn.resourcemanager.rm.container-allocation.expiry-interval-ms", "3000"),))
+
+
+@case("all", spec=LATE, name="master-late")
+def late(cluster, work):
+    recordings.compare("master-late", rows_of(cluster, work, "MasterSurface", "late"), work, DIFFERS)
+
+
 HMAC = SURFACE.yarn_site + (("hadoop.security.secret-manager.key-generator.algorithm", "HmacSHA256"),)
 
 

@@ -8,6 +8,7 @@ import org.apache.hadoop.yarn.api.ApplicationMasterProtocol;
 import org.apache.hadoop.yarn.api.ContainerManagementProtocol;
 import org.apache.hadoop.yarn.api.protocolrecords.*;
 import org.apache.hadoop.yarn.api.records.*;
+import org.apache.hadoop.yarn.security.ContainerTokenIdentifier;
 
 /** Masters that behave badly, and what becomes of their applications. */
 public class MasterSurface extends Surface {
@@ -22,6 +23,7 @@ public class MasterSurface extends Surface {
       case "unmanaged": unmanaged(); break;
       case "kept-containers": keptContainers(); break;
       case "silent": silent(); break;
+      case "late": late(); break;
       default: throw new IllegalArgumentException(arguments[0]);
     }
     System.exit(0);
@@ -467,5 +469,36 @@ public class MasterSurface extends Surface {
     mute.register(1);
     call("silent.never-registers", () -> ended(never.id));
     call("silent.stops-allocating", () -> ended(mute.id));
+  }
+
+  /** A grant that is used after it has expired, as by a node whose clock is ahead. */
+  static void late() throws Exception {
+    Puppet puppet = new Puppet(c -> {});
+    puppet.register(1);
+    Container granted = puppet.grants(1, 256, 1).get(0);
+    long expires = identifier(granted).getExpiryTimeStamp();
+    await("the grant to expire", () -> System.currentTimeMillis() > expires);
+    call("late.start", () -> refused(puppet, granted));
+    List<ContainerStatus> ended = new ArrayList<>();
+    await("the grant to be taken back", () -> ended.addAll(puppet.allocate(1, null, null).getCompletedContainersStatuses()) && !ended.isEmpty());
+    call("late.told", () -> ended.stream().map(s -> s.getContainerId() + " " + s.getState() + " exit=" + s.getExitStatus() + " " + s.getDiagnostics())
+        .collect(Collectors.toList()));
+    call("late.start-after-it-was-taken-back", () -> refused(puppet, granted));
+    Container another = puppet.grants(1, 256, 1).get(0);
+    call("late.another-starts", () -> started(start(puppet.node(1, another.getNodeId()), another.getContainerToken())));
+    puppet.end(1, FinalApplicationStatus.SUCCEEDED, "");
+  }
+
+  /** Why a node does not start a container, in full. */
+  static List<String> refused(Puppet puppet, Container container) throws Exception {
+    return start(puppet.node(1, container.getNodeId()), container.getContainerToken()).getFailedRequests().values().stream()
+        .map(e -> e.deSerialize().toString().replaceAll("current time is \\d+ found \\d+", "current time is <now> found <then>"))
+        .collect(Collectors.toList());
+  }
+
+  static ContainerTokenIdentifier identifier(Container container) throws Exception {
+    ContainerTokenIdentifier identifier = new ContainerTokenIdentifier();
+    identifier.readFields(new java.io.DataInputStream(new java.io.ByteArrayInputStream(container.getContainerToken().getIdentifier().array())));
+    return identifier;
   }
 }
