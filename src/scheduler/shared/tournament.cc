@@ -33,13 +33,15 @@ Tournament::Node Tournament::Match(size_t node) const {
 void Tournament::Update(uint32_t slot, const OrderKey& key, uint64_t classes) {
   keys_[slot] = key;
   size_t node = capacity_ + slot;
-  nodes_[node] = Node{classes, classes ? slot : kNone};
-  for (node /= 2; node >= 1; node /= 2) {
-    const Node match = Match(node);
-    Node& old = nodes_[node];
+  Node here{classes, classes ? slot : kNone};
+  nodes_[node] = here;
+  for (; node > 1; node /= 2) {
+    const Node& other = nodes_[node ^ 1];
+    here = Node{here.classes | other.classes, Better(here.winner, other.winner)};
+    Node& old = nodes_[node / 2];
     // Above a match that this child neither won nor wins, and whose classes stay, nothing can change.
-    const bool settled = match.winner == old.winner && match.winner != slot && match.classes == old.classes;
-    old = match;
+    const bool settled = here.winner == old.winner && here.winner != slot && here.classes == old.classes;
+    old = here;
     if (settled) break;
   }
 }
