@@ -25,11 +25,15 @@ using base::Duration;
 constexpr Duration kPollDelay = Duration::Millis(50);
 constexpr Duration kStartLimit = Duration::Seconds(60);
 constexpr Duration kStopLimit = Duration::Seconds(15);
+/// Of the Spark master: the usual one when it is free.
+constexpr uint16_t kSparkPort = 7077;
+constexpr uint16_t kSparkOffset = 177;
 
 struct UpOptions {
   ClusterShape shape;
   std::string directory;
   std::string ready_file;
+  std::vector<std::string> spark_homes;
   bool with_parent = false;
 };
 
@@ -171,22 +175,52 @@ class Cluster {
       if (json.is_discarded() || !json.contains("clusterMetrics")) return false;
       return json["clusterMetrics"].value("activeNodes", 0) == options_.shape.nodes;
     };
-    Poll("/ws/v1/cluster/metrics", all_running, [this] { Announce(); });
+    Poll("/ws/v1/cluster/metrics", all_running, [this] { options_.spark_homes.empty() ? Announce() : StartSpark(); });
+  }
+
+  void StartSpark() {
+    const ClusterShape& shape = options_.shape;
+    spark_port_ = PortIsFree(kSparkPort) ? kSparkPort : shape.Port(kSparkOffset);
+    std::vector<std::string> words = {"spark-master",
+                                      "--hadoop-conf",
+                                      shape.directory + "/conf",
+                                      "--port",
+                                      std::to_string(spark_port_),
+                                      "--state",
+                                      shape.directory + "/spark-master"};
+    for (const std::string& home : options_.spark_homes) words.insert(words.end(), {"--spark-home", home});
+    if (Start("spark-master", words)) AwaitSpark();
+  }
+
+  void AwaitSpark() {
+    loop_.Connect(
+        {"127.0.0.1", spark_port_}, Duration::Seconds(5), [this](base::Result<std::unique_ptr<env::Stream>> stream) {
+          if (stopping_) return;
+          if (stream.ok()) return Announce();
+          if (loop_.Now() > give_up_at_) {
+            return Stop(
+                Complain("up", "the Spark master did not come up; its log: " + LogPath("spark-master"), kFailed));
+          }
+          loop_.After(kPollDelay, [this] { AwaitSpark(); });
+        });
   }
 
   void Announce() {
     const ClusterShape& shape = options_.shape;
     const std::string conf = shape.directory + "/conf";
+    const std::string spark =
+        spark_port_ == 0 ? "" : "  Spark          --master spark://127.0.0.1:" + std::to_string(spark_port_) + "\n";
     std::printf(
         "the cluster is up\n"
         "  page           http://127.0.0.1:%d/\n"
         "  configuration  %s   (for --hadoop-conf, HADOOP_CONF_DIR, YARN_CONF_DIR)\n"
         "  logs           %s/logs\n"
+        "%s"
         "try\n"
         "  fairlead nodes --hadoop-conf %s\n"
         "  fairlead queues --hadoop-conf %s\n"
         "Ctrl-C ends it\n",
-        shape.Port(kWebOffset), conf.c_str(), shape.directory.c_str(), conf.c_str(), conf.c_str());
+        shape.Port(kWebOffset), conf.c_str(), shape.directory.c_str(), spark.c_str(), conf.c_str(), conf.c_str());
     std::fflush(stdout);
     if (options_.ready_file.empty()) return;
     const base::Status written = env_posix::MakePosixDisk()->WriteFileAtomically(options_.ready_file, conf + "\n");
@@ -209,6 +243,7 @@ class Cluster {
   UpOptions options_;
   std::vector<Child> children_;
   base::Instant give_up_at_;
+  uint16_t spark_port_ = 0;  // 0: there is no Spark master
   bool stopping_ = false;
   int exit_code_ = kOk;
 };
@@ -305,7 +340,8 @@ void AddUp(CLI::App& app, int& exit_code) {
   CLI::App* up = app.add_subcommand("up", "Start a cluster on this machine; Ctrl-C ends it and leaves nothing behind");
   up->footer(
       "Examples:\n  fairlead up\n  fairlead up --nodes 5 --memory 2048 --vcores 2\n"
-      "  fairlead up --queue prod=3 --queue adhoc=1 --directory ./cluster");
+      "  fairlead up --queue prod=3 --queue adhoc=1 --directory ./cluster\n"
+      "  fairlead up --memory 4096 --spark-home /opt/spark-3.5.9");
   auto options = std::make_shared<UpOptions>();
   up->add_option("--nodes", options->shape.nodes, "number of node managers")
       ->check(CLI::Range(1, 64))
@@ -319,6 +355,8 @@ void AddUp(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   up->add_option("--port-base", options->shape.port_base,
                  "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free");
+  up->add_option("--spark-home", options->spark_homes,
+                 "start a Spark master, too, for drivers of the Spark in this directory; may be repeated");
   up->add_option("--directory", options->directory,
                  "keep state, logs and configuration here (default: a temporary one)");
   up->add_option("--ready-file", options->ready_file, "write the configuration directory's path here once all is up");
