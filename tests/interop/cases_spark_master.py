@@ -1,6 +1,7 @@
 """Spark's drivers on `--master spark://` of `fairlead spark-master`."""
 import copy
 import dataclasses
+import json
 import re
 import subprocess
 
@@ -151,6 +152,30 @@ def too_large(cluster, work):
     assert re.search("Master removed our application: .*Invalid resource request", run.stderr), run.stderr[-4000:]
 
 
+def node_lost(cluster, work):
+    """A node that the resource manager gives up takes its map outputs with it: the driver is told, and computes them again."""
+    job = PausedJob(cluster, work, *options(cluster, **{"spark.shuffle.service.enabled": "true"}), rounds=1, again=True)
+    app_id = job.await_round()
+    job.release()
+    cluster.wait(lambda: job.running() and (work / "idle").exists(), "the first sums", 120)
+    cluster.may_end.add("nm2")
+    cluster.kill("nm2")
+    gone = re.compile(r"Executor updated: \S+ is now LOST \(node 127\.0\.0\.2 is lost")
+    cluster.wait(lambda: job.running() and gone.search(job.text()), "the driver to hear of it", 60)
+    (work / "go-on").write_text("")
+    job.result()
+    require_end(cluster, app_id)
+
+
+def profiles(cluster, work):
+    """Stage-level scheduling: one stage's executors have another size than the others'."""
+    run = cluster.spark_submit(*options(cluster, **{**DYNAMIC, "spark.cores.max": 6}), peers.HERE / "profiles_job.py", work / "result", timeout=200)
+    require_success(run, "spark-submit")
+    found = json.loads((work / "result").read_text())
+    assert found["sum"] == sum(range(100)) and found["cores"] == [2], found
+    require_end(cluster, found["application"])
+
+
 def class_numbers(cluster, work):
     """What is computed from the class files of an installed Spark is what its Java virtual machine wrote when it was recorded."""
     spark = cluster.spec.spark
@@ -195,6 +220,9 @@ case("all", HERE, name="spark-master-queue")(finds_its_queue)
 case("all", HERE, name="spark-master-driver-killed")(driver_killed)
 case("all", HERE, name="spark-master-crashing-executors")(crashing_executors)
 case("all", HERE, name="spark-master-too-large")(too_large)
+_soon = dataclasses.replace(HERE, yarn_site=(("yarn.nm.liveness-monitor.expiry-interval-ms", "6000"),))
+case("all", _soon, own_cluster=True, name="spark-master-node-lost")(node_lost)
+case("all", HERE, name="spark-master-profiles")(profiles)
 case("all", HERE, name="spark-master-two-releases")(two_releases)
 case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
 for _version in ("3.5.5", "4.3.0"):

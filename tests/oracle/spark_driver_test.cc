@@ -373,6 +373,29 @@ TEST_F(SparkDriver, GoesOnWhenItsMasterHasRestarted) {
   EXPECT_EQ(master_->applications(), 0u);
 }
 
+TEST_F(SparkDriver, IsNotForgottenWheneverItsMasterDies) {
+  const std::string release = "3.5.5";
+  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kFolder, release)->at(2).stream);
+  const es::RpcAddress address = std::get<es::RegisterApplication>(*registration).driver;
+  std::unique_ptr<Peer> driver;
+  auto listener =
+      world_.AddMachine(address.host)
+          .net()
+          .Listen({address.host, static_cast<uint16_t>(address.port)},
+                  [&](std::unique_ptr<env::Stream> stream) { driver = std::make_unique<Peer>(std::move(stream)); });
+  for (int moment = 0; moment < 60; ++moment) {
+    auto [first, id] = Register(release);
+    Await([] { return false; }, base::Duration::Millis(5 * moment));
+    driver.reset();
+    RestartMaster();
+    ASSERT_TRUE(Await([&] { return driver != nullptr && !driver->received().empty(); })) << moment;
+    driver->Write(OneWay(Message(release, "UnregisterApplication", id)));
+    ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kFinished)) << moment;
+    EXPECT_EQ(Report(id).FinalApplicationStatus(), wy::FinalApplicationStatusProto::kSucceeded) << moment;
+    ASSERT_TRUE(Await([&] { return master_->applications() == 0; })) << moment;
+  }
+}
+
 TEST_F(SparkDriver, ThatIsGoneAfterARestartFailsItsApplication) {
   auto [driver, id] = Register("3.5.5");
   world_.AddMachine("127.0.0.1");  // where the recorded driver listened; nobody does

@@ -25,6 +25,7 @@ constexpr base::Duration kCalmPoll = base::Duration::Seconds(1);
 constexpr base::Duration kEagerFor = base::Duration::Seconds(5);
 /// How often it is looked for the reason of an attempt's end.
 constexpr int kLooks = 50;
+constexpr base::Duration kSaveDelay = base::Duration::Millis(100);
 /// More than the executors that can have been granted and not stored when the process ended.
 constexpr int32_t kIdsLeftOut = 10'000;
 constexpr const char* kQueueVariable = "FAIRLEAD_QUEUE";
@@ -33,6 +34,13 @@ application::ExecutorContainer ContainerOf(const StoredExecutor& executor) {
   return {executor.id,           executor.profile,
           executor.container,    {executor.host, static_cast<uint16_t>(executor.port)},
           executor.http_address, true};
+}
+
+/// Whether asking again is of no use.
+bool IsRefusal(const rpc::RpcError& error) {
+  const std::string_view name = endpoints::yarn::SimpleName(error.remote.class_name);
+  if (name == "StandbyException" || name == "RetriableException") return false;
+  return error.kind == rpc::RpcErrorKind::kRemote || error.kind == rpc::RpcErrorKind::kLogin;
 }
 
 bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnApplicationStateProto::kFinished; }
@@ -64,19 +72,16 @@ void SparkApplication::Call(const char* method, const Request& request, std::fun
   target.address = settings_.resource_manager;
   target.protocol = std::string(wy::kApplicationClientProtocol);
   target.user.user = registration_.application.user;
-  rpc_.Call<Response>(
-      target, method, request, kCallTimeout,
-      [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
-        if (!*alive || over_) return;
-        if (answer.ok()) return done(std::move(*answer));
-        if (answer.error().kind == rpc::RpcErrorKind::kRemote || answer.error().kind == rpc::RpcErrorKind::kLogin) {
-          return OnRefused(answer.error().message);
-        }
-        if (!submitted_ && ending_) return Over();
-        loop_.After(kRetry, [this, alive, method, request, done] {
-          if (*alive) Call<Response>(method, request, done);
-        });
-      });
+  rpc_.Call<Response>(target, method, request, kCallTimeout,
+                      [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
+                        if (!*alive || over_) return;
+                        if (answer.ok()) return done(std::move(*answer));
+                        if (IsRefusal(answer.error())) return OnRefused(answer.error().message);
+                        if (!submitted_ && ending_) return Over();
+                        loop_.After(kRetry, [this, alive, method, request, done] {
+                          if (*alive) Call<Response>(method, request, done);
+                        });
+                      });
 }
 
 // ---- submission ----------------------------------------------------------------------------------------------------
@@ -124,10 +129,11 @@ void SparkApplication::Submit() {
 
 // ---- what outlives this process ------------------------------------------------------------------------------------
 
-/// Stores what has changed, in a later turn: changes of one turn go together.
+/// Stores what has changed soon; changes that come together go together. What is lost by a crash in between is
+/// harmless: a container that is not known is given back, and ids are left out.
 void SparkApplication::Save() {
   if (std::exchange(saving_, true)) return;
-  loop_.Post([this, alive = alive_] {
+  loop_.After(kSaveDelay, [this, alive = alive_] {
     if (!*alive || over_) return;
     saving_ = false;
     Commit([] {});
@@ -142,8 +148,9 @@ void SparkApplication::Commit(std::function<void()> done) {
   base::Encode(record, stored_);
   store_->Commit({{kApplicationTable, id_, std::move(record)}}, [this, alive = alive_, done](base::Status status) {
     if (!*alive || over_) return;
-    if (!status.ok())
+    if (!status.ok()) {
       log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
+    }
     done();
   });
 }
@@ -166,6 +173,13 @@ void SparkApplication::Resume(const std::string& id, const StoredApplication& st
   }
   if (stored_.token_identifier.empty()) return AwaitAttempt();
   StartMaster();
+  es::KillExecutors killed{id, {}};
+  for (const StoredExecutor& executor : stored.executors) {
+    if (executor.killed) killed.executors.push_back(executor.id);
+  }
+  ExecutorPolicy::Effects effects;
+  policy_.OnKill(killed, effects);
+  Apply(effects);
 }
 
 /// The resource manager lets it begin when its queue has room for one more application.
@@ -185,7 +199,8 @@ void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
   if (report.am_rm_token) {
     const wire::hadoop_rpc::TokenProto& token = *report.am_rm_token;
     SetToken({token.identifier, token.password, token.kind, token.service});
-    return StartMaster();
+    // The report has it only until the master has registered.
+    return Commit([this] { StartMaster(); });
   }
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
   if (ending_ && !eager) return Kill();
@@ -224,7 +239,10 @@ void SparkApplication::StartMaster() {
     std::erase_if(stored_.executors, [&](const StoredExecutor& e) { return e.id == end.executor.executor_id; });
     Save();
   };
-  callbacks.on_token = [this](const endpoints::yarn::RpcToken& token) { SetToken(token); };
+  callbacks.on_token = [this](const endpoints::yarn::RpcToken& renewed) {
+    SetToken(renewed);
+    Save();
+  };
   callbacks.on_refused = [this](const std::string& reason) {
     // With executors the job goes on; the cluster may have large nodes again.
     if (policy_.executors() == 0) Remove(reason);
@@ -253,7 +271,6 @@ void SparkApplication::SetToken(const endpoints::yarn::RpcToken& token) {
   stored_.token_password = token.password;
   stored_.token_kind = token.kind;
   stored_.token_service = token.service;
-  Save();
 }
 
 void SparkApplication::Remember(const application::ExecutorContainer& executor, bool started) {
@@ -262,24 +279,27 @@ void SparkApplication::Remember(const application::ExecutorContainer& executor, 
       std::find_if(all.begin(), all.end(), [&](const StoredExecutor& e) { return e.id == executor.executor_id; });
   if (found == all.end()) found = all.insert(all.end(), StoredExecutor());
   *found = {executor.executor_id,       executor.kind, executor.container_id, executor.node.host, executor.node.port,
-            executor.node_http_address, started};
+            executor.node_http_address, started,       found->killed};
   stored_.last_executor = std::max(stored_.last_executor, std::stoi(executor.executor_id));
   Save();
 }
 
-bool SparkApplication::RequestExecutors(const es::RequestExecutors& request) {
+void SparkApplication::RequestExecutors(const es::RequestExecutors& request, std::function<void(bool)> done) {
   ExecutorPolicy::Effects effects;
-  const bool taken = !ending_ && policy_.OnRequest(request, effects);
+  if (ending_ || !policy_.OnRequest(request, effects)) return done(false);
   Apply(effects);
-  if (taken && accepted_) Save();
-  return taken;
+  Commit([done = std::move(done)] { done(true); });
 }
 
-bool SparkApplication::KillExecutors(const es::KillExecutors& request) {
+void SparkApplication::KillExecutors(const es::KillExecutors& request, std::function<void(bool)> done) {
   ExecutorPolicy::Effects effects;
-  const bool taken = !ending_ && policy_.OnKill(request, effects);
+  if (ending_ || !policy_.OnKill(request, effects)) return done(false);
   Apply(effects);
-  return taken;
+  for (StoredExecutor& executor : stored_.executors) {
+    const auto& killed = request.executors;
+    executor.killed |= std::find(killed.begin(), killed.end(), executor.id) != killed.end();
+  }
+  Commit([done = std::move(done)] { done(true); });
 }
 
 void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {
@@ -372,8 +392,9 @@ void SparkApplication::Kill() {
 void SparkApplication::Over() {
   if (std::exchange(over_, true)) return;
   ending_ = true;
-  if (store_ != nullptr && !id_.empty())
+  if (store_ != nullptr && !id_.empty()) {
     store_->Commit({{kApplicationTable, id_, std::nullopt}}, [](const base::Status&) {});
+  }
   callbacks_.on_over();
 }
 

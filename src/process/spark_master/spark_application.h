@@ -52,8 +52,9 @@ class SparkApplication {
   void Start();
   /// Instead of Start: goes on with what an earlier life of this process stored.
   void Resume(const std::string& id, const StoredApplication& stored);
-  bool RequestExecutors(const endpoints::spark::RequestExecutors& request);
-  bool KillExecutors(const endpoints::spark::KillExecutors& request);
+  /// `done` gets the answer for the driver, once what was asked for is stored.
+  void RequestExecutors(const endpoints::spark::RequestExecutors& request, std::function<void(bool)> done);
+  void KillExecutors(const endpoints::spark::KillExecutors& request, std::function<void(bool)> done);
   /// The driver has nothing more to do (`reason` empty), or is gone.
   void End(const std::string& reason);
 

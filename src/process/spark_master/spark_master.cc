@@ -110,13 +110,16 @@ SparkApplication* SparkMaster::ApplicationOf(const Peer& peer, const std::string
   return found->second.machine.get();
 }
 
+void SparkMaster::Answer(PeerId id, std::optional<int64_t> request, bool value) {
+  const auto found = peers_.find(id);
+  if (found != peers_.end() && request) found->second.connection->Reply(*request, es::EncodeBoolean(value));
+}
+
 void SparkMaster::OnMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   Peer& peer = found->second;
-  const auto answer = [&](bool value) {
-    if (request) peer.connection->Reply(*request, es::EncodeBoolean(value));
-  };
+  const auto answer = [&](bool value) { Answer(id, request, value); };
   if (const auto* check = std::get_if<es::CheckExistence>(&message)) {
     answer(check->name == kEndpoint);
   } else if (auto* registration = std::get_if<es::RegisterApplication>(&message)) {
@@ -125,10 +128,12 @@ void SparkMaster::OnMessage(PeerId id, es::DriverMessage message, std::optional<
     if (SparkApplication* application = ApplicationOf(peer, over->application)) application->End("");
   } else if (const auto* wanted = std::get_if<es::RequestExecutors>(&message)) {
     SparkApplication* application = ApplicationOf(peer, wanted->application);
-    answer(application != nullptr && application->RequestExecutors(*wanted));
+    if (application == nullptr) return answer(false);
+    application->RequestExecutors(*wanted, [=, this](bool taken) { Answer(id, request, taken); });
   } else if (const auto* kill = std::get_if<es::KillExecutors>(&message)) {
     SparkApplication* application = ApplicationOf(peer, kill->application);
-    answer(application != nullptr && application->KillExecutors(*kill));
+    if (application == nullptr) return answer(false);
+    application->KillExecutors(*kill, [=, this](bool taken) { Answer(id, request, taken); });
   } else if (const auto* known = std::get_if<es::MasterChangeAcknowledged>(&message)) {
     // Where the application's driver listened, another one may listen now.
     if (ApplicationOf(peer, known->application) == nullptr) Close(id, "another driver has taken the place of this one");

@@ -66,6 +66,7 @@ class SparkMaster {
   void MakeRoom();
   void Sweep();
   void OnMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
+  void Answer(PeerId id, std::optional<int64_t> request, bool value);
   void OnClosed(PeerId id, const std::string& reason);
   void Register(PeerId id, endpoints::spark::RegisterApplication registration);
   void Tell(const Application& application, const std::string& content);

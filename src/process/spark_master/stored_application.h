@@ -20,7 +20,8 @@ struct StoredExecutor {
   int32_t port = 0;
   std::string http_address;
   bool started = false;
-  FL_FIELDS(id, profile, container, host, port, http_address, started)
+  bool killed = false;  // by the driver; perhaps not yet by the resource manager
+  FL_FIELDS(id, profile, container, host, port, http_address, started, killed)
 };
 
 struct StoredTotal {
