@@ -86,7 +86,6 @@ class Exchange {
     Check(error);
     Check(Await(
         [&](auto done) { stream_.async_connect(found, [done](error_code failed, const auto&) { done(failed); }); }));
-    parser_.body_limit(std::numeric_limits<uint64_t>::max());
   }
 
   void SendHeader(http::verb verb, bool chunked) {
@@ -109,19 +108,24 @@ class Exchange {
     Check(Await(
         [&](auto done) { asio::async_write(stream_, buffers, [done](error_code failed, size_t) { done(failed); }); }));
   }
+  /// Of the final answer: a DataNode says 100 Continue before it, unasked.
   void ReadHeader() {
-    Check(Await([&](auto done) {
-      http::async_read_header(stream_, buffer_, parser_, [done](error_code failed, size_t) { done(failed); });
-    }));
+    do {
+      parser_.emplace();
+      parser_->body_limit(std::numeric_limits<uint64_t>::max());
+      Check(Await([&](auto done) {
+        http::async_read_header(stream_, buffer_, *parser_, [done](error_code failed, size_t) { done(failed); });
+      }));
+    } while (status() / 100 == 1);
   }
   /// Fills up to `n` bytes of the answer's body; 0 only at its end.
   size_t Read(char* out, size_t n) {
-    auto& body = parser_.get().body();
-    while (!parser_.is_done()) {
+    auto& body = parser_->get().body();
+    while (!parser_->is_done()) {
       body.data = out;
       body.size = n;
       error_code error = Await([&](auto done) {
-        http::async_read_some(stream_, buffer_, parser_, [done](error_code failed, size_t) { done(failed); });
+        http::async_read_some(stream_, buffer_, *parser_, [done](error_code failed, size_t) { done(failed); });
       });
       if (error == http::error::need_buffer) error = {};
       Check(error);
@@ -138,8 +142,8 @@ class Exchange {
     }
     return all;
   }
-  int status() const { return static_cast<int>(parser_.get().result_int()); }
-  std::string location() const { return std::string(parser_.get()[http::field::location]); }
+  int status() const { return static_cast<int>(parser_->get().result_int()); }
+  std::string location() const { return std::string(parser_->get()[http::field::location]); }
 
  private:
   template <class Start>
@@ -162,7 +166,7 @@ class Exchange {
   asio::io_context context_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_{256 << 10};
-  http::response_parser<http::buffer_body> parser_;
+  std::optional<http::response_parser<http::buffer_body>> parser_;
 };
 
 /// What the server says went wrong, as Hadoop's RemoteException.

@@ -21,14 +21,18 @@ def pi(cluster, work):
     assert app["queue"] == "root.alpha", app
 
 
+def counts_of(directory):
+    found = {}
+    for part in directory.glob("part-r-*"):
+        found.update((word, int(count)) for word, count in (line.split("\t") for line in part.read_text().splitlines()))
+    return found
+
+
 def word_count(cluster, work):
     counts = text_file(work / "text")
     run = cluster.example("wordcount", "-Dmapreduce.job.queuename=root.beta", "-Dmapreduce.job.reduces=2", work / "text", work / "out", cwd=work)
     require_success(run, "wordcount")
-    found = {}
-    for part in (work / "out").glob("part-r-*"):
-        found.update((word, int(count)) for word, count in (line.split("\t") for line in part.read_text().splitlines()))
-    assert found == dict(counts), "the word count differs"
+    assert counts_of(work / "out") == dict(counts), "the word count differs"
 
 
 def rows(directory):

@@ -8,6 +8,7 @@ import urllib.request
 
 import peers
 from daemons import Daemons
+from hdfs import Hdfs
 from registry import Spec
 
 LOG4J = """log4j.rootLogger=INFO,out
@@ -24,6 +25,7 @@ class Cluster(Daemons):
         self.hadoop = peers.hadoop(spec.hadoop)
         self.conf = self.directory / "conf"
         self.java_ports = {}
+        self.hdfs = Hdfs(self) if spec.hdfs else None
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
 
@@ -32,7 +34,7 @@ class Cluster(Daemons):
 
     def write(self):
         opens = " ".join(peers.OPENS)
-        core = {"fs.defaultFS": "file:///", "hadoop.tmp.dir": self.directory / "tmp", "ipc.client.connect.max.retries": 3}
+        core = {"fs.defaultFS": self.hdfs.uri if self.hdfs else "file:///", "hadoop.tmp.dir": self.directory / "tmp", "ipc.client.connect.max.retries": 3}
         yarn = {
             "yarn.resourcemanager.hostname": "127.0.0.1",
             "yarn.resourcemanager.scheduler.address": f"127.0.0.1:{self.scheduler}",
@@ -94,6 +96,7 @@ class Cluster(Daemons):
                 if "java" in self.spec.nodes:
                     own.update(self.one_shuffle_port(number))
             peers.write_site(directory / "core-site.xml", core)
+            peers.write_site(directory / "hdfs-site.xml", self.hdfs.site() if self.hdfs else {})
             peers.write_site(directory / "yarn-site.xml", own)
             peers.write_site(directory / "mapred-site.xml", mapred)
         (self.conf / "fair-scheduler.xml").write_text(self.spec.allocations)
@@ -121,11 +124,12 @@ class Cluster(Daemons):
             "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,HADOOP_YARN_HOME",
         }
 
-    def spawn_java(self, name, heap, conf, main):
+    def spawn_java(self, name, heap, conf, main, jars=None):
+        """`jars`: a directory of other ones than the spec's release of Hadoop."""
         environment = {**os.environ, "HADOOP_CONF_DIR": str(conf), "JAVA_HOME": peers.java_home(), **{
             f"HADOOP_{part}_HOME": str(self.directory) for part in ("COMMON", "YARN", "HDFS")}}
         log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j-daemon.properties"
-        self.spawn(name, [peers.java(), f"-Xmx{heap}m", "-XX:+UseSerialGC", *peers.OPENS, log4j, "-cp", f"{conf}:{self.hadoop}/*", main],
+        self.spawn(name, [peers.java(), f"-Xmx{heap}m", "-XX:+UseSerialGC", *peers.OPENS, log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
                    env=environment, cwd=self.directory)
 
     def start_rm(self, heap=512):
@@ -149,6 +153,8 @@ class Cluster(Daemons):
         self.write()
         if self.spec.rm is None:
             return
+        if self.hdfs:
+            self.hdfs.start()
         self.start_rm()
         for number in range(1, len(self.spec.nodes) + 1):
             self.start_nm(number)

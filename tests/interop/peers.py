@@ -46,6 +46,11 @@ def spark(version=SPARK_VERSION):
     return LAB / f"spark-{version}"
 
 
+def hdfs(version=HADOOP_VERSION):
+    """Jars of a NameNode and a DataNode."""
+    return LAB / f"hdfs-{version}"
+
+
 def aux():
     """Jars of Spark's own auxiliary service for a Java NodeManager."""
     return LAB / "aux"

@@ -13,6 +13,7 @@ class Spec:
     rm: str | None = "fairlead"                     # or "java"; None starts no daemon at all
     nodes: tuple[str, ...] = ("fairlead", "fairlead")
     yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml; {directory} is the cluster's own
+    hdfs: bool = False                              # with a HDFS, which is the default file system then
     history: bool = True                            # with MapReduce's job history server
     allocations: str = '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n'  # fair-scheduler.xml
 
@@ -21,7 +22,7 @@ class Spec:
 
     def needs(self):
         found = {f"hadoop-{self.hadoop}", f"spark-{self.spark}"}
-        return found | ({"aux"} if "java" in self.nodes else set())
+        return found | ({"aux"} if "java" in self.nodes else set()) | ({f"hdfs-{self.hadoop}"} if self.hdfs else set())
 
 
 @dataclasses.dataclass(frozen=True)

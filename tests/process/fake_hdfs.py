@@ -45,6 +45,8 @@ class FakeHdfs:
         where, operation = url.path, words.get("op")
         on_data_node = where.startswith("/data")
         path = "/" + urllib.parse.unquote(where.removeprefix("/data").removeprefix("/webhdfs/v1")).strip("/")
+        if operation == "CREATE" and on_data_node:  # as a DataNode does, unasked
+            request.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = self.body_of(request)
         with self.lock:
             self.operations.append((operation, path, on_data_node))
