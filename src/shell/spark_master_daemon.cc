@@ -1,5 +1,8 @@
 #include "shell/spark_master_daemon.h"
 
+#include <unistd.h>
+
+#include <climits>
 #include <csignal>
 #include <cstdio>
 
@@ -30,6 +33,13 @@ struct DaemonSettings {
   std::string state_directory;
 };
 
+/// As which drivers and the resource manager know this daemon.
+std::string AdvertisedHost(const env::Endpoint& listen) {
+  if (listen.host != "0.0.0.0" && listen.host != "::") return listen.host;
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, HOST_NAME_MAX) == 0 ? name : "127.0.0.1";
+}
+
 base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
   const auto source = LoadSettings(options.settings);
   if (!source) return source.error();
@@ -46,7 +56,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
                                              std::to_string(settings.listen.port));
   }
   process::spark_master::ApplicationSettings& application = settings.application;
-  application.host = Connectable(settings.listen).host;
+  application.host = AdvertisedHost(settings.listen);
   application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
   application.policy.default_cores = static_cast<int32_t>(
       conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));

@@ -134,6 +134,21 @@ def master_killed(cluster, work):
     require_end(cluster, app_id)
 
 
+def manager_killed(cluster, work):
+    """kill -9 of the resource manager in mid-task: no executor ends, and the application is there again."""
+    job = PausedJob(cluster, work, *options(cluster), rounds=2)
+    app_id = job.await_round()
+    before = container_processes(app_id)
+    cluster.restart("rm")
+    cluster.wait(lambda: cluster.app(app_id)["state"] == "RUNNING", "the application to run again")
+    job.release()
+    job.await_round(2)
+    job.release(2)
+    assert container_processes(app_id) == before, "executors were lost"
+    assert job.result()["task_retries"] == 0
+    require_end(cluster, app_id)
+
+
 def crashing_executors(cluster, work):
     """An application whose executors cannot start is given up, and its driver says why."""
     conf = {"spark.executor.extraJavaOptions": "-XX:+NoSuchOptionAtAll -XX:-IgnoreUnrecognizedVMOptions"}
@@ -215,6 +230,7 @@ for _version in SPARKS:
     case("all", _spec, name=f"spark-master-dynamic-allocation-{_version}")(dynamic_allocation)
     case("all", _spec, name=f"spark-master-executor-killed-{_version}")(executor_killed)
     case("all", _spec, name=f"spark-master-killed-{_version}")(master_killed)
+    case("all", _spec, own_cluster=True, name=f"spark-master-rm-killed-{_version}")(manager_killed)
     case("all", _spec, name=f"spark-master-application-killed-{_version}")(application_killed)
 case("all", HERE, name="spark-master-queue")(finds_its_queue)
 case("all", HERE, name="spark-master-driver-killed")(driver_killed)
@@ -227,5 +243,5 @@ case("all", HERE, name="spark-master-two-releases")(two_releases)
 case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
 for _version in ("3.5.5", "4.3.0"):
     case("all", Spec(spark=_version, rm=None), name=f"spark-class-numbers-{_version}")(class_numbers)
-for _case in (word_count, dynamic_allocation, application_killed, master_killed):
+for _case in (word_count, dynamic_allocation, application_killed, master_killed, manager_killed):
     case("all", HERE.all_java(), name="spark-master-java-yarn-" + _case.__name__.replace("_", "-"))(_case)
