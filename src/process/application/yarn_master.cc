@@ -256,6 +256,9 @@ void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {
     Ended(model::ToString(ey::FromWire(*status.container_id)), status.exit_status.value_or(-1000),
           status.diagnostics.value_or(""));
   }
+  for (const wy::ContainerProto& container : response.containers_from_previous_attempts) Confirm(container);
+  for (const std::string& id : std::exchange(unconfirmed_, {}))
+    Ended(id, kAborted, "it ended while its master was away");
   const bool waiting =
       std::any_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind.second.missing() > 0; });
   const bool again = std::exchange(allocate_again_, false) || !releases_.empty();

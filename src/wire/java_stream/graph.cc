@@ -117,7 +117,9 @@ void Builder::SetSlot(Ref object, std::string_view field, Slot value, bool is_re
 
 void Builder::SetCustom(Ref object, std::string_view level, std::vector<Item> items) {
   for (Level& part : graph_.Get<Object>(object)->levels) {
-    if (graph_.Get<Class>(part.type)->name == level) part.custom = std::move(items);
+    if (graph_.Get<Class>(part.type)->name != level) continue;
+    part.custom = std::move(items);
+    return;
   }
 }
 

@@ -222,7 +222,7 @@ class Reader {
     switch (type) {
       case 'B':
       case 'Z':
-        value = static_cast<int8_t>(in_.U8());
+        value = Slot{static_cast<int8_t>(in_.U8())};
         break;
       case 'C':
         value = in_.U16();
