@@ -318,10 +318,12 @@ model::Resources Core::MaximumAllocation(base::Instant now) const {
 // Kept beside the nodes, so that an allocate call does not look at all of them.
 void Core::FindLargestNode() {
   largest_node_ = {};
-  for (const auto& [address, index] : active_nodes_) {
-    for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-      largest_node_[type] = std::max(largest_node_[type], nodes_[index.value].capacity[type]);
-    }
+  for (const auto& [address, index] : active_nodes_) TakeLarger(nodes_[index.value].capacity);
+}
+
+void Core::TakeLarger(const model::Resources& capacity) {
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+    largest_node_[type] = std::max(largest_node_[type], capacity[type]);
   }
 }
 

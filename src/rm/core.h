@@ -237,6 +237,7 @@ class Core {
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
   void FindLargestNode();
+  void TakeLarger(const model::Resources& capacity);
   std::vector<model::NodeIndex> ActiveByName() const;
   Node* ActiveNode(const model::rm::NodeAddress& address);
   /// The node that is active under the name of `index`, else the slot itself.

@@ -84,7 +84,7 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   node.health_time = wall_;
   gone_nodes_.erase(node.address);
   active_nodes_[node.address] = node.index;
-  FindLargestNode();
+  TakeLarger(node.capacity);
   timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0});
   node.last_seen = now_;
   if (event.healthy) {
