@@ -68,7 +68,8 @@ class Node {
  public:
   Node(const Options& options, env::Loop& loop, RpcClient& rpc, int number, Totals& totals)
       : options_(options), loop_(loop), rpc_(rpc), totals_(totals) {
-    id_.host = "node" + std::to_string(number);
+    // An address: Hadoop would look a name up.
+    id_.host = "127.1." + std::to_string(number / 250) + "." + std::to_string(number % 250 + 1);
     id_.port = 40000;
     target_ = {{"127.0.0.1", options.tracker}, std::string(yarn::kResourceTracker), {*id_.host, "", {}}};
   }
