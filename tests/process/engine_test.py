@@ -49,8 +49,8 @@ class OnACluster(unittest.TestCase):
             os.kill(pid, 9)
         shutil.rmtree(cls.directory, ignore_errors=True)
 
-    def start(self, options, *job):
-        command = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--executor-memory", "256", *options, FAULTS, *job]
+    def start(self, options, *job, executor_memory=256):
+        command = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--executor-memory", executor_memory, *options, FAULTS, *job]
         return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish(self, job):
@@ -72,6 +72,11 @@ class OnACluster(unittest.TestCase):
         poison = next(line for line in printed.splitlines() if line.startswith("poison: "))
         self.assertIn("poisoned numbers", poison)
         self.assertRegex(poison, "executor .* lost")
+
+    def test_executors_that_no_node_can_hold_are_a_clear_error(self):
+        _, err = self.start([], "slow", self.directory / "too-large", executor_memory=900000).communicate(timeout=60)
+        self.assertIn("maximum allowed allocation=<memory:4096", err)
+        self.assertIn("the resource manager gives no such executors: ", err)
 
     def test_a_second_driver_finds_what_the_first_committed(self):
         out, counts = self.directory / "again", self.directory / "again-counts"

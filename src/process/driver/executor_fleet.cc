@@ -60,6 +60,10 @@ base::Status ExecutorFleet::Start() {
   master.on_executor_ended = [this](const application::ExecutorEnd& end) {
     OnEnded(end.executor.executor_id, end.exit_status, end.diagnostics);
   };
+  // With executors at work it may be for now only: the node that was large enough may come back.
+  master.on_refused = [this](const std::string& reason) {
+    if (executors_.empty()) callbacks_.on_failed("the resource manager gives no such executors: " + reason);
+  };
   master.on_dismissed = [this](const std::string& reason) { callbacks_.on_failed(reason); };
   master.progress = callbacks_.progress;
   master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
