@@ -173,7 +173,9 @@ struct ReduceOp : Operator {
     Fold fold{*this, scope.task, next};
     const KeyedInput input = InputOf<K, V>(scope, kinds, 0, partition);
     if (input.local) {
-      input.local([&](Buffer& frame) { fold.AddFrame(frame.view()); });
+      input.local([&](Buffer& frame) {
+        if (fold.AddFrame(frame.view()) < 0) throw TaskError("a record does not parse");
+      });
     } else {
       BlockReader reader(scope.task, input.shuffle, partition);
       std::string_view frame;
