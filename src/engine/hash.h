@@ -63,8 +63,7 @@ struct ShortBytes {
   }
 };
 
-/// 64-bit hash of bytes, equal in every process of a job: overlapping loads folded by 64x64 -> 128 bit multiplication,
-/// the scheme of Wang Yi's wyhash. Never 0, so that 0 can mark an empty slot.
+/// The last step of HashBytes: two words and what went before them.
 inline uint64_t HashWords(ShortBytes words, size_t n, uint64_t seed) {
   using namespace hash_internal;
   const uint64_t h = Mix(kHash0 ^ n, Mix(words.a ^ kHash1, words.b ^ seed));
@@ -73,6 +72,8 @@ inline uint64_t HashWords(ShortBytes words, size_t n, uint64_t seed) {
 /// HashBytes of the `n` <= ShortBytes::kMax bytes that `words` stands for.
 inline uint64_t HashShort(ShortBytes words, size_t n) { return HashWords(words, n, hash_internal::kHash2 ^ n); }
 
+/// 64-bit hash of bytes, equal in every process of a job: overlapping loads folded by 64x64 -> 128 bit multiplication,
+/// the scheme of Wang Yi's wyhash. Never 0.
 inline uint64_t HashBytes(const char* p, size_t n) {
   using namespace hash_internal;
   if (n <= ShortBytes::kMax) [[likely]]
