@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Fairlead's resource manager and node agents beside Hadoop's own, in one run, with Hadoop's client classes on both sides.
 
-usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle] [--peer-load]
+usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle|memory]
 latency: each pair starts a cluster of either kind (one resource manager, two nodes), in alternating order, and measures it alone.
 load:    grants a second through one resource manager by an open-loop generator (bench/yarn_load.cc), as many containers ending.
 idle:    10,000 masters that only call and 5,000 nodes that only beat; what an allocate call takes then, and the memory.
---peer-load puts Hadoop's resource manager under `idle`, too, which takes minutes.
+memory:  2,000 such masters and 1,000 nodes, for both resource managers (Hadoop's does not take the load of `idle` on a small machine).
+Memory is what the process has of its own (anonymous pages: heap with its gaps, stacks) beside Hadoop's live heap after a full
+collection; both leave out the program's code.
 """
 import argparse
 import json
@@ -53,6 +55,7 @@ def measure(kind, rounds, hadoop):
 LOADS = {
     "load": ["--nodes", 1000, "--busy", 50, "--batch", 100, "--rate", 110000],
     "idle": ["--nodes", 5000, "--idle", 10000, "--busy", 10, "--batch", 10, "--rate", 5000],
+    "memory": ["--nodes", 1000, "--idle", 2000, "--busy", 10, "--batch", 10, "--rate", 500],
 }
 
 
@@ -86,29 +89,39 @@ def put_under_load(kind, name, build, seconds, hadoop):
         registry.require_success(run, f"the generator against {kind}")
         figures = json.loads(run.stdout)
         pid = cluster.processes["rm"].pid
-        resident = int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) / 1024
-        figures["memory_mib"] = live_heap_mib(pid) if kind == "java" else resident
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        figures["resident_mib"] = int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+        figures["memory_mib"] = live_heap_mib(pid) if kind == "java" else int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024
         return figures
     finally:
         cluster.stop()
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def load_rows(name, build, seconds, hadoop, with_peer):
+LOAD_GOALS = {
+    "load": ("grants_per_second", lambda ours, goal: ours >= goal, lambda theirs: 100000),
+    "idle": ("allocate_p99_ms", lambda ours, goal: ours <= goal, lambda theirs: 5),
+    "memory": ("memory_mib", lambda ours, goal: ours <= goal, lambda theirs: theirs["memory_mib"] / 10),
+}
+
+
+def show_load(name, figures):
+    print(f"{name}: {figures['grants_per_second']:,.0f} grants/s, {figures['ends_per_second']:,.0f} ends/s, allocate p50 "
+          f"{figures['allocate_p50_ms']:.2f} ms, p99 {figures['allocate_p99_ms']:.2f} ms, {figures['memory_mib']:.1f} MiB of "
+          f"{figures['resident_mib']:.0f} MiB resident", flush=True)
+
+
+def load_row(name, build, seconds, hadoop):
     ours = put_under_load("fairlead", name, build, seconds, hadoop)
-    theirs = put_under_load("java", name, build, seconds, hadoop) if with_peer else {}
-    print(f"{name}: {ours['grants_per_second']:,.0f} grants/s, {ours['ends_per_second']:,.0f} ends/s, allocate p50 {ours['allocate_p50_ms']:.2f} ms, "
-          f"p99 {ours['allocate_p99_ms']:.2f} ms, {ours['memory_mib']:.0f} MiB")
+    show_load(name, ours)
+    theirs = put_under_load("java", name, build, seconds, hadoop) if name == "memory" else None
     if theirs:
-        print(f"{name}, Hadoop: {theirs['grants_per_second']:,.0f} grants/s, allocate p50 {theirs['allocate_p50_ms']:.2f} ms, "
-              f"p99 {theirs['allocate_p99_ms']:.2f} ms, {theirs['memory_mib']:.0f} MiB live heap")
-    goals = [("grants_per_second", 100000, lambda a, b: a >= b)] if name == "load" else [
-        ("allocate_p99_ms", 5, lambda a, b: a <= b), ("memory_mib", theirs.get("memory_mib", 0) / 10 or None, lambda a, b: b is None or a <= b)]
-    for field, goal, met in goals:
-        peer = theirs.get(field)
-        yield {"name": f"yarn/{name}/{field}", "ours": ours[field], "peer": peer if peer else "not measured",
-               "peer_version": f"Hadoop {hadoop}" if peer else None, "ratio": peer / ours[field] if peer else None, "goal": goal,
-               "met": met(ours[field], goal) if goal else None, "checks_ok": ours["tokens_verified"] > 0, "all": ours}
+        show_load(name + ", Hadoop", theirs)
+    field, meets, goal_of = LOAD_GOALS[name]
+    goal, peer = goal_of(theirs), theirs[field] if theirs else None
+    return {"name": f"yarn/{name}/{field}", "ours": ours[field], "peer": peer or "not measured", "peer_version": f"Hadoop {hadoop}" if peer else None,
+            "ratio": peer / ours[field] if peer else None, "goal": goal, "met": meets(ours[field], goal), "checks_ok": ours["tokens_verified"] > 0,
+            "all": ours}
 
 
 def latency_rows(arguments):
@@ -135,7 +148,6 @@ def main():
     parser.add_argument("--hadoop", default=peers.HADOOP_VERSION)
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--only", choices=["latency", *LOADS])
-    parser.add_argument("--peer-load", action="store_true")
     arguments = parser.parse_args()
     peers.fetch(f"hadoop-{arguments.hadoop}", "aux")
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
@@ -144,7 +156,7 @@ def main():
         rows += latency_rows(arguments)
     for name in LOADS:
         if arguments.only in (None, name):
-            rows += load_rows(name, arguments.build, arguments.seconds, arguments.hadoop, arguments.peer_load and name == "idle")
+            rows.append(load_row(name, arguments.build, arguments.seconds, arguments.hadoop))
     out = arguments.build / "bench/yarn.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(rows, indent=1) + "\n")

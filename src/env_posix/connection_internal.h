@@ -1,7 +1,7 @@
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 
@@ -65,8 +65,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Ends ends_;
   const Kind kind_;
   env::StreamHandler* handler_ = nullptr;
-  std::deque<Piece> queue_;
-  std::deque<std::shared_ptr<env::File>> received_files_;
+  // Lists: an idle connection is to hold no memory for them, and a deque never gives back its first block.
+  std::list<Piece> queue_;
+  std::list<std::shared_ptr<env::File>> received_files_;
   uint64_t unsent_ = 0;
   size_t unsent_files_ = 0;
   uint64_t high_water_ = 1 << 20;  // unsent_ above this is a full queue; OnDrained comes at half of it

@@ -38,7 +38,7 @@ void Core::On(const model::rm::NewApplication& event) {
 void Core::On(const model::rm::Submit& event) {
   if (App* known = MutableApp(event.submission.id)) {
     if (known->state == AppState::kNew || known->state == AppState::kNewSaving) {
-      known->submit_calls.push_back(event.call);
+      known->waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
     } else {
       Emit(model::rm::CallDone{event.call});
     }
@@ -70,7 +70,7 @@ void Core::On(const model::rm::Submit& event) {
     return;
   }
   if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
-  app.submit_calls.push_back(event.call);
+  app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
   app.placing = true;
   app_by_id_[app.submission.id] = app.index;
   model::scheduler::AppAdded added;
@@ -146,7 +146,7 @@ bool Core::MaySubmit(App& app, const std::string& queue) {
                               " does not have permission to submit " + ToString(s.id) + " to queue " +
                               FullQueueName(queue) + " denied by ACL for queue " +
                               ConfiguredQueue(config_.queues, queue);
-  for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", message);
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Refuse(call, "YarnException", message);
   if (app.in_scheduler) Tell(model::scheduler::AppRemoved{app.index});
   Forget(app);
   return false;
@@ -175,15 +175,16 @@ void Core::AppSaved(App& app, bool ok, const std::string& error) {
   if (!ok) {
     const std::string message =
         "Application " + ToString(app.submission.id) + " is not accepted: the state store could not keep it: " + error;
-    for (const model::rm::CallToken call : app.submit_calls) Refuse(call, "YarnException", message);
-    for (const model::rm::CallToken call : app.kill_calls) Emit(model::rm::KillAnswer{call, true});
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted))
+      Refuse(call, "YarnException", message);
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
     Tell(model::scheduler::AppRemoved{app.index});
     Log(ToString(app.submission.id), "NEW_SAVING", "NEW", message);
     Forget(app);
     return;
   }
   app.in_store = true;
-  for (const model::rm::CallToken call : std::exchange(app.submit_calls, {})) Emit(model::rm::CallDone{call});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
   if (app.state != AppState::kNewSaving) return;  // killed meanwhile
   SetState(app, AppState::kSubmitted, "APP_NEW_SAVED");
   SetState(app, AppState::kAccepted, "APP_ACCEPTED");
@@ -216,7 +217,7 @@ void Core::On(const model::rm::KillApp& event) {
     Emit(model::rm::KillAnswer{event.call, true});
     return;
   }
-  app->kill_calls.push_back(event.call);
+  app->waiting_calls.emplace_back(WaitsFor::kKilled, event.call);
   Kill(*app, event.diagnostics);
 }
 
@@ -357,10 +358,10 @@ void Core::StoreFinal(App& app) {
 void Core::AppFinalSaved(App& app, bool ok) {
   if (app.state != AppState::kFinalSaving) return;
   if (!ok) {
-    for (const model::rm::CallToken call : std::exchange(app.kill_calls, {})) {
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) {
       Emit(model::rm::KillAnswer{call, false});
     }
-    for (const model::rm::CallToken call : std::exchange(app.finish_calls, {})) {
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kUnregistered)) {
       Emit(model::rm::FinishMasterAnswer{call, false});
     }
     timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, 0});
@@ -375,11 +376,11 @@ void Core::AppFinalSaved(App& app, bool ok) {
   } else {
     Complete(app, target);
   }
-  for (const model::rm::CallToken call : std::exchange(app.kill_calls, {})) Emit(model::rm::KillAnswer{call, true});
-  for (const model::rm::CallToken call : std::exchange(app.finish_calls, {})) {
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kUnregistered)) {
     Emit(model::rm::FinishMasterAnswer{call, true});
   }
-  for (const model::rm::CallToken call : std::exchange(app.submit_calls, {})) Emit(model::rm::CallDone{call});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
 }
 
 void Core::Complete(App& app, AppState final_state) {
@@ -405,7 +406,7 @@ void Core::Complete(App& app, AppState final_state) {
   app.node_changes.clear();
   for (auto& [number, attempt] : app.attempts) {
     attempt.known = false;
-    attempt.last_answer = {};
+    attempt.last_answer.reset();
     // Only when the scheduler threw the application out: its attempt had no end of its own.
     if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
       SetState(app, attempt, AttemptState::kFailed, "APP_COMPLETED");

@@ -163,10 +163,10 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
   // RMAppAttemptImpl.FinalTransition; a master that failed before it registered keeps what it has.
   if (attempt.target != AttemptState::kFailed || attempt.state_before_saving == AttemptState::kRunning)
     attempt.progress = 1;
-  if (attempt.unregistration.present) {
-    attempt.diagnostics += attempt.unregistration.diagnostics;
-    attempt.original_url = attempt.unregistration.tracking_url;
-    attempt.final_status = attempt.unregistration.status;
+  if (attempt.unregistration) {
+    attempt.diagnostics += attempt.unregistration->diagnostics;
+    attempt.original_url = attempt.unregistration->tracking_url;
+    attempt.final_status = attempt.unregistration->status;
   } else {
     attempt.diagnostics += attempt.pending_diagnostics;
   }
@@ -191,7 +191,7 @@ void Core::AckToldContainers(Attempt& attempt) {
 void Core::EndAttempt(App& app, Attempt& attempt, AttemptState final_state) {
   SetState(app, attempt, final_state, "ATTEMPT_ENDED");
   attempt.known = false;
-  attempt.last_answer = {};
+  attempt.last_answer.reset();
   attempt.granted.clear();
   AckToldContainers(attempt);
   bool keep = false;
@@ -249,10 +249,10 @@ model::rm::StoreRow Core::RowOf(const App&, const Attempt& attempt) const {
   if (attempt.state == AttemptState::kFinalSaving) {
     record.final_state = attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target;
     record.diagnostics += attempt.pending_diagnostics;
-    if (attempt.unregistration.present) {
-      record.final_status = attempt.unregistration.status;
-      record.tracking_url = attempt.unregistration.tracking_url;
-      record.diagnostics = attempt.unregistration.diagnostics;
+    if (attempt.unregistration) {
+      record.final_status = attempt.unregistration->status;
+      record.tracking_url = attempt.unregistration->tracking_url;
+      record.diagnostics = attempt.unregistration->diagnostics;
     }
   }
   record.memory_seconds = attempt.memory_ms / 1000;

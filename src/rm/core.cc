@@ -468,7 +468,7 @@ uint64_t Core::StateHash() const {
     hasher.Mix(static_cast<uint64_t>(node.response_id));
     node.running.ForEach([&](const model::ContainerId& id, bool) { base::HashInto(hasher, id); });
     for (const model::ContainerId& id : node.completed) base::HashInto(hasher, id);
-    base::HashInto(hasher, node.cleanup);
+    base::HashInto(hasher, std::vector(node.cleanup.begin(), node.cleanup.end()));
   }
   for (const Timer& timer : timers_) hasher.Mix(static_cast<uint64_t>(timer.when.ns));
   hasher.Mix(last_txn_);

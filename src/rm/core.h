@@ -200,6 +200,8 @@ class Core {
   bool NormalizeAsk(model::Ask& ask, const std::string& default_label, std::string* exception,
                     std::string* message) const;
   void RequestUpdates(App& app, Attempt& attempt, const std::vector<model::rm::ContainerUpdate>& updates);
+  /// What a master hears when there is nothing to tell.
+  model::rm::AllocateAnswer NothingNewFor(const App& app, const Attempt& attempt) const;
   void AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
                       int32_t cluster_nodes, bool empty);
   model::Resources Normalize(const model::Resources& wanted) const;

@@ -13,6 +13,13 @@ using model::rm::AttemptState;
 namespace {
 constexpr int32_t kResponseMask = 0x7fffffff;
 int32_t NextResponseId(int32_t id) { return (id + 1) & kResponseMask; }
+/// Whether it must be kept in case the master asks for it again: all else can be composed anew.
+bool TellsSomething(const model::rm::AllocateAnswer& answer) {
+  return !answer.granted.empty() || !answer.new_nodes.empty() || !answer.completed.empty() ||
+         !answer.previous.empty() || !answer.nodes.empty() || !answer.preempt_strict.empty() ||
+         !answer.preempt_contract.empty() || !answer.updated.empty() || !answer.update_errors.empty();
+}
+
 }  // namespace
 
 void Core::On(const model::rm::RegisterMaster& event) {
@@ -37,7 +44,7 @@ void Core::On(const model::rm::RegisterMaster& event) {
     return;
   }
   attempt->response_id = 0;
-  attempt->last_answer = {};
+  attempt->last_answer.reset();
   if (attempt->state == AttemptState::kAllocated) MarkLaunched(*app, *attempt);
   attempt->host = event.host;
   attempt->rpc_port = event.rpc_port;
@@ -149,11 +156,8 @@ void Core::On(const model::rm::AllocateCall& event) {
     return;
   }
   if (NextResponseId(event.response_id) == attempt->response_id) {
-    model::rm::AllocateAnswer answer = attempt->last_answer;
+    model::rm::AllocateAnswer answer = attempt->last_answer ? *attempt->last_answer : NothingNewFor(*app, *attempt);
     answer.call = event.call;
-    answer.attempt = attempt->id;
-    answer.app = app->index;
-    answer.response_id = attempt->response_id;
     Emit(std::move(answer));
     return;
   }
@@ -218,15 +222,24 @@ void Core::On(const model::scheduler::AllocateAnswered& effect) {
   AnswerAllocate(app, attempt->second, effect.token, effect.headroom, effect.cluster_nodes, false);
 }
 
-void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
-                          int32_t cluster_nodes, bool empty) {
+model::rm::AllocateAnswer Core::NothingNewFor(const App& app, const Attempt& attempt) const {
   model::rm::AllocateAnswer answer;
-  answer.call = call;
   answer.attempt = attempt.id;
   answer.app = app.index;
-  answer.headroom = headroom;
-  answer.cluster_nodes = cluster_nodes;
+  answer.response_id = attempt.response_id;
+  answer.headroom = attempt.headroom;
+  answer.cluster_nodes = static_cast<int32_t>(active_nodes_.size());
   answer.priority = app.submission.priority;
+  return answer;
+}
+
+void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
+                          int32_t cluster_nodes, bool empty) {
+  attempt.headroom = headroom;
+  attempt.response_id = NextResponseId(attempt.response_id);
+  model::rm::AllocateAnswer answer = NothingNewFor(app, attempt);
+  answer.call = call;
+  answer.cluster_nodes = cluster_nodes;
   model::scheduler::Acquired acquired;
   acquired.app = app.index;
   acquired.containers.reserve(attempt.granted.size());
@@ -254,9 +267,7 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   answer.update_errors = std::exchange(attempt.update_errors, {});
   answer.preempt_strict.assign(attempt.preempt_strict.begin(), attempt.preempt_strict.end());
   answer.preempt_contract.assign(attempt.preempt_contract.begin(), attempt.preempt_contract.end());
-  attempt.response_id = NextResponseId(attempt.response_id);
-  answer.response_id = attempt.response_id;
-  attempt.last_answer = answer;
+  attempt.last_answer = TellsSomething(answer) ? std::make_unique<model::rm::AllocateAnswer>(answer) : nullptr;
   Emit(std::move(answer));
 }
 
@@ -326,7 +337,7 @@ void Core::On(const model::rm::FinishMaster& event) {
   if (attempt && !attempt->known && attempt->state == AttemptState::kFinished &&
       app->state == model::rm::AppState::kFinalSaving) {
     // This attempt finished, and only its application's end is still being stored: a repeated call gets its answer.
-    app->finish_calls.push_back(event.call);
+    app->waiting_calls.emplace_back(WaitsFor::kUnregistered, event.call);
     return;
   }
   if (!attempt || !attempt->known) {
@@ -340,12 +351,10 @@ void Core::On(const model::rm::FinishMaster& event) {
            "Application Master is trying to unregister before registering for: " + ToString(app->submission.id));
     return;
   }
-  app->finish_calls.push_back(event.call);
+  app->waiting_calls.emplace_back(WaitsFor::kUnregistered, event.call);
   if (attempt->state != AttemptState::kRunning) return;  // being stored: the answer comes with it
-  attempt->unregistration.present = true;
-  attempt->unregistration.status = event.final_status;
-  attempt->unregistration.diagnostics = event.diagnostics;
-  attempt->unregistration.tracking_url = event.tracking_url.empty() ? "N/A" : event.tracking_url;
+  attempt->unregistration = std::make_unique<Unregistration>(
+      Unregistration{event.final_status, event.diagnostics, event.tracking_url.empty() ? "N/A" : event.tracking_url});
   SaveFinal(*app, *attempt, app->submission.unmanaged ? AttemptState::kFinished : AttemptState::kFinishing, "",
             model::rm::kExitInvalid);
   AttemptUnregistered(*app);

@@ -36,6 +36,21 @@ void ForgetWhenKnown(Node& node, const App& app, const model::ContainerId& id) {
     node.forget.insert(id);
   }
 }
+/// Whether it must be kept in case the node asks for it again: all else can be composed anew.
+bool TellsSomething(const model::rm::HeartbeatAnswer& answer) {
+  return !answer.cleanup.empty() || !answer.forget.empty() || !answer.finished_apps.empty() || !answer.update.empty() ||
+         !answer.signals.empty() || answer.resized;
+}
+
+/// What a node hears when there is nothing to tell.
+model::rm::HeartbeatAnswer NothingNew(const Node& node) {
+  model::rm::HeartbeatAnswer answer;
+  answer.node = node.index;
+  answer.response_id = node.response_id;
+  answer.capacity = node.capacity;
+  return answer;
+}
+
 }  // namespace
 
 void Core::SetState(Node& node, NodeState state, std::string_view why) {
@@ -170,7 +185,7 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   node.http_port = event.http_port;
   node.version = event.version;
   node.response_id = 0;
-  node.last_answer = {};
+  node.last_answer.reset();
   node.last_seen = now_;
   apps_.ForEach([&](App& app) {
     if (Attempt* attempt = app.current()) attempt->token_nodes.Erase(node.index);
@@ -295,7 +310,7 @@ void Core::On(const model::rm::Heartbeat& event) {
   }
   node->last_seen = now_;
   if (NextResponseId(event.response_id) == node->response_id) {
-    answer = node->last_answer;
+    answer = node->last_answer ? *node->last_answer : NothingNew(*node);
     answer.call = event.call;
     Emit(std::move(answer));
     return;
@@ -326,24 +341,21 @@ void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
   const model::rm::CallToken call = it->second;
   heartbeats_.erase(it);
   Node& node = nodes_[index.value];
-  model::rm::HeartbeatAnswer answer;
-  answer.call = call;
   node.response_id = NextResponseId(node.response_id);
-  answer.node = node.index;
-  answer.response_id = node.response_id;
+  model::rm::HeartbeatAnswer answer = NothingNew(node);
+  answer.call = call;
   answer.cleanup.assign(node.cleanup.begin(), node.cleanup.end());
   answer.forget.assign(node.forget.begin(), node.forget.end());
   answer.finished_apps.assign(node.finished_apps.begin(), node.finished_apps.end());
   for (const auto& [id, info] : node.updates) answer.update.push_back(info);
   answer.signals = std::exchange(node.signals, {});
-  answer.capacity = node.capacity;
   answer.resized = std::exchange(node.resized, false);
   for (const model::ContainerId& id : node.forget) node.completed.erase(id);
   node.cleanup.clear();
   node.forget.clear();
   node.finished_apps.clear();
   node.updates.clear();
-  node.last_answer = answer;
+  node.last_answer = TellsSomething(answer) ? std::make_shared<const model::rm::HeartbeatAnswer>(answer) : nullptr;
   Emit(std::move(answer));
 }
 

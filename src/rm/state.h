@@ -1,10 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
 #include <boost/container/flat_set.hpp>
 #include <cstdint>
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -17,7 +18,8 @@
 #include "rm/node_set.h"
 #include "rm/running_containers.h"
 
-// The tables of the rm core. Plain data; the rules are in the other files of this folder.
+// The tables of the rm core. Plain data; the rules are in the other files of this folder. A cluster has thousands of
+// masters and nodes that mostly say nothing: what is rare stands behind a pointer, and small sets are flat.
 
 namespace fairlead::rm {
 
@@ -74,7 +76,6 @@ inline std::vector<const Container*> InOrder(const ContainerMap& containers) {
 
 /// What an unregistering master left behind, until it is stored.
 struct Unregistration {
-  bool present = false;
   model::rm::FinalStatus status = model::rm::FinalStatus::kUndefined;
   std::string diagnostics;
   std::string tracking_url;
@@ -87,7 +88,7 @@ struct Attempt {
   model::rm::AttemptState target = model::rm::AttemptState::kNew;  // after FINAL_SAVING
   std::string pending_diagnostics;                                 // become visible when the final state is stored
   std::string kill_diagnostics;
-  Unregistration unregistration;
+  std::unique_ptr<Unregistration> unregistration;
   bool master_gone = false;  // the master's container ended while the final state was being stored
 
   model::rm::ContainerInfo master;  // id.value 0: none
@@ -106,14 +107,15 @@ struct Attempt {
   bool known = false;  // the service answers calls of this attempt
   int32_t response_id = -1;
   bool unregister_seen = false;
-  model::rm::AllocateAnswer last_answer;
+  model::Resources headroom;                               // last told
+  std::unique_ptr<model::rm::AllocateAnswer> last_answer;  // null: it told nothing but the headroom
   base::Instant last_seen;
   std::vector<model::ContainerId> granted;                            // not yet told
   std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
   std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
   NodeSet token_nodes;                                                // NM tokens sent
-  std::set<model::ContainerId> preempt_strict;
-  std::set<model::ContainerId> preempt_contract;
+  boost::container::flat_set<model::ContainerId> preempt_strict;
+  boost::container::flat_set<model::ContainerId> preempt_contract;
   std::vector<model::rm::UpdatedContainer> updated;
   std::vector<model::rm::UpdateError> update_errors;
   std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
@@ -127,6 +129,9 @@ struct Attempt {
   int32_t containers_preempted = 0;
 };
 
+/// What a call about an application waits for.
+enum class WaitsFor : uint8_t { kSubmitted, kKilled, kUnregistered };
+
 struct App {
   model::AppIndex index;
   bool alive = false;  // false: evicted or refused, the slot is dead
@@ -137,7 +142,6 @@ struct App {
   model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
   model::rm::AppState stored_state = model::rm::AppState::kNew;
   std::string pending_diagnostics;
-  bool attempt_finished_while_saving = false;
   std::string diagnostics;
   base::WallTime submitted;
   base::WallTime started;
@@ -147,20 +151,28 @@ struct App {
   base::Instant deadline = base::Instant::Max();
   int32_t max_attempts = 2;
   int32_t next_attempt = 1;
+  bool attempt_finished_while_saving = false;
   bool in_scheduler = false;
   bool in_store = false;
   bool placing = false;                 // the scheduler's verdict is awaited
   std::vector<model::Ask> master_asks;  // normalized
   std::map<int32_t, Attempt> attempts;
   ContainerMap containers;  // live ones
-  std::map<model::ContainerId, model::Resources> reservations;
-  std::set<model::ContainerId> ended_recovered;  // of an earlier run, ended in this one
-  std::set<model::NodeIndex> ran_on;
-  std::map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
-  std::vector<model::rm::CallToken> submit_calls;
-  std::vector<model::rm::CallToken> kill_calls;
-  std::vector<model::rm::CallToken> finish_calls;
+  boost::container::flat_map<model::ContainerId, model::Resources> reservations;
+  boost::container::flat_set<model::ContainerId> ended_recovered;  // of an earlier run, ended in this one
+  boost::container::flat_set<model::NodeIndex> ran_on;
+  boost::container::flat_map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
+  std::vector<std::pair<WaitsFor, model::rm::CallToken>> waiting_calls;
 
+  /// The calls that wait for it, which no longer do.
+  std::vector<model::rm::CallToken> TakeWaiting(WaitsFor what) {
+    std::vector<model::rm::CallToken> calls;
+    std::erase_if(waiting_calls, [&](const auto& waiting) {
+      if (waiting.first == what) calls.push_back(waiting.second);
+      return waiting.first == what;
+    });
+    return calls;
+  }
   Attempt* current() { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
   const Attempt* current() const { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
 };
@@ -182,14 +194,14 @@ struct Node {
   base::Instant decommission_deadline = base::Instant::Max();
   int64_t decommission_timeout_s = -1;
   int32_t response_id = 0;
-  model::rm::HeartbeatAnswer last_answer;
+  std::shared_ptr<const model::rm::HeartbeatAnswer> last_answer;  // null: it told nothing
   RunningContainers running;
   boost::container::flat_set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
-  std::set<model::ContainerId> cleanup;                      // to be told once
-  std::set<model::ContainerId> forget;                       // to be told once
-  std::set<model::ApplicationId> finished_apps;
-  std::set<model::ApplicationId> running_apps;
-  std::map<model::ContainerId, model::rm::ContainerInfo> updates;
+  boost::container::flat_set<model::ContainerId> cleanup;    // to be told once
+  boost::container::flat_set<model::ContainerId> forget;     // to be told once
+  boost::container::flat_set<model::ApplicationId> finished_apps;
+  boost::container::flat_set<model::ApplicationId> running_apps;
+  boost::container::flat_map<model::ContainerId, model::rm::ContainerInfo> updates;
   std::vector<model::rm::ContainerSignal> signals;
   bool resized = false;
 

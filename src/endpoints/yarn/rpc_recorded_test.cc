@@ -34,7 +34,7 @@ std::string QuotedAfter(const std::string& bytes, const std::string& key) {
 }
 
 struct Recorder : RpcServerSession::Handler {
-  Recorder(const RpcServerOptions& options, std::string nonce) : session(options, std::move(nonce), this) {}
+  Recorder(const RpcServerOptions& with, std::string nonce) : options(with), session(options, std::move(nonce), this) {}
   void OnCall(const RpcCall& call) override {
     methods.emplace_back(call.method);
     requests.emplace_back(call.request);
@@ -44,6 +44,7 @@ struct Recorder : RpcServerSession::Handler {
   std::vector<std::string> methods;
   std::vector<std::string> requests;
   std::vector<std::string> protocols;
+  const RpcServerOptions options;
   RpcServerSession session;
 };
 

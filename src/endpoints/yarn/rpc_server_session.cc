@@ -43,18 +43,22 @@ bool SameOffer(const RpcSaslAuthProto& said, RpcSaslAuthProto offered) {
 }  // namespace
 
 RpcServerSession::RpcServerSession(const RpcServerOptions& options, std::string nonce, Handler* handler)
-    : options_(options), nonce_(std::move(nonce)), handler_(handler), frames_(options.setup_frame_bytes_max) {}
+    : options_(options), handler_(handler), setup_(std::make_unique<Setup>()), frames_(options.setup_frame_bytes_max) {
+  setup_->nonce = std::move(nonce);
+}
 
 RpcServerSession::~RpcServerSession() = default;
 
-bool RpcServerSession::idle() const { return pending_.empty() && !frames_.partial() && preamble_.empty(); }
+bool RpcServerSession::idle() const {
+  return pending_.empty() && !frames_.partial() && (!setup_ || setup_->preamble.empty());
+}
 
 std::string RpcServerSession::TakeOutput() { return std::exchange(output_, {}); }
 
 void RpcServerSession::OnBytes(std::string_view bytes) {
   if (stage_ == Stage::kPreamble && !closing_) {
-    const size_t wanted = std::min(kPreambleBytes - preamble_.size(), bytes.size());
-    preamble_.append(bytes.substr(0, wanted));
+    const size_t wanted = std::min(kPreambleBytes - setup_->preamble.size(), bytes.size());
+    setup_->preamble.append(bytes.substr(0, wanted));
     bytes.remove_prefix(wanted);
     TakePreamble();
   }
@@ -77,16 +81,16 @@ void RpcServerSession::OnBytes(std::string_view bytes) {
 }
 
 void RpcServerSession::TakePreamble() {
-  if (preamble_.starts_with("GET ")) {
+  if (setup_->preamble.starts_with("GET ")) {
     output_.append(kHttpAnswer);
     closing_ = true;
     return;
   }
-  if (preamble_.size() < kPreambleBytes) return;
-  const uint8_t version = static_cast<uint8_t>(preamble_[4]);
-  if (!preamble_.starts_with("hrpc") || version != kIpcVersion) return RefusePreamble(version);
-  const uint8_t auth = static_cast<uint8_t>(preamble_[6]);
-  preamble_.clear();
+  if (setup_->preamble.size() < kPreambleBytes) return;
+  const uint8_t version = static_cast<uint8_t>(setup_->preamble[4]);
+  if (!setup_->preamble.starts_with("hrpc") || version != kIpcVersion) return RefusePreamble(version);
+  const uint8_t auth = static_cast<uint8_t>(setup_->preamble[6]);
+  setup_->preamble.clear();
   if (auth == kAuthSasl) {
     sasl_requested_ = true;
     stage_ = Stage::kSasl;
@@ -169,7 +173,7 @@ void RpcServerSession::OnSasl(std::string_view payload) {
 void RpcServerSession::OnSaslMessage(const RpcSaslProto& message) {
   switch (message.state) {
     case RpcSaslStateProto::kNegotiate:
-      if (sent_negotiate_) {
+      if (setup_->sent_negotiate) {
         return FatalSasl({std::string(exceptions::kAccessControl), "Client already attempted negotiation"});
       }
       return SendNegotiate();
@@ -206,7 +210,7 @@ std::string RpcServerSession::OfferedNames() const {
 }
 
 void RpcServerSession::SendNegotiate() {
-  sent_negotiate_ = true;
+  setup_->sent_negotiate = true;
   RpcSaslProto answer;
   if (!options_.tokens) {
     // A server that knows only SIMPLE says SUCCESS at once, and the client goes on without SASL.
@@ -216,8 +220,8 @@ void RpcServerSession::SendNegotiate() {
   }
   answer.state = RpcSaslStateProto::kNegotiate;
   answer.auths = Offered();
-  digest_ = std::make_unique<DigestMd5Server>(nonce_);
-  answer.auths.front().challenge = digest_->Challenge();
+  setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce);
+  answer.auths.front().challenge = setup_->digest->Challenge();
   SendSasl(answer);
 }
 
@@ -230,23 +234,23 @@ void RpcServerSession::OnInitiate(const RpcSaslProto& message) {
   const bool known =
       std::any_of(offered.begin(), offered.end(), [&](const RpcSaslAuthProto& auth) { return SameOffer(said, auth); });
   if (!known) {
-    if (!sent_negotiate_) return SendNegotiate();
+    if (!setup_->sent_negotiate) return SendNegotiate();
     return FatalSasl({std::string(exceptions::kAccessControl),
                       said.method.substr(0, 100) + " authentication is not enabled.  Available:" + OfferedNames()});
   }
   if (said.method == kSimpleMethod) return SwitchToSimple();  // without an answer
-  if (!digest_) digest_ = std::make_unique<DigestMd5Server>(nonce_);
+  if (!setup_->digest) setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce);
   if (message.Token().empty()) {
     RpcSaslProto answer;
     answer.state = RpcSaslStateProto::kChallenge;
-    answer.token = digest_->Challenge();
+    answer.token = setup_->digest->Challenge();
     return SendSasl(answer);
   }
   OnDigestResponse(message.Token());
 }
 
 void RpcServerSession::OnDigestResponse(std::string_view token) {
-  if (!digest_) return FatalSasl({std::string(exceptions::kSasl), "Client sent a response without a challenge"});
+  if (!setup_->digest) return FatalSasl({std::string(exceptions::kSasl), "Client sent a response without a challenge"});
   std::optional<RemoteException> refused;
   const auto password_of = [&](std::string_view username) -> base::Result<std::string> {
     std::optional<std::string> identifier = DecodeBase64(username);
@@ -260,12 +264,12 @@ void RpcServerSession::OnDigestResponse(std::string_view token) {
     caller_.token_identifier = std::move(*identifier);
     return EncodeBase64(secret->password);
   };
-  base::Result<std::string> rspauth = digest_->Verify(token, password_of);
+  base::Result<std::string> rspauth = setup_->digest->Verify(token, password_of);
   if (refused) return FatalSasl(*refused);
   if (!rspauth) return FatalSasl({std::string(exceptions::kSasl), rspauth.error().message});
   caller_.by_token = true;
   stage_ = Stage::kContext;
-  digest_.reset();
+  setup_->digest.reset();
   RpcSaslProto answer;
   answer.state = RpcSaslStateProto::kSuccess;
   answer.token = std::move(*rspauth);
@@ -274,7 +278,7 @@ void RpcServerSession::OnDigestResponse(std::string_view token) {
 
 void RpcServerSession::SwitchToSimple() {
   sasl_requested_ = false;
-  digest_.reset();
+  setup_->digest.reset();
   stage_ = Stage::kContext;
 }
 
@@ -303,8 +307,8 @@ void RpcServerSession::OnContext(std::string_view payload) {
     caller_.user = user;
     caller_.real_user = real;
   }
-  declared_protocol_ = context.Protocol();
   stage_ = Stage::kCalls;
+  setup_.reset();
   frames_.set_max(options_.frame_bytes_max);
 }
 

@@ -50,7 +50,7 @@ class RpcServerSession {
     virtual void OnCall(const RpcCall& call) = 0;
   };
 
-  /// `nonce`: random text that no other connection gets (for DIGEST-MD5). `handler` and `options.tokens` outlive this.
+  /// `nonce`: random text that no other connection gets (for DIGEST-MD5). `options` and `handler` outlive this.
   RpcServerSession(const RpcServerOptions& options, std::string nonce, Handler* handler);
   ~RpcServerSession();
 
@@ -78,8 +78,6 @@ class RpcServerSession {
   /// Bytes of a frame that is not yet whole.
   size_t buffered_bytes() const { return frames_.kept_bytes(); }
   const Caller& caller() const { return caller_; }
-  /// The protocol named by the connection context.
-  const std::string& declared_protocol() const { return declared_protocol_; }
 
  private:
   enum class Stage { kPreamble, kSasl, kContext, kCalls };
@@ -107,18 +105,22 @@ class RpcServerSession {
   void FatalDecoding(int32_t call_id, std::string_view message, const base::Status& why);
   bool TakePending(int32_t call_id);
 
-  const RpcServerOptions options_;
-  const std::string nonce_;
+  /// Until the connection context is there.
+  struct Setup {
+    std::string nonce;
+    std::string preamble;
+    bool sent_negotiate = false;
+    std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest;
+  };
+
+  const RpcServerOptions& options_;
   Handler* const handler_;
   Stage stage_ = Stage::kPreamble;
   bool closing_ = false;
   bool sasl_requested_ = false;
-  bool sent_negotiate_ = false;
+  std::unique_ptr<Setup> setup_;  // null once calls may come
   wire::hadoop_rpc::FrameReader frames_;
-  std::string preamble_;
-  std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest_;
   Caller caller_;
-  std::string declared_protocol_;
   std::vector<int32_t> pending_;  // ascending
   std::string output_;
 };

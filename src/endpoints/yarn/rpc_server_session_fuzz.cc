@@ -18,11 +18,12 @@ struct AnyToken : TokenAuthority {
 };
 
 struct Server : RpcServerSession::Handler {
-  explicit Server(const RpcServerOptions& options) : session(options, "nonce", this) {}
+  explicit Server(const RpcServerOptions& with) : options(with), session(options, "nonce", this) {}
   void OnCall(const RpcCall& call) override {
     if (call.request.size() % 3 == 0) return session.Reply(call.call_id, call.request);
     if (call.request.size() % 3 == 1) session.Fail(call.call_id, exceptions::kYarn, call.method);
   }
+  const RpcServerOptions options;
   RpcServerSession session;
 };
 

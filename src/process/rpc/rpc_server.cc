@@ -42,7 +42,6 @@ class Connection final : public env::StreamHandler, public RpcServerSession::Han
         listening_(listening),
         stream_(std::move(stream)),
         session_(listening.options.session, std::move(nonce), this),
-        peer_(stream_->peer()),
         opened_(now),
         active_(now) {}
 
@@ -69,7 +68,6 @@ class Connection final : public env::StreamHandler, public RpcServerSession::Han
   Listening& listening_;
   std::unique_ptr<env::Stream> stream_;
   RpcServerSession session_;
-  const env::Endpoint peer_;
   const base::Instant opened_;
   base::Instant active_;
   size_t buffered_ = 0;
@@ -223,10 +221,11 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
         "Unknown method " + std::string(call.method.substr(0, 300)) + " called on " + protocol + " protocol.",
         RpcErrorCodeProto::kErrorNoSuchMethod);
   }
+  const env::Endpoint peer = stream_->peer();
   const CallToken token = server_.next_call++;
   server_.calls.emplace(token, id_);
   calls_.emplace(token, call.call_id);
-  service->handler({token, session_.caller(), peer_, call.protocol, call.method, call.request});
+  service->handler({token, session_.caller(), peer, call.protocol, call.method, call.request});
 }
 
 RpcServer::RpcServer(env::Loop& loop, env::Net& net) : impl_(std::make_unique<Impl>(loop, net)) {}
