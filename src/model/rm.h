@@ -87,6 +87,7 @@ inline constexpr int32_t kExitPreempted = -102;
 inline constexpr int32_t kExitKilledByMaster = -105;
 inline constexpr int32_t kExitKilledByResourceManager = -106;
 inline constexpr int32_t kExitKilledAfterAppCompletion = -107;
+inline constexpr int32_t kExitKilledByScheduler = -108;
 
 /// Comes back in the answer to a call.
 using CallToken = uint64_t;

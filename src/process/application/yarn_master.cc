@@ -5,6 +5,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "model/ids.h"
+#include "model/rm.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::process::application {
@@ -61,6 +62,20 @@ bool IsGone(wy::NodeStateProto state) {
 }
 
 }  // namespace
+
+bool ExecutorEnd::IsClustersDoing() const {
+  switch (exit_status) {
+    case model::rm::kExitAborted:
+    case model::rm::kExitDisksFailed:
+    case model::rm::kExitPreempted:
+    case model::rm::kExitKilledByResourceManager:
+    case model::rm::kExitKilledAfterAppCompletion:
+    case model::rm::kExitKilledByScheduler:
+      return true;
+    default:
+      return node_lost;
+  }
+}
 
 YarnMaster::YarnMaster(env::Loop& loop, env::Net& net, env::Endpoint resource_manager, ey::RpcToken am_rm_token,
                        Callbacks callbacks)
@@ -135,8 +150,7 @@ void YarnMaster::SendRegister() {
           return;
         }
         const rpc::RpcError& error = answer.error();
-        const bool refused = error.kind == rpc::RpcErrorKind::kRemote || error.kind == rpc::RpcErrorKind::kLogin;
-        if (refused || loop_.Now() > register_until_) {
+        if (rpc::IsRefusal(error) || loop_.Now() > register_until_) {
           if (on_registered_) std::exchange(on_registered_, nullptr)(base::Error{error.message});
           return;
         }

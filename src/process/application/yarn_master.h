@@ -39,6 +39,9 @@ struct ExecutorEnd {
   std::string diagnostics;
   /// The resource manager has given up the whole node.
   bool node_lost = false;
+
+  /// It says nothing about the application: the cluster took the container, or lost it.
+  bool IsClustersDoing() const;
 };
 
 /// The application master's side of YARN (org.apache.hadoop.yarn.client.api.async.AMRMClientAsync and NMClientAsync, as

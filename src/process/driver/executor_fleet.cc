@@ -57,9 +57,7 @@ base::Status ExecutorFleet::Start() {
   master.make_launch = [launch = std::move(launch)](const application::ExecutorContainer& executor) {
     return LaunchContext(launch, executor);
   };
-  master.on_executor_ended = [this](const application::ExecutorEnd& end) {
-    OnEnded(end.executor.executor_id, end.exit_status, end.diagnostics);
-  };
+  master.on_executor_ended = [this](const application::ExecutorEnd& end) { OnEnded(end); };
   // With executors at work it may be for now only: the node that was large enough may come back.
   master.on_refused = [this](const std::string& reason) {
     if (executors_.empty()) callbacks_.on_failed("the resource manager gives no such executors: " + reason);
@@ -98,16 +96,15 @@ bool ExecutorFleet::OnLost(const std::string& id, mt::ExecutorIndex index, const
   return true;
 }
 
-void ExecutorFleet::OnEnded(const std::string& id, int32_t exit_status, const std::string& diagnostics) {
+void ExecutorFleet::OnEnded(const application::ExecutorEnd& end) {
   if (finishing_) return;
-  // Negative exit statuses are YARN's own (aborted, disks failed, preempted, ...), 143 and 137 after its kills.
-  const bool not_by_app = exit_status == -100 || exit_status == -101 || exit_status == -102 || exit_status == -106 ||
-                          exit_status == -107 || exit_status == -108;
+  const std::string& id = end.executor.executor_id;
+  const bool not_by_app = end.IsClustersDoing();
   const auto found = executors_.find(id);
   const bool dismissed = found != executors_.end() && found->second.dismissed;
   const bool busy = found != executors_.end() && driver_.Busy(found->second.index);
-  const std::string story = "container of executor " + id + " ended with status " + std::to_string(exit_status) +
-                            (diagnostics.empty() ? "" : ": " + diagnostics);
+  const std::string story = "container of executor " + id + " ended with status " + std::to_string(end.exit_status) +
+                            (end.diagnostics.empty() ? "" : ": " + end.diagnostics);
   if (found != executors_.end()) {
     const mt::LossKind kind = dismissed    ? mt::LossKind::kKilled
                               : not_by_app ? mt::LossKind::kExitedNotByApp

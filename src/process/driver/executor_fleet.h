@@ -59,7 +59,7 @@ class ExecutorFleet : private DriverListener {
     bool dismissed = false;
     base::Instant idle_since;
   };
-  void OnEnded(const std::string& id, int32_t exit_status, const std::string& diagnostics);
+  void OnEnded(const application::ExecutorEnd& end);
   bool OnLost(const std::string& id, model::tasks::ExecutorIndex index, const std::string& reason);
   void OnEffect(const model::tasks::Effect& effect) override;
   void Resize();

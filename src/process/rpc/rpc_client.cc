@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_client_session.h"
 #include "wire/hadoop_rpc/base64.h"
 
@@ -59,6 +60,13 @@ std::string_view Name(RpcErrorKind kind) {
       return "malformed";
   }
   return "?";
+}
+
+bool IsRefusal(const RpcError& error) {
+  namespace exceptions = endpoints::yarn::exceptions;
+  const std::string& name = error.remote.class_name;
+  if (name == exceptions::kStandby || name == exceptions::kRetriable) return false;
+  return error.kind == RpcErrorKind::kRemote || error.kind == RpcErrorKind::kLogin;
 }
 
 struct ClientCall {

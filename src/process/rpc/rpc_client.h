@@ -30,6 +30,9 @@ struct RpcError {
   endpoints::yarn::RemoteException remote;  // kRemote, kLogin
 };
 
+/// Whether asking again is of no use: somebody answered, and did not say that another or a later moment would do.
+bool IsRefusal(const RpcError& error);
+
 /// A protocol on an address, as somebody.
 struct RpcTarget {
   env::Endpoint address;

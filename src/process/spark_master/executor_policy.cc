@@ -12,31 +12,9 @@ constexpr int64_t kOverheadMibLeast = 384;
 /// Of one application.
 constexpr size_t kProfilesMax = 1000;
 
-// org.apache.hadoop.yarn.api.records.ContainerExitStatus.
-constexpr int32_t kAborted = -100;
-constexpr int32_t kDisksFailed = -101;
-constexpr int32_t kPreempted = -102;
-constexpr int32_t kKilledByResourceManager = -106;
-constexpr int32_t kKilledAfterAppCompletion = -107;
-constexpr int32_t kKilledByScheduler = -108;
-
 /// org.apache.spark.executor.ExecutorExitCode.HEARTBEAT_FAILURE: the only kind of exit without a lost host that a
 /// driver does not hold against the tasks that ran.
 constexpr int32_t kNotTheApplicationsFault = 56;
-
-bool IsClustersDoing(const application::ExecutorEnd& end) {
-  switch (end.exit_status) {
-    case kAborted:
-    case kDisksFailed:
-    case kPreempted:
-    case kKilledByResourceManager:
-    case kKilledAfterAppCompletion:
-    case kKilledByScheduler:
-      return true;
-    default:
-      return end.node_lost;
-  }
-}
 
 std::string With(const std::string& sentence, const std::string& diagnostics) {
   return diagnostics.empty() ? sentence : sentence + ": " + diagnostics;
@@ -60,7 +38,7 @@ es::ExecutorUpdated EndOf(const application::ExecutorEnd& end) {
     update.state = es::ExecutorState::kLost;
     update.message = With("node " + host + " is lost", end.diagnostics);
     update.worker_host = host;
-  } else if (IsClustersDoing(end)) {
+  } else if (end.IsClustersDoing()) {
     update.state = es::ExecutorState::kKilled;
     update.message = With("taken by the cluster from " + host, end.diagnostics);
     update.exit_status = kNotTheApplicationsFault;
@@ -177,7 +155,7 @@ void ExecutorPolicy::OnEnded(base::Instant now, const application::ExecutorEnd& 
 /// whose process is there, and so starts for ever what crashes at once; here only one that has lived for a while
 /// counts.
 bool ExecutorPolicy::CountFailure(base::Instant now, const Executor& executor, const application::ExecutorEnd& end) {
-  if (executor.killed || IsClustersDoing(end)) return false;
+  if (executor.killed || end.IsClustersDoing()) return false;
   if (end.exit_status == 0 || (executor.running && now - executor.since >= settings_.steady_after)) {
     failures_ = 0;
     return false;

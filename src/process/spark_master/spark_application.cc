@@ -36,13 +36,6 @@ application::ExecutorContainer ContainerOf(const StoredExecutor& executor) {
           executor.http_address, true};
 }
 
-/// Whether asking again is of no use.
-bool IsRefusal(const rpc::RpcError& error) {
-  const std::string_view name = endpoints::yarn::SimpleName(error.remote.class_name);
-  if (name == "StandbyException" || name == "RetriableException") return false;
-  return error.kind == rpc::RpcErrorKind::kRemote || error.kind == rpc::RpcErrorKind::kLogin;
-}
-
 bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnApplicationStateProto::kFinished; }
 
 }  // namespace
@@ -76,7 +69,7 @@ void SparkApplication::Call(const char* method, const Request& request, std::fun
                       [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
                         if (!*alive || over_) return;
                         if (answer.ok()) return done(std::move(*answer));
-                        if (IsRefusal(answer.error())) return OnRefused(answer.error().message);
+                        if (rpc::IsRefusal(answer.error())) return OnRefused(answer.error().message);
                         if (!submitted_ && ending_) return Over();
                         loop_.After(kRetry, [this, alive, method, request, done] {
                           if (*alive) Call<Response>(method, request, done);
@@ -118,9 +111,10 @@ void SparkApplication::Submit() {
                                         {"user", registration_.application.user},
                                         {"driver", registration_.driver.ToString()},
                                         {"spark", build_.release}});
-    Commit([this] {
+    Commit([this](const base::Status& stored) {
       accepted_ = true;
       accepted_at_ = loop_.Now();
+      if (!stored.ok()) Remove("the master cannot store it: " + stored.error().message);
       if (!ending_) callbacks_.on_accepted();
       AwaitAttempt();
     });
@@ -136,12 +130,12 @@ void SparkApplication::Save() {
   loop_.After(kSaveDelay, [this, alive = alive_] {
     if (!*alive || over_) return;
     saving_ = false;
-    Commit([] {});
+    Commit([](const base::Status&) {});
   });
 }
 
-void SparkApplication::Commit(std::function<void()> done) {
-  if (store_ == nullptr) return done();
+void SparkApplication::Commit(std::function<void(const base::Status&)> done) {
+  if (store_ == nullptr) return done({});
   stored_.totals.clear();
   for (const auto& [profile, executors] : policy_.totals()) stored_.totals.push_back({profile, executors});
   std::string record;
@@ -151,7 +145,7 @@ void SparkApplication::Commit(std::function<void()> done) {
     if (!status.ok()) {
       log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
     }
-    done();
+    done(status);
   });
 }
 
@@ -200,7 +194,7 @@ void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
     const wire::hadoop_rpc::TokenProto& token = *report.am_rm_token;
     SetToken({token.identifier, token.password, token.kind, token.service});
     // The report has it only until the master has registered.
-    return Commit([this] { StartMaster(); });
+    return Commit([this](const base::Status&) { StartMaster(); });
   }
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
   if (ending_ && !eager) return Kill();
@@ -288,7 +282,7 @@ void SparkApplication::RequestExecutors(const es::RequestExecutors& request, std
   ExecutorPolicy::Effects effects;
   if (ending_ || !policy_.OnRequest(request, effects)) return done(false);
   Apply(effects);
-  Commit([done = std::move(done)] { done(true); });
+  Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
 }
 
 void SparkApplication::KillExecutors(const es::KillExecutors& request, std::function<void(bool)> done) {
@@ -299,7 +293,7 @@ void SparkApplication::KillExecutors(const es::KillExecutors& request, std::func
     const auto& killed = request.executors;
     executor.killed |= std::find(killed.begin(), killed.end(), executor.id) != killed.end();
   }
-  Commit([done = std::move(done)] { done(true); });
+  Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
 }
 
 void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {

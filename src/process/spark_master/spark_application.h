@@ -76,7 +76,7 @@ class SparkApplication {
   void SetToken(const endpoints::yarn::RpcToken& token);
   void Remember(const application::ExecutorContainer& executor, bool started);
   void Save();
-  void Commit(std::function<void()> done);
+  void Commit(std::function<void(const base::Status&)> done);
   void OnDismissed(const std::string& reason, int looks);
   void Apply(const ExecutorPolicy::Effects& effects);
   void Tell(const std::string& reason);
