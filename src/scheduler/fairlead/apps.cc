@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 #include "scheduler/fairlead/placement_rules.h"
 #include "scheduler/fairlead/queue_names.h"
 
@@ -170,13 +171,6 @@ void Core::LeaveLeaf(uint32_t slot) {
   App& app = apps_[slot];
   Queue& leaf = queues_[app.leaf];
   (app.starting ? leaf.starting : leaf.order).Remove(app.slot);
-}
-
-OrderKey Core::AppKey(const App& app) const {
-  OrderKey key = ShareKey(queues_[app.leaf].policy, app.used, kWeightOne);
-  key.tier = -app.priority;
-  key.tie = app.index.value;
-  return key;
 }
 
 void Core::RefreshApp(uint32_t slot) {

@@ -316,6 +316,14 @@ class Core : public Scheduler {
   Resources Resolve(const model::ConfiguredResources& configured) const;
   OrderKey QueueKey(const Queue& queue) const;
   OrderKey ShareKey(model::OrderPolicy policy, const Resources& used, int64_t weight) const;
+  /// What is used, of the amount that makes it a share.
+  struct Share {
+    uint64_t used = 0;
+    uint64_t of = 0;
+  };
+  Share ShareOf(model::OrderPolicy policy, const Resources& used) const;
+  /// How much of its minimum the queue has, by the type that is nearest to it; of 0 when it needs no more.
+  Share ShareOfMinimum(const Queue& queue) const;
   /// The classes that a queue offers to its parent's order.
   uint64_t OpenClasses(const Queue& queue) const;
   /// Brings the queue's place in its parent's order up to date; false when nothing changed.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 
 // Gangs: everything that an application asks for under one gang number starts in one step, or nothing of it does. A
 // gang is tried again when something got room since; it gives up after gang_expiry.

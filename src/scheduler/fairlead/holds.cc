@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 
 // Holds: room on a node that is kept for one request. They have an owner, a bound and an end: a request too large for
 // what is left on every node is not passed by smaller ones for ever, and a node is not blocked for ever either.

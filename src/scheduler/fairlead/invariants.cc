@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 
 // Recomputes from the containers and requests alone what the state keeps as sums, and compares.
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 
 // Taking back from queues above their fair share what a queue below its share has waited for. A queue is given at most
 // its share, nobody is brought below its own: so no chain of preemptions can come back to where it began. Nothing is

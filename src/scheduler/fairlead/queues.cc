@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/fairlead/keys.h"
 #include "scheduler/fairlead/queue_names.h"
 
 // The queue tree: settings, usage, order among siblings, limits.
@@ -176,14 +177,9 @@ void Core::ResolveLimits() {
   }
 }
 
-OrderKey Core::ShareKey(model::OrderPolicy policy, const Resources& used, int64_t weight) const {
-  OrderKey key;
-  if (policy == model::OrderPolicy::kFifo) return key;
-  if (policy == model::OrderPolicy::kFair) {
-    key.num = static_cast<uint64_t>(used[0]);
-    key.den = static_cast<Wide>(weight);
-    return key;
-  }
+Core::Share Core::ShareOf(model::OrderPolicy policy, const Resources& used) const {
+  if (policy == model::OrderPolicy::kFifo) return {0, 1};
+  if (policy == model::OrderPolicy::kFair) return {static_cast<uint64_t>(used[0]), 1};
   size_t dominant = 0;
   for (size_t t = 1; t < types_; ++t) {
     if (total_[t] == 0) continue;
@@ -191,29 +187,20 @@ OrderKey Core::ShareKey(model::OrderPolicy policy, const Resources& used, int64_
       dominant = t;
     }
   }
-  key.num = static_cast<uint64_t>(used[dominant]);
-  key.den = Wide(std::max<int64_t>(total_[dominant], 1)) * static_cast<Wide>(weight);
-  return key;
+  return {static_cast<uint64_t>(used[dominant]), static_cast<uint64_t>(std::max<int64_t>(total_[dominant], 1))};
 }
 
-OrderKey Core::QueueKey(const Queue& queue) const {
-  OrderKey key;
+Core::Share Core::ShareOfMinimum(const Queue& queue) const {
+  Share nearest{0, 1};
   bool needy = false;
-  if (queue.has_low) {
-    // Below the minimum: ordered by how much of it is there, by the type that is furthest.
-    for (size_t t = 0; t < types_; ++t) {
-      if (queue.low[t] == 0) continue;
-      needy = needy || queue.used[t] < std::min(queue.low[t], queue.demand[t]);
-      if (key.num == 0 || Wide(queue.used[t]) * key.den > Wide(key.num) * Wide(queue.low[t])) {
-        key.num = static_cast<uint64_t>(queue.used[t]);
-        key.den = static_cast<Wide>(queue.low[t]);
-      }
-    }
+  for (size_t t = 0; t < types_; ++t) {
+    const auto low = static_cast<uint64_t>(queue.low[t]);
+    if (low == 0) continue;
+    const auto used = static_cast<uint64_t>(queue.used[t]);
+    needy = needy || queue.used[t] < std::min(queue.low[t], queue.demand[t]);
+    if (nearest.used == 0 || Wide(used) * nearest.of > Wide(nearest.used) * low) nearest = {used, low};
   }
-  if (!needy) key = ShareKey(queues_[queue.parent].policy, queue.used, queue.weight);
-  key.tier = needy ? 0 : 1;
-  key.tie = queue.slot;
-  return key;
+  return needy ? nearest : Share{};
 }
 
 uint64_t Core::OpenClasses(const Queue& queue) const {

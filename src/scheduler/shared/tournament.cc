@@ -30,8 +30,7 @@ Tournament::Node Tournament::Match(size_t node) const {
   return Node{left.classes | right.classes, Better(left.winner, right.winner)};
 }
 
-void Tournament::Update(uint32_t slot, const OrderKey& key, uint64_t classes) {
-  keys_[slot] = key;
+void Tournament::Play(uint32_t slot, uint64_t classes) {
   size_t node = capacity_ + slot;
   Node here{classes, classes ? slot : kNone};
   nodes_[node] = here;

@@ -41,7 +41,14 @@ class Tournament {
   /// Frees the slot.
   void Remove(uint32_t slot);
   /// Moves the child to `key` with `classes`.
-  void Update(uint32_t slot, const OrderKey& key, uint64_t classes);
+  void Update(uint32_t slot, const OrderKey& key, uint64_t classes) {
+    OrderKey& to = keys_[slot];  // by field: see scheduler/fairlead/keys.h
+    to.tier = key.tier;
+    to.tie = key.tie;
+    to.num = key.num;
+    to.den = key.den;
+    Play(slot, classes);
+  }
 
   uint32_t item(uint32_t slot) const { return items_[slot]; }
   const OrderKey& key(uint32_t slot) const { return keys_[slot]; }
@@ -68,6 +75,8 @@ class Tournament {
     if (b == kNone) return a;
     return keys_[b] < keys_[a] ? b : a;
   }
+  /// The matches of a child whose key is new.
+  void Play(uint32_t slot, uint64_t classes);
   uint32_t FirstBelow(size_t node, uint64_t servable) const;
   void Grow();
   Node Match(size_t node) const;
