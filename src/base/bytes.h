@@ -78,4 +78,16 @@ class ByteWriter {
   std::string& out_;
 };
 
+/// Appends a number seven bits at a time, the lowest first (the varint of Protocol Buffers).
+inline void PutVarint(std::string& out, uint64_t v) {
+  char bytes[10];
+  size_t size = 0;
+  while (v >= 0x80) {
+    bytes[size++] = static_cast<char>(v | 0x80);
+    v >>= 7;
+  }
+  bytes[size++] = static_cast<char>(v);
+  out.append(bytes, size);
+}
+
 }  // namespace fairlead::base

@@ -53,17 +53,6 @@ struct IsIndex : std::false_type {};
 template <class T>
 struct IsIndex<Index<T>> : std::true_type {};
 
-inline void PutVarint(std::string& out, uint64_t v) {
-  char bytes[10];
-  size_t size = 0;
-  while (v >= 0x80) {
-    bytes[size++] = static_cast<char>(v | 0x80);
-    v >>= 7;
-  }
-  bytes[size++] = static_cast<char>(v);
-  out.append(bytes, size);
-}
-
 inline uint64_t TakeVarint(ByteReader& in) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {

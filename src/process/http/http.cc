@@ -98,4 +98,14 @@ bool PrefersXml(const Request& request) {
          accept.find("html") == std::string_view::npos;
 }
 
+Response RestAnswer(int status, bool xml, std::string body) {
+  Response response;
+  response.status = status;
+  response.content_type = xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
+  response.body = std::move(body);
+  response.headers = {
+      {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
+  return response;
+}
+
 }  // namespace fairlead::process::http

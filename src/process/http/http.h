@@ -41,5 +41,7 @@ std::string HtmlEscape(std::string_view text);
 /// Whether a REST answer is to be XML: Accept names it, before JSON, and it is no browser that asks (JSON is YARN's
 /// default).
 bool PrefersXml(const Request& request);
+/// `body`, which is XML or JSON, with the headers of Hadoop's REST answers.
+Response RestAnswer(int status, bool xml, std::string body);
 
 }  // namespace fairlead::process::http

@@ -419,14 +419,8 @@ std::string Web::Metrics() const {
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
-  http::Response response;
-  response.status = status;
-  const bool wants_xml = http::PrefersXml(request);
-  response.content_type = wants_xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
-  response.body = wants_xml ? document.ToXml(root) : document.ToJson(root);
-  response.headers = {
-      {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
-  return response;
+  const bool xml = http::PrefersXml(request);
+  return http::RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
 }
 
 http::Response Web::Error(const http::Request& request, int status, const std::string& exception,

@@ -68,14 +68,8 @@ std::string_view Web::BareRoot(const http::Request& request, std::string_view ro
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
-  http::Response response;
-  response.status = status;
   const bool xml = http::PrefersXml(request);
-  response.content_type = xml ? "application/xml;charset=utf-8" : "application/json;charset=utf-8";
-  response.body = xml ? document.ToXml(root) : document.ToJson(root);
-  response.headers = {
-      {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
-  return response;
+  return http::RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
 }
 
 // GenericExceptionHandler of YARN's web services.

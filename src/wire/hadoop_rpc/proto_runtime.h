@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
 
 // What the structs made by tools/protoc_gen_wire stand on: Protocol Buffers' binary format (proto2), read with bounds
@@ -216,16 +217,7 @@ base::Status ParseMessage(T& message, std::string_view bytes, std::string_view n
   return base::Error{std::string(name) + ": " + context.error};
 }
 
-inline void PutVarint(std::string& out, uint64_t value) {
-  char bytes[10];
-  size_t size = 0;
-  while (value >= 0x80) {
-    bytes[size++] = static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  bytes[size++] = static_cast<char>(value);
-  out.append(bytes, size);
-}
+using base::PutVarint;
 inline void PutUInt(std::string& out, uint32_t tag, uint64_t value) {
   PutVarint(out, tag);
   PutVarint(out, value);
