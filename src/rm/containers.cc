@@ -62,7 +62,7 @@ void Core::On(const model::scheduler::Finished& effect) {
   SetExpiry(app, it->second, base::Instant::Max());
   Container container = std::move(it->second);
   app.containers.erase(it);
-  if (container.info.id.epoch() < epoch_) app.ended_recovered.insert(container.info.id);
+  if (container.info.id.epoch() < epoch_) app.RememberEndedRecovered(container.info.id);
   model::rm::ContainerEnd end;
   end.id = effect.container;
   end.node = container.info.node;

@@ -249,7 +249,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   }
   Attempt* attempt = app->current();
   const bool is_master = attempt && attempt->master.id == id;
-  const bool ended = id.epoch() >= epoch_ || app->ended_recovered.contains(id);
+  const bool ended = id.epoch() >= epoch_ || (app->ended_recovered && app->ended_recovered->contains(id));
   // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
   const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
@@ -263,7 +263,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   app->ran_on.insert(node.index);
   node.running_apps.insert(id.attempt.app);
   if (complete) {
-    app->ended_recovered.insert(id);
+    app->RememberEndedRecovered(id);
     node.completed.insert(id);
     DeliverEnd(*app, {id, status.exit_status, status.diagnostics, status.resources, node.index});
     return;

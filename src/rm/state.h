@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -159,7 +160,9 @@ struct App {
   std::map<int32_t, Attempt> attempts;
   ContainerMap containers;  // live ones
   boost::container::flat_map<model::ContainerId, model::Resources> reservations;
-  boost::container::flat_set<model::ContainerId> ended_recovered;  // of an earlier run, ended in this one
+  /// Containers of an earlier run that ended in this one; null: none. No flat set: a large application has many, and
+  /// they end in any order.
+  std::unique_ptr<std::set<model::ContainerId>> ended_recovered;
   boost::container::flat_set<model::NodeIndex> ran_on;
   boost::container::flat_map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
   std::vector<std::pair<WaitsFor, model::rm::CallToken>> waiting_calls;
@@ -172,6 +175,10 @@ struct App {
       return waiting.first == what;
     });
     return calls;
+  }
+  void RememberEndedRecovered(const model::ContainerId& id) {
+    if (!ended_recovered) ended_recovered = std::make_unique<std::set<model::ContainerId>>();
+    ended_recovered->insert(id);
   }
   Attempt* current() { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
   const Attempt* current() const { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }

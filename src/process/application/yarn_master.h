@@ -40,7 +40,8 @@ struct ExecutorEnd {
   /// The resource manager has given up the whole node.
   bool node_lost = false;
 
-  /// It says nothing about the application: the cluster took the container, or lost it.
+  /// It says nothing about the application: the cluster took the container, or lost it (what Spark's YarnAllocator does
+  /// not count as a failure; wider than what the resource manager forgives a master).
   bool IsClustersDoing() const;
 };
 
