@@ -11,8 +11,7 @@ namespace fairlead::rm {
 using model::rm::AttemptState;
 
 namespace {
-constexpr int32_t kResponseMask = 0x7fffffff;
-int32_t NextResponseId(int32_t id) { return (id + 1) & kResponseMask; }
+
 /// Whether it must be kept in case the master asks for it again: all else can be composed anew.
 bool TellsSomething(const model::rm::AllocateAnswer& answer) {
   return !answer.granted.empty() || !answer.new_nodes.empty() || !answer.completed.empty() ||

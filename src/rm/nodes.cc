@@ -13,8 +13,6 @@ using model::rm::NodeContainerState;
 using model::rm::NodeState;
 
 namespace {
-constexpr int32_t kResponseMask = 0x7fffffff;
-int32_t NextResponseId(int32_t id) { return (id + 1) & kResponseMask; }
 
 bool AppIsOver(const App* app) {
   return !app || app->state == model::rm::AppState::kFinished || app->state == model::rm::AppState::kFailed ||

@@ -75,6 +75,10 @@ inline std::vector<const Container*> InOrder(const ContainerMap& containers) {
   return sorted;
 }
 
+/// Answers to masters and nodes are numbered round and round, never below 0 (getNextResponseId of
+/// ApplicationMasterService and ResourceTrackerService).
+inline int32_t NextResponseId(int32_t id) { return (id + 1) & INT32_MAX; }
+
 /// What an unregistering master left behind, until it is stored.
 struct Unregistration {
   model::rm::FinalStatus status = model::rm::FinalStatus::kUndefined;
