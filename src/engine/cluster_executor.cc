@@ -157,7 +157,10 @@ void ExecutorProcess::ServeOwnFiles(const std::string& why) {
 void ExecutorProcess::ConnectToDriver() {
   pe::DriverConnection::Callbacks callbacks;
   callbacks.on_welcome = [this](const we::Welcome& welcome) { executor_->set_index(welcome.executor); };
-  callbacks.on_message = [this](we::Message message) { executor_->OnMessage(std::move(message)); };
+  callbacks.on_message = [this](we::Message message) {
+    if (std::holds_alternative<we::Launch>(message)) outbox_->ExpectStarts();
+    executor_->OnMessage(std::move(message));
+  };
   callbacks.on_end = [this](const std::string& reason, bool orderly) { End(orderly ? 0 : 1, reason); };
   connection_ = std::make_unique<pe::DriverConnection>(*loop_, *loop_, secret_, hello_, std::move(callbacks));
   connection_->Connect(driver_);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <thread>
 
 #include "base/codec.h"
 #include "engine/errors.h"
@@ -22,9 +23,9 @@ struct DriverSession::Wait {
 
   void Await() {
     // A job of one short task is over sooner than a core that went to sleep wakes up (85 us in a virtual machine).
+    // The loop's thread may have been woken on this very core.
     const auto soon = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
-    while (!ended && std::chrono::steady_clock::now() < soon) {
-    }
+    while (!ended && std::chrono::steady_clock::now() < soon) std::this_thread::yield();
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return ended.load(); });
   }
@@ -40,7 +41,7 @@ DatasetNode::~DatasetNode() {
 DriverSession::DriverSession(std::string application_id, int32_t parallelism, tasks::Config config)
     : application_id_(std::move(application_id)),
       parallelism_(parallelism),
-      loop_(env_posix::MakePosixLoop()),
+      loop_(env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst)),
       driver_(std::make_unique<process::driver::JobDriver>(*loop_, std::move(config), *this)) {
   driver_->AddListener(this);
   thread_ = std::thread([this] { loop_->Run(); });

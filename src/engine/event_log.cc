@@ -30,12 +30,21 @@ EventLog::EventLog(env::Loop& loop, const std::string& path, const std::string& 
 
 EventLog::~EventLog() {
   if (timer_ != 0) loop_.Cancel(timer_);
+  if (soon_timer_ != 0) loop_.Cancel(soon_timer_);
   Flush();
 }
 
 void EventLog::Tick() {
   timer_ = loop_.After(base::Duration::Seconds(1), [this] { Tick(); });
   Flush();
+}
+
+void EventLog::FlushSoon() {
+  if (soon_timer_ != 0) return;
+  soon_timer_ = loop_.After(kFlushSoon, [this] {
+    soon_timer_ = 0;
+    Flush();
+  });
 }
 
 void EventLog::Say(const history::Event& event) {
@@ -147,13 +156,13 @@ void EventLog::OnEffect(const mt::Effect& effect) {
     On(*ended);
   } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
     Say(history::StageFinished{Now(), completed->stage, completed->attempt, completed->failure});
-    Flush();
+    FlushSoon();
   } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {
     Say(history::JobFinished{Now(), end->job, end->succeeded ? "" : end->error.empty() ? "cancelled" : end->error});
-    Flush();
+    FlushSoon();
   } else if (const auto* rejected = std::get_if<mt::JobRejected>(&effect)) {
     Say(history::JobFinished{Now(), rejected->job, rejected->error});
-    Flush();
+    FlushSoon();
   }
 }
 

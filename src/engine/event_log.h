@@ -13,12 +13,13 @@
 namespace fairlead::engine {
 
 /// Turns what the driver does into the application's history, in memory and, line by line, in a file. The file is only
-/// appended to, whole lines at a time, at once at the end of a stage and else every second: what a killed driver had
+/// appended to, whole lines at a time, within kFlushSoon of the end of a stage and else every second: what a killed driver had
 /// written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
 class EventLog : public process::driver::DriverListener {
  public:
   /// Bytes of the file; above it ends of tasks are left out (about 150,000 of them fit).
   static constexpr size_t kBytesMax = 48 << 20;
+  static constexpr base::Duration kFlushSoon = base::Duration::Millis(20);
 
   /// `path` empty: in memory only.
   EventLog(env::Loop& loop, const std::string& path, const std::string& application, const std::string& program);
@@ -43,6 +44,7 @@ class EventLog : public process::driver::DriverListener {
   void On(const model::tasks::TaskEnded& end);
   void Say(const history::Event& event);
   void Flush();
+  void FlushSoon();
   void Tick();
   int64_t Now() const { return loop_.Wall().ms; }
 
@@ -59,6 +61,7 @@ class EventLog : public process::driver::DriverListener {
   std::unordered_map<int64_t, history::TaskLaunched> tasks_;  // that run
   std::unordered_map<int64_t, Outcome> outcomes_;             // reported, not yet judged by the core
   env::Loop::TimerId timer_ = 0;
+  env::Loop::TimerId soon_timer_ = 0;
 };
 
 }  // namespace fairlead::engine

@@ -165,7 +165,7 @@ void Executor::OnMessage(we::Message message) {
 }
 
 void Executor::OnLaunch(we::Launch& launch) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const auto program = programs_.find({launch.stage, launch.stage_attempt});
   for (const we::TaskLaunch& task : launch.tasks) {
     if (program == programs_.end()) {
@@ -180,6 +180,7 @@ void Executor::OnLaunch(we::Launch& launch) {
     work.program = program->second;
     queue_.push_back(std::move(work));
   }
+  lock.unlock();  // who wakes up wants it
   if (launch.tasks.size() == 1) {
     work_ready_.notify_one();
   } else {

@@ -24,9 +24,13 @@ std::string LocalName() {
 }  // namespace
 
 struct Local::Link : process::driver::ExecutorLink {
-  explicit Link(Executor& to) : executor(to) {}
-  void Send(const wire::engine::Message& message) override { executor.OnMessage(message); }
+  Link(Executor& to, Outbox& back) : executor(to), outbox(back) {}
+  void Send(const wire::engine::Message& message) override {
+    if (std::holds_alternative<wire::engine::Launch>(message)) outbox.ExpectStarts();
+    executor.OnMessage(message);
+  }
   Executor& executor;
+  Outbox& outbox;
 };
 
 Local::Local(const LocalOptions& options) {
@@ -47,7 +51,7 @@ Local::Local(const LocalOptions& options) {
     outbox->Send(std::move(message), more);
   };
   executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
-  link_ = std::make_unique<Link>(*executor_);
+  link_ = std::make_unique<Link>(*executor_, *outbox_);
   session_->OnLoop([&] {
     log_ = std::make_unique<EventLog>(session_->loop(), options.event_log, name, program_invocation_short_name);
     session_->driver().AddListener(log_.get());

@@ -10,6 +10,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <map>
+#include <thread>
 
 #include "base/check.h"
 #include "env_posix/idle_polling.h"
@@ -154,6 +155,7 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   bool PollUntil(int64_t end) {
     while (context_.poll() == 0) {
       if (Nanos() >= end || context_.stopped()) return false;
+      std::this_thread::yield();  // what is waited for may have to run on this very core
     }
     return true;
   }

@@ -25,8 +25,7 @@ class PosixLoop : public env::Loop, public env::Net, public env::LocalNet, publi
 /// What a loop without work does.
 enum class WhenIdle {
   kSleep,
-  kPollFirst,  ///< in a dialogue of short calls (IdlePolling): for daemons, which have cores to themselves when they
-               ///< wait
+  kPollFirst,  ///< in a dialogue of short calls (IdlePolling), while no other thread wants the core
 };
 
 std::unique_ptr<PosixLoop> MakePosixLoop(WhenIdle idle = WhenIdle::kSleep);

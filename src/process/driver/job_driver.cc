@@ -7,12 +7,18 @@ namespace fairlead::process::driver {
 namespace mt = model::tasks;
 namespace we = wire::engine;
 
+namespace {
+/// That a plan is not needed any more is told with the next launch, or after this time.
+constexpr base::Duration kStalePlansWait = base::Duration::Millis(100);
+}  // namespace
+
 JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
     : loop_(loop), core_(std::move(config)), plans_(plans) {}
 
 JobDriver::~JobDriver() {
   *alive_ = false;
   if (deadline_timer_ != 0) loop_.Cancel(deadline_timer_);
+  if (stale_timer_ != 0) loop_.Cancel(stale_timer_);
 }
 
 void JobDriver::Add(mt::Event event) {
@@ -93,6 +99,7 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
   if (gone.link == nullptr) return;
   gone.link = nullptr;
   gone.plans.clear();
+  gone.stale_plans.clear();
   --live_executors_;
   // A process that crashed had begun the oldest of its tasks, also one that died before it could say so.
   if (kind == mt::LossKind::kExitedByApp) {
@@ -213,6 +220,7 @@ void JobDriver::FlushLaunches() {
   for (auto& [index, batch] : launches_) {
     Executor& executor = executors_[index];
     if (executor.link == nullptr) continue;
+    SendStalePlans(executor);
     const std::pair<int32_t, int32_t> key{batch.stage, batch.stage_attempt};
     if (executor.plans.insert(key).second) {
       const Stage& stage = stages_[key];
@@ -221,6 +229,23 @@ void JobDriver::FlushLaunches() {
     executor.link->Send(batch);
   }
   launches_.clear();
+}
+
+void JobDriver::DropPlans(const std::pair<int32_t, int32_t>& stage) {
+  for (Executor& executor : executors_) {
+    if (executor.plans.erase(stage) != 0) executor.stale_plans.push_back(stage);
+  }
+  if (stale_timer_ != 0) return;
+  stale_timer_ = loop_.After(kStalePlansWait, [this] {
+    stale_timer_ = 0;
+    for (Executor& executor : executors_) SendStalePlans(executor);
+  });
+}
+
+void JobDriver::SendStalePlans(Executor& executor) {
+  if (executor.link == nullptr) return;
+  for (const auto& [stage, attempt] : executor.stale_plans) executor.link->Send(we::StageGone{stage, attempt});
+  executor.stale_plans.clear();
 }
 
 void JobDriver::EndJob(mt::JobId id, const mt::JobEnded& end) {
@@ -246,11 +271,7 @@ void JobDriver::Apply(const mt::Effect& effect) {
     FlushLaunches();
     const std::pair<int32_t, int32_t> key{completed->stage, completed->attempt};
     stages_.erase(key);
-    for (Executor& executor : executors_) {
-      if (executor.plans.erase(key) != 0 && executor.link != nullptr) {
-        executor.link->Send(we::StageGone{completed->stage, completed->attempt});
-      }
-    }
+    DropPlans(key);
   } else if (const auto* accepted = std::get_if<mt::ResultAccepted>(&effect)) {
     const auto job = jobs_.find(accepted->job);
     const auto task = running_.find(accepted->task);

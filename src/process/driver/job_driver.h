@@ -95,6 +95,7 @@ class JobDriver {
     ExecutorInfo info;
     ExecutorLink* link = nullptr;                 // null: gone
     std::set<std::pair<int32_t, int32_t>> plans;  // (stage, attempt) it has
+    std::vector<std::pair<int32_t, int32_t>> stale_plans;  // it may drop, and has not been told so
   };
   struct Stage {
     model::tasks::StageSubmitted submitted;
@@ -118,6 +119,8 @@ class JobDriver {
   void Apply(const model::tasks::Effect& effect);
   void Launch(const model::tasks::LaunchTask& launch);
   void FlushLaunches();
+  void DropPlans(const std::pair<int32_t, int32_t>& stage);
+  void SendStalePlans(Executor& executor);
   void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
   void SendMapOutputs(Executor& executor, int32_t shuffle);
   void OnTaskDone(uint32_t executor, wire::engine::TaskDone& done);
@@ -140,6 +143,7 @@ class JobDriver {
   /// Launches of this step, per (executor, stage, attempt), in order of their first.
   std::vector<std::pair<uint32_t, wire::engine::Launch>> launches_;
   bool step_posted_ = false;
+  env::Loop::TimerId stale_timer_ = 0;
   env::Loop::TimerId deadline_timer_ = 0;
   base::Instant deadline_ = base::Instant::Max();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
