@@ -75,7 +75,7 @@ class RemoteBlocksTest : public testing::Test {
       worker_ = std::make_unique<process::shuffle::IoWorker>(*serving_.loop, *serving_.loop, *disk_, nullptr, log_,
                                                              config_, *service_);
       service_->AddWorker(*worker_);
-      ASSERT_TRUE(worker_->Listen({"127.0.0.1", address_.port}, false).ok());
+      ASSERT_TRUE(worker_->Listen({host_, address_.port}, false).ok());
       address_ = worker_->local();
       const base::Status local =
           worker_->ListenLocal(*serving_.loop, wire::spark_shuffle::LocalServiceName(address_.host, address_.port));
@@ -134,6 +134,7 @@ class RemoteBlocksTest : public testing::Test {
   }
 
   const std::string root_;
+  std::string host_ = "127.0.0.1";
   std::string long_, short_;
   env::NullLog log_;
   std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
@@ -147,6 +148,15 @@ class RemoteBlocksTest : public testing::Test {
 
 TEST_F(RemoteBlocksTest, LongBlocksOfThisHostComeAsOpenFiles) {
   EXPECT_EQ(Read({0, 1, 2}), (std::vector<std::string>{long_, "", short_}));
+  EXPECT_EQ(FilesPassed(), 1u);
+}
+
+TEST_F(RemoteBlocksTest, EveryLoopbackAddressIsThisHost) {
+  StopService();
+  host_ = "127.0.0.2";  // the client's own end is 127.0.0.1
+  StartService();
+  StartClient(::geteuid());
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
   EXPECT_EQ(FilesPassed(), 1u);
 }
 

@@ -9,6 +9,8 @@ std::string Endpoint::ToString() const {
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+bool IsLoopback(std::string_view host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+
 base::Result<Endpoint> ParseEndpoint(std::string_view text, uint16_t default_port) {
   const auto malformed = [&] { return base::Error{"'" + std::string(text) + "' is not HOST:PORT"}; };
   std::string_view host = text;

@@ -22,6 +22,8 @@ struct Endpoint {
 
 /// "host:port" or "[v6]:port" -> Endpoint; the port may be left out when `default_port` is not 0.
 base::Result<Endpoint> ParseEndpoint(std::string_view text, uint16_t default_port = 0);
+/// Nobody but this host answers there.
+bool IsLoopback(std::string_view host);
 
 /// The owner's side of a Stream. None of these is called after Close() or after OnClosed.
 class StreamHandler {

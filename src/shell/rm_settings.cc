@@ -92,8 +92,6 @@ base::Result<env::Endpoint> Address(const HadoopConf& conf, const char* key, uin
   return endpoint;
 }
 
-bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
 base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
   const bool loopback = !conf.IsSet("yarn.resourcemanager.hostname");
   struct Listener {
@@ -115,7 +113,7 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     base::Result<env::Endpoint> endpoint = Address(conf, listener.key, listener.port, loopback);
     if (!endpoint.ok()) return endpoint.error();
     *listener.endpoint = *endpoint;
-    if (listener.closes && !IsLoopback(endpoint->host)) {
+    if (listener.closes && !env::IsLoopback(endpoint->host)) {
       out.warnings.push_back(std::string(listener.key) + " listens on " + endpoint->ToString() +
                              " beyond loopback: " + listener.closes);
     }

@@ -100,8 +100,8 @@ class ShuffleClient::Connection : public env::StreamHandler {
   /// A service on this host may have a local socket; its name tells where it listens: on this address, or on all.
   void OnConnected(std::unique_ptr<env::Stream> stream) {
     const env::Endpoint peer = stream->peer();
-    const bool here = client_.local_net_ != nullptr && peer.host == stream->local().host;
-    if (!here || std::exchange(avoid_local_once_, false)) return Use(std::move(stream));
+    const bool here = peer.host == stream->local().host || env::IsLoopback(peer.host);
+    if (client_.local_net_ == nullptr || !here || std::exchange(avoid_local_once_, false)) return Use(std::move(stream));
     TryLocal({ss::LocalServiceName(peer.host, peer.port), ss::LocalServiceName("", peer.port)}, std::move(stream));
   }
 
