@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "sim/fault_run.h"
+#include "sim_stages.h"
 #include "sim_trace.h"
 #include "table.h"
 
@@ -89,6 +90,7 @@ void AddSim(CLI::App& app, int& exit_code) {
   CLI::App* sim = app.add_subcommand("sim", "Run the production code in a simulated cluster");
   sim->require_subcommand(1);
   AddSimTraces(*sim, exit_code);
+  AddSimStages(*sim, exit_code);
   CLI::App* faults = sim->add_subcommand(
       "faults",
       "Jobs on a small cluster while connections break and machines crash, by seed; invariants after every step");

@@ -36,6 +36,7 @@ struct SubmitOptions {
   int32_t max_attempts = 0;
   int64_t executor_idle_seconds = 60;
   bool speculation = false;
+  bool adaptive_delay = false;
   std::string event_log;
   bool detach = false;
   std::vector<std::string> command;
@@ -102,6 +103,7 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
       {engine::kEnvExecutorCores, std::to_string(options.executor_cores)},
       {engine::kEnvApplicationName, NameOf(options)},
       {engine::kEnvSpeculation, options.speculation ? "1" : "0"},
+      {engine::kEnvAdaptiveDelay, options.adaptive_delay ? "1" : "0"},
       {engine::kEnvExecutorIdleSeconds, std::to_string(options.executor_idle_seconds)},
       {engine::kEnvEventLogDirectory,
        options.event_log.empty() ? std::string() : std::filesystem::absolute(options.event_log).string()},
@@ -308,6 +310,8 @@ void AddSubmit(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   submit->add_flag("--speculation", options->speculation, "run slow tasks a second time beside the first");
+  submit->add_flag("--adaptive-delay", options->adaptive_delay,
+                   "wait for a place near the data no longer than reading from afar was measured to take (else 3 s)");
   submit->add_option("--event-log", options->event_log,
                      "directory for the driver's event log (default: beside the driver's other logs)");
   submit->add_flag("--detach", options->detach, "do not wait for the end");

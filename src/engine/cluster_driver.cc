@@ -34,6 +34,7 @@ struct ClusterSettings {
   std::string host;
   int32_t shuffle_port = 0;
   bool speculation = false;
+  bool adaptive_delay = false;
   /// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
   base::Duration idle_max;
 };
@@ -60,6 +61,7 @@ ClusterSettings ReadSettings() {
   settings.host = Environment("NM_HOST", "localhost");
   settings.shuffle_port = static_cast<int32_t>(EnvironmentNumber(kEnvShufflePort, 0));
   settings.speculation = EnvironmentNumber(kEnvSpeculation, 0) != 0;
+  settings.adaptive_delay = EnvironmentNumber(kEnvAdaptiveDelay, 0) != 0;
   settings.idle_max = base::Duration::Seconds(std::max(1L, EnvironmentNumber(kEnvExecutorIdleSeconds, 60)));
   return settings;
 }
@@ -79,6 +81,7 @@ tasks::Config TasksConfig(const ClusterSettings& settings) {
   config.external_shuffle_service = true;
   config.beyond.retain_shuffle_executors = true;
   config.beyond.run_ahead = base::Duration::Millis(2);
+  config.beyond.adaptive_delay = settings.adaptive_delay;
   config.speculation.enabled = settings.speculation;
   config.speculation.executor_slots = settings.cores;
   return config;

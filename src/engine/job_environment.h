@@ -23,6 +23,8 @@ inline constexpr const char* kEnvExecutorsMax = "FAIRLEAD_EXECUTORS_MAX";
 inline constexpr const char* kEnvExecutorsMin = "FAIRLEAD_EXECUTORS_MIN";
 /// "1": slow tasks are run a second time beside the first (spark.speculation).
 inline constexpr const char* kEnvSpeculation = "FAIRLEAD_SPECULATION";
+/// "1": tasks wait for a place near their data no longer than reading from afar was measured to take.
+inline constexpr const char* kEnvAdaptiveDelay = "FAIRLEAD_ADAPTIVE_DELAY";
 /// Executors above the least number are given back when they were idle for so many seconds.
 inline constexpr const char* kEnvExecutorIdleSeconds = "FAIRLEAD_EXECUTOR_IDLE_SECONDS";
 inline constexpr const char* kEnvExecutorMemoryMib = "FAIRLEAD_EXECUTOR_MEMORY_MIB";

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #ifdef __SSE2__
@@ -62,7 +63,7 @@ __m128i Pairs(__m128i a, __m128i b) {
   return _mm_packus_epi16(pair(a), pair(b));
 }
 
-void Pack(const uint8_t* codes, PackedColumn& out) {
+void PackColumn(const uint8_t* codes, PackedColumn& out) {
   __m128i v[4];
   for (int i = 0; i < 4; ++i) v[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes) + i);
   __m128i most = _mm_max_epu8(_mm_max_epu8(v[0], v[1]), _mm_max_epu8(v[2], v[3]));
@@ -87,7 +88,7 @@ void Pack(const uint8_t* codes, PackedColumn& out) {
 
 #else
 
-void Pack(const uint8_t* codes, PackedColumn& out) {
+void PackColumn(const uint8_t* codes, PackedColumn& out) {
   out.largest = *std::max_element(codes, codes + kColumn);
   out.escapes = 0;
   out.nibbles.fill(0);
@@ -119,6 +120,29 @@ void Unpack(uint8_t largest, const uint8_t* nibbles, std::span<const uint8_t> es
 
 size_t PackedHeader(size_t reduces) { return reduces * (2 + kColumn / 2); }
 
+/// One column of a packed block; `before`: escapes of the columns before it.
+void UnpackColumn(std::string_view packed, size_t reduces, size_t reduce, size_t before, uint8_t* out) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(packed.data());
+  const size_t begin = std::min(PackedHeader(reduces) + before, packed.size());
+  const size_t end = std::min(begin + bytes[reduces + reduce], packed.size());
+  Unpack(bytes[reduce], bytes + 2 * reduces + reduce * (kColumn / 2), {bytes + begin, end - begin}, out);
+}
+
+/// Gives the size; `packed` has room for PackedHeader(reduces) + reduces * kColumn bytes.
+size_t PackBlock(const uint8_t* codes, size_t reduces, uint8_t* packed) {
+  size_t escaped = PackedHeader(reduces);
+  PackedColumn column;
+  for (size_t reduce = 0; reduce < reduces; ++reduce) {
+    PackColumn(codes + reduce * kColumn, column);
+    packed[reduce] = column.largest;
+    packed[reduces + reduce] = column.escapes;
+    std::memcpy(&packed[2 * reduces + reduce * (kColumn / 2)], column.nibbles.data(), kColumn / 2);
+    std::memcpy(&packed[escaped], column.escaped.data(), column.escapes);
+    escaped += column.escapes;
+  }
+  return escaped;
+}
+
 }  // namespace
 
 uint8_t EncodeSize(int64_t bytes) {
@@ -148,36 +172,45 @@ uint8_t* MapOutputTable::Plain(size_t block) {
   Codes& codes = blocks_[block];
   if (codes.plain) return codes.plain.get();
   const auto reduces = static_cast<size_t>(reduces_);
-  codes.plain = std::make_unique<uint8_t[]>(reduces * lanes());
-  if (codes.packed_at != 0) {
-    const Codes packed{.plain = nullptr, .packed_at = codes.packed_at, .packed_size = codes.packed_size};
-    for (size_t reduce = 0; reduce < reduces; ++reduce) Column(packed, reduce, &codes.plain[reduce * lanes()]);
+  auto plain = std::make_unique<uint8_t[]>(reduces * lanes());
+  if (const std::string_view packed = Packed(codes); !packed.empty()) {
+    size_t before = 0;
+    for (size_t reduce = 0; reduce < reduces; ++reduce) {
+      UnpackColumn(packed, reduces, reduce, before, &plain[reduce * kLanes]);
+      before += static_cast<uint8_t>(packed[reduces + reduce]);
+    }
+    codes.packed.reset();
     codes.packed_at = 0;
   }
+  codes.plain = std::move(plain);
   return codes.plain.get();
+}
+
+std::string_view MapOutputTable::Packed(const Codes& block) const {
+  if (block.packed) return {reinterpret_cast<const char*>(block.packed.get()), block.packed_size};
+  if (block.packed_at == 0) return {};
+  return std::string_view(decoded_).substr(block.packed_at, block.packed_size);
 }
 
 void MapOutputTable::Column(const Codes& block, size_t reduce, uint8_t* out) const {
   const auto reduces = static_cast<size_t>(reduces_);
   if (block.plain) {
     std::memcpy(out, &block.plain[reduce * lanes()], lanes());
-  } else if (block.packed_at == 0) {
+  } else if (const std::string_view packed = Packed(block); packed.empty()) {
     std::memset(out, 0, lanes());
   } else {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(packed_.data()) + block.packed_at;
-    const uint8_t* escapes = bytes + reduces;
-    size_t before = 0;
-    for (size_t r = 0; r < reduce; ++r) before += escapes[r];
-    const size_t begin = std::min(PackedHeader(reduces) + before, block.packed_size);
-    const size_t end = std::min(begin + escapes[reduce], block.packed_size);
-    Unpack(bytes[reduce], bytes + 2 * reduces + reduce * (kColumn / 2), {bytes + begin, end - begin}, out);
+    const auto* escapes = reinterpret_cast<const uint8_t*>(packed.data()) + reduces;
+    UnpackColumn(packed, reduces, reduce, std::accumulate(escapes, escapes + reduce, size_t{0}), out);
   }
 }
 
 void MapOutputTable::Set(int32_t map, uint32_t place, int64_t task, std::span<const uint8_t> codes) {
   FL_CHECK(static_cast<int32_t>(codes.size()) == reduces_, "an output has a size per reduce partition");
   const auto m = static_cast<size_t>(map);
-  if (place_[m] == kMissing) ++available_;
+  Codes& block = blocks_[m / kLanes];
+  const bool is_new = place_[m] == kMissing;
+  available_ += is_new ? 1 : 0;
+  block.outputs += is_new ? 1 : 0;
   place_[m] = place;
   task_[m] = task;
   uint8_t* column = Plain(m / kLanes) + m % kLanes;
@@ -185,6 +218,21 @@ void MapOutputTable::Set(int32_t map, uint32_t place, int64_t task, std::span<co
     *column = code;
     column += lanes();
   }
+  const size_t maps = std::min(kLanes, place_.size() - m / kLanes * kLanes);
+  if (is_new && lanes() == kLanes && block.outputs == static_cast<int32_t>(maps)) Pack(block);
+}
+
+void MapOutputTable::Pack(Codes& block) {
+  static_assert(kLanes == kColumn);
+  const auto reduces = static_cast<size_t>(reduces_);
+  // Only bytes that packing has written are read.
+  auto packed = std::make_unique_for_overwrite<uint8_t[]>(PackedHeader(reduces) + reduces * kColumn);
+  const size_t size = PackBlock(block.plain.get(), reduces, packed.get());
+  if (size >= reduces * kColumn) return;
+  block.packed = std::make_unique_for_overwrite<uint8_t[]>(size);
+  std::memcpy(block.packed.get(), packed.get(), size);
+  block.packed_size = size;
+  block.plain.reset();
 }
 
 bool MapOutputTable::Remove(int32_t map) {
@@ -192,6 +240,7 @@ bool MapOutputTable::Remove(int32_t map) {
   if (place_[m] == kMissing) return false;
   place_[m] = kMissing;
   task_[m] = -1;
+  --blocks_[m / kLanes].outputs;
   uint8_t* column = Plain(m / kLanes) + m % kLanes;
   for (int32_t reduce = 0; reduce < reduces_; ++reduce, column += lanes()) *column = 0;
   --available_;
@@ -232,18 +281,14 @@ std::vector<MapOutputTable::Block> MapOutputTable::BlocksOf(int32_t reduce) cons
 /// The wire form: version, maps, reduces, per map its place and task, then block by block its form and its bytes.
 class MapOutputCodec {
  public:
-  /// `scratch` is reused from block to block.
-  static void PutBlock(const MapOutputTable& table, const MapOutputTable::Codes& block, std::vector<uint8_t>& scratch,
-                       std::string& out) {
+  static void PutBlock(const MapOutputTable& table, const MapOutputTable::Codes& block, std::string& out) {
     const auto reduces = static_cast<size_t>(table.reduces_);
-    if (!block.plain && block.packed_at == 0) {
-      out.push_back(static_cast<char>(BlockForm::kZero));
-    } else if (!block.plain) {
-      PutBytes(BlockForm::kPacked, std::string_view(table.packed_).substr(block.packed_at, block.packed_size), out);
-    } else if (table.lanes() < kColumn) {
+    if (block.plain) {
       PutBytes(BlockForm::kPlain, {reinterpret_cast<const char*>(block.plain.get()), reduces * table.lanes()}, out);
+    } else if (const std::string_view packed = table.Packed(block); packed.empty()) {
+      out.push_back(static_cast<char>(BlockForm::kZero));
     } else {
-      PutPacked(block.plain.get(), reduces, scratch, out);
+      PutBytes(BlockForm::kPacked, packed, out);
     }
   }
 
@@ -271,31 +316,14 @@ class MapOutputCodec {
     base::PutVarint(out, bytes.size());
     out.append(bytes);
   }
-
-  static void PutPacked(const uint8_t* codes, size_t reduces, std::vector<uint8_t>& packed, std::string& out) {
-    packed.resize(PackedHeader(reduces) + reduces * kColumn);
-    size_t escaped = PackedHeader(reduces);
-    PackedColumn column;
-    for (size_t reduce = 0; reduce < reduces; ++reduce) {
-      Pack(codes + reduce * kColumn, column);
-      packed[reduce] = column.largest;
-      packed[reduces + reduce] = column.escapes;
-      std::memcpy(&packed[2 * reduces + reduce * (kColumn / 2)], column.nibbles.data(), kColumn / 2);
-      std::memcpy(&packed[escaped], column.escaped.data(), column.escapes);
-      escaped += column.escapes;
-    }
-    const bool smaller = escaped < reduces * kColumn + PackedHeader(reduces) / 8;
-    PutBytes(smaller ? BlockForm::kPacked : BlockForm::kPlain,
-             smaller ? std::string_view(reinterpret_cast<const char*>(packed.data()), escaped)
-                     : std::string_view(reinterpret_cast<const char*>(codes), reduces * kColumn),
-             out);
-  }
 };
 
-std::string EncodeMapOutputs(const MapOutputTable& table) {
-  std::string out;
-  const size_t cells = table.place_.size() * static_cast<size_t>(table.reduces_);
-  out.reserve(cells - cells / 5 + 16 * table.place_.size() + 64);
+void EncodeMapOutputs(const MapOutputTable& table, std::string& out) {
+  size_t size = out.size() + 16 * table.place_.size() + 64;
+  for (const MapOutputTable::Codes& block : table.blocks_) {
+    size += 16 + (block.plain ? static_cast<size_t>(table.reduces_) * table.lanes() : table.Packed(block).size());
+  }
+  out.reserve(size);
   out.push_back(static_cast<char>(kVersion));
   base::PutVarint(out, table.place_.size());
   base::PutVarint(out, static_cast<uint64_t>(table.reduces_));
@@ -309,9 +337,7 @@ std::string EncodeMapOutputs(const MapOutputTable& table) {
                                                            static_cast<uint64_t>(last_task))));
     last_task = table.task_[map];
   }
-  std::vector<uint8_t> scratch;
-  for (const MapOutputTable::Codes& block : table.blocks_) MapOutputCodec::PutBlock(table, block, scratch, out);
-  return out;
+  for (const MapOutputTable::Codes& block : table.blocks_) MapOutputCodec::PutBlock(table, block, out);
 }
 
 base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes) {
@@ -332,12 +358,13 @@ base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes) {
     table.place_[map] = static_cast<uint32_t>(place - 1);
     table.task_[map] = last_task;
     ++table.available_;
+    ++table.blocks_[map / MapOutputTable::kLanes].outputs;
   }
   for (size_t block = 0; block < table.blocks_.size(); ++block) {
     if (!MapOutputCodec::TakeBlock(in, bytes.data(), table, block)) return malformed;
   }
   if (in.failed() || in.remaining() != 0) return malformed;
-  table.packed_ = std::move(bytes);
+  table.decoded_ = std::move(bytes);
   return table;
 }
 

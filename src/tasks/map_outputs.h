@@ -25,7 +25,8 @@ int64_t DecodeSize(uint8_t code);
 ///
 /// Codes lie in blocks of 64 maps, within a block reduce partition by reduce partition: an output is written in
 /// O(reduce partitions) into one block that stays in the cache, a reducer's list reads one cache line a block. Blocks
-/// come into being when they are written. What was decoded stays packed until it is asked for.
+/// come into being when they are written, and are packed when all their maps are there, so that to encode the table is
+/// little more than to copy it. What is packed, or was decoded, stays so until it is written again.
 class MapOutputTable {
  public:
   static constexpr uint32_t kMissing = UINT32_MAX;
@@ -61,17 +62,21 @@ class MapOutputTable {
   std::vector<Block> BlocksOf(int32_t reduce) const;
 
  private:
-  friend std::string EncodeMapOutputs(const MapOutputTable& table);
+  friend void EncodeMapOutputs(const MapOutputTable& table, std::string& out);
   friend base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes);
   friend class MapOutputCodec;
 
   static constexpr size_t kLanes = 64;  // maps a block
   struct Codes {
-    std::unique_ptr<uint8_t[]> plain;  // [reduce][lane]
-    size_t packed_at = 0;              // into packed_, when not plain; 0: all codes are zero
+    std::unique_ptr<uint8_t[]> plain;   // [reduce][lane]
+    std::unique_ptr<uint8_t[]> packed;  // by this table
+    size_t packed_at = 0;               // into decoded_, when neither; 0: all codes are zero
     size_t packed_size = 0;
+    int32_t outputs = 0;  // how many of its maps have one
   };
 
+  std::string_view Packed(const Codes& block) const;
+  void Pack(Codes& block);
   size_t lanes() const { return place_.size() < kLanes ? place_.size() : kLanes; }
   uint8_t* Plain(size_t block);
   /// The codes of one column into `out` (lanes() of them).
@@ -82,12 +87,13 @@ class MapOutputTable {
   std::vector<uint32_t> place_;
   std::vector<int64_t> task_;
   std::vector<Codes> blocks_;
-  std::string packed_;  // what was decoded
+  std::string decoded_;
 };
 
-/// Compact wire form; a size takes four bits when it is within a factor of 3.4 of the largest of its neighbours or
-/// zero, twelve else (about 6.2 bits each for evenly spread sizes). Linear time.
-std::string EncodeMapOutputs(const MapOutputTable& table);
+/// Appends the compact wire form; a size takes four bits when it is within a factor of 3.4 of the largest of its
+/// neighbours or zero, twelve else (about 6.2 bits each for evenly spread sizes), and eight where outputs are missing
+/// or were replaced. Little more than a copy.
+void EncodeMapOutputs(const MapOutputTable& table, std::string& out);
 /// Reads what EncodeMapOutputs wrote; bytes may be hostile. Memory is at most a small multiple of their length. Takes
 /// O(maps); codes are unpacked when they are asked for.
 base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes);

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int32_t map = 0; map < std::min(table->maps(), 4); ++map) {
     if (table->reduces() <= 4096) table->Remove(map);
   }
-  fairlead::tasks::EncodeMapOutputs(*table);
+  std::string again;
+  fairlead::tasks::EncodeMapOutputs(*table, again);
   return 0;
 }

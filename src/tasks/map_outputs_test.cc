@@ -46,6 +46,12 @@ std::vector<uint8_t> MakeRow(base::Rng& rng, int32_t reduces, int kind) {
   return row;
 }
 
+std::string Encoded(const MapOutputTable& table) {
+  std::string bytes;
+  EncodeMapOutputs(table, bytes);
+  return bytes;
+}
+
 void ExpectEqual(const MapOutputTable& a, const MapOutputTable& b) {
   ASSERT_EQ(a.maps(), b.maps());
   ASSERT_EQ(a.reduces(), b.reduces());
@@ -63,21 +69,22 @@ TEST(MapOutputsTest, RoundTripsAndListsBlocks) {
     const auto maps = static_cast<int32_t>(rng.Between(0, 200));
     const auto reduces = static_cast<int32_t>(rng.Between(1, 70));
     const int kind = static_cast<int>(rng.Below(4));
+    const bool complete = rng.Chance(0.5);
     MapOutputTable table(maps, reduces);
     std::vector<std::vector<uint8_t>> rows(static_cast<size_t>(maps));
     for (int32_t map = 0; map < maps; ++map) {
       rows[static_cast<size_t>(map)].resize(static_cast<size_t>(reduces));
-      if (rng.Chance(0.2)) continue;
+      if (!complete && rng.Chance(0.2)) continue;
       rows[static_cast<size_t>(map)] = MakeRow(rng, reduces, kind);
       table.Set(map, static_cast<uint32_t>(rng.Below(50)), static_cast<int64_t>(rng.Below(1 << 30)),
                 rows[static_cast<size_t>(map)]);
     }
-    const std::string bytes = EncodeMapOutputs(table);
+    const std::string bytes = Encoded(table);
     base::Result<MapOutputTable> decoded = DecodeMapOutputs(bytes);
     ASSERT_TRUE(decoded.ok()) << decoded.error().message;
     ExpectEqual(table, *decoded);
     // What was decoded encodes to the same bytes without being unpacked, and can be changed.
-    EXPECT_EQ(EncodeMapOutputs(*decoded), bytes);
+    EXPECT_EQ(Encoded(*decoded), bytes);
     for (int32_t reduce = 0; reduce < reduces; ++reduce) {
       const auto blocks = decoded->BlocksOf(reduce);
       size_t next = 0;
@@ -96,6 +103,10 @@ TEST(MapOutputsTest, RoundTripsAndListsBlocks) {
     const auto changed = static_cast<int32_t>(rng.Below(static_cast<uint64_t>(maps)));
     EXPECT_EQ(decoded->Remove(changed), table.Remove(changed));
     ExpectEqual(table, *decoded);
+    const std::vector<uint8_t> row = MakeRow(rng, reduces, kind);
+    for (MapOutputTable* one : {&table, &*decoded}) one->Set(changed, 3, 5, row);
+    ExpectEqual(table, *decoded);
+    EXPECT_EQ(table.Row(changed), row);
   }
 }
 
@@ -117,7 +128,7 @@ TEST(MapOutputsTest, HostileBytesAreRefused) {
   MapOutputTable table(130, 9);
   base::Rng rng(3);
   for (int32_t map = 0; map < 130; ++map) table.Set(map, 1, map, MakeRow(rng, 9, 2));
-  const std::string good = EncodeMapOutputs(table);
+  const std::string good = Encoded(table);
   EXPECT_FALSE(DecodeMapOutputs("").ok());
   EXPECT_FALSE(DecodeMapOutputs(good + "x").ok());
   for (size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(DecodeMapOutputs(good.substr(0, cut)).ok()) << cut;

@@ -79,6 +79,7 @@ void JobDriver::Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuff
   for (Executor& executor : executors_) {
     if (executor.link != nullptr) executor.link->Send(message);
   }
+  if (std::count(shuffles.begin(), shuffles.end(), outputs_shuffle_) > 0) ForgetOutputsAnswer();
   Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
 }
 
@@ -185,11 +186,16 @@ void JobDriver::OnTaskBroke(uint32_t executor, const we::TaskBroke& broke) {
 }
 
 void JobDriver::SendMapOutputs(Executor& executor, int32_t shuffle) {
+  if (outputs_shuffle_ == shuffle) {
+    std::get<we::MapOutputs>(outputs_answer_).epoch = core_.Epoch();
+    return executor.link->Send(outputs_answer_);
+  }
   we::MapOutputs answer;
   answer.shuffle = shuffle;
   answer.epoch = core_.Epoch();
-  if (const tasks::MapOutputTable* table = core_.Outputs(shuffle)) {
-    answer.table = EncodeMapOutputs(*table);
+  const tasks::MapOutputTable* table = core_.Outputs(shuffle);
+  if (table != nullptr) {
+    EncodeMapOutputs(*table, answer.table);
     std::set<uint32_t> places;
     for (int32_t map = 0; map < table->maps(); ++map) places.insert(table->place(map));
     for (const uint32_t place : places) {
@@ -198,7 +204,16 @@ void JobDriver::SendMapOutputs(Executor& executor, int32_t shuffle) {
       answer.places.push_back({place, info.id, info.shuffle_host, info.shuffle_port});
     }
   }
-  executor.link->Send(answer);
+  const bool complete = table != nullptr && table->available() == table->maps();
+  outputs_answer_ = std::move(answer);
+  executor.link->Send(outputs_answer_);
+  if (!complete) return ForgetOutputsAnswer();
+  outputs_shuffle_ = shuffle;
+}
+
+void JobDriver::ForgetOutputsAnswer() {
+  outputs_shuffle_ = -1;
+  outputs_answer_ = we::MapOutputs{};
 }
 
 void JobDriver::Launch(const mt::LaunchTask& launch) {
@@ -272,6 +287,8 @@ void JobDriver::Apply(const mt::Effect& effect) {
     const std::pair<int32_t, int32_t> key{completed->stage, completed->attempt};
     stages_.erase(key);
     DropPlans(key);
+  } else if (const auto* changed = std::get_if<mt::MapOutputsChanged>(&effect)) {
+    if (changed->shuffle == outputs_shuffle_) ForgetOutputsAnswer();
   } else if (const auto* accepted = std::get_if<mt::ResultAccepted>(&effect)) {
     const auto job = jobs_.find(accepted->job);
     const auto task = running_.find(accepted->task);

@@ -123,6 +123,7 @@ class JobDriver {
   void SendStalePlans(Executor& executor);
   void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
   void SendMapOutputs(Executor& executor, int32_t shuffle);
+  void ForgetOutputsAnswer();
   void OnTaskDone(uint32_t executor, wire::engine::TaskDone& done);
   void OnTaskBroke(uint32_t executor, const wire::engine::TaskBroke& broke);
   bool OwnsTask(uint32_t executor, int64_t task) const;
@@ -139,6 +140,9 @@ class JobDriver {
   std::vector<int64_t> ended_;  // in this step; forgotten at its end, when results have been handed out
   std::map<model::tasks::JobId, Job> jobs_;
   std::map<int64_t, std::string> broadcasts_;
+  /// What was answered last about a complete shuffle: all executors ask about the same one. -1: nothing.
+  int32_t outputs_shuffle_ = -1;
+  wire::engine::Message outputs_answer_ = wire::engine::MapOutputs{};
   std::vector<model::tasks::Event> events_;
   /// Launches of this step, per (executor, stage, attempt), in order of their first.
   std::vector<std::pair<uint32_t, wire::engine::Launch>> launches_;

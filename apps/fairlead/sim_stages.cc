@@ -1,0 +1,79 @@
+#include "sim_stages.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands.h"
+#include "sim/stages.h"
+#include "table.h"
+
+namespace fairlead::apps {
+namespace {
+
+std::string Fixed(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+double Seconds(base::Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
+
+nlohmann::ordered_json JsonOf(const std::string& rules, const sim::StagesResult& result) {
+  return {{"rules", rules},
+          {"jobsDone", result.jobs_done},
+          {"jobsFailed", result.jobs_failed},
+          {"mixedResults", result.mixed_results},
+          {"makespanSeconds", Seconds(result.makespan)},
+          {"jobMeanSeconds", Seconds(result.job_mean)},
+          {"jobP95Seconds", Seconds(result.job_p95)},
+          {"local", result.local},
+          {"remoteReadSeconds", Seconds(result.remote_reads)},
+          {"tasks", result.tasks},
+          {"recomputed", result.recomputed},
+          {"launchMessages", result.launch_messages},
+          {"executorHours", Seconds(result.executors_held) / 3600}};
+}
+
+int Stages(const sim::StagesOptions& options, bool json) {
+  Table table({"RULES", "JOB MEAN", "JOB P95", "LOCAL", "REMOTE READS", "TASKS", "RECOMPUTED", "MESSAGES",
+               "EXECUTOR HOURS", "FAILED", "MIXED"});
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const sim::StageRules& rules : sim::StageRuleSets()) {
+    const sim::StagesResult result = sim::RunStages(options, rules.config);
+    rows.push_back(JsonOf(rules.name, result));
+    table.Add({rules.name, Fixed(Seconds(result.job_mean), 1) + " s", Fixed(Seconds(result.job_p95), 1) + " s",
+               Fixed(100 * result.local, 0) + " %", Fixed(Seconds(result.remote_reads), 0) + " s",
+               std::to_string(result.tasks), std::to_string(result.recomputed), std::to_string(result.launch_messages),
+               Fixed(Seconds(result.executors_held) / 3600, 2), std::to_string(result.jobs_failed),
+               std::to_string(result.mixed_results)});
+  }
+  if (json) {
+    std::printf("%s\n", nlohmann::ordered_json{{"runs", rows}}.dump(1).c_str());
+  } else {
+    table.Print();
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddSimStages(CLI::App& sim, int& exit_code) {
+  CLI::App* stages = sim.add_subcommand(
+      "stages", "Run jobs of several stages through the task scheduler, by Spark's rules and by those beyond Spark");
+  stages->footer(
+      "MIXED counts jobs whose tasks read different rows of one output, so that their result may be wrong.\n"
+      "Examples:\n  fairlead sim stages\n  fairlead sim stages --jobs 1000 --hosts 100 --seed 7");
+  auto options = std::make_shared<sim::StagesOptions>();
+  auto json = std::make_shared<bool>(false);
+  stages->add_option("--jobs", options->jobs, "number of jobs")->check(CLI::Range(1, 100'000))->capture_default_str();
+  stages->add_option("--hosts", options->hosts, "number of hosts, with one executor of four slots each")
+      ->check(CLI::Range(2, 10'000))
+      ->capture_default_str();
+  stages->add_option("--seed", options->seed, "of everything that is drawn")->capture_default_str();
+  stages->add_flag("--json", *json, "print results as JSON");
+  stages->callback([options, json, &exit_code] { exit_code = Stages(*options, *json); });
+}
+
+}  // namespace fairlead::apps
