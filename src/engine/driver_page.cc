@@ -11,7 +11,7 @@ base::Result<std::unique_ptr<DriverPage>> DriverPage::Listen(env::Loop& loop, en
                                                              const history::History& history) {
   auto server = http::Server::Listen(
       loop, net, endpoint, [&history](const http::Request& request, const http::Server::Reply& reply) {
-        if (request.method != "GET") return reply(http::TextResponse(405, "only GET\n"));
+        if (request.method != "GET" && request.method != "HEAD") return reply(http::TextResponse(405, "only GET\n"));
         if (request.path == "/history.json") return reply(http::JsonResponse(200, history::ToJson(history)));
         if (request.path != "/") return reply(http::TextResponse(404, "there are / and /history.json\n"));
         http::Response response = http::TextResponse(200, history::ToHtml(history));

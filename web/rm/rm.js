@@ -152,10 +152,10 @@ async function applications() {
 
 // ---- one application
 
-function waiting(pending) {
+function waiting(pending, ended) {
   const rows = pending.map((ask) => el("tr", {}, cell(`${ask.count} × ${amount(ask.capability)}`), cell(ask.name === "*" ? "any node" : ask.name), cell(span(ask.waiting_ms), "number"),
     cell(el("span", { class: "why" }, words(ask.reason))), cell([el("div", {}, ask.detail), ask.remedy ? el("div", { class: "soft" }, ask.remedy) : undefined])));
-  return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, "Nothing: every ask has been granted.");
+  return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, ended ? "Nothing: it has ended." : "Nothing: every ask has been granted.");
 }
 
 const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}` }, "logs") : undefined);
@@ -172,7 +172,7 @@ async function application(id) {
     cell(String(container.priority), "number"), cell(time(container.created_ms)), cell(logs(container.http_address, container.id, app.user))));
   return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", el("a", { href: `/proxy/${app.id}/` }, "the master's own page")),
     el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
-    el("h2", {}, "What it waits for"), waiting(app.pending),
+    el("h2", {}, "What it waits for"), waiting(app.pending, app.finished_ms > 0),
     ...(app.diagnostics ? [el("h2", {}, "Diagnostics"), el("pre", {}, app.diagnostics)] : []),
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
     el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container.")];
