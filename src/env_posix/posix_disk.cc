@@ -49,7 +49,8 @@ class PosixFile final : public env::File {
   base::Result<size_t> ReadAt(uint64_t offset, std::span<char> out) override {
     size_t done = 0;
     while (done < out.size()) {
-      const ssize_t n = ::pread(fd_.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+      // Not pread(): libc makes it a point of thread cancellation, a twentieth of the cost of a small read.
+      const ssize_t n = ::syscall(SYS_pread64, fd_.get(), out.data() + done, out.size() - done, offset + done);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return Errno("read", path_);
       if (n == 0) break;

@@ -1,5 +1,6 @@
 #include "process/shuffle/block_store.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,6 +15,10 @@ using model::shuffle::LocalDir;
 
 /// A cache entry besides its index.
 constexpr size_t kEntryBytes = 192;
+/// What was in memory counts as still there for this time: to ask for every small block is a fifth of serving it.
+constexpr base::Duration kLately = base::Duration::Millis(100);
+/// Looked at together where a file is asked for more than one block.
+constexpr int64_t kNeighbours = 1 << 20;
 
 BlockResult Failed(std::string error) {
   BlockResult out;
@@ -88,13 +93,27 @@ BlockResult BlockStore::Open(const Executor& executor, const BlockRef& block, ba
   if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) {
     return Failed("java.lang.ArithmeticException: / by zero");
   }
-  return block.kind == BlockRef::Kind::kRdd ? OpenRdd(executor, block, access)
+  return block.kind == BlockRef::Kind::kRdd ? OpenRdd(executor, block, now, access)
                                             : OpenShuffle(executor, block, now, access);
 }
 
 bool BlockStore::InMemory(const OpenFile& file, int64_t offset, int64_t length) {
   return page_cache_ == nullptr ||
          page_cache_->Holds(*file.file(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
+}
+
+bool BlockStore::InMemoryLately(OpenFile& file, int64_t offset, int64_t length, base::Instant now) {
+  OpenFile::Look& look = file.last_look;
+  const bool lately = now - look.at < kLately;
+  if (lately && offset >= look.begin && offset + length <= look.end) return true;
+  const int64_t begin = offset - offset % kNeighbours;
+  const int64_t end = std::min(std::max(begin + kNeighbours, offset + length), static_cast<int64_t>(file.bytes()));
+  if (lately && InMemory(file, begin, end - begin)) {
+    look = {now, begin, end};
+    return true;
+  }
+  look = {now, 0, 0};
+  return InMemory(file, offset, length);
 }
 
 BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
@@ -112,7 +131,7 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
     if (out.offset >= 0 && out.length > 0) {
       const auto data = OpenData(executor, DataFileName(block), entry, access);
       if (data.ok()) {
-        SetRange(out, *data, access);
+        SetRange(out, *data, access, now);
       } else if (WantsDisk(data.error())) {
         out = Later();
       }
@@ -123,18 +142,18 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
 }
 
 /// What the file holds of the block; kLater when its beginning is not in memory.
-void BlockStore::SetRange(BlockResult& result, std::shared_ptr<OpenFile> file, Access access) {
+void BlockStore::SetRange(BlockResult& result, std::shared_ptr<OpenFile> file, Access access, base::Instant now) {
   const auto size = static_cast<int64_t>(file->bytes());
   result.available = result.offset >= size ? 0 : std::min(result.length, size - result.offset);
   const int64_t first = std::min(result.available, kFirstBytes);
-  if (access == Access::kInMemory && !InMemory(*file, result.offset, first)) {
+  if (access == Access::kInMemory && !InMemoryLately(*file, result.offset, first, now)) {
     result = Later();
     return;
   }
   result.file = std::move(file);
 }
 
-BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block, Access access) {
+BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
   // RDD blocks may be written again, so nothing of them is kept.
   Entry entry;
   const std::string name = DataFileName(block);
@@ -151,7 +170,7 @@ BlockResult BlockStore::OpenRdd(const Executor& executor, const BlockRef& block,
   --open_files_;
   out.kind = BlockResult::Kind::kBytes;
   out.length = static_cast<int64_t>((*data)->bytes());
-  SetRange(out, *data, access);
+  SetRange(out, *data, access, now);
   return out;
 }
 

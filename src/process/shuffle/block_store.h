@@ -29,6 +29,14 @@ class OpenFile final : public endpoints::shuffle::BlockFile {
   uint32_t root() const { return root_; }
   const std::string& path() const { return path_; }
 
+  /// When the system was last asked what it has of the file in memory, and a range that it had.
+  struct Look {
+    base::Instant at = base::Instant{INT64_MIN / 2};
+    int64_t begin = 0;
+    int64_t end = 0;
+  };
+  Look last_look;
+
  private:
   std::shared_ptr<env::File> file_;
   uint64_t bytes_;
@@ -111,8 +119,10 @@ class BlockStore {
                                               const endpoints::shuffle::BlockRef& block, base::Instant now,
                                               Access access);
   endpoints::shuffle::BlockResult OpenRdd(const model::shuffle::Executor& executor,
-                                          const endpoints::shuffle::BlockRef& block, Access access);
-  void SetRange(endpoints::shuffle::BlockResult& result, std::shared_ptr<OpenFile> file, Access access);
+                                          const endpoints::shuffle::BlockRef& block, base::Instant now, Access access);
+  void SetRange(endpoints::shuffle::BlockResult& result, std::shared_ptr<OpenFile> file, Access access,
+                base::Instant now);
+  bool InMemoryLately(OpenFile& file, int64_t offset, int64_t length, base::Instant now);
   /// The range, from the cache or the index file; an Error is the text for the client.
   base::Result<std::optional<wire::spark_shuffle::FileRange>> FindRange(const model::shuffle::Executor& executor,
                                                                         const endpoints::shuffle::BlockRef& block,

@@ -501,6 +501,52 @@ class ColdCache final : public env::PageCache {
   }
 };
 
+/// Says what it is told to say, and counts how often it is asked.
+class CountingCache final : public env::PageCache {
+ public:
+  bool Holds(const env::File&, uint64_t, uint64_t) override {
+    ++asked;
+    return warm;
+  }
+  base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string& root, const std::string& relative) override {
+    return disk->OpenBeneath(root, relative);
+  }
+  std::unique_ptr<env::Disk> disk = env_posix::MakePosixDisk();
+  int asked = 0;
+  bool warm = true;
+};
+
+TEST_F(RealDisk, WhatWasInMemoryAMomentAgoIsNotAskedForAgain) {
+  Put(root_ + "/roots/b", messages::ShuffleDataName(0, 7), std::string(4000, 'x'));
+  std::vector<int64_t> offsets(101);
+  for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<int64_t>(i) * 40;
+  Put(root_ + "/roots/b", messages::ShuffleIndexName(0, 7), IndexOf(offsets));
+  CountingCache cache;
+  env::NullLog log;
+  Config config;
+  config.core.local_roots = {root_ + "/roots"};
+  BlockStore store(*cache.disk, &cache, log, config);
+  model::shuffle::Executor executor;
+  executor.dirs = {{root_ + "/roots/b", 0, "b"}};
+  executor.sub_dirs_per_local_dir = 64;
+  using endpoints::shuffle::BlockRef;
+  using endpoints::shuffle::BlockResult;
+  const auto open = [&](int32_t reduce, int64_t ms) {
+    BlockRef block;
+    block.map_id = 7;
+    block.start = reduce;
+    block.end = reduce + 1;
+    return store.Open(executor, block, base::Instant{ms * 1'000'000}, Access::kInMemory).kind;
+  };
+  for (int32_t reduce = 0; reduce < 100; ++reduce) EXPECT_EQ(open(reduce, 5000), BlockResult::Kind::kBytes);
+  EXPECT_EQ(cache.asked, 3);  // of the index, the first block, and what lies around the second
+  EXPECT_EQ(open(0, 5099), BlockResult::Kind::kBytes);
+  EXPECT_EQ(cache.asked, 3);
+  cache.warm = false;
+  EXPECT_EQ(open(0, 5100), BlockResult::Kind::kLater);
+  EXPECT_EQ(open(1, 5101), BlockResult::Kind::kLater);
+}
+
 /// Everything on one real loop: sockets, sendfile, encryption.
 TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
   std::string data(5'000'000, '\0');
