@@ -13,8 +13,8 @@
 namespace fairlead::engine {
 
 /// Turns what the driver does into the application's history, in memory and, line by line, in a file. The file is only
-/// appended to, whole lines at a time, within kFlushSoon of the end of a stage and else every second: what a killed driver had
-/// written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
+/// appended to, whole lines at a time, within kFlushSoon of the end of a stage and else every second: what a killed
+/// driver had written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
 class EventLog : public process::driver::DriverListener {
  public:
   /// Bytes of the file; above it ends of tasks are left out (about 150,000 of them fit).

@@ -14,7 +14,8 @@ TEST(Endpoint, ParsesHostAndPort) {
 
 TEST(Endpoint, LoopbackIsThisHostOnly) {
   for (const char* text : {"localhost", "127.0.0.1", "127.9.0.2", "::1"}) EXPECT_TRUE(IsLoopback(text)) << text;
-  for (const char* text : {"12.7.0.1", "10.127.0.1", "localhost.example.org", "::"}) EXPECT_FALSE(IsLoopback(text)) << text;
+  for (const char* text : {"12.7.0.1", "10.127.0.1", "localhost.example.org", "::"})
+    EXPECT_FALSE(IsLoopback(text)) << text;
 }
 
 TEST(Endpoint, RefusesWhatIsNot) {

@@ -56,6 +56,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void FinishClose();
   ssize_t SendBytes();
   ssize_t SendFilePiece();
+  /// Into the shared buffer, from `at`.
+  base::Result<size_t> ReadPiece(const Piece& piece, size_t at);
   void Advance(uint64_t sent);
   void WaitWritable();
   void Break(const std::string& reason);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/rng.h"
 #include "env_posix/idle_polling.h"
 #include "env_posix/posix_loop.h"
 
@@ -136,6 +137,78 @@ TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
   });
   loop->Run();
   EXPECT_EQ(client.received, "head" + body.substr(1) + "tail");
+}
+
+TEST(PosixNet, PartsOfFilesOfAnyLengthArriveInOrder) {
+  const TemporaryDirectory directory;
+  const auto disk = MakePosixDisk();
+  base::Rng rng(1);
+  std::string body(1 << 20, 0);
+  for (char& byte : body) byte = static_cast<char>(rng.Next());
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", body).ok());
+  const auto loop = MakePosixLoop();
+  Echo client;
+  client.echo = false;
+  std::string sent;
+  std::unique_ptr<env::Stream> server;
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    server = std::move(stream);
+    const auto file = *disk->OpenForReading(directory / "body");
+    for (int i = 0; i < 300; ++i) {
+      const size_t longest = size_t{1} << rng.Between(1, 19);
+      const size_t length = 1 + rng.Below(longest);
+      const size_t offset = rng.Below(body.size() - length);
+      if (rng.Chance(0.3))
+        server->Write(body.substr(offset, length));
+      else
+        server->SendFile(file, offset, length);
+      sent += body.substr(offset, length);
+    }
+    server->CloseAfterFlush();
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  client.on_change = [&] {
+    if (client.closed) loop->Stop();
+  };
+  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
+    ASSERT_TRUE(connected.ok());
+    client.stream = std::move(connected).value();
+    client.stream->Start(&client);
+  });
+  loop->Run();
+  EXPECT_EQ(client.received.size(), sent.size());
+  EXPECT_TRUE(client.received == sent);
+}
+
+/// What is promised of a file that is shorter by now ends the connection, behind what there was.
+TEST(PosixNet, APartBeyondTheEndOfItsFileEndsTheConnection) {
+  for (const size_t promised : {100u, 100'000u, 1'000'000u}) {
+    const TemporaryDirectory directory;
+    const auto disk = MakePosixDisk();
+    ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", std::string(60, 'x')).ok());
+    const auto loop = MakePosixLoop();
+    Echo server;
+    Echo client;
+    server.echo = client.echo = false;
+    auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+      server.stream = std::move(stream);
+      server.stream->Start(&server);
+      server.stream->Write("head");
+      server.stream->SendFile(*disk->OpenForReading(directory / "body"), 0, promised);
+    });
+    ASSERT_TRUE(listener.ok()) << listener.error().message;
+    client.on_change = [&] {
+      if (client.closed) loop->Stop();
+    };
+    loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
+      ASSERT_TRUE(connected.ok());
+      client.stream = std::move(connected).value();
+      client.stream->Start(&client);
+    });
+    loop->Run();
+    EXPECT_TRUE(server.closed) << promised;
+    EXPECT_EQ(client.received, "head" + std::string(60, 'x')) << promised;
+  }
 }
 
 /// A connection to `port` of this host by plain system calls.

@@ -9,11 +9,13 @@
 
 namespace fairlead::env_posix {
 
-/// What sockets need of their loop: the context, a receive buffer that all connections share, and a wrapper that keeps
-/// the clock constant during one callback.
+/// What sockets need of their loop: the context, buffers that all connections share, and a wrapper that keeps the clock
+/// constant during one callback.
 struct SocketHost {
+  static constexpr size_t kSendBuffer = 256 * 1024;
   boost::asio::io_context& context;
   std::vector<char> receive_buffer = std::vector<char>(256 * 1024);
+  std::unique_ptr<char[]> send_buffer;  // kSendBuffer bytes, when parts of files have been sent
   virtual ~SocketHost() = default;
   explicit SocketHost(boost::asio::io_context& io) : context(io) {}
   /// Reads the clock once for the callback that begins now.

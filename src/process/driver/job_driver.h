@@ -93,8 +93,8 @@ class JobDriver {
  private:
   struct Executor {
     ExecutorInfo info;
-    ExecutorLink* link = nullptr;                 // null: gone
-    std::set<std::pair<int32_t, int32_t>> plans;  // (stage, attempt) it has
+    ExecutorLink* link = nullptr;                          // null: gone
+    std::set<std::pair<int32_t, int32_t>> plans;           // (stage, attempt) it has
     std::vector<std::pair<int32_t, int32_t>> stale_plans;  // it may drop, and has not been told so
   };
   struct Stage {

@@ -104,16 +104,19 @@ bool BlockStore::InMemory(const OpenFile& file, int64_t offset, int64_t length) 
 
 bool BlockStore::InMemoryLately(OpenFile& file, int64_t offset, int64_t length, base::Instant now) {
   OpenFile::Look& look = file.last_look;
-  const bool lately = now - look.at < kLately;
-  if (lately && offset >= look.begin && offset + length <= look.end) return true;
+  if (now - look.at >= kLately) {
+    look = {now, 0, 0};
+    return InMemory(file, offset, length);
+  }
+  if (offset >= look.begin && offset + length <= look.end) return true;
   const int64_t begin = offset - offset % kNeighbours;
   const int64_t end = std::min(std::max(begin + kNeighbours, offset + length), static_cast<int64_t>(file.bytes()));
-  if (lately && InMemory(file, begin, end - begin)) {
-    look = {now, begin, end};
-    return true;
-  }
-  look = {now, 0, 0};
-  return InMemory(file, offset, length);
+  const bool none = look.begin == look.end;
+  const bool touches = begin <= look.end && look.begin <= end;
+  if ((!none && !touches) || !InMemory(file, begin, end - begin)) return InMemory(file, offset, length);
+  look.begin = none ? begin : std::min(look.begin, begin);
+  look.end = none ? end : std::max(look.end, end);
+  return true;
 }
 
 BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
@@ -129,7 +132,8 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
     out.offset = (*range)->offset;
     out.length = (*range)->length;
     if (out.offset >= 0 && out.length > 0) {
-      const auto data = OpenData(executor, DataFileName(block), entry, access);
+      const base::Result<std::shared_ptr<OpenFile>> data =
+          entry.data ? entry.data : OpenData(executor, DataFileName(block), entry, access);
       if (data.ok()) {
         SetRange(out, *data, access, now);
       } else if (WantsDisk(data.error())) {
@@ -217,7 +221,6 @@ base::Status BlockStore::LoadIndex(const Executor& executor, const std::string& 
 
 base::Result<std::shared_ptr<OpenFile>> BlockStore::OpenData(const Executor& executor, const std::string& name,
                                                              Entry& entry, Access access) {
-  if (entry.data) return entry.data;
   const auto file = OpenBelow(executor, name, access);
   if (!file.ok()) return file.error();
   entry.data = *file;

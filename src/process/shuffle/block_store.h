@@ -29,7 +29,7 @@ class OpenFile final : public endpoints::shuffle::BlockFile {
   uint32_t root() const { return root_; }
   const std::string& path() const { return path_; }
 
-  /// When the system was last asked what it has of the file in memory, and a range that it had.
+  /// When the system was asked what it has of the file in memory, and a range that it had then or later.
   struct Look {
     base::Instant at = base::Instant{INT64_MIN / 2};
     int64_t begin = 0;
