@@ -213,7 +213,10 @@ std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint6
     files.push_back({name, 0, size, size, IsCompressedName(name)});
     total += size;
   }
-  const uint64_t goal = std::clamp(total / static_cast<uint64_t>(std::max(1, pieces)), kSplitMin, kSplitMax);
+  // Whole rounds of tasks, so that none works while the others have nothing left.
+  const auto at_once = static_cast<uint64_t>(std::max(1, pieces));
+  const uint64_t rounds = std::max<uint64_t>(1, (total + kSplitMax * at_once - 1) / (kSplitMax * at_once));
+  const uint64_t goal = std::max(total / (rounds * at_once), kSplitMin);
   std::vector<FileSplit> splits;
   for (const FileSplit& file : files) {
     if (file.file_size == 0) continue;
