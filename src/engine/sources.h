@@ -27,9 +27,9 @@ struct FileSplit {
 
 /// Expands `path` (a file, a directory without names that begin with '_' or '.' and without directories in it, or a
 /// pattern with * ? [ ] of files and such directories) and cuts
-/// its files into splits: where they are large enough a multiple of `pieces`, of about 64 MiB at most. Names ending in .gz or .zst
-/// are not cut. `multiple_of`: cut only there (fixed records). Throws JobError that names what is missing or
-/// unreadable.
+/// its files into splits: where they are large enough a multiple of `pieces`, of about 64 MiB at most. Names ending in
+/// .gz or .zst are not cut. `multiple_of`: cut only there (fixed records). Throws JobError that names what is missing
+/// or unreadable.
 std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint64_t multiple_of = 1);
 
 /// Calls use(line) for each line that begins in the split; ends of line are \n or \r\n. Bytes are passed as they are.
