@@ -158,10 +158,11 @@ TEST(PosixNet, PartsOfFilesOfAnyLengthArriveInOrder) {
       const size_t longest = size_t{1} << rng.Between(1, 19);
       const size_t length = 1 + rng.Below(longest);
       const size_t offset = rng.Below(body.size() - length);
-      if (rng.Chance(0.3))
+      if (rng.Chance(0.3)) {
         server->Write(body.substr(offset, length));
-      else
+      } else {
         server->SendFile(file, offset, length);
+      }
       sent += body.substr(offset, length);
     }
     server->CloseAfterFlush();

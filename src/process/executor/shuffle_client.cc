@@ -101,8 +101,8 @@ class ShuffleClient::Connection : public env::StreamHandler {
   void OnConnected(std::unique_ptr<env::Stream> stream) {
     const env::Endpoint peer = stream->peer();
     const bool here = peer.host == stream->local().host || env::IsLoopback(peer.host);
-    if (client_.local_net_ == nullptr || !here || std::exchange(avoid_local_once_, false))
-      return Use(std::move(stream));
+    const bool may_try = here && client_.local_net_ != nullptr;
+    if (!may_try || std::exchange(avoid_local_once_, false)) return Use(std::move(stream));
     TryLocal({ss::LocalServiceName(peer.host, peer.port), ss::LocalServiceName("", peer.port)}, std::move(stream));
   }
 

@@ -15,7 +15,7 @@ using model::shuffle::LocalDir;
 
 /// A cache entry besides its index.
 constexpr size_t kEntryBytes = 192;
-/// What was in memory counts as still there for this time: to ask for every small block is a fifth of serving it.
+/// What was in memory counts as still there for this time: to ask for every small block is a tenth of serving it.
 constexpr base::Duration kLately = base::Duration::Millis(100);
 /// Looked at together where a file is asked for more than one block.
 constexpr int64_t kNeighbours = 1 << 20;
