@@ -110,6 +110,19 @@ TEST(IdlePolling, WhatComesHalfOfTheTimeIsSeldomWaitedFor) {
   EXPECT_LT(polled, 300);
 }
 
+/// Connects `client` and runs the loop until the other side has closed the connection.
+void ReceiveAll(PosixLoop& loop, const env::Endpoint& endpoint, Echo& client) {
+  client.on_change = [&] {
+    if (client.closed) loop.Stop();
+  };
+  loop.Connect(endpoint, Duration::Seconds(5), [&](auto connected) {
+    ASSERT_TRUE(connected.ok());
+    client.stream = std::move(connected).value();
+    client.stream->Start(&client);
+  });
+  loop.Run();
+}
+
 TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
   const TemporaryDirectory directory;
   const auto disk = MakePosixDisk();
@@ -127,15 +140,7 @@ TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
     server->CloseAfterFlush();
   });
   ASSERT_TRUE(listener.ok()) << listener.error().message;
-  client.on_change = [&] {
-    if (client.closed) loop->Stop();
-  };
-  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
-    ASSERT_TRUE(connected.ok());
-    client.stream = std::move(connected).value();
-    client.stream->Start(&client);
-  });
-  loop->Run();
+  ReceiveAll(*loop, (*listener)->local(), client);
   EXPECT_EQ(client.received, "head" + body.substr(1) + "tail");
 }
 
@@ -168,15 +173,7 @@ TEST(PosixNet, PartsOfFilesOfAnyLengthArriveInOrder) {
     server->CloseAfterFlush();
   });
   ASSERT_TRUE(listener.ok()) << listener.error().message;
-  client.on_change = [&] {
-    if (client.closed) loop->Stop();
-  };
-  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
-    ASSERT_TRUE(connected.ok());
-    client.stream = std::move(connected).value();
-    client.stream->Start(&client);
-  });
-  loop->Run();
+  ReceiveAll(*loop, (*listener)->local(), client);
   EXPECT_EQ(client.received.size(), sent.size());
   EXPECT_TRUE(client.received == sent);
 }
@@ -198,15 +195,7 @@ TEST(PosixNet, APartBeyondTheEndOfItsFileEndsTheConnection) {
       server.stream->SendFile(*disk->OpenForReading(directory / "body"), 0, promised);
     });
     ASSERT_TRUE(listener.ok()) << listener.error().message;
-    client.on_change = [&] {
-      if (client.closed) loop->Stop();
-    };
-    loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
-      ASSERT_TRUE(connected.ok());
-      client.stream = std::move(connected).value();
-      client.stream->Start(&client);
-    });
-    loop->Run();
+    ReceiveAll(*loop, (*listener)->local(), client);
     EXPECT_TRUE(server.closed) << promised;
     EXPECT_EQ(client.received, "head" + std::string(60, 'x')) << promised;
   }

@@ -231,7 +231,6 @@ void StagesRun::Submit(size_t number) {
 void StagesRun::AddExecutor(int32_t host) {
   const auto index = static_cast<uint32_t>(executors_.size());
   executors_.push_back({host, true, now_ms_, -1});
-  hosts_without_.erase(host);
   mt::ExecutorAdded added;
   added.executor = {index};
   added.id = "e" + std::to_string(index);

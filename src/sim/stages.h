@@ -28,7 +28,7 @@ struct StagesResult {
   double local = 0;             // part of the tasks with preferred hosts that ran on one of them
   base::Duration remote_reads;  // of all tasks together
   int64_t tasks = 0;            // launched
-  int64_t recomputed = 0;       // launched for a partition that had been computed before
+  int64_t recomputed = 0;       // launched for a partition that had been launched before
   int64_t launch_messages = 0;  // batches count once
   base::Duration executors_held;
 };
