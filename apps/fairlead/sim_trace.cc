@@ -17,7 +17,7 @@
 #include "sim/trace_profiles.h"
 #include "sim/trace_read.h"
 #include "sim/trace_report.h"
-#include "sim/trace_rm.h"
+#include "sim/trace_both.h"
 #include "sim/trace_synthetic.h"
 #include "table.h"
 
@@ -231,7 +231,7 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   if (arguments.scheduler_only) {
     target = std::make_unique<sim::SchedulerTarget>(*profile->scheduler);
   } else {
-    target = std::make_unique<sim::RmTarget>(std::move(profile->scheduler));
+    target = std::make_unique<sim::BothTarget>(*profile->scheduler);
   }
   sim::TraceRun run(*target, workload.nodes, stormy, std::move(profile->setup));
   const ProgressBar bar(name);

@@ -3,6 +3,7 @@
 #include "base/codec.h"
 #include "base/rng.h"
 #include "sim/trace_profiles.h"
+#include "sim/trace_scheduler.h"
 #include "sim/trace_synthetic.h"
 
 // Determinism: a journal of a scheduler's events, drawn from a seed, replays with the same effects batch by batch, and

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/codec.h"
 
 namespace fairlead::sim {
 
@@ -13,6 +14,8 @@ namespace ms = model::scheduler;
 namespace {
 
 constexpr int64_t kTimestamp = 1;  // of application ids, as TraceRun makes them
+/// Calls of masters have the tokens that the run gave them; all others lie above.
+constexpr mr::CallToken kOwnCalls = mr::CallToken{1} << 62;
 constexpr base::Duration kNever = base::Duration::Seconds(100LL * 365 * 24 * 3600);
 
 /// Traces ask for what they ask for: no rounding, no cap but the nodes themselves, as many attempts as it takes.
@@ -20,6 +23,7 @@ fairlead::rm::Config RmConfig() {
   fairlead::rm::Config config;
   config.max_attempts = config.global_max_attempts = INT32_MAX;
   config.master_expiry = config.node_expiry = config.grant_expiry = kNever;
+  config.configured_maximum_for = kNever;  // what no node could hold waits and says why, instead of being refused
   config.minimum = {};
   config.increment = {};
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) config.maximum[type] = INT64_MAX / 4;
@@ -29,67 +33,113 @@ fairlead::rm::Config RmConfig() {
 
 }  // namespace
 
-/// Hands on, keeps a copy of what is decided, and leaves jobs in the queues that the trace names.
-class RmTarget::Tap final : public scheduler::Scheduler {
+/// Decides what was decided before, as long as it is told what was told before.
+class RmFollower::Echo final : public scheduler::Scheduler {
  public:
-  Tap(std::unique_ptr<scheduler::Scheduler> scheduler, std::vector<ms::Effect>& decided)
-      : scheduler_(std::move(scheduler)), decided_(decided) {}
+  explicit Echo(std::string& problem) : problem_(problem) {}
+
+  /// From now on the turns of one step of that log.
+  void Begin(const StepLog& log, size_t first_turn, size_t turns_end) {
+    log_ = &log;
+    turn_ = first_turn;
+    turns_end_ = turns_end;
+  }
+  bool done() const { return turn_ == turns_end_; }
 
   void Step(base::Instant now, std::span<const ms::Event> events, scheduler::EffectSink& out) override {
-    const size_t before = out.size();
-    const auto arrives = [](const ms::Event& event) { return std::holds_alternative<ms::AppAdded>(event); };
-    if (std::any_of(events.begin(), events.end(), arrives)) {
-      std::vector<ms::Event> placed(events.begin(), events.end());
-      for (ms::Event& event : placed) {
-        if (auto* added = std::get_if<ms::AppAdded>(&event)) added->place = false;
-      }
-      scheduler_->Step(now, placed, out);
-    } else {
-      scheduler_->Step(now, events, out);
+    if (!problem_.empty()) return;
+    const std::span<const ms::Event> expected = done() ? std::span<const ms::Event>() : Told();
+    if (done() || !std::equal(events.begin(), events.end(), expected.begin(), expected.end(), Same)) {
+      problem_ = "at " + std::to_string(now.ns / 1'000'000) + " ms the resource manager told its scheduler " +
+                 Text(events) + " where " + Text(expected) + " was foreseen";
+      return;
     }
-    decided_.insert(decided_.end(), out.begin() + static_cast<ptrdiff_t>(before), out.end());
+    const size_t from = turn_ == 0 ? 0 : log_->turns[turn_ - 1].effects_end;
+    out.insert(out.end(), log_->effects.begin() + static_cast<ptrdiff_t>(from),
+               log_->effects.begin() + static_cast<ptrdiff_t>(log_->turns[turn_].effects_end));
+    ++turn_;
   }
-  base::Instant NextDeadline() const override { return scheduler_->NextDeadline(); }
-  std::string CheckInvariants() const override { return scheduler_->CheckInvariants(); }
-  uint64_t StateHash() const override { return scheduler_->StateHash(); }
-  std::unique_ptr<scheduler::Scheduler> Fork() const override { return scheduler_->Fork(); }
-  scheduler::View GetView() const override { return scheduler_->GetView(); }
-  std::vector<ms::Pending> Why(model::AppIndex app, base::Instant now) const override {
-    return scheduler_->Why(app, now);
+  /// Due when it was stepped next without being told anything.
+  base::Instant NextDeadline() const override {
+    return !done() && Told().empty() ? base::Instant{} : base::Instant::Max();
   }
+  std::string CheckInvariants() const override { return problem_; }
+  uint64_t StateHash() const override { return 0; }
+  std::unique_ptr<scheduler::Scheduler> Fork() const override { return std::make_unique<Echo>(*this); }
+  scheduler::View GetView() const override { return {}; }
+  std::vector<ms::Pending> Why(model::AppIndex, base::Instant) const override { return {}; }
 
  private:
-  std::unique_ptr<scheduler::Scheduler> scheduler_;
-  std::vector<ms::Effect>& decided_;
+  std::span<const ms::Event> Told() const {
+    const size_t from = turn_ == 0 ? 0 : log_->turns[turn_ - 1].events_end;
+    return std::span(log_->events).subspan(from, log_->turns[turn_].events_end - from);
+  }
+  static bool Same(const ms::Event& a, const ms::Event& b) {
+    if (a.index() != b.index()) return false;
+    if (const auto* node = std::get_if<ms::NodeUpdated>(&a)) {  // the most by far
+      const auto& other = std::get<ms::NodeUpdated>(b);
+      return node->node == other.node && node->launched == other.launched &&
+             std::equal(node->completed.begin(), node->completed.end(), other.completed.begin(), other.completed.end(),
+                        [](const ms::Completion& one, const ms::Completion& two) {
+                          return one.container == two.container && one.exit_status == two.exit_status;
+                        });
+    }
+    return Bytes(a) == Bytes(b);
+  }
+  static std::string Bytes(ms::Event event) {
+    // The rm core leaves the queue to the placement rules; jobs of a trace stay where the trace has them.
+    if (auto* added = std::get_if<ms::AppAdded>(&event)) added->place = false;
+    std::string bytes;
+    base::Encode(bytes, event);
+    return bytes;
+  }
+  static std::string Text(std::span<const ms::Event> events) {
+    std::string text = "[";
+    for (const ms::Event& event : events) base::ToJson(text, event);
+    return text + "]";
+  }
+
+  std::string& problem_;
+  const StepLog* log_ = nullptr;
+  size_t turn_ = 0;
+  size_t turns_end_ = 0;
 };
 
-RmTarget::RmTarget(std::unique_ptr<scheduler::Scheduler> scheduler)
-    : machine_(RmConfig(), std::make_unique<Tap>(std::move(scheduler), decided_)) {
+RmFollower::RmFollower() : machine_(RmConfig(), std::make_unique<Echo>(problem_)), calls_(kOwnCalls) {
+  echo_ = static_cast<Echo*>(const_cast<scheduler::Scheduler*>(&machine_.scheduler()));
   mr::Started started;
   started.cluster_timestamp = kTimestamp;
   batch_.push_back(started);
   Flush();
 }
 
-RmTarget::~RmTarget() = default;
+RmFollower::~RmFollower() = default;
 
-void RmTarget::Step(base::Instant now, std::span<const ms::Event> events, scheduler::EffectSink& out) {
-  now_ = now;
-  // A master unregisters before its process ends.
-  for (const ms::Event& event : events) {
-    if (const auto* removed = std::get_if<ms::AppRemoved>(&event)) Finish(removed->app);
+void RmFollower::Follow(const StepLog& log) {
+  size_t event = 0;
+  size_t turn = 0;
+  size_t unregistered = 0;
+  for (const StepLog::Step& step : log.steps) {
+    if (!problem_.empty()) return;
+    now_ = step.now;
+    echo_->Begin(log, turn, step.turns_end);
+    // A master unregisters before its process ends.
+    for (; unregistered < step.unregistered_end; ++unregistered) Unregister(log.unregistered[unregistered]);
+    for (size_t i = event; i < event + step.said; ++i) {
+      std::visit([this](const auto& one) { On(one); }, log.events[i]);
+    }
+    Flush();
+    if (problem_.empty() && !echo_->done()) {
+      problem_ = "at " + std::to_string(now_.ns / 1'000'000) + " ms the resource manager told its scheduler less than "
+                 "was foreseen";
+    }
+    turn = step.turns_end;
+    event = turn == 0 ? 0 : log.turns[turn - 1].events_end;
   }
-  for (const ms::Event& event : events) {
-    std::visit([this](const auto& one) { On(one); }, event);
-  }
-  Flush();
-  std::move(decided_.begin(), decided_.end(), std::back_inserter(out));
-  decided_.clear();
 }
 
-void RmTarget::Flush() {
+void RmFollower::Flush() {
   do {
-    ++batches_;
     effects_.clear();
     machine_.Step(now_, base::WallTime{now_.ns / 1'000'000}, batch_, effects_);
     TakeBack();
@@ -100,7 +150,7 @@ void RmTarget::Flush() {
   } while (!batch_.empty());
 }
 
-void RmTarget::TakeBack() {
+void RmFollower::TakeBack() {
   for (const Lent& lent : lent_) {
     std::vector<mr::NodeContainer>& containers = std::get<mr::Heartbeat>(batch_[lent.position]).containers;
     containers.resize(lent.count);
@@ -111,9 +161,9 @@ void RmTarget::TakeBack() {
 
 // What the machine waits for.
 
-void RmTarget::Answer(const mr::Persist& effect) { batch_.push_back(mr::Persisted{effect.txn, true, ""}); }
+void RmFollower::Answer(const mr::Persist& effect) { batch_.push_back(mr::Persisted{effect.txn, true, ""}); }
 
-void RmTarget::Answer(const mr::LaunchMaster& effect) {
+void RmFollower::Answer(const mr::LaunchMaster& effect) {
   batch_.push_back(mr::MasterLaunched{effect.attempt, ""});
   mr::RegisterMaster call;
   call.call = ++calls_;
@@ -122,13 +172,13 @@ void RmTarget::Answer(const mr::LaunchMaster& effect) {
   batch_.push_back(std::move(call));
 }
 
-void RmTarget::Answer(const mr::CallRefused& effect) {
-  decided_.push_back(ms::CallFailed{effect.exception, effect.message});
+void RmFollower::Answer(const mr::CallRefused& effect) {
+  if (problem_.empty()) problem_ = effect.exception + ": " + effect.message;
 }
 
 // Nodes.
 
-void RmTarget::On(const ms::NodeAdded& event) {
+void RmFollower::On(const ms::NodeAdded& event) {
   FL_CHECK(event.node.value == nodes_.size(), "the rm core numbers nodes in order");
   nodes_.emplace_back();
   nodes_.back().address = {event.host, event.port};
@@ -141,16 +191,13 @@ void RmTarget::On(const ms::NodeAdded& event) {
   batch_.push_back(std::move(call));
 }
 
-void RmTarget::On(const ms::NodeRemoved& event) {
-  if (nodes_[event.node.value].batch == batches_) Flush();
+void RmFollower::On(const ms::NodeRemoved& event) {
   batch_.push_back(mr::UnregisterNode{++calls_, nodes_[event.node.value].address});
   nodes_[event.node.value].running.clear();
 }
 
-void RmTarget::On(const ms::NodeUpdated& event) {
+void RmFollower::On(const ms::NodeUpdated& event) {
   Node& node = nodes_[event.node.value];
-  if (node.batch == batches_) Flush();
-  node.batch = batches_;
   const fairlead::rm::Node* known = machine_.core().NodeAt(event.node);
   mr::Heartbeat call;
   call.call = ++calls_;
@@ -173,7 +220,7 @@ void RmTarget::On(const ms::NodeUpdated& event) {
 
 // Jobs and their masters.
 
-void RmTarget::On(const ms::AppAdded& event) {
+void RmFollower::On(const ms::AppAdded& event) {
   mr::Submit call;
   call.call = ++calls_;
   call.submission.id = event.id;
@@ -185,49 +232,29 @@ void RmTarget::On(const ms::AppAdded& event) {
   batch_.push_back(std::move(call));
 }
 
-const fairlead::rm::Attempt* RmTarget::Registered(model::AppIndex index) const {
+const fairlead::rm::Attempt* RmFollower::Registered(model::AppIndex index) {
   const fairlead::rm::App* app = machine_.core().AppAt(index);
   const fairlead::rm::Attempt* attempt = app ? app->current() : nullptr;
-  return attempt && attempt->known && attempt->response_id >= 0 ? attempt : nullptr;
+  if (attempt && attempt->known && attempt->response_id >= 0) return attempt;
+  if (problem_.empty()) problem_ = "job " + std::to_string(index.value) + " has no master that has registered";
+  return nullptr;
 }
 
-/// What follows the beginning of an attempt is the ask for its master's container, which the rm core makes itself.
-void RmTarget::On(const ms::Allocate& event) {
-  if (std::exchange(beginning_, std::nullopt) == event.app) return;
-  if (const fairlead::rm::Attempt* attempt = Registered(event.app)) Call(*attempt, event);
-}
-
-/// Grants that no call has taken along yet: the master's next heartbeat fetches them.
-void RmTarget::On(const ms::Acquired& event) {
+void RmFollower::On(const ms::Allocate& event) {
   const fairlead::rm::Attempt* attempt = Registered(event.app);
-  const bool waits =
-      attempt && std::any_of(event.containers.begin(), event.containers.end(), [&](const model::ContainerId& id) {
-        const fairlead::rm::Container* container = machine_.core().FindContainer(id);
-        return container && container->state == mr::ContainerState::kAllocated;
-      });
-  if (!waits) return;
-  ms::Allocate nothing;
-  nothing.app = event.app;
-  Call(*attempt, nothing);
-}
-
-void RmTarget::Call(const fairlead::rm::Attempt& attempt, const ms::Allocate& what) {
-  if (called_batch_.size() <= what.app.value) called_batch_.resize(what.app.value + 1);
-  uint64_t& called = called_batch_[what.app.value];
-  if (called == batches_) Flush();  // a master waits for its answer before it calls again
-  called = batches_;
+  if (!attempt) return;
   mr::AllocateCall call;
-  call.call = ++calls_;
-  call.attempt = attempt.id;
-  call.response_id = attempt.response_id;
-  call.asks = what.asks;
-  call.releases = what.releases;
+  call.call = event.token;
+  call.attempt = attempt->id;
+  call.response_id = attempt->response_id;
+  call.asks = event.asks;
+  call.releases = event.releases;
   batch_.push_back(std::move(call));
 }
 
-void RmTarget::Finish(model::AppIndex app) {
+void RmFollower::Unregister(model::AppIndex app) {
   const fairlead::rm::Attempt* attempt = Registered(app);
-  FL_CHECK(attempt, "a job that ends has a master");
+  if (!attempt) return;
   mr::FinishMaster call;
   call.call = ++calls_;
   call.attempt = attempt->id;

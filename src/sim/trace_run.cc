@@ -31,6 +31,7 @@ struct TraceRun::Job {
   bool accepted = false;
   bool master_runs = false;
   bool beat_due = false;
+  bool calls = false;  // at the end of this turn
   uint32_t queue = 0;
   uint32_t master = 0;  // its container's number
   uint32_t master_node = 0;
@@ -79,6 +80,7 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
   }
   recorder_.Close(now_ms_);
   Unfinished();
+  if (const std::string problem = target_.Finish(); !problem.empty()) result_.first_problem = problem;
   Summarize(result_);
   result_.decisions = decisions_.value();
   result_.real_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -119,9 +121,7 @@ void TraceRun::HandleDue() {
         if (jobs_[due.who]) {
           Job& job = *jobs_[due.who];
           job.beat_due = false;
-          if (!job.master_runs) break;
-          Claim(due.who, job);
-          if (OpenStages(due.who, job)) Ask(due.who, job);
+          if (job.master_runs && OpenStages(due.who, job)) Call(due.who, job);
         }
         break;
     }
@@ -137,6 +137,11 @@ void TraceRun::StepAll() {
     for (const ms::Effect& effect : effects) {
       std::visit([this](const auto& one) { On(one); }, effect);
     }
+    for (const uint32_t app : std::exchange(callers_, {})) {
+      if (!jobs_[app]) continue;
+      jobs_[app]->calls = false;
+      if (jobs_[app]->master_runs) Call(app, *jobs_[app]);
+    }
   } while (!events_.empty());
 }
 
@@ -144,12 +149,8 @@ void TraceRun::Flush(scheduler::EffectSink& effects) {
   effects.clear();
   ++batch_;
   ++result_.steps;
-  // Effects may cause new events: they go into the next batch.
-  std::vector<ms::Event> events;
-  events.swap(events_);
-  target_.Step(base::Instant{now_ms_ * 1'000'000}, events, effects);
-  events.clear();
-  if (events_.empty()) events_.swap(events);  // keeps its memory
+  target_.Step(base::Instant{now_ms_ * 1'000'000}, events_, effects);
+  events_.clear();
 }
 
 // Nodes.
@@ -200,6 +201,8 @@ void TraceRun::NodeBeat(uint32_t index) {
 void TraceRun::Complete(uint32_t index, const model::ContainerId& id, int32_t exit_status) {
   Node& node = nodes_[index];
   if (!node.alive) return;
+  // A node says what has become of a container, not what was in between.
+  std::erase(node.launched, id);
   if (setup_.node_heartbeat_ms > 0) {
     node.completed.push_back({id, exit_status});
     return;
@@ -212,7 +215,9 @@ void TraceRun::Complete(uint32_t index, const model::ContainerId& id, int32_t ex
     update.launched.swap(node.launched);
     events_.push_back(std::move(update));
   }
-  std::get<ms::NodeUpdated>(events_[node.event]).completed.push_back({id, exit_status});
+  auto& update = std::get<ms::NodeUpdated>(events_[node.event]);
+  std::erase(update.launched, id);
+  update.completed.push_back({id, exit_status});
 }
 
 void TraceRun::Launch(uint32_t index, const model::ContainerId& id) { nodes_[index].launched.push_back(id); }
@@ -246,22 +251,13 @@ model::Ask TraceRun::MasterAsk() const {
   return ask;
 }
 
-void TraceRun::Attempt(uint32_t app) {
-  events_.push_back(ms::AttemptAdded{{app}, jobs_[app]->attempt, false});
-  ms::Allocate call;
-  call.app = {app};
-  call.asks = {MasterAsk()};
-  events_.push_back(std::move(call));
-  recorder_.Wanted(jobs_[app]->queue, setup_.master_size, 1);
-}
-
 void TraceRun::On(const ms::AppAccepted& effect) {
   Job& job = *jobs_[effect.app.value];
   job.accepted = true;
   job.queue = recorder_.QueueNumber(effect.queue);
   job.stages.reserve(job.trace.stages.size());
   for (const TraceStage& stage : job.trace.stages) job.stages.emplace_back(stage, topology_);
-  Attempt(effect.app.value);
+  recorder_.Wanted(job.queue, setup_.master_size, 1);
 }
 
 void TraceRun::On(const ms::AppRejected& effect) {
@@ -301,11 +297,10 @@ void TraceRun::On(const ms::Granted& effect) {
     job.master = sequence;
     job.master_node = effect.node.value;
     job.master_start_ms = now_ms_;
-    events_.push_back(ms::Acquired{effect.app, {effect.container}});
     Launch(effect.node.value, effect.container);
     recorder_.Wanted(job.queue, setup_.master_size, -1);
     recorder_.Used(job.queue, setup_.master_size, 1);
-    if (OpenStages(app, job)) Ask(app, job);
+    if (OpenStages(app, job)) Call(app, job);
     return;
   }
   const auto stage_number = static_cast<size_t>(effect.allocation_request_id);
@@ -333,14 +328,15 @@ void TraceRun::On(const ms::Granted& effect) {
   recorder_.Wanted(job.queue, stage.stage().size, -1);
   recorder_.Used(job.queue, stage.stage().size, 1);
   job.granted.push_back(sequence);
-  if (setup_.pushed_grants) {
-    Claim(app, job);
-  } else {
+  if (!setup_.pushed_grants) {
     WantBeat(app, job);
+  } else if (!job.calls) {
+    job.calls = true;
+    callers_.push_back(app);
   }
 }
 
-/// The reply to a call takes along what the call, or anything before it, has granted.
+/// The answer to a call takes along what the call, or anything before it, has granted.
 void TraceRun::On(const ms::AllocateAnswered& effect) {
   Job* job = jobs_[effect.app.value].get();
   if (job && job->master_runs) Claim(effect.app.value, *job);
@@ -348,8 +344,6 @@ void TraceRun::On(const ms::AllocateAnswered& effect) {
 
 void TraceRun::Claim(uint32_t app, Job& job) {
   if (job.granted.empty()) return;
-  ms::Acquired acquired;
-  acquired.app = {app};
   for (const uint32_t sequence : job.granted) {
     Container& container = job.containers[sequence];
     if (container.state != Container::State::kGranted) continue;  // lost meanwhile
@@ -361,14 +355,11 @@ void TraceRun::Claim(uint32_t app, Job& job) {
     container.end_ms = now_ms_ + static_cast<int64_t>(run * slow);
     if (job.first_start_ms < 0) job.first_start_ms = now_ms_;
     ++running_;
-    const model::ContainerId id = IdOf(app, job, sequence);
-    acquired.containers.push_back(id);
-    Launch(container.node, id);
+    Launch(container.node, IdOf(app, job, sequence));
     Add(Kind::kTaskEnd, container.end_ms, app, sequence);
   }
   job.granted.clear();
   moved_ms_ = now_ms_;
-  events_.push_back(std::move(acquired));
 }
 
 void TraceRun::WantBeat(uint32_t app, Job& job) {
@@ -379,11 +370,13 @@ void TraceRun::WantBeat(uint32_t app, Job& job) {
   Add(Kind::kMasterBeat, job.master_start_ms + beats * every, app);
 }
 
-void TraceRun::Ask(uint32_t app, Job& job) {
+/// With news, or to fetch what was granted.
+void TraceRun::Call(uint32_t app, Job& job) {
   ms::Allocate call;
   for (size_t i = 0; i < job.stages.size(); ++i) job.stages[i].AddAsks(static_cast<int64_t>(i), call.asks);
-  if (call.asks.empty() && job.surplus.empty()) return;
+  if (call.asks.empty() && job.surplus.empty() && job.granted.empty()) return;
   call.app = {app};
+  call.token = ++calls_;
   call.releases.swap(job.surplus);
   events_.push_back(std::move(call));
 }
@@ -450,7 +443,6 @@ void TraceRun::JobEnded(uint32_t app) {
   }
   recorder_.Used(job.queue, setup_.master_size, -1);
   Complete(job.master_node, IdOf(app, job, job.master), 0);
-  events_.push_back(ms::AttemptRemoved{{app}, job.attempt, false});
   events_.push_back(ms::AppRemoved{{app}});
   jobs_[app].reset();
 }
@@ -495,14 +487,13 @@ void TraceRun::MasterLost(uint32_t app, Job& job) {
     Lost(job, sequence, false);
   }
   recorder_.Used(job.queue, setup_.master_size, -1);
-  events_.push_back(ms::AttemptRemoved{{app}, job.attempt, false});
+  recorder_.Wanted(job.queue, setup_.master_size, 1);
   job.containers.clear();
   job.granted.clear();
   job.surplus.clear();
   for (StageRun& stage : job.stages) stage.ForgetAsks();
   job.master_runs = false;
   ++job.attempt;
-  Attempt(app);
 }
 
 /// On its own in the empty cluster: each chain of stages takes as long as its longest task, or as its work spread over

@@ -93,9 +93,8 @@ class TraceRun {
 
   void Arrive();
   model::Ask MasterAsk() const;
-  void Attempt(uint32_t app);
   void Claim(uint32_t app, Job& job);
-  void Ask(uint32_t app, Job& job);
+  void Call(uint32_t app, Job& job);
   void WantBeat(uint32_t app, Job& job);
   /// Opens the stages whose time has come; when all have ended the job ends, and is gone: false.
   bool OpenStages(uint32_t app, Job& job);
@@ -130,6 +129,8 @@ class TraceRun {
   int64_t moved_ms_ = 0;  // when something last happened
   std::vector<Due> due_;  // heap, earliest first
   std::vector<model::scheduler::Event> events_;
+  uint64_t calls_ = 0;  // of masters
+  std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn
   uint64_t batch_ = 1;
   std::vector<Node> nodes_;                 // by NodeIndex
   std::vector<uint32_t> node_of_list_;      // the latest node of that place in the list

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/time.h"
@@ -8,30 +9,18 @@
 
 namespace fairlead::sim {
 
-/// What a TraceRun drives: it is told what jobs and nodes do and says what the scheduler decides.
+/// What a TraceRun drives: it is told what clients, masters and nodes do, and says what the scheduler decides. Of the
+/// scheduler's events these come from a run: nodes (added, removed, updated), jobs (AppAdded: submitted; AppRemoved: its
+/// master unregisters), and Allocate: a master's call, whose answer takes along all grants so far. The rest follows.
 class TraceTarget {
  public:
   virtual ~TraceTarget() = default;
-  /// As Scheduler::Step.
-  virtual void Step(base::Instant now, std::span<const model::scheduler::Event> events, scheduler::EffectSink& out) = 0;
+  /// As Scheduler::Step. At most one NodeUpdated a node and one Allocate a job; the events are used up.
+  virtual void Step(base::Instant now, std::vector<model::scheduler::Event>& events, scheduler::EffectSink& out) = 0;
   virtual base::Instant NextDeadline() const = 0;
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
-};
-
-/// A scheduler by itself.
-class SchedulerTarget final : public TraceTarget {
- public:
-  explicit SchedulerTarget(scheduler::Scheduler& scheduler) : scheduler_(scheduler) {}
-  void Step(base::Instant now, std::span<const model::scheduler::Event> events, scheduler::EffectSink& out) override {
-    scheduler_.Step(now, events, out);
-  }
-  base::Instant NextDeadline() const override { return scheduler_.NextDeadline(); }
-  std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override {
-    return scheduler_.Why(app, now);
-  }
-
- private:
-  scheduler::Scheduler& scheduler_;
+  /// After the last step: what went wrong, empty when nothing did.
+  virtual std::string Finish() { return ""; }
 };
 
 }  // namespace fairlead::sim

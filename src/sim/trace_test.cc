@@ -5,7 +5,7 @@
 #include "sim/trace_profiles.h"
 #include "sim/trace_read.h"
 #include "sim/trace_report.h"
-#include "sim/trace_rm.h"
+#include "sim/trace_both.h"
 #include "sim/trace_synthetic.h"
 
 namespace fairlead::sim {
@@ -19,7 +19,7 @@ RunResult RunProfile(const std::string& name, const std::vector<TraceNode>& node
   auto profile = MakeProfile(name, options);
   EXPECT_TRUE(profile.ok());
   profile->setup.faults = faults;
-  RmTarget target(std::move(profile->scheduler));
+  BothTarget target(*profile->scheduler);
   TraceRun run(target, nodes, jobs, profile->setup);
   RunResult result = run.Run();
   result.profile = name;
