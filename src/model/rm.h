@@ -332,13 +332,15 @@ struct Heartbeat {
   CallToken call = 0;
   NodeAddress address;
   int32_t response_id = 0;
-  std::vector<NodeContainer> containers;
+  std::vector<NodeContainer> containers;  // of which there is more to say than that they run
   bool healthy = true;
   std::string health_report;
   base::WallTime health_time;
   std::vector<ApplicationId> keep_alive_apps;
   std::vector<ContainerId> increased;
-  FL_FIELDS(call, address, response_id, containers, healthy, health_report, health_time, keep_alive_apps, increased)
+  std::vector<ContainerId> running;
+  FL_FIELDS(call, address, response_id, containers, healthy, health_report, health_time, keep_alive_apps, increased,
+            running)
 };
 struct UnregisterNode {
   static constexpr std::string_view kName = "unregister_node";

@@ -385,6 +385,7 @@ void Core::AppFinalSaved(App& app, bool ok) {
 
 void Core::Complete(App& app, AppState final_state) {
   SetState(app, final_state, "APP_COMPLETED");
+  for (const model::NodeIndex index : app.ran_on) PrefetchNode(index);
   for (const model::NodeIndex index : app.ran_on) {
     Node& node = LiveNode(index);
     node.finished_apps.insert(app.submission.id);
@@ -442,7 +443,6 @@ void Core::Forget(App& app) {
   if (app.deadline != base::Instant::Max()) {
     timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
   }
-  for (auto& [id, container] : app.containers) SetExpiry(app, container, base::Instant::Max());
   app_by_id_.erase(app.submission.id);
   apps_.Drop(app.index);
 }

@@ -36,10 +36,10 @@ void Core::ScheduleMaster(App& app, Attempt& attempt) {
 }
 
 void Core::MasterGranted(App& app, Attempt& attempt, const model::ContainerId& id) {
-  Container& container = app.containers.at(id);
-  container.info.is_master = true;
+  Container& container = *app.containers.Find(id);
+  container.is_master = true;
   container.state = model::rm::ContainerState::kAcquired;
-  attempt.master = container.info;
+  attempt.master = InfoOf(container);
   Tell(model::scheduler::Acquired{app.index, {id}});
   SetState(app, attempt, AttemptState::kAllocatedSaving, "CONTAINER_ALLOCATED");
   Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
@@ -181,6 +181,7 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
 }
 
 void Core::AckToldContainers(Attempt& attempt) {
+  for (const auto& [node, container] : attempt.told) PrefetchNode(node);
   for (const auto& [node, container] : attempt.told) {
     Node& live = LiveNode(node);
     if (live.completed.contains(container)) live.forget.insert(container);
@@ -204,8 +205,7 @@ void Core::EndAttempt(App& app, Attempt& attempt, AttemptState final_state) {
     attempt.rpc_port = -1;
   }
   if (app.in_scheduler) Tell(model::scheduler::AttemptRemoved{app.index, attempt.id.attempt, keep});
-  if (const auto it = app.containers.find(attempt.master.id);
-      it != app.containers.end() && !it->second.reported_complete) {
+  if (const Container* master = app.containers.Find(attempt.master.id); master && !master->reported_complete) {
     Emit(model::rm::StopContainers{attempt.master.node, attempt.master.address, attempt.id, {attempt.master.id}});
   }
   switch (final_state) {

@@ -15,19 +15,17 @@ void Core::On(const model::scheduler::Granted& effect) {
   if (!app.alive || found == app.attempts.end() || !found->second.known) return;  // it ends with its attempt
   Attempt& attempt = found->second;
   app.reservations.erase(effect.container);
-  const Node& node = nodes_[effect.node.value];
-  Container container;
-  container.info.id = effect.container;
-  container.info.node = effect.node;
-  container.info.address = node.address;
-  container.info.http_address = node.HttpAddress();
-  container.info.resources = effect.resources;
-  container.info.priority = effect.priority;
-  container.info.allocation_request_id = effect.allocation_request_id;
-  container.info.created = wall_;
-  const auto [it, is_new] = app.containers.emplace(effect.container, std::move(container));
-  if (!is_new) return;
-  SetExpiry(app, it->second, now_ + config_.grant_expiry);
+  Container granted;
+  granted.id = effect.container;
+  granted.node = effect.node;
+  granted.resources = effect.resources;
+  granted.priority = effect.priority;
+  granted.allocation_request_id = effect.allocation_request_id;
+  granted.created = wall_;
+  Container* container = app.containers.Add(std::move(granted));
+  if (!container) return;
+  container->expires = now_ + config_.grant_expiry;
+  waiting_grants_.push_back(*container);
   ++attempt.containers_allocated;
   if (attempt.state == AttemptState::kScheduled) {
     MasterGranted(app, attempt, effect.container);
@@ -36,20 +34,25 @@ void Core::On(const model::scheduler::Granted& effect) {
   }
 }
 
-void Core::SetExpiry(App& app, Container& container, base::Instant when) {
-  const model::ContainerId& id = container.info.id;
-  if (container.expires != base::Instant::Max()) ++spent_grant_timers_;
-  container.expires = when;
-  if (when != base::Instant::Max()) {
-    grant_timers_.push_back({when, app.index.value, id.attempt.attempt, id.value});
-  }
+model::rm::ContainerInfo Core::InfoOf(const Container& container) const {
+  const Node& node = nodes_[container.node.value];
+  return {container.id,
+          container.node,
+          node.address,
+          node.HttpAddress(),
+          container.resources,
+          container.priority,
+          container.allocation_request_id,
+          container.created,
+          container.version,
+          container.is_master};
 }
 
 std::string Core::EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const {
   if (!container.diagnostics.empty()) return container.diagnostics;
   if (!effect.diagnostics.empty()) return effect.diagnostics;
   if (effect.exit_status == model::rm::kExitPreempted) return "Container preempted by scheduler";
-  const Node* node = NodeAt(container.info.node);
+  const Node* node = NodeAt(container.node);
   if (node && !node->in_scheduler) return "Container released on a *lost* node";
   if (effect.exit_status == model::rm::kExitAborted) return "Container of a completed application";
   return "";
@@ -57,24 +60,23 @@ std::string Core::EndDiagnostics(const Container& container, const model::schedu
 
 void Core::On(const model::scheduler::Finished& effect) {
   App& app = At(effect.app);
-  const auto it = app.containers.find(effect.container);
-  if (it == app.containers.end()) return;
-  SetExpiry(app, it->second, base::Instant::Max());
-  Container container = std::move(it->second);
-  app.containers.erase(it);
-  if (container.info.id.epoch() < epoch_) app.RememberEndedRecovered(container.info.id);
+  const std::unique_ptr<Container> taken = app.containers.Take(effect.container);
+  if (!taken) return;
+  Container& container = *taken;
+  container.StopWaiting();
+  if (container.id.epoch() < epoch_) app.RememberEndedRecovered(container.id);
   model::rm::ContainerEnd end;
   end.id = effect.container;
-  end.node = container.info.node;
-  end.resources = container.info.resources;
+  end.node = container.node;
+  end.resources = container.resources;
   end.exit_status = container.reported_complete ? container.exit_status : effect.exit_status;
   end.diagnostics = EndDiagnostics(container, effect);
   // It stays among the node's running ones until the node says that it ended, or says nothing of it any more: so long
   // the scheduler keeps its room.
-  Node& node = LiveNode(container.info.node);
+  Node& node = LiveNode(container.node);
   node.running.MarkOver(end.id);
   const bool handed_out = container.launched || container.state != ContainerState::kAllocated;
-  if (!container.reported_complete && handed_out && node.index == container.info.node) {
+  if (!container.reported_complete && handed_out && node.index == container.node) {
     node.cleanup.insert(end.id);
     if (node.in_scheduler) {
       Emit(model::rm::StopContainers{node.index, node.address, end.id.attempt, {end.id}});
@@ -99,13 +101,13 @@ void Core::On(const model::scheduler::Finished& effect) {
 
 // What an allocation has cost, from grant to end (RMAppAttemptMetrics).
 void Core::Account(Attempt& attempt, const Container& container) {
-  const int64_t ms = wall_.ms - container.info.created.ms;
+  const int64_t ms = wall_.ms - container.created.ms;
   if (ms <= 0) return;
-  attempt.memory_ms += ms * container.info.resources.memory_mib();
-  attempt.vcore_ms += ms * container.info.resources.vcores();
+  attempt.memory_ms += ms * container.resources.memory_mib();
+  attempt.vcore_ms += ms * container.resources.vcores();
   if (container.state == ContainerState::kKilled) {
-    attempt.preempted_memory_ms += ms * container.info.resources.memory_mib();
-    attempt.preempted_vcore_ms += ms * container.info.resources.vcores();
+    attempt.preempted_memory_ms += ms * container.resources.memory_mib();
+    attempt.preempted_vcore_ms += ms * container.resources.vcores();
   }
 }
 
@@ -135,31 +137,30 @@ void Core::On(const model::scheduler::ResizeAnswered& effect) {
   App* app = nullptr;
   Attempt* attempt = MutableAttempt(effect.container.attempt, &app);
   if (!attempt) return;
-  const auto it = app->containers.find(effect.container);
-  if (it == app->containers.end()) return;
-  Container& container = it->second;
+  Container* container = app->containers.Find(effect.container);
+  if (!container) return;
   const auto type = effect.token == 1 ? model::rm::UpdateType::kIncrease : model::rm::UpdateType::kDecrease;
   if (!effect.error.empty()) {
-    model::rm::ContainerUpdate update{effect.container, container.info.version, type, effect.resources};
-    attempt->update_errors.push_back({update, effect.error, container.info.version});
+    model::rm::ContainerUpdate update{effect.container, container->version, type, effect.resources};
+    attempt->update_errors.push_back({update, effect.error, container->version});
     return;
   }
-  container.info.resources = effect.resources;
-  ++container.info.version;
-  attempt->updated.push_back({container.info, type});
+  container->resources = effect.resources;
+  ++container->version;
+  attempt->updated.push_back({InfoOf(*container), type});
   if (type == model::rm::UpdateType::kDecrease) {
-    LiveNode(container.info.node).updates[effect.container] = container.info;
+    LiveNode(container->node).updates[effect.container] = InfoOf(*container);
   }
 }
 
 void Core::On(const model::rm::SignalContainer& event) {
   App* app = MutableApp(event.container.attempt.app);
-  const auto it = app ? app->containers.find(event.container) : ContainerMap::iterator{};
-  if (!app || it == app->containers.end()) {
+  const Container* container = app ? app->containers.Find(event.container) : nullptr;
+  if (!container) {
     Refuse(event.call, "YarnException", "Trying to signal an absent container " + ToString(event.container));
     return;
   }
-  LiveNode(it->second.info.node).signals.push_back({event.container, event.command});
+  LiveNode(container->node).signals.push_back({event.container, event.command});
   Emit(model::rm::CallDone{event.call});
 }
 

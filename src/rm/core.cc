@@ -145,33 +145,17 @@ void Core::FireTimers() {
     timers_.erase(timers_.begin());
     Fire(timer);
   }
-  FireGrantTimers();
+  ExpireGrants();
 }
 
-Container* Core::Waiting(const GrantTimer& timer) {
-  App& app = At({timer.app});
-  ContainerMap& containers = app.containers;
-  const auto it = containers.find({{app.submission.id, timer.attempt}, timer.container});
-  return it == containers.end() || it->second.expires != timer.when ? nullptr : &it->second;
-}
-
-void Core::FireGrantTimers() {
-  while (!grant_timers_.empty()) {
-    Container* container = Waiting(grant_timers_.front());
-    if (container && grant_timers_.front().when > now_) break;
-    grant_timers_.pop_front();
-    if (!container) {
-      --spent_grant_timers_;
-      continue;
-    }
-    container->expires = base::Instant::Max();
-    container->state = model::rm::ContainerState::kExpired;
-    container->diagnostics = "Container expired since it was unused";
-    Tell(model::scheduler::ContainerEnded{container->info.id, model::rm::kExitAborted});
+void Core::ExpireGrants() {
+  while (!waiting_grants_.empty() && waiting_grants_.front().expires <= now_) {
+    Container& container = waiting_grants_.front();
+    container.StopWaiting();
+    container.state = model::rm::ContainerState::kExpired;
+    container.diagnostics = "Container expired since it was unused";
+    Tell(model::scheduler::ContainerEnded{container.id, model::rm::kExitAborted});
   }
-  if (spent_grant_timers_ <= grant_timers_.size() / 2 + 64) return;
-  std::erase_if(grant_timers_, [this](const GrantTimer& timer) { return !Waiting(timer); });
-  spent_grant_timers_ = 0;
 }
 
 void Core::Fire(const Timer& timer) {
@@ -241,7 +225,7 @@ void Core::Fire(const Timer& timer) {
 
 base::Instant Core::NextDeadline() const {
   const base::Instant other = timers_.empty() ? base::Instant::Max() : timers_.begin()->when;
-  return grant_timers_.empty() ? other : std::min(other, grant_timers_.front().when);
+  return waiting_grants_.empty() ? other : std::min(other, waiting_grants_.front().expires);
 }
 
 App* Core::MutableApp(const model::ApplicationId& id) {
@@ -292,8 +276,7 @@ const Attempt* Core::FindAttempt(const model::ApplicationAttemptId& id) const {
 const Container* Core::FindContainer(const model::ContainerId& id) const {
   const App* app = FindApp(id.attempt.app);
   if (!app) return nullptr;
-  const auto it = app->containers.find(id);
-  return it == app->containers.end() ? nullptr : &it->second;
+  return app->containers.Find(id);
 }
 
 const Node* Core::NodeAt(model::NodeIndex index) const {
@@ -304,6 +287,32 @@ const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
   if (const auto it = active_nodes_.find(address); it != active_nodes_.end()) return &nodes_[it->second.value];
   if (const auto it = gone_nodes_.find(address); it != gone_nodes_.end()) return &nodes_[it->second.value];
   return nullptr;
+}
+
+void Core::Expect(model::NodeIndex index, int round) const {
+  const Node* node = NodeAt(index);
+  if (!node) return;
+  if (round == 0) {
+    base::Prefetch(node, kHotNode);
+  } else if (round == 1) {
+    node->running.Prefetch();
+    for (const auto* ids : {&node->completed, &node->forget, &node->cleanup}) {
+      if (!ids->empty()) base::Prefetch(&*ids->begin(), ids->size() * sizeof(model::ContainerId));
+    }
+  }
+}
+
+void Core::Expect(model::AppIndex index, const model::ContainerId& container, int round) const {
+  const App* app = apps_.Find(index);
+  if (!app) return;
+  if (round == 0) {
+    base::Prefetch(app, kHotApp);
+  } else if (round == 1) {
+    app->containers.PrefetchPlace(container);
+    if (const Attempt* attempt = app->current()) base::Prefetch(attempt, kHotAttempt);
+  } else {
+    app->containers.PrefetchContainer(container);
+  }
 }
 
 model::Resources Core::MaximumAllocation(base::Instant now) const {
@@ -390,9 +399,9 @@ namespace {
 std::string AppError(const App& app) {
   const std::string name = ToString(app.submission.id);
   if (!app.alive) return "an application is kept that is not alive";
-  for (const auto& [id, container] : app.containers) {
-    if (id.attempt.app != app.submission.id) return "container of another application in " + name;
-  }
+  bool foreign = false;
+  app.containers.ForEach([&](const Container& one) { foreign |= one.id.attempt.app != app.submission.id; });
+  if (foreign) return "container of another application in " + name;
   const bool final =
       app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
   if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
@@ -411,23 +420,14 @@ std::string Core::CheckInvariants() const {
       return "application table points at a dead slot: " + ToString(id);
     }
   }
-  std::map<model::ContainerId, base::Instant> armed;
-  size_t spent = 0;
-  for (const GrantTimer& timer : grant_timers_) {
-    const App& app = apps_[{timer.app}];
-    const auto it = app.containers.find({{app.submission.id, timer.attempt}, timer.container});
-    const bool waits = it != app.containers.end() && it->second.expires == timer.when;
-    if (waits) armed[it->first] = timer.when;
-    spent += waits ? 0 : 1;
+  base::Instant earlier;
+  for (const Container& container : waiting_grants_) {
+    if (container.launched) return "a launched container is waited for: " + ToString(container.id);
+    if (container.expires < earlier) return "grants expire out of order: " + ToString(container.id);
+    earlier = container.expires;
   }
-  if (spent != spent_grant_timers_) return "spent grant timers are miscounted";
   std::string wrong;
   apps_.ForEach([&](const App& app) {
-    for (const auto& [id, container] : app.containers) {
-      if ((container.expires != base::Instant::Max()) != armed.contains(id)) {
-        wrong = "grant timer of " + ToString(id) + " is wrong";
-      }
-    }
     if (const std::string error = AppError(app); !error.empty()) wrong = error;
   });
   if (!wrong.empty()) return wrong;
@@ -457,9 +457,9 @@ uint64_t Core::StateHash() const {
       base::HashInto(hasher, attempt.just_finished);
     }
     for (const Container* container : InOrder(app.containers)) {
-      base::HashInto(hasher, container->info);
+      base::HashInto(hasher, InfoOf(*container));
       hasher.Mix(static_cast<uint64_t>(container->state));
-      hasher.Mix(static_cast<uint64_t>(container->expires.ns));
+      hasher.Mix(static_cast<uint64_t>((container->waits() ? container->expires : base::Instant::Max()).ns));
     }
   });
   for (const Node& node : nodes_) {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/rm.h"
@@ -57,6 +58,8 @@ class Core {
   const App* AppAt(model::AppIndex index) const;
   const Attempt* FindAttempt(const model::ApplicationAttemptId& id) const;
   const Container* FindContainer(const model::ContainerId& id) const;
+  /// As masters and reports have it: with the names of its node.
+  model::rm::ContainerInfo InfoOf(const Container& container) const;
   const Node* NodeAt(model::NodeIndex index) const;
   /// The active node of that name, else the one that went away last.
   const Node* FindNode(const model::rm::NodeAddress& address) const;
@@ -71,6 +74,11 @@ class Core {
     for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index.value]);
     for (const auto& [address, index] : gone_nodes_) visit(nodes_[index.value]);
   }
+  /// Hints that an event about a node or a container of an application comes soon: what it will touch begins to come
+  /// into the cache, nothing changes. Rounds 0, 1 and 2 in this order, some events apart: each finds its way by what
+  /// the one before has brought.
+  void Expect(model::NodeIndex node, int round) const;
+  void Expect(model::AppIndex app, const model::ContainerId& container, int round) const;
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const;
   /// True while the attempt's AMRM token is worth something.
@@ -93,13 +101,6 @@ class Core {
     uint32_t index = 0;  // application or node
     int32_t attempt = 0;
     friend auto operator<=>(const Timer&, const Timer&) = default;
-  };
-  /// When a grant that nobody launched expires.
-  struct GrantTimer {
-    base::Instant when;
-    uint32_t app = 0;
-    int32_t attempt = 0;
-    int64_t container = 0;
   };
   enum class After : uint8_t { kNothing, kAppNew, kAppFinal, kAttemptNew, kAttemptFinal, kAnswer };
   struct Continuation {
@@ -126,9 +127,7 @@ class Core {
   void On(const model::rm::ReloadQueues& event);
   void FireTimers();
   void Fire(const Timer& timer);
-  void FireGrantTimers();
-  /// The container that still waits for its launch, or null: launched or ended meanwhile.
-  Container* Waiting(const GrantTimer& timer);
+  void ExpireGrants();
   Attempt* MutableAttempt(const model::ApplicationAttemptId& id, App** app = nullptr);
   App* MutableApp(const model::ApplicationId& id);
   App& At(model::AppIndex index) { return apps_[index]; }
@@ -213,12 +212,13 @@ class Core {
   void On(const model::scheduler::Unreserved& effect);
   void On(const model::scheduler::ResizeAnswered& effect);
   void On(const model::rm::SignalContainer& event);
-  void SetExpiry(App& app, Container& container, base::Instant when);
   void Account(Attempt& attempt, const Container& container);
   void DeliverEnd(App& app, const model::rm::ContainerEnd& end);
   std::string EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const;
 
   // nodes.cc
+  /// For work on many nodes: all of them are fetched from memory at the same time instead of one after the other.
+  void PrefetchNode(model::NodeIndex index) const { base::Prefetch(&nodes_[index.value], kHotNode); }
   void On(const model::rm::RegisterNode& event);
   void On(const model::rm::Heartbeat& event);
   void On(const model::rm::UnregisterNode& event);
@@ -257,6 +257,7 @@ class Core {
   int32_t last_app_number_ = 0;
   int32_t apps_submitted_ = 0;
   uint64_t last_txn_ = 0;
+  WaitingGrants waiting_grants_;  // lives longer than the containers in it
   AppTable apps_;
   std::unordered_map<model::ApplicationId, model::AppIndex> app_by_id_;
   std::deque<model::AppIndex> completed_apps_;  // oldest first
@@ -268,10 +269,6 @@ class Core {
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;
-  // The time to expire is the same for all, so they come in order. Those that no longer wait stay until they are the
-  // first, or half of all.
-  std::deque<GrantTimer> grant_timers_;
-  size_t spent_grant_timers_ = 0;
   std::map<uint64_t, Continuation> waiting_;                     // by transaction
   std::map<model::rm::CallToken, WaitingAllocate> allocates_;    // asked of the scheduler in this step
   std::map<model::rm::CallToken, std::string> moves_;            // target queue

@@ -269,7 +269,13 @@ class World : public ::testing::Test {
     event.call = 901;
     event.address = {host, 4000};
     event.response_id = beat_[host];
-    event.containers = std::move(containers);
+    for (m::NodeContainer& container : containers) {
+      if (container.state == NodeContainerState::kComplete) {
+        event.containers.push_back(std::move(container));
+      } else {
+        event.running.push_back(container.id);
+      }
+    }
     Do(event);
     const auto answers = Got<m::HeartbeatAnswer>();
     EXPECT_EQ(answers.size(), 1u);

@@ -61,11 +61,10 @@ void Core::On(const model::rm::RegisterMaster& event) {
   if (app->submission.keep_containers) {
     attempt->token_nodes.Clear();
     for (const Container* container : InOrder(app->containers)) {
-      const model::rm::ContainerInfo& info = container->info;
-      const bool mine = info.id.attempt == attempt->id && !app->submission.unmanaged;
-      if (mine || info.is_master || container->state == model::rm::ContainerState::kAllocated) continue;
-      answer.previous.push_back(info);
-      attempt->token_nodes.Insert(info.node);
+      const bool mine = container->id.attempt == attempt->id && !app->submission.unmanaged;
+      if (mine || container->is_master || container->state == model::rm::ContainerState::kAllocated) continue;
+      answer.previous.push_back(InfoOf(*container));
+      attempt->token_nodes.Insert(container->node);
     }
   }
   Emit(std::move(answer));
@@ -194,10 +193,10 @@ void Core::On(const model::rm::AllocateCall& event) {
     return;
   }
   for (const model::ContainerId& id : event.releases) {
-    const auto it = app->containers.find(id);
-    if (it == app->containers.end()) continue;
-    it->second.state = model::rm::ContainerState::kReleased;
-    it->second.diagnostics = "Container released by application";
+    Container* container = app->containers.Find(id);
+    if (!container) continue;
+    container->state = model::rm::ContainerState::kReleased;
+    container->diagnostics = "Container released by application";
     allocate.releases.push_back(id);
   }
   allocate.blacklist_add = event.blacklist_add;
@@ -243,13 +242,17 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   acquired.app = app.index;
   acquired.containers.reserve(attempt.granted.size());
   answer.granted.reserve(attempt.granted.size());
-  for (const model::ContainerId& id : std::exchange(attempt.granted, {})) {
-    const auto it = app.containers.find(id);
-    if (it == app.containers.end() || it->second.state != model::rm::ContainerState::kAllocated) continue;
-    it->second.state = model::rm::ContainerState::kAcquired;
-    answer.granted.push_back(it->second.info);
+  const std::vector<model::ContainerId> granted = std::exchange(attempt.granted, {});
+  for (const model::ContainerId& id : granted) {
+    if (const Container* container = app.containers.Find(id)) PrefetchNode(container->node);
+  }
+  for (const model::ContainerId& id : granted) {
+    Container* container = app.containers.Find(id);
+    if (!container || container->state != model::rm::ContainerState::kAllocated) continue;
+    container->state = model::rm::ContainerState::kAcquired;
+    answer.granted.push_back(InfoOf(*container));
     acquired.containers.push_back(id);
-    if (attempt.token_nodes.Insert(it->second.info.node)) answer.new_nodes.push_back(it->second.info.node);
+    if (attempt.token_nodes.Insert(container->node)) answer.new_nodes.push_back(container->node);
   }
   if (!acquired.containers.empty() && !empty) Tell(std::move(acquired));
   AckToldContainers(attempt);
@@ -290,35 +293,34 @@ void Core::RequestUpdates(App& app, Attempt& attempt, const std::vector<model::r
     const auto fail = [&](const char* reason, int32_t version) {
       attempt.update_errors.push_back({update, reason, version});
     };
-    const auto it = app.containers.find(update.container);
-    if (it == app.containers.end()) {
+    const Container* found = app.containers.Find(update.container);
+    if (!found) {
       fail("INVALID_CONTAINER_ID", -1);
       continue;
     }
-    Container& container = it->second;
+    const Container& container = *found;
     if (!seen.insert(update.container).second) {
-      fail("UPDATE_OUTSTANDING_ERROR", container.info.version);
+      fail("UPDATE_OUTSTANDING_ERROR", container.version);
       continue;
     }
-    if (update.version != container.info.version) {
-      fail("INCORRECT_CONTAINER_VERSION_ERROR", container.info.version);
+    if (update.version != container.version) {
+      fail("INCORRECT_CONTAINER_VERSION_ERROR", container.version);
       continue;
     }
     if (update.type == model::rm::UpdateType::kPromote || update.type == model::rm::UpdateType::kDemote) {
-      fail("UPDATE_TYPE_NOT_SUPPORTED", container.info.version);
+      fail("UPDATE_TYPE_NOT_SUPPORTED", container.version);
       continue;
     }
     const model::Resources wanted = Normalize(update.capability);
     const bool increase = update.type == model::rm::UpdateType::kIncrease;
-    const bool direction_ok =
-        increase ? container.info.resources.FitsIn(wanted) : wanted.FitsIn(container.info.resources);
+    const bool direction_ok = increase ? container.resources.FitsIn(wanted) : wanted.FitsIn(container.resources);
     if (update.capability.AnyNegative() || !update.capability.FitsIn(maximum) || !direction_ok) {
-      fail("RESOURCE_OUTSIDE_ALLOWED_RANGE", container.info.version);
+      fail("RESOURCE_OUTSIDE_ALLOWED_RANGE", container.version);
       continue;
     }
     if (container.state != model::rm::ContainerState::kRunning &&
         container.state != model::rm::ContainerState::kAcquired) {
-      fail("INVALID_CONTAINER_ID", container.info.version);
+      fail("INVALID_CONTAINER_ID", container.version);
       continue;
     }
     Tell(model::scheduler::ContainerResized{update.container, wanted, increase ? 1u : 2u});

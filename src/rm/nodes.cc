@@ -73,6 +73,7 @@ std::vector<model::NodeIndex> Core::ActiveByName() const {
 
 Node& Core::LiveNode(model::NodeIndex index) {
   Node& slot = nodes_[index.value];
+  if (slot.in_scheduler) return slot;  // the usual case, without looking for its name
   Node* active = ActiveNode(slot.address);
   return active ? *active : slot;
 }
@@ -211,7 +212,7 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
     if (!attempt || attempt->state != model::rm::AttemptState::kLaunched || attempt->response_id >= 0) return;
     const model::ContainerId& master = attempt->master.id;
     if (master.value == 0 || master.epoch() >= epoch_ || attempt->master.address != node.address ||
-        app.containers.contains(master) || reported.contains(master)) {
+        app.containers.Contains(master) || reported.contains(master)) {
       return;
     }
     model::rm::ContainerEnd end;
@@ -232,7 +233,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   const model::ContainerId& id = status.id;
   App* app = MutableApp(id.attempt.app);
   const bool complete = status.state == NodeContainerState::kComplete;
-  if (app && app->containers.contains(id)) {
+  if (app && app->containers.Contains(id)) {
     TakeStatus(node, status, update);
     return;
   }
@@ -267,22 +268,20 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
     return;
   }
   Container container;
-  container.info = {id,
-                    node.index,
-                    node.address,
-                    node.HttpAddress(),
-                    status.resources,
-                    status.priority,
-                    status.allocation_request_id,
-                    status.created,
-                    status.version,
-                    is_master};
+  container.id = id;
+  container.node = node.index;
+  container.resources = status.resources;
+  container.priority = status.priority;
+  container.allocation_request_id = status.allocation_request_id;
+  container.created = status.created;
+  container.version = status.version;
+  container.is_master = is_master;
   container.state = ContainerState::kRunning;
   container.launched = true;
   container.launched_at = wall_;
-  if (is_master) attempt->master = container.info;
-  if (attempt->id != id.attempt && attempt->response_id >= 0) attempt->recovered.push_back(container.info);
-  app->containers.emplace(id, std::move(container));
+  if (is_master) attempt->master = InfoOf(container);
+  if (attempt->id != id.attempt && attempt->response_id >= 0) attempt->recovered.push_back(InfoOf(container));
+  app->containers.Add(std::move(container));
   node.running.Insert(id);
   Tell(model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
 }
@@ -361,6 +360,12 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
   model::scheduler::NodeUpdated update;
   update.node = node.index;
   node.running.BeginReport();
+  for (const model::ContainerId& id : event.running) {
+    if (node.running.Report(id)) continue;
+    model::rm::NodeContainer status;
+    status.id = id;
+    TakeStatus(node, status, update);
+  }
   for (const model::rm::NodeContainer& status : event.containers) {
     const bool settled = node.running.Report(status.id) && status.state != NodeContainerState::kComplete;
     if (!settled) TakeStatus(node, status, update);
@@ -380,8 +385,7 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
 void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
   App* app = MutableApp(id.attempt.app);
-  const auto it = app ? app->containers.find(id) : ContainerMap::iterator{};
-  Container* container = app && it != app->containers.end() ? &it->second : nullptr;
+  Container* container = app ? app->containers.Find(id) : nullptr;
   if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
   if (status.state != NodeContainerState::kComplete) {
     if (!container) {
@@ -392,7 +396,7 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
     container->launched = true;
     container->launched_at = wall_;
     if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
-    SetExpiry(*app, *container, base::Instant::Max());
+    container->StopWaiting();
     app->ran_on.insert(node.index);
     node.running_apps.insert(id.attempt.app);
     node.running.Insert(id);
@@ -414,7 +418,7 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   container->exit_status = status.exit_status;
   container->diagnostics = status.diagnostics;
   container->state = ContainerState::kCompleted;
-  SetExpiry(*app, *container, base::Instant::Max());
+  container->StopWaiting();
   app->ran_on.insert(node.index);
 }
 

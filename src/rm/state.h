@@ -8,7 +8,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "model/ids.h"
 #include "model/queues.h"
 #include "model/rm.h"
+#include "rm/container_table.h"
 #include "rm/node_set.h"
 #include "rm/running_containers.h"
 
@@ -51,27 +51,11 @@ struct Config {
   std::vector<std::string> exclude_hosts;
 };
 
-/// One container from grant to end.
-struct Container {
-  model::rm::ContainerInfo info;
-  model::rm::ContainerState state = model::rm::ContainerState::kAllocated;
-  base::Instant expires = base::Instant::Max();  // of a grant that nobody launched
-  bool launched = false;                         // its node has reported it
-  bool reported_complete = false;                // its node has reported the end
-  int32_t exit_status = model::rm::kExitInvalid;
-  std::string diagnostics;
-  base::WallTime launched_at;
-};
-
-/// Looked up for every grant and end; nothing is decided by its order, and what is shown goes by InOrder.
-using ContainerMap = std::unordered_map<model::ContainerId, Container>;
-
-inline std::vector<const Container*> InOrder(const ContainerMap& containers) {
+inline std::vector<const Container*> InOrder(const ContainerTable& containers) {
   std::vector<const Container*> sorted;
   sorted.reserve(containers.size());
-  for (const auto& [id, container] : containers) sorted.push_back(&container);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Container* a, const Container* b) { return a->info.id < b->info.id; });
+  containers.ForEach([&](const Container& container) { sorted.push_back(&container); });
+  std::sort(sorted.begin(), sorted.end(), [](const Container* a, const Container* b) { return a->id < b->id; });
   return sorted;
 }
 
@@ -86,66 +70,81 @@ struct Unregistration {
   std::string tracking_url;
 };
 
+/// Bytes at the beginning of an application, an attempt and a node that nearly every event about them touches.
+inline constexpr size_t kHotApp = 128;
+inline constexpr size_t kHotAttempt = 192;
+inline constexpr size_t kHotNode = 384;
+
 struct Attempt {
+  // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;
   model::rm::AttemptState state = model::rm::AttemptState::kNew;
+  bool known = false;  // the service answers calls of this attempt
+  bool unregister_seen = false;
+  bool master_gone = false;  // the master's container ended while the final state was being stored
+  int32_t response_id = -1;
+  int32_t containers_allocated = 0;
+  int32_t containers_preempted = 0;
+  std::vector<model::ContainerId> granted;                            // not yet told
+  std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
+  std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
+  // Totals over ended containers, for reports.
+  int64_t memory_ms = 0;
+  int64_t vcore_ms = 0;
+  boost::container::flat_set<model::ContainerId> preempt_strict;
+  boost::container::flat_set<model::ContainerId> preempt_contract;
+  model::rm::ContainerInfo master;                         // id.value 0: none
+  NodeSet token_nodes;                                     // NM tokens sent
+  std::unique_ptr<model::rm::AllocateAnswer> last_answer;  // null: it told nothing but the headroom
+  base::Instant last_seen;
+  model::Resources headroom;  // last told
+
   model::rm::AttemptState state_before_saving = model::rm::AttemptState::kNew;
   model::rm::AttemptState target = model::rm::AttemptState::kNew;  // after FINAL_SAVING
-  std::string pending_diagnostics;                                 // become visible when the final state is stored
+  model::rm::FinalStatus final_status = model::rm::FinalStatus::kUndefined;
+  std::string pending_diagnostics;  // become visible when the final state is stored
   std::string kill_diagnostics;
   std::unique_ptr<Unregistration> unregistration;
-  bool master_gone = false;  // the master's container ended while the final state was being stored
-
-  model::rm::ContainerInfo master;  // id.value 0: none
   std::string host = "N/A";
   int32_t rpc_port = -1;
   std::string original_url = "N/A";
   std::string proxied_url;
   float progress = 0;
   std::string diagnostics;
-  model::rm::FinalStatus final_status = model::rm::FinalStatus::kUndefined;
   int32_t exit_status = model::rm::kExitInvalid;
   base::WallTime started;
   base::WallTime finished;
-
-  // The part of ApplicationMasterService.
-  bool known = false;  // the service answers calls of this attempt
-  int32_t response_id = -1;
-  bool unregister_seen = false;
-  model::Resources headroom;                               // last told
-  std::unique_ptr<model::rm::AllocateAnswer> last_answer;  // null: it told nothing but the headroom
-  base::Instant last_seen;
-  std::vector<model::ContainerId> granted;                            // not yet told
-  std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
-  std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
-  NodeSet token_nodes;                                                // NM tokens sent
-  boost::container::flat_set<model::ContainerId> preempt_strict;
-  boost::container::flat_set<model::ContainerId> preempt_contract;
+  int64_t preempted_memory_ms = 0;
+  int64_t preempted_vcore_ms = 0;
   std::vector<model::rm::UpdatedContainer> updated;
   std::vector<model::rm::UpdateError> update_errors;
   std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
-
-  // Totals over ended containers, for reports.
-  int64_t memory_ms = 0;
-  int64_t vcore_ms = 0;
-  int64_t preempted_memory_ms = 0;
-  int64_t preempted_vcore_ms = 0;
-  int32_t containers_allocated = 0;
-  int32_t containers_preempted = 0;
 };
 
 /// What a call about an application waits for.
 enum class WaitsFor : uint8_t { kSubmitted, kKilled, kUnregistered };
 
 struct App {
+  // What every end of a container touches, side by side.
   model::AppIndex index;
   bool alive = false;  // false: evicted or refused, the slot is dead
-  model::rm::Submission submission;
   model::rm::AppState state = model::rm::AppState::kNew;
+  bool in_scheduler = false;
+  bool in_store = false;
+  ContainerTable containers;  // live ones
+  std::map<int32_t, Attempt> attempts;
+  boost::container::flat_set<model::NodeIndex> ran_on;
+  boost::container::flat_map<model::ContainerId, model::Resources> reservations;
+  model::rm::Submission submission;
+
   model::rm::AppState state_before_saving = model::rm::AppState::kNew;
   model::rm::AppState state_before_killing = model::rm::AppState::kNew;
   model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
   model::rm::AppState stored_state = model::rm::AppState::kNew;
+  bool attempt_finished_while_saving = false;
+  bool placing = false;  // the scheduler's verdict is awaited
+  int32_t max_attempts = 2;
+  int32_t next_attempt = 1;
   std::string pending_diagnostics;
   std::string diagnostics;
   base::WallTime submitted;
@@ -154,20 +153,10 @@ struct App {
   base::WallTime finished;
   base::WallTime expires;  // of the lifetime; 0: none
   base::Instant deadline = base::Instant::Max();
-  int32_t max_attempts = 2;
-  int32_t next_attempt = 1;
-  bool attempt_finished_while_saving = false;
-  bool in_scheduler = false;
-  bool in_store = false;
-  bool placing = false;                 // the scheduler's verdict is awaited
   std::vector<model::Ask> master_asks;  // normalized
-  std::map<int32_t, Attempt> attempts;
-  ContainerMap containers;  // live ones
-  boost::container::flat_map<model::ContainerId, model::Resources> reservations;
   /// Containers of an earlier run that ended in this one; null: none. No flat set: a large application has many, and
   /// they end in any order.
   std::unique_ptr<std::set<model::ContainerId>> ended_recovered;
-  boost::container::flat_set<model::NodeIndex> ran_on;
   boost::container::flat_map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
   std::vector<std::pair<WaitsFor, model::rm::CallToken>> waiting_calls;
 
@@ -189,22 +178,13 @@ struct App {
 };
 
 struct Node {
+  // What every heartbeat touches, side by side.
   model::NodeIndex index;
-  model::rm::NodeAddress address;
-  std::string ip;  // as the resource manager's machine resolves its host; empty: not looked up
-  int32_t http_port = 0;
-  std::string rack;
-  model::Resources capacity;
-  std::string version;
-  std::vector<std::string> labels;
   model::rm::NodeState state = model::rm::NodeState::kNew;
   bool in_scheduler = false;
-  std::string health_report;
-  base::WallTime health_time;
-  base::Instant last_seen;
-  base::Instant decommission_deadline = base::Instant::Max();
-  int64_t decommission_timeout_s = -1;
+  bool resized = false;
   int32_t response_id = 0;
+  base::Instant last_seen;
   std::shared_ptr<const model::rm::HeartbeatAnswer> last_answer;  // null: it told nothing
   RunningContainers running;
   boost::container::flat_set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
@@ -214,7 +194,18 @@ struct Node {
   boost::container::flat_set<model::ApplicationId> running_apps;
   boost::container::flat_map<model::ContainerId, model::rm::ContainerInfo> updates;
   std::vector<model::rm::ContainerSignal> signals;
-  bool resized = false;
+  std::string health_report;
+  base::WallTime health_time;
+  model::rm::NodeAddress address;
+  int32_t http_port = 0;
+  model::Resources capacity;
+
+  std::string ip;  // as the resource manager's machine resolves its host; empty: not looked up
+  std::string rack;
+  std::string version;
+  std::vector<std::string> labels;
+  base::Instant decommission_deadline = base::Instant::Max();
+  int64_t decommission_timeout_s = -1;
 
   std::string HttpAddress() const { return address.host + ":" + std::to_string(http_port); }
 };

@@ -221,8 +221,9 @@ std::string Cluster::DescribeBooked() const {
   std::string text;
   rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
     for (const fairlead::rm::Container* container : InOrder(app.containers)) {
-      text += "; " + ToString(container->info.id) + " " + std::string(EnumName(container->state)) + " on " +
-              ToString(container->info.address) + ", " + std::string(EnumName(app.state)) + " application";
+      text += "; " + ToString(container->id) + " " + std::string(EnumName(container->state)) + " on " +
+              ToString(rm_->core().NodeAt(container->node)->address) + ", " + std::string(EnumName(app.state)) +
+              " application";
     }
   });
   return text;

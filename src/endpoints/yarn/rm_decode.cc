@@ -215,9 +215,14 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
   model::rm::Heartbeat event;
   event.address = FromWire(*status.node_id);
   event.response_id = status.ResponseId();
-  event.containers.reserve(status.containers_statuses.size());
+  event.running.reserve(status.containers_statuses.size());
   for (const w::ContainerStatusProto& container : status.containers_statuses) {
-    event.containers.push_back(ToNodeContainer(container));
+    model::rm::NodeContainer said = ToNodeContainer(container);
+    if (said.state == model::rm::NodeContainerState::kComplete) {
+      event.containers.push_back(std::move(said));
+    } else {
+      event.running.push_back(said.id);
+    }
   }
   if (status.node_health_status) {
     event.healthy = status.node_health_status->is_node_healthy.value_or(true);

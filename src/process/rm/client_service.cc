@@ -364,7 +364,7 @@ void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
   w::GetContainersResponseProto response;
   const bool current = app->current()->id == id;  // it has what it took over from earlier attempts, too
   for (const Container* container : InOrder(app->containers)) {
-    if (!current && container->info.id.attempt != id) continue;
+    if (!current && container->id.attempt != id) continue;
     response.containers.push_back(ReportOf(core(), *app, *container));
   }
   server_->ReplyMessage(call.token, response);

@@ -24,13 +24,13 @@ AppUsage UsageOf(const App& app, base::WallTime now) {
     preempted_memory_ms += attempt.preempted_memory_ms;
     preempted_vcore_ms += attempt.preempted_vcore_ms;
   }
-  for (const auto& [id, container] : app.containers) {
-    usage.used += container.info.resources;
+  app.containers.ForEach([&](const Container& container) {
+    usage.used += container.resources;
     ++usage.containers;
-    const int64_t ms = std::max<int64_t>(0, now.ms - container.info.created.ms);
-    memory_ms += ms * container.info.resources.memory_mib();
-    vcore_ms += ms * container.info.resources.vcores();
-  }
+    const int64_t ms = std::max<int64_t>(0, now.ms - container.created.ms);
+    memory_ms += ms * container.resources.memory_mib();
+    vcore_ms += ms * container.resources.vcores();
+  });
   for (const auto& [id, resources] : app.reservations) usage.reserved += resources;
   usage.reservations = static_cast<int32_t>(app.reservations.size());
   usage.memory_seconds = memory_ms / 1000;
@@ -43,12 +43,12 @@ AppUsage UsageOf(const App& app, base::WallTime now) {
 std::vector<NodeUsage> UsageByNode(const Core& core) {
   std::vector<NodeUsage> usage;
   core.ForEachApp([&](const App& app) {
-    for (const auto& [id, container] : app.containers) {
-      const uint32_t index = container.info.node.value;
+    app.containers.ForEach([&](const Container& container) {
+      const uint32_t index = container.node.value;
       if (index >= usage.size()) usage.resize(index + 1);
-      usage[index].used += container.info.resources;
+      usage[index].used += container.resources;
       ++usage[index].containers;
-    }
+    });
   });
   return usage;
 }
@@ -176,20 +176,21 @@ w::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt
   return report;
 }
 
-w::ContainerReportProto ReportOf(const Core&, const App& app, const Container& container) {
+w::ContainerReportProto ReportOf(const Core& core, const App& app, const Container& container) {
+  const Node& node = *core.NodeAt(container.node);
   w::ContainerReportProto report;
-  report.container_id = ToWire(container.info.id);
-  report.resource = ToWire(container.info.resources);
-  report.node_id = ToWire(container.info.address);
-  report.priority = endpoints::yarn::PriorityToWire(container.info.priority);
-  report.creation_time = container.info.created.ms;
+  report.container_id = ToWire(container.id);
+  report.resource = ToWire(container.resources);
+  report.node_id = ToWire(node.address);
+  report.priority = endpoints::yarn::PriorityToWire(container.priority);
+  report.creation_time = container.created.ms;
   report.finish_time = 0;
   if (!container.diagnostics.empty()) report.diagnostics_info = container.diagnostics;
-  report.log_url = "http://" + container.info.http_address + "/node/containerlogs/" + ToString(container.info.id) +
-                   "/" + app.submission.user;
+  const std::string web = "http://" + node.HttpAddress();
+  report.log_url = web + "/node/containerlogs/" + ToString(container.id) + "/" + app.submission.user;
   report.container_exit_status = 0;
   report.container_state = w::ContainerStateProto::kRunning;
-  report.node_http_address = "http://" + container.info.http_address;
+  report.node_http_address = web;
   report.execution_type = w::ExecutionTypeProto::kGuaranteed;
   return report;
 }

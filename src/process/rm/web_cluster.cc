@@ -523,23 +523,24 @@ Document Web::ContainerDocument(const App& app, const Container& container) cons
   for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
     resources.push_back(Document::Object()
                             .Add("key", model::ResourceTypes::Name(type))
-                            .Add("value", std::to_string(container.info.resources[type])));
+                            .Add("value", std::to_string(container.resources[type])));
   }
-  const std::string node = "http://" + container.info.http_address;
+  const model::rm::ContainerInfo info = manager_.core().InfoOf(container);
+  const std::string node = "http://" + info.http_address;
   return Document::Object()
-      .Add("containerId", ToString(container.info.id))
-      .Add("allocatedMB", std::to_string(container.info.resources.memory_mib()))
-      .Add("allocatedVCores", std::to_string(container.info.resources.vcores()))
-      .Add("assignedNodeId", ToString(container.info.address))
-      .Add("priority", std::to_string(container.info.priority))
-      .Add("startedTime", std::to_string(container.info.created.ms))
+      .Add("containerId", ToString(container.id))
+      .Add("allocatedMB", std::to_string(container.resources.memory_mib()))
+      .Add("allocatedVCores", std::to_string(container.resources.vcores()))
+      .Add("assignedNodeId", ToString(info.address))
+      .Add("priority", std::to_string(container.priority))
+      .Add("startedTime", std::to_string(container.created.ms))
       .Add("finishedTime", "0")
-      .Add("elapsedTime", std::to_string(std::max<int64_t>(0, now - container.info.created.ms)))
-      .Add("logUrl", node + "/node/containerlogs/" + ToString(container.info.id) + "/" + app.submission.user)
+      .Add("elapsedTime", std::to_string(std::max<int64_t>(0, now - container.created.ms)))
+      .Add("logUrl", node + "/node/containerlogs/" + ToString(container.id) + "/" + app.submission.user)
       .Add("containerExitStatus", "0")
       .Add("containerState", "RUNNING")
       .Add("nodeHttpAddress", node)
-      .Add("nodeId", ToString(container.info.address))
+      .Add("nodeId", ToString(info.address))
       .Add("allocatedResources", Document::Object().Add("entry", Document(std::move(resources))))
       .Add("exposedPorts", "");
 }
@@ -588,7 +589,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   Document::List list;
   const bool current = app.current()->id == *id;
   for (const fairlead::rm::Container* container : InOrder(app.containers)) {
-    if (current || container->info.id.attempt == *id) list.push_back(ContainerDocument(app, *container));
+    if (current || container->id.attempt == *id) list.push_back(ContainerDocument(app, *container));
   }
   if (path.size() == 4 && path[3] == "containers") {
     // A single container is written bare here, as Hadoop's own answer has it.

@@ -260,7 +260,7 @@ Document Web::OwnApp(const App& app) const {
   }
   Document::List containers;
   for (const fairlead::rm::Container* container : InOrder(app.containers)) {
-    const model::rm::ContainerInfo& info = container->info;
+    const model::rm::ContainerInfo info = manager_.core().InfoOf(*container);
     containers.push_back(Document::Object()
                              .Add("id", ToString(info.id))
                              .Add("state", EnumName(container->state))

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstddef>
+
+namespace fairlead::base {
+
+/// Begins to load `bytes` bytes from `from` on into the cache, and does not wait for them. Any address will do.
+inline void Prefetch(const void* from, size_t bytes) {
+  constexpr size_t kCacheLine = 64;
+  const char* at = static_cast<const char*>(from);
+  for (size_t i = 0; i < bytes; i += kCacheLine) __builtin_prefetch(at + i);
+}
+
+}  // namespace fairlead::base
