@@ -217,10 +217,10 @@ void Core::SetCount(App& app, Want& want, int32_t count) {
   if (want.count == 0) {
     want.since = now_;
     want.refusing_since = Instant::Max();
-    WantShape(want.shape, 1);
+    WaitFor(app, want.shape, 1);
   }
   want.count = count;
-  if (count == 0) WantShape(want.shape, -1);
+  if (count == 0) WaitFor(app, want.shape, -1);
   if (count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
 }
 
@@ -291,6 +291,15 @@ void Core::DropShape(uint32_t index) {
   if (--shape.uses > 0) return;
   shape_by_key_.erase(shape);
   spare_shapes_.push_back(index);
+}
+
+/// One request of the application more, or less, that waits for that shape.
+void Core::WaitFor(App& app, uint32_t shape, int change) {
+  WantShape(shape, change);
+  app.waiting_wants += change;
+  const uint32_t slot = app_slots_[app.index.value];
+  if (app.waiting_wants == 0) waiting_apps_.erase(slot);
+  if (change > 0 && app.waiting_wants == 1) waiting_apps_.insert(slot);
 }
 
 void Core::WantShape(uint32_t index, int change) {

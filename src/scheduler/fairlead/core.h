@@ -121,6 +121,7 @@ struct App {
   int32_t attempt = 0;
   int64_t next_sequence = 0;
   uint64_t classes = 0;
+  int32_t waiting_wants = 0;  // requests that wait for something
   Resources used;
   Resources pending;
   Resources master_used;
@@ -382,6 +383,7 @@ class Core : public Scheduler {
   uint32_t LabelFor(std::string_view label);
   void UseShape(uint32_t shape) { ++shapes_[shape].uses; }
   void DropShape(uint32_t shape);
+  void WaitFor(App& app, uint32_t shape, int change);
   void WantShape(uint32_t shape, int change);
   void BlockShape(uint32_t shape);
   void UnblockShape(uint32_t shape);
@@ -535,6 +537,7 @@ class Core : public Scheduler {
   std::vector<uint32_t> app_slots_;  // by AppIndex
   std::vector<App> apps_;
   std::vector<uint32_t> spare_apps_;
+  std::set<uint32_t> waiting_apps_;              // slots of those with requests that wait for something
   std::vector<Node> nodes_;                      // by NodeIndex
   std::vector<Place> places_;                    // by name number
   std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for

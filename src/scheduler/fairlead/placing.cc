@@ -367,7 +367,7 @@ void Core::MoveCursor(uint32_t label, uint32_t node) {
 /// everywhere, as Hadoop's LocalityAppPlacementAllocator counts. Demand does not change: what was pending is used now.
 void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
   app.pending -= shapes_[want.shape].size;
-  if (--want.count == 0) WantShape(want.shape, -1);
+  if (--want.count == 0) WaitFor(app, want.shape, -1);
   if (want.count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
   if (spot.locality == Locality::kOffSwitch || want.lines.empty()) return;
   const Node& node = nodes_[spot.node];

@@ -169,11 +169,12 @@ void TdwCore::GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const 
   for (const uint32_t child : queues_[queue].children) GatherLeaves(child, leaves);
 }
 
-/// The types that some session waits for. O(sessions + wants of those that wait).
+/// The types that some session waits for. O(wants of the sessions that wait).
 std::array<bool, kTaskTypes> TdwCore::WaitingTypes() const {
   std::array<bool, kTaskTypes> waiting{};
-  for (const App& app : apps_) {
-    if (!app.used_slot || app.pending.IsZero() || !app.runnable || !app.active) continue;
+  for (const uint32_t slot : waiting_apps_) {
+    const App& app = apps_[slot];
+    if (!app.runnable || !app.active) continue;
     for (const Want& want : app.wants) {
       if (want.count > 0) waiting[At(TypeOf(app, want))] = true;
     }
