@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "sim/trace_profiles.h"
+#include "sim/trace_scheduler.h"
 #include "sim/trace_synthetic.h"
 
 // Fixed workloads of the scheduler whose instructions are counted (tests/instruction_counts.py): an hour of a small TDW

@@ -13,11 +13,11 @@
 #include "commands.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
+#include "sim/trace_both.h"
 #include "sim/trace_faults.h"
 #include "sim/trace_profiles.h"
 #include "sim/trace_read.h"
 #include "sim/trace_report.h"
-#include "sim/trace_both.h"
 #include "sim/trace_synthetic.h"
 #include "table.h"
 

@@ -6,7 +6,7 @@ namespace fairlead::sim {
 
 namespace {
 /// Handed over together, so that the two threads seldom meet.
-constexpr size_t kEventsPerLog = 4096;
+constexpr size_t kEventsPerLog = 1024;
 /// How far the scheduler may run ahead; bounds the memory.
 constexpr size_t kLogsAhead = 8;
 }  // namespace

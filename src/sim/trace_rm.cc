@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/codec.h"
+#include "base/prefetch.h"
 
 namespace fairlead::sim {
 
@@ -76,13 +77,17 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   }
   static bool Same(const ms::Event& a, const ms::Event& b) {
     if (a.index() != b.index()) return false;
-    if (const auto* node = std::get_if<ms::NodeUpdated>(&a)) {  // the most by far
+    if (const auto* node = std::get_if<ms::NodeUpdated>(&a)) {  // these two are most of them
       const auto& other = std::get<ms::NodeUpdated>(b);
       return node->node == other.node && node->launched == other.launched &&
              std::equal(node->completed.begin(), node->completed.end(), other.completed.begin(), other.completed.end(),
                         [](const ms::Completion& one, const ms::Completion& two) {
                           return one.container == two.container && one.exit_status == two.exit_status;
                         });
+    }
+    if (const auto* acquired = std::get_if<ms::Acquired>(&a)) {
+      const auto& other = std::get<ms::Acquired>(b);
+      return acquired->app == other.app && acquired->containers == other.containers;
     }
     return Bytes(a) == Bytes(b);
   }
@@ -119,8 +124,11 @@ void RmFollower::Follow(const StepLog& log) {
   size_t event = 0;
   size_t turn = 0;
   size_t unregistered = 0;
+  foreseen_events_ = {};
+  foreseen_effects_ = {};
   for (const StepLog::Step& step : log.steps) {
     if (!problem_.empty()) return;
+    Foresee(log, event, turn == 0 ? 0 : log.turns[turn - 1].effects_end);
     now_ = step.now;
     echo_->Begin(log, turn, step.turns_end);
     // A master unregisters before its process ends.
@@ -130,12 +138,47 @@ void RmFollower::Follow(const StepLog& log) {
     }
     Flush();
     if (problem_.empty() && !echo_->done()) {
-      problem_ = "at " + std::to_string(now_.ns / 1'000'000) + " ms the resource manager told its scheduler less than "
+      problem_ = "at " + std::to_string(now_.ns / 1'000'000) +
+                 " ms the resource manager told its scheduler less than "
                  "was foreseen";
     }
     turn = step.turns_end;
     event = turn == 0 ? 0 : log.turns[turn - 1].events_end;
   }
+}
+
+void RmFollower::Foresee(const StepLog& log, size_t event, size_t effect) {
+  constexpr std::array<size_t, 3> kAhead = {48, 32, 16};
+  const auto look = [&](const auto& list, size_t from, std::array<size_t, 3>& foreseen) {
+    for (int round = 0; round < 3; ++round) {
+      const auto at = static_cast<size_t>(round);
+      const size_t end = std::min(list.size(), from + kAhead[at]);
+      for (size_t i = std::max(foreseen[at], from); i < end; ++i) Expect(list[i], round);
+      foreseen[at] = std::max(foreseen[at], end);
+    }
+  };
+  look(log.events, event, foreseen_events_);
+  look(log.effects, effect, foreseen_effects_);
+}
+
+void RmFollower::ExpectContainer(const model::ContainerId& id, int round) const {
+  // Jobs are numbered as they come.
+  machine_.core().Expect(model::AppIndex{static_cast<uint32_t>(id.attempt.app.number - 1)}, id, round);
+}
+
+void RmFollower::Expect(const ms::Event& event, int round) const {
+  const auto* updated = std::get_if<ms::NodeUpdated>(&event);
+  if (!updated || updated->node.value >= nodes_.size()) return;
+  machine_.core().Expect(updated->node, round);
+  for (const model::ContainerId& id : updated->launched) ExpectContainer(id, round);
+  for (const ms::Completion& completion : updated->completed) ExpectContainer(completion.container, round);
+  const Node& node = nodes_[updated->node.value];
+  if (round == 0) base::Prefetch(&node, sizeof(Node));
+  if (round == 1) base::Prefetch(node.running.data(), node.running.size() * sizeof(model::ContainerId));
+}
+
+void RmFollower::Expect(const ms::Effect& effect, int round) const {
+  if (const auto* granted = std::get_if<ms::Granted>(&effect)) ExpectContainer(granted->container, round);
 }
 
 void RmFollower::Flush() {
@@ -152,9 +195,7 @@ void RmFollower::Flush() {
 
 void RmFollower::TakeBack() {
   for (const Lent& lent : lent_) {
-    std::vector<mr::NodeContainer>& containers = std::get<mr::Heartbeat>(batch_[lent.position]).containers;
-    containers.resize(lent.count);
-    nodes_[lent.node].running = std::move(containers);
+    nodes_[lent.node].running = std::move(std::get<mr::Heartbeat>(batch_[lent.position]).running);
   }
   lent_.clear();
 }
@@ -203,13 +244,11 @@ void RmFollower::On(const ms::NodeUpdated& event) {
   call.call = ++calls_;
   call.address = node.address;
   call.response_id = known ? known->response_id : 0;  // it registers in this very batch
-  for (const model::ContainerId& id : event.launched) node.running.emplace_back().id = id;
+  node.running.insert(node.running.end(), event.launched.begin(), event.launched.end());
+  lent_.push_back({batch_.size(), event.node.value});
+  call.running = std::move(node.running);
   for (const ms::Completion& completion : event.completed) {
-    std::erase_if(node.running, [&](const mr::NodeContainer& one) { return one.id == completion.container; });
-  }
-  lent_.push_back({batch_.size(), event.node.value, node.running.size()});
-  call.containers = std::move(node.running);
-  for (const ms::Completion& completion : event.completed) {
+    std::erase(call.running, completion.container);
     mr::NodeContainer& ended = call.containers.emplace_back();
     ended.id = completion.container;
     ended.state = mr::NodeContainerState::kComplete;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,15 +31,20 @@ class RmFollower {
   /// A node as its agent knows it.
   struct Node {
     model::rm::NodeAddress address;
-    std::vector<model::rm::NodeContainer> running;
+    std::vector<model::ContainerId> running;
   };
 
-  /// A node's running containers while they are part of a heartbeat in the batch: at its front.
+  /// A node's running containers while they are part of a heartbeat in the batch.
   struct Lent {
     size_t position = 0;  // in the batch
     uint32_t node = 0;
-    size_t count = 0;
   };
+
+  /// Looks ahead in the log: hardly anything of a large cluster is in the cache when its time comes.
+  void Foresee(const StepLog& log, size_t event, size_t effect);
+  void Expect(const model::scheduler::Event& event, int round) const;
+  void Expect(const model::scheduler::Effect& effect, int round) const;
+  void ExpectContainer(const model::ContainerId& id, int round) const;
 
   void On(const model::scheduler::NodeAdded& event);
   void On(const model::scheduler::NodeRemoved& event);
@@ -70,6 +76,9 @@ class RmFollower {
   model::rm::CallToken calls_;
   std::vector<Node> nodes_;  // by NodeIndex
   std::vector<Lent> lent_;
+  // By round, how much of the log.
+  std::array<size_t, 3> foreseen_events_{};
+  std::array<size_t, 3> foreseen_effects_{};
 };
 
 }  // namespace fairlead::sim

@@ -57,9 +57,7 @@ void SchedulerTarget::LogTurn(std::span<const ms::Effect> effects) {
   log_->turns.push_back({log_->events.size(), log_->effects.size()});
 }
 
-void SchedulerTarget::On(const ms::AppAccepted& effect) {
-  stored_.emplace_back(effect.app.value, Stored::kSubmission);
-}
+void SchedulerTarget::On(const ms::AppAccepted& effect) { stored_.emplace_back(effect.app.value, Stored::kSubmission); }
 
 void SchedulerTarget::On(const ms::Granted& effect) {
   App& app = apps_[effect.app.value];

@@ -9,9 +9,9 @@
 
 namespace fairlead::sim {
 
-/// A scheduler by itself, told what the rm core would tell it: attempts, the asks for their masters, which grants masters
-/// have heard of, and ends of jobs. That these are the very events the rm core makes is checked whenever it runs beside
-/// (RmTarget).
+/// A scheduler by itself, told what the rm core would tell it: attempts, the asks for their masters, which grants
+/// masters have heard of, and ends of jobs. That these are the very events the rm core makes is checked whenever it
+/// runs beside (RmTarget).
 class SchedulerTarget final : public TraceTarget {
  public:
   explicit SchedulerTarget(scheduler::Scheduler& scheduler) : scheduler_(scheduler) {}

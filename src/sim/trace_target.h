@@ -10,8 +10,9 @@
 namespace fairlead::sim {
 
 /// What a TraceRun drives: it is told what clients, masters and nodes do, and says what the scheduler decides. Of the
-/// scheduler's events these come from a run: nodes (added, removed, updated), jobs (AppAdded: submitted; AppRemoved: its
-/// master unregisters), and Allocate: a master's call, whose answer takes along all grants so far. The rest follows.
+/// scheduler's events these come from a run: nodes (added, removed, updated), jobs (AppAdded: submitted; AppRemoved:
+/// its master unregisters), and Allocate: a master's call, whose answer takes along all grants so far. The rest
+/// follows.
 class TraceTarget {
  public:
   virtual ~TraceTarget() = default;

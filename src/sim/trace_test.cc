@@ -2,26 +2,33 @@
 
 #include <cmath>
 
+#include "sim/trace_both.h"
 #include "sim/trace_profiles.h"
 #include "sim/trace_read.h"
 #include "sim/trace_report.h"
-#include "sim/trace_both.h"
 #include "sim/trace_synthetic.h"
 
 namespace fairlead::sim {
 namespace {
 
-RunResult RunProfile(const std::string& name, const std::vector<TraceNode>& nodes, JobSource& jobs,
-                     const model::QueueTree& queues = {}, const FaultPlan& faults = {}, bool preemption = false) {
+Profile ProfileOf(const std::string& name, const model::QueueTree& queues, const FaultPlan& faults, bool preemption) {
   ProfileOptions options;
   options.queues = queues;
   options.preemption = preemption;
   auto profile = MakeProfile(name, options);
   EXPECT_TRUE(profile.ok());
   profile->setup.faults = faults;
-  BothTarget target(*profile->scheduler);
-  TraceRun run(target, nodes, jobs, profile->setup);
+  return std::move(*profile);
+}
+
+RunResult RunProfile(const std::string& name, const std::vector<TraceNode>& nodes, JobSource& jobs,
+                     const model::QueueTree& queues = {}, const FaultPlan& faults = {}, bool preemption = false) {
+  const Profile profile = ProfileOf(name, queues, faults, preemption);
+  BothTarget target(*profile.scheduler);
+  TraceRun run(target, nodes, jobs, profile.setup);
   RunResult result = run.Run();
+  EXPECT_EQ(target.Finish(), "");
+  EXPECT_EQ(target.follower().machine().CheckInvariants(), "");
   result.profile = name;
   return result;
 }
@@ -69,6 +76,53 @@ TEST(TraceRunTest, EveryProfileEndsASmallDayAndTwoRunsAreAlike) {
     EXPECT_EQ(again.decisions, result.decisions);
     EXPECT_EQ(again.makespan_ms, result.makespan_ms);
   }
+}
+
+TEST(TraceRunTest, TheResourceManagerTellsTheSchedulerWhatItWasToldWithoutIt) {
+  const SyntheticOptions day{0.003, 5, 1};
+  for (const std::string& name : ProfileNames()) {
+    for (const bool rough : {false, true}) {
+      SCOPED_TRACE(name + (rough ? " with preemption, lost racks and slow nodes" : ""));
+      SyntheticWorkload first = TdwDay(day);
+      SyntheticWorkload second = TdwDay(day);
+      FaultOptions faults;
+      faults.rack_losses = rough ? 8 : 0;
+      faults.slow_nodes = rough ? 0.1 : 0;
+      const FaultPlan plan = PlanFaults(faults, first.nodes, first.span_ms);
+      const RunResult both = RunProfile(name, first.nodes, *first.jobs, first.queues, plan, rough);
+      const Profile profile = ProfileOf(name, second.queues, plan, rough);
+      SchedulerTarget target(*profile.scheduler);
+      TraceRun run(target, second.nodes, *second.jobs, profile.setup);
+      const RunResult alone = run.Run();
+      EXPECT_EQ(both.first_problem, "");
+      EXPECT_EQ(both.decisions, alone.decisions);
+      EXPECT_EQ(both.makespan_ms, alone.makespan_ms);
+      EXPECT_EQ(both.lost_containers > 0, rough);
+    }
+  }
+}
+
+TEST(TraceRunTest, AResourceManagerThatTellsOtherwiseIsFoundOut) {
+  const Profile profile = ProfileOf("fairlead", {}, {}, false);
+  SchedulerTarget leader(*profile.scheduler);
+  StepLog log;
+  leader.LogTo(&log);
+  const std::vector<TraceJob> jobs = {Job("a", 8, 60'000, 500)};
+  JobList list(jobs);
+  const std::vector<TraceNode> nodes = Nodes(1, 5);
+  TraceRun run(leader, nodes, list, profile.setup);
+  ASSERT_EQ(run.Run().jobs, 1);
+  RmFollower right;
+  right.Follow(log);
+  EXPECT_EQ(right.problem(), "");
+  const auto acquired = std::find_if(log.events.rbegin(), log.events.rend(), [](const auto& event) {
+    return std::holds_alternative<model::scheduler::Acquired>(event);
+  });
+  ASSERT_NE(acquired, log.events.rend());
+  std::get<model::scheduler::Acquired>(*acquired).containers.pop_back();
+  RmFollower wrong;
+  wrong.Follow(log);
+  EXPECT_NE(wrong.problem().find("acquired"), std::string::npos) << wrong.problem();
 }
 
 TEST(TraceRunTest, TimesAreThoseComputedByHand) {
