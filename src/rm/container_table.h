@@ -15,8 +15,8 @@ namespace fairlead::rm {
 
 using InWaitingGrants = boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-/// One container from grant to end. While it waits for its launch it is in the list of those; it leaves the list when it
-/// is destroyed.
+/// One container from grant to end. While it waits for its launch it is in the list of those; it leaves the list when
+/// it is destroyed.
 struct Container : InWaitingGrants {
   model::ContainerId id;
   model::rm::ContainerState state = model::rm::ContainerState::kAllocated;
@@ -49,9 +49,7 @@ using WaitingGrants = boost::intrusive::list<Container, boost::intrusive::consta
 class ContainerTable {
  public:
   /// Null when it is not there.
-  Container* Find(const model::ContainerId& id) {
-    return const_cast<Container*>(std::as_const(*this).Find(id));
-  }
+  Container* Find(const model::ContainerId& id) { return const_cast<Container*>(std::as_const(*this).Find(id)); }
   const Container* Find(const model::ContainerId& id) const {
     if (size_ == 0) return nullptr;
     const uint32_t hash = HashOf(id);
@@ -118,8 +116,8 @@ class ContainerTable {
 
   // Numbers of one attempt follow each other.
   static uint32_t HashOf(const model::ContainerId& id) {
-    const uint64_t mixed = (static_cast<uint64_t>(id.value) + (static_cast<uint64_t>(id.attempt.attempt) << 32)) *
-                           0x9fb21c651e98df25;
+    const uint64_t mixed =
+        (static_cast<uint64_t>(id.value) + (static_cast<uint64_t>(id.attempt.attempt) << 32)) * 0x9fb21c651e98df25;
     return static_cast<uint32_t>(mixed >> 32);
   }
   size_t Home(uint32_t hash) const { return hash & (entries_.size() - 1); }

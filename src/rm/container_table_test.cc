@@ -23,8 +23,8 @@ TEST(ContainerTable, EqualsAMapThroughRandomChanges) {
   std::map<model::ContainerId, const Container*> expected;
   for (int round = 0; round < 20'000; ++round) {
     // Of two attempts and two epochs, dense as a scheduler numbers them.
-    const model::ContainerId id =
-        Id(static_cast<int64_t>(random() % 60) + (random() % 2 ? int64_t{1} << 40 : 0), 1 + static_cast<int>(random() % 2));
+    const model::ContainerId id = Id(static_cast<int64_t>(random() % 60) + (random() % 2 ? int64_t{1} << 40 : 0),
+                                     1 + static_cast<int>(random() % 2));
     const auto known = expected.find(id);
     ASSERT_EQ(table.Find(id), known == expected.end() ? nullptr : known->second) << "containers stay where they are";
     if (random() % 2 == 0) {
