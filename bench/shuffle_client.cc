@@ -1,9 +1,10 @@
 // A raw client of Spark's shuffle protocol, for measuring any service of it: registers an executor, then fetches blocks
 // over several connections from one thread and prints one JSON line.
 //   bench_shuffle_client --port P --dirs DIR[,DIR] --maps M --reduces R [--register] [--connections C] [--window W]
-//     [--seconds S] [--lone]
+//     [--seconds S] [--lone [--awake]]
 // Each request asks for one reduce id of every map; W requests of a connection are open at a time. --lone: one
-// connection, one block at a time, latencies.
+// connection, one block at a time, latencies; --awake: the client looks for its answer again and again instead of
+// sleeping, so that its own waking is no part of them.
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -40,6 +41,7 @@ struct Options {
   double seconds = 3;
   bool register_first = false;
   bool lone = false;
+  bool awake = false;
   std::string app = "bench";
 };
 
@@ -218,7 +220,13 @@ void Lone(const Options& options) {
     const auto begin = Clock::now();
     const uint64_t before = connection.blocks;
     connection.Ask(1);
-    while (connection.blocks == before || connection.TakeDone() == 0) connection.ReadBlocking();
+    while (connection.blocks == before || connection.TakeDone() == 0) {
+      if (options.awake) {
+        connection.Read();
+      } else {
+        connection.ReadBlocking();
+      }
+    }
     micros.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
   }
   std::sort(micros.begin(), micros.end());
@@ -260,6 +268,8 @@ int main(int argc, char** argv) {
       options.register_first = true;
     else if (word == "--lone")
       options.lone = true;
+    else if (word == "--awake")
+      options.awake = true;
     else
       Die("unknown option " + word);
   }

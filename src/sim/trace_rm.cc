@@ -15,6 +15,7 @@ namespace ms = model::scheduler;
 namespace {
 
 constexpr int64_t kTimestamp = 1;  // of application ids, as TraceRun makes them
+constexpr size_t kTextMax = 4096;  // of a list of events in a problem
 /// Calls of masters have the tokens that the run gave them; all others lie above.
 constexpr mr::CallToken kOwnCalls = mr::CallToken{1} << 62;
 constexpr base::Duration kNever = base::Duration::Seconds(100LL * 365 * 24 * 3600);
@@ -37,7 +38,7 @@ fairlead::rm::Config RmConfig() {
 /// Decides what was decided before, as long as it is told what was told before.
 class RmFollower::Echo final : public scheduler::Scheduler {
  public:
-  explicit Echo(std::string& problem) : problem_(problem) {}
+  std::string problem;  // the first
 
   /// From now on the turns of one step of that log.
   void Begin(const StepLog& log, size_t first_turn, size_t turns_end) {
@@ -48,11 +49,11 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   bool done() const { return turn_ == turns_end_; }
 
   void Step(base::Instant now, std::span<const ms::Event> events, scheduler::EffectSink& out) override {
-    if (!problem_.empty()) return;
+    if (!problem.empty()) return;
     const std::span<const ms::Event> expected = done() ? std::span<const ms::Event>() : Told();
     if (done() || !std::equal(events.begin(), events.end(), expected.begin(), expected.end(), Same)) {
-      problem_ = "at " + std::to_string(now.ns / 1'000'000) + " ms the resource manager told its scheduler " +
-                 Text(events) + " where " + Text(expected) + " was foreseen";
+      problem = "at " + std::to_string(now.ns / 1'000'000) + " ms the resource manager told its scheduler " +
+                Text(events) + " where " + Text(expected) + " was foreseen";
       return;
     }
     const size_t from = turn_ == 0 ? 0 : log_->turns[turn_ - 1].effects_end;
@@ -64,7 +65,7 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   base::Instant NextDeadline() const override {
     return !done() && Told().empty() ? base::Instant{} : base::Instant::Max();
   }
-  std::string CheckInvariants() const override { return problem_; }
+  std::string CheckInvariants() const override { return problem; }
   uint64_t StateHash() const override { return 0; }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return std::make_unique<Echo>(*this); }
   scheduler::View GetView() const override { return {}; }
@@ -100,18 +101,22 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   }
   static std::string Text(std::span<const ms::Event> events) {
     std::string text = "[";
-    for (const ms::Event& event : events) base::ToJson(text, event);
+    for (const ms::Event& event : events) {
+      if (text.size() > kTextMax) return text.substr(0, kTextMax) + "...]";
+      base::ToJson(text, event);
+    }
     return text + "]";
   }
 
-  std::string& problem_;
   const StepLog* log_ = nullptr;
   size_t turn_ = 0;
   size_t turns_end_ = 0;
 };
 
-RmFollower::RmFollower() : machine_(RmConfig(), std::make_unique<Echo>(problem_)), calls_(kOwnCalls) {
-  echo_ = static_cast<Echo*>(const_cast<scheduler::Scheduler*>(&machine_.scheduler()));
+RmFollower::RmFollower() : RmFollower(std::make_unique<Echo>()) {}
+
+RmFollower::RmFollower(std::unique_ptr<Echo> echo)
+    : echo_(*echo), machine_(RmConfig(), std::move(echo)), calls_(kOwnCalls) {
   mr::Started started;
   started.cluster_timestamp = kTimestamp;
   batch_.push_back(started);
@@ -120,6 +125,12 @@ RmFollower::RmFollower() : machine_(RmConfig(), std::make_unique<Echo>(problem_)
 
 RmFollower::~RmFollower() = default;
 
+const std::string& RmFollower::problem() const { return echo_.problem; }
+
+void RmFollower::Fail(std::string problem) {
+  if (echo_.problem.empty()) echo_.problem = std::move(problem);
+}
+
 void RmFollower::Follow(const StepLog& log) {
   size_t event = 0;
   size_t turn = 0;
@@ -127,20 +138,18 @@ void RmFollower::Follow(const StepLog& log) {
   foreseen_events_ = {};
   foreseen_effects_ = {};
   for (const StepLog::Step& step : log.steps) {
-    if (!problem_.empty()) return;
+    if (!problem().empty()) return;
     Foresee(log, event, turn == 0 ? 0 : log.turns[turn - 1].effects_end);
     now_ = step.now;
-    echo_->Begin(log, turn, step.turns_end);
+    echo_.Begin(log, turn, step.turns_end);
     // A master unregisters before its process ends.
     for (; unregistered < step.unregistered_end; ++unregistered) Unregister(log.unregistered[unregistered]);
     for (size_t i = event; i < event + step.said; ++i) {
       std::visit([this](const auto& one) { On(one); }, log.events[i]);
     }
     Flush();
-    if (problem_.empty() && !echo_->done()) {
-      problem_ = "at " + std::to_string(now_.ns / 1'000'000) +
-                 " ms the resource manager told its scheduler less than "
-                 "was foreseen";
+    if (!echo_.done()) {
+      Fail("at " + std::to_string(now_.ns / 1'000'000) + " ms the resource manager told less than was foreseen");
     }
     turn = step.turns_end;
     event = turn == 0 ? 0 : log.turns[turn - 1].events_end;
@@ -213,9 +222,7 @@ void RmFollower::Answer(const mr::LaunchMaster& effect) {
   batch_.push_back(std::move(call));
 }
 
-void RmFollower::Answer(const mr::CallRefused& effect) {
-  if (problem_.empty()) problem_ = effect.exception + ": " + effect.message;
-}
+void RmFollower::Answer(const mr::CallRefused& effect) { Fail(effect.exception + ": " + effect.message); }
 
 // Nodes.
 
@@ -275,7 +282,7 @@ const fairlead::rm::Attempt* RmFollower::Registered(model::AppIndex index) {
   const fairlead::rm::App* app = machine_.core().AppAt(index);
   const fairlead::rm::Attempt* attempt = app ? app->current() : nullptr;
   if (attempt && attempt->known && attempt->response_id >= 0) return attempt;
-  if (problem_.empty()) problem_ = "job " + std::to_string(index.value) + " has no master that has registered";
+  Fail("job " + std::to_string(index.value) + " has no master that has registered");
   return nullptr;
 }
 

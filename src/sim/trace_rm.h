@@ -23,7 +23,7 @@ class RmFollower {
   /// Takes the steps in order.
   void Follow(const StepLog& log);
   /// The first thing that the rm core told or answered otherwise than foreseen, after which it follows no further.
-  const std::string& problem() const { return problem_; }
+  const std::string& problem() const;
   const process::rm::ResourceMachine& machine() const { return machine_; }
 
  private:
@@ -67,8 +67,10 @@ class RmFollower {
   template <class Other>
   void Answer(const Other&) {}
 
-  std::string problem_;
-  Echo* echo_;  // the machine's scheduler
+  explicit RmFollower(std::unique_ptr<Echo> echo);
+  void Fail(std::string problem);
+
+  Echo& echo_;  // the machine's scheduler
   process::rm::ResourceMachine machine_;
   base::Instant now_;
   std::vector<model::rm::OuterEvent> batch_;
