@@ -53,7 +53,9 @@ void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
   now_ = now;
   wall_ = wall;
   const SinkScope scope(sink_, &sink);
-  while (!heartbeats_.empty()) AnswerWaitingHeartbeat(heartbeats_.begin()->first);
+  std::sort(heartbeats_.begin(), heartbeats_.end());
+  for (const model::NodeIndex index : heartbeats_) AnswerWaitingHeartbeat(index);
+  heartbeats_.clear();
   for (const auto& [call, waiting] : std::exchange(allocates_, {})) {
     Refuse(call, "YarnException", last_failure_.empty() ? "the scheduler gave no answer" : last_failure_);
   }

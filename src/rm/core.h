@@ -117,8 +117,14 @@ class Core {
   // core.cc
   void Handle(const model::rm::OuterEvent& event);
   void HandleScheduler(const model::scheduler::Effect& effect);
-  void Emit(model::rm::OuterEffect effect) { sink_->outer.push_back(std::move(effect)); }
-  void Tell(model::scheduler::Event event) { sink_->scheduler.push_back(std::move(event)); }
+  template <class T>
+  void Emit(T effect) {
+    sink_->outer.emplace_back(std::move(effect));
+  }
+  template <class T>
+  void Tell(T event) {
+    sink_->scheduler.emplace_back(std::move(event));
+  }
   void Refuse(model::rm::CallToken call, std::string exception, std::string message);
   void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
   void Store(std::vector<model::rm::StoreRow> rows, Continuation continuation);
@@ -269,10 +275,10 @@ class Core {
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;
-  std::map<uint64_t, Continuation> waiting_;                     // by transaction
-  std::map<model::rm::CallToken, WaitingAllocate> allocates_;    // asked of the scheduler in this step
-  std::map<model::rm::CallToken, std::string> moves_;            // target queue
-  std::map<model::NodeIndex, model::rm::CallToken> heartbeats_;  // answered at the end of the step
+  std::map<uint64_t, Continuation> waiting_;                   // by transaction
+  std::map<model::rm::CallToken, WaitingAllocate> allocates_;  // asked of the scheduler in this step
+  std::map<model::rm::CallToken, std::string> moves_;          // target queue
+  std::vector<model::NodeIndex> heartbeats_;                   // answered at the end of the step
   std::string last_failure_;
 
   // Valid during a step only.

@@ -329,15 +329,14 @@ void Core::On(const model::rm::Heartbeat& event) {
     Emit(std::move(answer));
     return;
   }
-  heartbeats_[node->index] = event.call;
+  node->heartbeat = event.call;
+  heartbeats_.push_back(node->index);
 }
 
 void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
-  const auto it = heartbeats_.find(index);
-  if (it == heartbeats_.end()) return;
-  const model::rm::CallToken call = it->second;
-  heartbeats_.erase(it);
   Node& node = nodes_[index.value];
+  if (!node.heartbeat) return;
+  const model::rm::CallToken call = *std::exchange(node.heartbeat, std::nullopt);
   node.response_id = NextResponseId(node.response_id);
   model::rm::HeartbeatAnswer answer = NothingNew(node);
   answer.call = call;
@@ -424,7 +423,7 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
 
 // An unhealthy node leaves the scheduler and its containers end, as in Hadoop; healthy again it gets a new index.
 Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
-  node.health_report = event.health_report;
+  if (node.health_report != event.health_report) node.health_report = event.health_report;
   node.health_time = event.health_time;
   if (node.state == NodeState::kRunning && !event.healthy) {
     node.in_scheduler = false;

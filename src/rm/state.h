@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -185,6 +186,7 @@ struct Node {
   bool resized = false;
   int32_t response_id = 0;
   base::Instant last_seen;
+  std::optional<model::rm::CallToken> heartbeat;                  // to be answered at the end of the step
   std::shared_ptr<const model::rm::HeartbeatAnswer> last_answer;  // null: it told nothing
   RunningContainers running;
   boost::container::flat_set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet

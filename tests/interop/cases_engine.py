@@ -184,7 +184,7 @@ register_examples()
 
 def long_page_rank(cluster, work):
     """A running PageRank of many shuffles whose executors have written some of them."""
-    arguments, check = page_rank(work, edges=20000, iterations=120)
+    arguments, check = page_rank(work, edges=20000, iterations=400)
     job = start(cluster, work, "page_rank", *arguments)
 
     def shuffled():
