@@ -244,7 +244,6 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
 
 base::Status WriteResults(const std::string& directory, const std::vector<sim::RunResult>& runs) {
   const auto disk = env_posix::MakePosixDisk();
-  if (const base::Status made = disk->MakeDirectories(directory); !made) return made;
   const std::pair<const char*, std::string> files[] = {{"report.html", sim::ReportHtml(runs)},
                                                        {"results.json", sim::ResultsJson(runs)},
                                                        {"samples.csv", sim::SamplesCsv(runs)},
@@ -291,16 +290,15 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
     return Complain(command, workload.error().message, code == 0 ? kUsage : static_cast<ExitCode>(code));
   }
   if (workload->jobs.empty() && !workload->synthetic) return Complain(command, "the trace has no jobs", kUsage);
+  if (!arguments.out.empty()) {  // before minutes of work, not after
+    const base::Status made = env_posix::MakePosixDisk()->MakeDirectories(arguments.out);
+    if (!made) return Complain(command, made.error().message, kFailed);
+  }
   std::vector<sim::RunResult> runs;
   for (const std::string& name : profiles) {
     auto run = RunOne(arguments, *workload, name);
     if (!run) return Complain(command, run.error().message, kUsage);
     runs.push_back(std::move(*run));
-  }
-  if (!arguments.out.empty()) {
-    if (const base::Status written = WriteResults(arguments.out, runs); !written) {
-      return Complain(command, written.error().message, kFailed);
-    }
   }
   if (arguments.json) {
     std::fputs(sim::ResultsJson(runs).c_str(), stdout);
@@ -314,12 +312,18 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
       std::printf("%s: %lld grants in %.1f s, decisions %016llx\n", run.profile.c_str(),
                   static_cast<long long>(run.grants), run.real_seconds, static_cast<unsigned long long>(run.decisions));
     }
-    if (!arguments.out.empty())
+  }
+  if (!arguments.out.empty()) {
+    const base::Status written = WriteResults(arguments.out, runs);
+    if (!written) return Complain(command, written.error().message, kFailed);
+    if (!arguments.json) {
       std::printf("written: %s/report.html, results.json, samples.csv, jobs.csv\n", arguments.out.c_str());
+    }
   }
   int code = kOk;
   for (const sim::RunResult& run : runs) {
-    if (run.unfinished + run.rejected > 0) code = Complain(command, run.profile + ": " + run.first_problem, kFailed);
+    if (run.unfinished + run.rejected > 0 || run.diverged)
+      code = Complain(command, run.profile + ": " + run.first_problem, kFailed);
   }
   return code;
 }

@@ -59,6 +59,7 @@ struct RunResult {
   int64_t rejected = 0;
   int64_t unfinished = 0;
   std::string first_problem;  // of a job that was refused or did not end
+  bool diverged = false;      // the rm core told the scheduler otherwise than it was told: `first_problem` says what
   int64_t tasks = 0;
   int64_t grants = 0;
   int64_t makespan_ms = 0;  // first submission to last end

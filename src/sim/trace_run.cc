@@ -80,7 +80,10 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
   }
   recorder_.Close(now_ms_);
   Unfinished();
-  if (const std::string problem = target_.Finish(); !problem.empty()) result_.first_problem = problem;
+  if (const std::string problem = target_.Finish(); !problem.empty()) {
+    result_.first_problem = problem;
+    result_.diverged = true;
+  }
   Summarize(result_);
   result_.decisions = decisions_.value();
   result_.real_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
