@@ -385,7 +385,6 @@ void Core::AppFinalSaved(App& app, bool ok) {
 
 void Core::Complete(App& app, AppState final_state) {
   SetState(app, final_state, "APP_COMPLETED");
-  for (const model::NodeIndex index : app.ran_on) PrefetchNode(index);
   for (const model::NodeIndex index : app.ran_on) {
     Node& node = LiveNode(index);
     node.finished_apps.insert(app.submission.id);

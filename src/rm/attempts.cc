@@ -181,7 +181,6 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
 }
 
 void Core::AckToldContainers(Attempt& attempt) {
-  for (const auto& [node, container] : attempt.told) PrefetchNode(node);
   for (const auto& [node, container] : attempt.told) {
     Node& live = LiveNode(node);
     if (live.completed.contains(container)) live.forget.insert(container);

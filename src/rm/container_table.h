@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/prefetch.h"
 #include "model/ids.h"
 #include "model/rm.h"
 
@@ -51,12 +50,7 @@ class ContainerTable {
   /// Null when it is not there.
   Container* Find(const model::ContainerId& id) { return const_cast<Container*>(std::as_const(*this).Find(id)); }
   const Container* Find(const model::ContainerId& id) const {
-    if (size_ == 0) return nullptr;
-    const uint32_t hash = HashOf(id);
-    for (size_t at = Home(hash); entries_[at].container; at = Next(at)) {
-      if (entries_[at].hash == hash && entries_[at].container->id == id) return entries_[at].container.get();
-    }
-    return nullptr;
+    return size_ == 0 ? nullptr : entries_[PlaceOf(id)].container.get();
   }
   bool Contains(const model::ContainerId& id) const { return Find(id) != nullptr; }
 
@@ -71,26 +65,12 @@ class ContainerTable {
   /// Takes it out; null when it is not there.
   std::unique_ptr<Container> Take(const model::ContainerId& id) {
     if (size_ == 0) return nullptr;
-    const uint32_t hash = HashOf(id);
-    size_t at = Home(hash);
-    while (entries_[at].container && (entries_[at].hash != hash || entries_[at].container->id != id)) at = Next(at);
-    if (!entries_[at].container) return nullptr;
-    std::unique_ptr<Container> taken = std::move(entries_[at].container);
+    const size_t place = PlaceOf(id);
+    std::unique_ptr<Container> taken = std::move(entries_[place].container);
+    if (!taken) return nullptr;
     --size_;
-    Close(at);
+    Close(place);
     return taken;
-  }
-
-  /// First the place where it would stand, then, called once more a little later, the container.
-  void PrefetchPlace(const model::ContainerId& id) const {
-    if (size_ != 0) base::Prefetch(&entries_[Home(HashOf(id))], sizeof(Entry));
-  }
-  void PrefetchContainer(const model::ContainerId& id) const {
-    if (size_ == 0) return;
-    const uint32_t hash = HashOf(id);
-    size_t at = Home(hash);
-    while (entries_[at].container && entries_[at].hash != hash) at = Next(at);
-    base::Prefetch(entries_[at].container.get(), sizeof(Container));
   }
 
   size_t size() const { return size_; }
@@ -122,6 +102,14 @@ class ContainerTable {
   }
   size_t Home(uint32_t hash) const { return hash & (entries_.size() - 1); }
   size_t Next(size_t at) const { return (at + 1) & (entries_.size() - 1); }
+
+  /// Where it stands, else the gap at which the search for it ends. There is a gap: the table is not empty.
+  size_t PlaceOf(const model::ContainerId& id) const {
+    const uint32_t hash = HashOf(id);
+    size_t at = Home(hash);
+    while (entries_[at].container && (entries_[at].hash != hash || entries_[at].container->id != id)) at = Next(at);
+    return at;
+  }
 
   Container* Put(Entry entry) {
     size_t at = Home(entry.hash);

@@ -291,32 +291,6 @@ const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
   return nullptr;
 }
 
-void Core::Expect(model::NodeIndex index, int round) const {
-  const Node* node = NodeAt(index);
-  if (!node) return;
-  if (round == 0) {
-    base::Prefetch(node, kHotNode);
-  } else if (round == 1) {
-    node->running.Prefetch();
-    for (const auto* ids : {&node->completed, &node->forget, &node->cleanup}) {
-      if (!ids->empty()) base::Prefetch(&*ids->begin(), ids->size() * sizeof(model::ContainerId));
-    }
-  }
-}
-
-void Core::Expect(model::AppIndex index, const model::ContainerId& container, int round) const {
-  const App* app = apps_.Find(index);
-  if (!app) return;
-  if (round == 0) {
-    base::Prefetch(app, kHotApp);
-  } else if (round == 1) {
-    app->containers.PrefetchPlace(container);
-    if (const Attempt* attempt = app->current()) base::Prefetch(attempt, kHotAttempt);
-  } else {
-    app->containers.PrefetchContainer(container);
-  }
-}
-
 model::Resources Core::MaximumAllocation(base::Instant now) const {
   if (active_nodes_.empty() || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
   model::Resources maximum;

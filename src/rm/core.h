@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/prefetch.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/rm.h"
@@ -74,11 +73,6 @@ class Core {
     for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index.value]);
     for (const auto& [address, index] : gone_nodes_) visit(nodes_[index.value]);
   }
-  /// Hints that an event about a node or a container of an application comes soon: what it will touch begins to come
-  /// into the cache, nothing changes. Rounds 0, 1 and 2 in this order, some events apart: each finds its way by what
-  /// the one before has brought.
-  void Expect(model::NodeIndex node, int round) const;
-  void Expect(model::AppIndex app, const model::ContainerId& container, int round) const;
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const;
   /// True while the attempt's AMRM token is worth something.
@@ -223,8 +217,6 @@ class Core {
   std::string EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const;
 
   // nodes.cc
-  /// For work on many nodes: all of them are fetched from memory at the same time instead of one after the other.
-  void PrefetchNode(model::NodeIndex index) const { base::Prefetch(&nodes_[index.value], kHotNode); }
   void On(const model::rm::RegisterNode& event);
   void On(const model::rm::Heartbeat& event);
   void On(const model::rm::UnregisterNode& event);

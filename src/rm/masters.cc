@@ -242,11 +242,7 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   acquired.app = app.index;
   acquired.containers.reserve(attempt.granted.size());
   answer.granted.reserve(attempt.granted.size());
-  const std::vector<model::ContainerId> granted = std::exchange(attempt.granted, {});
-  for (const model::ContainerId& id : granted) {
-    if (const Container* container = app.containers.Find(id)) PrefetchNode(container->node);
-  }
-  for (const model::ContainerId& id : granted) {
+  for (const model::ContainerId& id : std::exchange(attempt.granted, {})) {
     Container* container = app.containers.Find(id);
     if (!container || container->state != model::rm::ContainerState::kAllocated) continue;
     container->state = model::rm::ContainerState::kAcquired;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/prefetch.h"
 #include "model/ids.h"
 
 namespace fairlead::rm {
@@ -54,8 +53,6 @@ class RunningContainers {
     const size_t at = Place(id);
     if (at < entries_.size() && entries_[at].id == id) entries_[at].over = true;
   }
-
-  void Prefetch() const { base::Prefetch(entries_.data(), entries_.size() * sizeof(Entry)); }
 
   void Clear() { entries_.clear(); }
   bool empty() const { return entries_.empty(); }

@@ -71,11 +71,6 @@ struct Unregistration {
   std::string tracking_url;
 };
 
-/// Bytes at the beginning of an application, an attempt and a node that nearly every event about them touches.
-inline constexpr size_t kHotApp = 128;
-inline constexpr size_t kHotAttempt = 192;
-inline constexpr size_t kHotNode = 384;
-
 struct Attempt {
   // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;

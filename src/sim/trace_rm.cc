@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/codec.h"
-#include "base/prefetch.h"
 
 namespace fairlead::sim {
 
@@ -135,11 +134,8 @@ void RmFollower::Follow(const StepLog& log) {
   size_t event = 0;
   size_t turn = 0;
   size_t unregistered = 0;
-  foreseen_events_ = {};
-  foreseen_effects_ = {};
   for (const StepLog::Step& step : log.steps) {
     if (!problem().empty()) return;
-    Foresee(log, event, turn == 0 ? 0 : log.turns[turn - 1].effects_end);
     now_ = step.now;
     echo_.Begin(log, turn, step.turns_end);
     // A master unregisters before its process ends.
@@ -154,40 +150,6 @@ void RmFollower::Follow(const StepLog& log) {
     turn = step.turns_end;
     event = turn == 0 ? 0 : log.turns[turn - 1].events_end;
   }
-}
-
-void RmFollower::Foresee(const StepLog& log, size_t event, size_t effect) {
-  constexpr std::array<size_t, 3> kAhead = {48, 32, 16};
-  const auto look = [&](const auto& list, size_t from, std::array<size_t, 3>& foreseen) {
-    for (int round = 0; round < 3; ++round) {
-      const auto at = static_cast<size_t>(round);
-      const size_t end = std::min(list.size(), from + kAhead[at]);
-      for (size_t i = std::max(foreseen[at], from); i < end; ++i) Expect(list[i], round);
-      foreseen[at] = std::max(foreseen[at], end);
-    }
-  };
-  look(log.events, event, foreseen_events_);
-  look(log.effects, effect, foreseen_effects_);
-}
-
-void RmFollower::ExpectContainer(const model::ContainerId& id, int round) const {
-  // Jobs are numbered as they come.
-  machine_.core().Expect(model::AppIndex{static_cast<uint32_t>(id.attempt.app.number - 1)}, id, round);
-}
-
-void RmFollower::Expect(const ms::Event& event, int round) const {
-  const auto* updated = std::get_if<ms::NodeUpdated>(&event);
-  if (!updated || updated->node.value >= nodes_.size()) return;
-  machine_.core().Expect(updated->node, round);
-  for (const model::ContainerId& id : updated->launched) ExpectContainer(id, round);
-  for (const ms::Completion& completion : updated->completed) ExpectContainer(completion.container, round);
-  const Node& node = nodes_[updated->node.value];
-  if (round == 0) base::Prefetch(&node, sizeof(Node));
-  if (round == 1) base::Prefetch(node.running.data(), node.running.size() * sizeof(model::ContainerId));
-}
-
-void RmFollower::Expect(const ms::Effect& effect, int round) const {
-  if (const auto* granted = std::get_if<ms::Granted>(&effect)) ExpectContainer(granted->container, round);
 }
 
 void RmFollower::Flush() {

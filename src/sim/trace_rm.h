@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,12 +39,6 @@ class RmFollower {
     uint32_t node = 0;
   };
 
-  /// Looks ahead in the log: hardly anything of a large cluster is in the cache when its time comes.
-  void Foresee(const StepLog& log, size_t event, size_t effect);
-  void Expect(const model::scheduler::Event& event, int round) const;
-  void Expect(const model::scheduler::Effect& effect, int round) const;
-  void ExpectContainer(const model::ContainerId& id, int round) const;
-
   void On(const model::scheduler::NodeAdded& event);
   void On(const model::scheduler::NodeRemoved& event);
   void On(const model::scheduler::NodeUpdated& event);
@@ -78,9 +71,6 @@ class RmFollower {
   model::rm::CallToken calls_;
   std::vector<Node> nodes_;  // by NodeIndex
   std::vector<Lent> lent_;
-  // By round, how much of the log.
-  std::array<size_t, 3> foreseen_events_{};
-  std::array<size_t, 3> foreseen_effects_{};
 };
 
 }  // namespace fairlead::sim

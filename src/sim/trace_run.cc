@@ -91,12 +91,13 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
 }
 
 void TraceRun::Add(Kind kind, int64_t at_ms, uint32_t who, uint32_t what) {
-  due_.push({static_cast<uint64_t>(at_ms) << kKindBits | static_cast<uint64_t>(kind), who, what});
+  due_.push_back({static_cast<uint64_t>(at_ms) << kKindBits | static_cast<uint64_t>(kind), who, what});
+  std::push_heap(due_.begin(), due_.end(), std::greater<>());
 }
 
 bool TraceRun::NextTime(int64_t& at_ms) const {
   at_ms = INT64_MAX;
-  if (!due_.empty()) at_ms = static_cast<int64_t>(due_.top().key >> kKindBits);
+  if (!due_.empty()) at_ms = static_cast<int64_t>(due_.front().key >> kKindBits);
   if (has_ahead_) at_ms = std::min(at_ms, ahead_.submit_ms);
   if (const base::Instant deadline = target_.NextDeadline(); deadline != base::Instant::Max()) {
     at_ms = std::min(at_ms, CeilMillis(deadline));
@@ -105,9 +106,10 @@ bool TraceRun::NextTime(int64_t& at_ms) const {
 }
 
 void TraceRun::HandleDue() {
-  while (!due_.empty() && static_cast<int64_t>(due_.top().key >> kKindBits) <= now_ms_) {
-    const Due due = due_.top();
-    due_.pop();
+  while (!due_.empty() && static_cast<int64_t>(due_.front().key >> kKindBits) <= now_ms_) {
+    const Due due = due_.front();
+    std::pop_heap(due_.begin(), due_.end(), std::greater<>());
+    due_.pop_back();
     switch (static_cast<Kind>(due.key & ((1 << kKindBits) - 1))) {
       case Kind::kFault:
         HandleFault(setup_.faults.losses[due.who].node, due.what == 0);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/heap/d_ary_heap.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -128,8 +127,7 @@ class TraceRun {
 
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
-  /// Flat, because a hundred thousand wait: a pop touches a third of what a binary heap would.
-  boost::heap::d_ary_heap<Due, boost::heap::arity<8>, boost::heap::compare<std::greater<>>> due_;  // earliest first
+  std::vector<Due> due_;  // heap, earliest first
   std::vector<model::scheduler::Event> events_;
   uint64_t calls_ = 0;             // of masters
   std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn

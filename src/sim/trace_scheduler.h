@@ -11,7 +11,7 @@ namespace fairlead::sim {
 
 /// A scheduler by itself, told what the rm core would tell it: attempts, the asks for their masters, which grants
 /// masters have heard of, and ends of jobs. That these are the very events the rm core makes is checked whenever it
-/// runs beside (RmTarget).
+/// runs beside (BothTarget).
 class SchedulerTarget final : public TraceTarget {
  public:
   explicit SchedulerTarget(scheduler::Scheduler& scheduler) : scheduler_(scheduler) {}
