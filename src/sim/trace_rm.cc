@@ -24,7 +24,7 @@ fairlead::rm::Config RmConfig() {
   fairlead::rm::Config config;
   config.max_attempts = config.global_max_attempts = INT32_MAX;
   config.master_expiry = config.node_expiry = config.grant_expiry = kNever;
-  config.configured_maximum_for = kNever;  // what no node could hold waits and says why, instead of being refused
+  config.configured_maximum_for = kNever;  // a lost rack makes no ask impossible
   config.minimum = {};
   config.increment = {};
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) config.maximum[type] = INT64_MAX / 4;

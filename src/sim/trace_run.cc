@@ -68,7 +68,7 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
   has_ahead_ = source_.Next(ahead_);
   StepAll();
   uint64_t turns = 0;
-  while (has_ahead_ || result_.jobs + result_.rejected < static_cast<int64_t>(jobs_.size())) {
+  while (has_ahead_ || result_.jobs + result_.rejected - refused_ < static_cast<int64_t>(jobs_.size())) {
     int64_t next = 0;
     if (!NextTime(next)) break;
     if (!has_ahead_ && running_ == 0 && faults_left_ == 0 && next - moved_ms_ > kStuckMs) break;
@@ -233,6 +233,15 @@ void TraceRun::Arrive() {
   job->trace = std::move(ahead_);
   has_ahead_ = source_.Next(ahead_);
   moved_ms_ = now_ms_;
+  if (const model::Resources* size = TooLarge(job->trace)) {
+    if (result_.first_problem.empty()) {
+      result_.first_problem =
+          "job " + job->trace.name + " was refused: it asks for " + ToString(*size) + ", larger than every node";
+    }
+    ++result_.rejected;
+    ++refused_;
+    return;
+  }
   ms::AppAdded added;
   added.app = {app};
   added.id = {kTimestamp, static_cast<int32_t>(app) + 1};
@@ -244,6 +253,18 @@ void TraceRun::Arrive() {
   events_.push_back(std::move(added));
   job->ideal_ms = IdealMs(job->trace);
   jobs_.push_back(std::move(job));
+}
+
+/// What no node could hold even when empty; null: nothing. YARN's service for masters refuses such asks, whatever the
+/// scheduler (InvalidResourceRequestException).
+const model::Resources* TraceRun::TooLarge(const TraceJob& job) const {
+  const auto fits = [&](const model::Resources& size) {
+    return std::any_of(list_.begin(), list_.end(), [&](const TraceNode& node) { return size.FitsIn(node.capacity); });
+  };
+  if (!fits(setup_.master_size)) return &setup_.master_size;
+  const auto stage =
+      std::find_if(job.stages.begin(), job.stages.end(), [&](const auto& one) { return !fits(one.size); });
+  return stage == job.stages.end() ? nullptr : &stage->size;
 }
 
 model::Ask TraceRun::MasterAsk() const {

@@ -92,6 +92,7 @@ class TraceRun {
   void Launch(uint32_t node, const model::ContainerId& id);
 
   void Arrive();
+  const model::Resources* TooLarge(const TraceJob& job) const;
   model::Ask MasterAsk() const;
   void Claim(uint32_t app, Job& job);
   void Call(uint32_t app, Job& job);
@@ -137,6 +138,7 @@ class TraceRun {
   std::vector<std::unique_ptr<Job>> jobs_;  // by AppIndex; gone when ended
   TraceJob ahead_;
   bool has_ahead_ = false;
+  int64_t refused_ = 0;  // jobs that were not even submitted
   int64_t running_ = 0;  // tasks
   int64_t faults_left_ = 0;
 };
