@@ -138,7 +138,6 @@ class TraceRun {
   std::vector<std::unique_ptr<Job>> jobs_;  // by AppIndex; gone when ended
   TraceJob ahead_;
   bool has_ahead_ = false;
-  int64_t refused_ = 0;  // jobs that were not even submitted
   int64_t running_ = 0;  // tasks
   int64_t faults_left_ = 0;
 };

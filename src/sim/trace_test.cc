@@ -186,14 +186,14 @@ TEST(TraceRunTest, LostNodesCostWorkAndNoJob) {
   }
 }
 
-TEST(TraceRunTest, WhatNoNodeCouldHoldIsRefusedUnderEveryProfile) {
+TEST(TraceRunTest, WhatNoNodeCouldHoldDoesNotRunUnderAnyProfile) {
   std::vector<TraceJob> jobs = {Job("a", 2, 10'000), Job("a", 2, 10'000, 20'000)};
   jobs[0].stages[0].size = model::Resources::Of(1024, 9);
   for (const std::string& name : ProfileNames()) {
     SCOPED_TRACE(name);
     JobList list(jobs);
     const RunResult result = RunProfile(name, Nodes(2, 8), list);
-    EXPECT_EQ(result.rejected, 1);
+    EXPECT_EQ(result.unfinished, 1);
     EXPECT_EQ(result.jobs, 1);
     EXPECT_EQ(result.tasks, 2);
     EXPECT_NE(result.first_problem.find("vCores:9>, larger than every node"), std::string::npos)
