@@ -72,7 +72,7 @@ void Core::On(const model::rm::Submit& event) {
   if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
   app.placing = true;
-  app_by_id_[app.submission.id] = app.index;
+  app_by_id_[app.submission.id] = &app;
   model::scheduler::AppAdded added;
   added.app = app.index;
   added.id = app.submission.id;

@@ -232,7 +232,7 @@ base::Instant Core::NextDeadline() const {
 
 App* Core::MutableApp(const model::ApplicationId& id) {
   const auto it = app_by_id_.find(id);
-  return it == app_by_id_.end() ? nullptr : &apps_[it->second];
+  return it == app_by_id_.end() ? nullptr : it->second;
 }
 
 Attempt* Core::MutableAttempt(const model::ApplicationAttemptId& id, App** app) {
@@ -259,8 +259,7 @@ App* Core::Require(model::rm::CallToken call, const model::ApplicationId& id) {
 const App* Core::FindApp(const model::ApplicationId& id) const {
   const auto it = app_by_id_.find(id);
   if (it == app_by_id_.end()) return nullptr;
-  const App& app = apps_[it->second];
-  return app.state == AppState::kNew ? nullptr : &app;
+  return it->second->state == AppState::kNew ? nullptr : it->second;
 }
 
 const App* Core::AppAt(model::AppIndex index) const {
@@ -391,8 +390,8 @@ std::string AppError(const App& app) {
 }  // namespace
 
 std::string Core::CheckInvariants() const {
-  for (const auto& [id, index] : app_by_id_) {
-    if (!apps_[index].alive || apps_[index].submission.id != id) {
+  for (const auto& [id, app] : app_by_id_) {
+    if (apps_.Find(app->index) != app || !app->alive || app->submission.id != id) {
       return "application table points at a dead slot: " + ToString(id);
     }
   }

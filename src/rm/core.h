@@ -257,7 +257,7 @@ class Core {
   uint64_t last_txn_ = 0;
   WaitingGrants waiting_grants_;  // lives longer than the containers in it
   AppTable apps_;
-  std::unordered_map<model::ApplicationId, model::AppIndex> app_by_id_;
+  std::unordered_map<model::ApplicationId, App*> app_by_id_;  // those that are not forgotten; they stay where they are
   std::deque<model::AppIndex> completed_apps_;  // oldest first
   int32_t completed_in_store_ = 0;
   std::deque<Node> nodes_;

@@ -418,7 +418,7 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   container->diagnostics = status.diagnostics;
   container->state = ContainerState::kCompleted;
   container->StopWaiting();
-  app->ran_on.insert(node.index);
+  if (!container->launched) app->ran_on.insert(node.index);  // over before its node ever said that it runs
 }
 
 // An unhealthy node leaves the scheduler and its containers end, as in Hadoop; healthy again it gets a new index.

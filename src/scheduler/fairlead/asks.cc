@@ -173,7 +173,7 @@ void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
     at->relax = ask.relax_locality;
   } else if (ask.count > 0) {
     want.lines.insert(at, Line{name, ask.count, ask.name.front() == '/', ask.relax_locality});
-    if (want.registered) places_[name].waiters.emplace_back(slot, want.serial);
+    if (want.waiter != kNone) StandAt(name, want.waiter);
   }
 }
 
@@ -231,6 +231,7 @@ void Core::DropIdleWants(uint32_t slot) {
       if (line.count > 0) return false;
     }
     DropShape(want.shape);
+    ForgetWaiter(want);
     return true;
   });
 }
@@ -240,6 +241,7 @@ void Core::DropWants(uint32_t slot) {
   for (Want& want : app.wants) {
     SetCount(app, want, 0);
     DropShape(want.shape);
+    ForgetWaiter(want);
   }
   app.wants.clear();
   app.classes = 0;
@@ -259,6 +261,7 @@ void Core::RefreshClasses(uint32_t slot) {
 
 void Core::SetPark(uint32_t slot, Want& want, Park park) {
   want.park = park;
+  if (want.waiter != kNone) waiters_[want.waiter].waits = park == Park::kPlace;
   RefreshClasses(slot);
 }
 

@@ -94,7 +94,7 @@ struct Want {
   int32_t count = 0;  // at "*": all that is outstanding
   bool relax_any = true;
   Park park = Park::kNo;
-  bool registered = false;  // in the waiters of its lines
+  uint32_t waiter = kNone;  // stands at the places of its lines as this one, once it has waited
   uint32_t cursor = 0;      // where the next search in `lines` starts
   int64_t gang = 0;
   uint64_t serial = 0;
@@ -161,8 +161,17 @@ struct Partition {
 
 /// Hosts and racks by name number.
 struct Place {
-  std::vector<uint32_t> nodes;                         // alive ones
-  std::vector<std::pair<uint32_t, uint64_t>> waiters;  // (application, serial of its want)
+  std::vector<uint32_t> nodes;    // alive ones
+  std::vector<uint32_t> waiters;  // requests that have waited for it
+};
+
+/// A request that has waited for its places, as a node that got room sees it: of the many that stand at its rack few
+/// wait at the time, and the others are passed over without a look at their applications.
+struct Waiter {
+  uint32_t app = kNone;  // slot; kNone: the request is no more
+  uint32_t entries = 0;  // places where it stands
+  uint64_t serial = 0;   // of its want
+  bool waits = false;    // is parked at kPlace
 };
 
 struct Queue {
@@ -408,7 +417,8 @@ class Core : public Scheduler {
   /// Room may have appeared on the node: wakes the shapes that fit and the requests that wait for it.
   void NodeFreed(uint32_t node);
   void WakeNeighbours(const Node& node);
-  void WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
+  void WakeAt(Place& place);
+  void WakeWaiters(const std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
   /// What the node has for a request that holds nothing there.
   Resources Free(const Node& node) const { return node.capacity - node.used - node.held; }
   bool Open(const Node& node) const { return node.alive && node.schedulable; }
@@ -443,6 +453,9 @@ class Core : public Scheduler {
   void Refuse(uint32_t slot, Want& want, const Limit& limit);
   void Wait(uint32_t slot, Want& want, const Spot& spot);
   void RegisterWaiter(uint32_t slot, Want& want);
+  void StandAt(uint32_t place, uint32_t waiter);
+  /// The request is no more; its entries go when they are met.
+  void ForgetWaiter(const Want& want);
   void MoveCursor(uint32_t label, uint32_t node);
   void TakeCounts(App& app, Want& want, const Spot& spot);
   bool TimerWanted(const Timer& timer);
@@ -521,6 +534,7 @@ class Core : public Scheduler {
   std::string BookErrors() const;
   std::string ShapeErrors(uint32_t shape) const;
   std::string OrderErrors() const;
+  std::string WaiterErrors() const;
 
   FairleadConfig config_;
   size_t types_;
@@ -540,6 +554,8 @@ class Core : public Scheduler {
   std::set<uint32_t> waiting_apps_;              // slots of those with requests that wait for something
   std::vector<Node> nodes_;                      // by NodeIndex
   std::vector<Place> places_;                    // by name number
+  std::vector<Waiter> waiters_;
+  std::vector<uint32_t> spare_waiters_;
   std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for
   std::vector<Partition> partitions_;            // [0] without a label, then by label number + 1
   ContainerTable containers_;

@@ -129,8 +129,35 @@ std::string Core::ShapeErrors(uint32_t index) const {
   return "";
 }
 
+/// Who stands at a place is a request that names it, or is no more.
+std::string Core::WaiterErrors() const {
+  std::vector<uint32_t> entries(waiters_.size());
+  for (const Place& place : places_) {
+    for (const uint32_t waiter : place.waiters) ++entries[waiter];
+  }
+  std::vector<bool> alive(waiters_.size());
+  for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
+    for (const Want& want : apps_[slot].wants) {
+      if (want.waiter == kNone) {
+        if (want.park == Park::kPlace) return "a request waits for places that do not know it";
+        continue;
+      }
+      const Waiter& waiter = waiters_[want.waiter];
+      alive[want.waiter] = true;
+      if (waiter.app != slot || waiter.serial != want.serial || waiter.waits != (want.park == Park::kPlace))
+        return "waiter " + std::to_string(want.waiter) + ": another request";
+    }
+  }
+  for (uint32_t i = 0; i < waiters_.size(); ++i) {
+    if (waiters_[i].entries != entries[i] || (waiters_[i].app != kNone) != alive[i])
+      return "waiter " + std::to_string(i) + ": entries";
+  }
+  return "";
+}
+
 std::string Core::CheckInvariants() const {
   if (std::string error = BookErrors(); !error.empty()) return error;
+  if (std::string error = WaiterErrors(); !error.empty()) return error;
   if (std::string error = OrderErrors(); !error.empty()) return error;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].alive && Free(nodes_[i]).AnyNegative()) {

@@ -247,17 +247,27 @@ void Core::NodeFreed(uint32_t index) {
 
 /// Requests that wait for the node's host or rack are tried again: there is room, or nothing to wait for any more.
 void Core::WakeNeighbours(const Node& node) {
-  WakeWaiters(places_[node.host].waiters, Park::kPlace);
-  WakeWaiters(places_[node.rack].waiters, Park::kPlace);
+  WakeAt(places_[node.host]);
+  WakeAt(places_[node.rack]);
 }
 
-void Core::WakeWaiters(std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park) {
-  std::erase_if(waiters, [&](const std::pair<uint32_t, uint64_t>& waiter) {
-    Want* want = FindWant(waiter.first, waiter.second);
-    if (!want) return true;
-    if (want->park == park) SetPark(waiter.first, *want, Park::kNo);
+void Core::WakeAt(Place& place) {
+  std::erase_if(place.waiters, [this](uint32_t index) {
+    Waiter& waiter = waiters_[index];
+    if (waiter.app == kNone) {
+      if (--waiter.entries == 0) spare_waiters_.push_back(index);
+      return true;
+    }
+    if (waiter.waits) SetPark(waiter.app, *FindWant(waiter.app, waiter.serial), Park::kNo);
     return false;
   });
+}
+
+void Core::WakeWaiters(const std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park) {
+  for (const auto& [slot, serial] : waiters) {
+    Want* want = FindWant(slot, serial);
+    if (want && want->park == park) SetPark(slot, *want, Park::kNo);
+  }
 }
 
 /// Every share is another part of the cluster now; done once, before the next placing.

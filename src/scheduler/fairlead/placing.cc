@@ -152,9 +152,27 @@ void Core::Wait(uint32_t slot, Want& want, const Spot& spot) {
 }
 
 void Core::RegisterWaiter(uint32_t slot, Want& want) {
-  if (want.registered) return;
-  want.registered = true;
-  for (const Line& line : want.lines) places_[line.name].waiters.emplace_back(slot, want.serial);
+  if (want.waiter != kNone) return;
+  if (spare_waiters_.empty()) {
+    want.waiter = static_cast<uint32_t>(waiters_.size());
+    waiters_.emplace_back();
+  } else {
+    want.waiter = spare_waiters_.back();
+    spare_waiters_.pop_back();
+  }
+  waiters_[want.waiter] = {slot, 0, want.serial, false};
+  for (const Line& line : want.lines) StandAt(line.name, want.waiter);
+}
+
+void Core::StandAt(uint32_t place, uint32_t waiter) {
+  places_[place].waiters.push_back(waiter);
+  ++waiters_[waiter].entries;
+}
+
+void Core::ForgetWaiter(const Want& want) {
+  if (want.waiter == kNone) return;
+  waiters_[want.waiter].app = kNone;
+  if (waiters_[want.waiter].entries == 0) spare_waiters_.push_back(want.waiter);
 }
 
 bool Core::Fits(const App& app, uint32_t index, const Shape& shape) const {
