@@ -95,7 +95,9 @@ Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
   if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node])) return {};
   Refresh(id);
   const Queue& queue = queues_[id];
-  if (queue.order.inexact == 0) return OfferToMembers(queue, queue.order.members, node);
+  if (queue.order.inexact == 0) {
+    return queue.leaf ? OfferToApplications(id, node) : OfferToMembers(queue, queue.order.members, node);
+  }
   const std::vector<uint32_t> exact = ExactOrder(id);
   return OfferToMembers(queue, exact, node);
 }
@@ -105,6 +107,32 @@ Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> m
     if (queue.leaf && IsBlacklisted(attempts_[member], nodes_[node])) continue;
     const Offer offer = queue.leaf ? OfferToAttempt(member, node) : OfferToQueue(member, node);
     if (!offer.Nothing()) return offer;
+  }
+  return {};
+}
+
+/// FSLeafQueue.assignContainer. While the masters' share has no room for the smallest master that is asked for, the
+/// applications that wait for theirs are passed over together: there may be thousands, at every heartbeat.
+Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
+  Queue& leaf = queues_[id];
+  const std::vector<uint32_t>& running = leaf.order.members;
+  const std::vector<uint32_t>& starting = leaf.order.starting;
+  const bool admits = AdmitsMasters(leaf);
+  bool admitted = false;
+  size_t r = 0;
+  size_t s = admits ? 0 : starting.size();
+  while (r < running.size() || s < starting.size()) {
+    const bool starts = r == running.size() ||
+                        (s < starting.size() && attempt_keys_[starting[s]] < attempt_keys_[running[r]]);
+    const AttemptId attempt = starts ? starting[s++] : running[r++];
+    if (IsBlacklisted(attempts_[attempt], nodes_[node]) || OverMasterShare(attempts_[attempt])) continue;
+    admitted |= starts;
+    const Offer offer = AssignKeys(attempt, node, false);
+    if (!offer.Nothing()) return offer;
+  }
+  if (admits && !admitted) {
+    leaf.least_master = Unbounded();
+    for (const AttemptId attempt : starting) NoteMaster(attempts_[attempt]);
   }
   return {};
 }
@@ -252,7 +280,7 @@ void Core::FulfilPromise(Node& node, AttemptId id, const Resources& size) {
 
 /// FSAppAttempt.isOverAMShareLimit.
 bool Core::OverMasterShare(const Attempt& attempt) const {
-  if (attempt.am_running || attempt.unmanaged || attempt.asks.active().empty()) return false;
+  if (!attempt.Starts() || attempt.asks.active().empty()) return false;
   const Request* any = attempt.asks.placement(attempt.asks.active().front().slot).Any();
   if (any == nullptr || any->count == 0) return true;
   return !CanRunMaster(queues_[attempt.queue], any->capability);
@@ -260,8 +288,29 @@ bool Core::OverMasterShare(const Attempt& attempt) const {
 
 /// FSLeafQueue.canRunAppAM.
 bool Core::CanRunMaster(const Queue& leaf, const Resources& size) const {
-  if (std::fabs(leaf.max_am_share - -1.0F) < 0.0001) return true;
-  return (leaf.am_used + size).FitsIn(MasterLimit(leaf));
+  return MastersUnlimited(leaf) || (leaf.am_used + size).FitsIn(MasterLimit(leaf));
+}
+
+bool Core::MastersUnlimited(const Queue& leaf) { return std::fabs(leaf.max_am_share - -1.0F) < 0.0001; }
+
+/// Whether the masters' share may have room for a master that is asked for.
+bool Core::AdmitsMasters(const Queue& leaf) const {
+  if (leaf.order.starting.empty()) return false;
+  return MastersUnlimited(leaf) || leaf.least_master.FitsIn(MasterLimit(leaf) - leaf.am_used);
+}
+
+/// What OverMasterShare asks about; nothing is as large when no master is asked for.
+Resources Core::MasterSize(const Attempt& attempt) {
+  if (attempt.asks.active().empty()) return Unbounded();
+  const Request* any = attempt.asks.placement(attempt.asks.active().front().slot).Any();
+  return any == nullptr || any->count == 0 ? Unbounded() : any->capability;
+}
+
+/// Its asks, or its leaf, are new: the smallest master of the leaf may be this one.
+void Core::NoteMaster(const Attempt& attempt) {
+  if (!attempt.Starts()) return;
+  Resources& least = queues_[attempt.queue].least_master;
+  least = ComponentwiseMin(least, MasterSize(attempt));
 }
 
 /// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.

@@ -120,14 +120,17 @@ std::string Core::CheckOrders() const {
     if (!queues_[id].order.built) continue;
     copy.Refresh(id);
     const Order kept = copy.queues_[id].order;
+    for (const AttemptId attempt : kept.starting) {
+      if (!copy.queues_[id].least_master.FitsIn(MasterSize(attempts_[attempt]))) wrong += name + ": smallest master\n";
+    }
     copy.Rebuild(id);
     const Order& anew = copy.queues_[id].order;
-    if (kept.members != anew.members) wrong += name + ": the order of its members is out of date\n";
+    if (kept.members != anew.members || kept.starting != anew.starting) wrong += name + ": the order of its members is out of date\n";
     wrong += Differs(name + ": members without an exact key", kept.inexact, anew.inexact);
     if (anew.inexact > 0) continue;
     std::vector<uint32_t> exact = copy.ExactOrder(id);
     if (!queues_[id].leaf) std::erase_if(exact, [&](uint32_t member) { return queues_[member].offerable == 0; });
-    if (exact != anew.members) wrong += name + ": keys and comparator disagree\n";
+    if (exact != (queues_[id].leaf ? copy.Merged(anew) : anew.members)) wrong += name + ": keys and comparator disagree\n";
   }
   return wrong;
 }

@@ -227,8 +227,11 @@ class Core final : public YarnFairScheduler {
   void Rebuild(QueueId id);
   void Detach(AttemptId id);
   template <class Member>
-  void PlaceMember(Order& order, std::vector<OrderKey>& keys, Member& member, uint32_t id, const OrderKey& key,
-                   bool eligible, bool counts_when_absent);
+  static void PlaceMember(Order& order, std::vector<uint32_t>& members, std::vector<OrderKey>& keys, Member& member,
+                          uint32_t id, const OrderKey& key, bool eligible, bool counts_when_absent);
+  void PlaceAttempt(Order& order, AttemptId id, const OrderKey& key);
+  /// Running applications and starting ones in one order.
+  std::vector<uint32_t> Merged(const Order& order) const;
   std::vector<uint32_t> ExactOrder(QueueId id) const;
   void SetOfferable(AttemptId id, bool offerable);
   void InvalidateOrders();
@@ -240,6 +243,7 @@ class Core final : public YarnFairScheduler {
   void DropStalePromises(uint32_t node);
   Offer OfferToQueue(QueueId queue, uint32_t node);
   Offer OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node);
+  Offer OfferToApplications(QueueId leaf, uint32_t node);
   bool AcceptsNode(const Queue& queue, const Node& node) const;
   Offer OfferToAttempt(AttemptId id, uint32_t node);
   Offer AssignKeys(AttemptId id, uint32_t node, bool reserved);
@@ -261,7 +265,11 @@ class Core final : public YarnFairScheduler {
   bool FitsInMaxShare(QueueId queue, const Resources& extra) const;
   bool OverMasterShare(const Attempt& attempt) const;
   bool CanRunMaster(const Queue& leaf, const Resources& size) const;
+  static bool MastersUnlimited(const Queue& leaf);
   Resources MasterLimit(const Queue& leaf) const;
+  bool AdmitsMasters(const Queue& leaf) const;
+  static Resources MasterSize(const Attempt& attempt);
+  void NoteMaster(const Attempt& attempt);
 
   // locality.cc
   model::Locality AllowedLocality(const Attempt& attempt, KeyState& state) const;

@@ -63,6 +63,7 @@ OrderKey KeyOf(const CompareContext& context, const Subject& subject);
 /// key that still places them.
 struct Order {
   std::vector<uint32_t> members;
+  std::vector<uint32_t> starting;  // of a leaf: those without a master, in the same order; not among `members`
   std::vector<uint32_t> dirty;
   bool built = false;
   uint32_t inexact = 0;  // members whose key is not exact

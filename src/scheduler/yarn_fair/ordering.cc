@@ -91,20 +91,20 @@ void Core::Detach(AttemptId id) {
   const bool placed = attempt.in_order;
   attempt.in_order = false;
   if (!order.built || !placed) return;
-  const auto it = std::lower_bound(order.members.begin(), order.members.end(), attempt_keys_[id],
+  std::vector<uint32_t>& members = attempt.in_starting ? order.starting : order.members;
+  const auto it = std::lower_bound(members.begin(), members.end(), attempt_keys_[id],
                                    [&](uint32_t a, const OrderKey& key) { return attempt_keys_[a] < key; });
-  FL_CHECK(it != order.members.end() && *it == id, "an attempt stands where its key says");
-  order.members.erase(it);
+  FL_CHECK(it != members.end() && *it == id, "an attempt stands where its key says");
+  members.erase(it);
   if (!attempt_keys_[id].exact) --order.inexact;
 }
 
 /// Brings one changed member to its place; `counts_when_absent`: its inexact key counts although it is not eligible.
 template <class Member>
-void Core::PlaceMember(Order& order, std::vector<OrderKey>& keys, Member& member, uint32_t id, const OrderKey& key,
-                       bool eligible, bool counts_when_absent) {
+void Core::PlaceMember(Order& order, std::vector<uint32_t>& members, std::vector<OrderKey>& keys, Member& member,
+                       uint32_t id, const OrderKey& key, bool eligible, bool counts_when_absent) {
   const auto less = [&](uint32_t a, const OrderKey& k) { return keys[a] < k; };
   const OrderKey& old = keys[id];
-  std::vector<uint32_t>& members = order.members;
   auto from = members.end();
   if (member.in_order) {
     from = members.front() == id ? members.begin() : std::lower_bound(members.begin(), members.end(), old, less);
@@ -128,6 +128,19 @@ void Core::PlaceMember(Order& order, std::vector<OrderKey>& keys, Member& member
   member.in_order = eligible;
 }
 
+void Core::PlaceAttempt(Order& order, AttemptId id, const OrderKey& key) {
+  Attempt& attempt = attempts_[id];
+  attempt.key_dirty = false;
+  const auto place = [&](bool eligible) {
+    PlaceMember(order, attempt.in_starting ? order.starting : order.members, attempt_keys_, attempt, id, key, eligible,
+                false);
+  };
+  if (attempt.in_starting != attempt.Starts()) place(false);
+  attempt.in_starting = attempt.Starts();
+  place(attempt.offerable);
+  if (attempt.in_order) NoteMaster(attempt);
+}
+
 void Core::Refresh(QueueId id) {
   Queue& queue = queues_[id];
   Order& order = queue.order;
@@ -136,12 +149,10 @@ void Core::Refresh(QueueId id) {
   const CompareContext context = ContextOf(queue);
   for (const uint32_t member : order.dirty) {
     if (queue.leaf) {
-      attempts_[member].key_dirty = false;
-      PlaceMember(order, attempt_keys_, attempts_[member], member, KeyOf(context, SubjectOf(attempts_[member])),
-                  attempts_[member].offerable, false);
+      PlaceAttempt(order, member, KeyOf(context, SubjectOf(attempts_[member])));
     } else {
       queues_[member].key_dirty = false;
-      PlaceMember(order, queue_keys_, queues_[member], member, KeyOf(context, SubjectOf(queues_[member])),
+      PlaceMember(order, order.members, queue_keys_, queues_[member], member, KeyOf(context, SubjectOf(queues_[member])),
                   queues_[member].offerable > 0, true);
     }
   }
@@ -158,12 +169,15 @@ void Core::Rebuild(QueueId id) {
   }
   order = Order{};
   order.built = true;
+  queue.least_master = Unbounded();
   for (const AttemptId member : queue.runnable) {
     Attempt& attempt = attempts_[member];
     attempt_keys_[member] = KeyOf(context, SubjectOf(attempt));
     attempt.in_order = attempt.offerable;
+    attempt.in_starting = attempt.Starts();
     if (!attempt.in_order) continue;
-    order.members.push_back(member);
+    (attempt.in_starting ? order.starting : order.members).push_back(member);
+    NoteMaster(attempt);
     if (!attempt_keys_[member].exact) ++order.inexact;
   }
   for (const QueueId member : queue.children) {
@@ -173,11 +187,19 @@ void Core::Rebuild(QueueId id) {
     if (!queue_keys_[member].exact) ++order.inexact;
     if (child.in_order) order.members.push_back(member);
   }
-  const bool leaf = queue.leaf;
-  std::sort(order.members.begin(), order.members.end(), [&](uint32_t a, uint32_t b) {
-    return leaf ? attempt_keys_[a] < attempt_keys_[b] : queue_keys_[a] < queue_keys_[b];
-  });
-  order.members.erase(std::unique(order.members.begin(), order.members.end()), order.members.end());
+  for (std::vector<uint32_t>* members : {&order.members, &order.starting}) {
+    std::sort(members->begin(), members->end(), [&](uint32_t a, uint32_t b) {
+      return queue.leaf ? attempt_keys_[a] < attempt_keys_[b] : queue_keys_[a] < queue_keys_[b];
+    });
+    members->erase(std::unique(members->begin(), members->end()), members->end());
+  }
+}
+
+std::vector<uint32_t> Core::Merged(const Order& order) const {
+  std::vector<uint32_t> all;
+  std::merge(order.members.begin(), order.members.end(), order.starting.begin(), order.starting.end(),
+             std::back_inserter(all), [&](uint32_t a, uint32_t b) { return attempt_keys_[a] < attempt_keys_[b]; });
+  return all;
 }
 
 /// The TreeSet of Hadoop, filled in list order.

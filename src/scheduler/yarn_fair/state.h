@@ -66,6 +66,7 @@ struct Queue {
   Resources fair_share;
   mutable Resources steady_share;  // computed when looked at
   Resources am_used;
+  Resources least_master;         // leaf: no application in order.starting asks for less, type by type
   int64_t last_at_min_share = 0;  // ms
 
   Order order;             // of children, or of runnable applications with pending demand
@@ -136,7 +137,11 @@ struct Attempt {
   bool offerable = false;  // may run and has pending demand as of the last update pass
   bool key_dirty = false;
   bool in_order = false;
+  bool in_starting = false;  // in order.starting, rather than among the members
   bool demand_dirty = true;
+
+  /// Its next container is its master's.
+  bool Starts() const { return !am_running && !unmanaged; }
 };
 
 struct App {
