@@ -90,7 +90,7 @@ void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
   }
   attempt.asks.Update(lines, false, names_, now_ms_);
   for (const Asks::Line& line : lines) names_.Release(line.name);
-  NoteMaster(attempt);
+  NoteStarting(attempt);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;
 }

@@ -111,28 +111,27 @@ Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> m
   return {};
 }
 
-/// FSLeafQueue.assignContainer. While the masters' share has no room for the smallest master that is asked for, the
-/// applications that wait for theirs are passed over together: there may be thousands, at every heartbeat.
+/// FSLeafQueue.assignContainer. While none of the applications that wait for their master can get one here they are
+/// passed over together: there may be thousands, at every heartbeat.
 Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
   Queue& leaf = queues_[id];
   const std::vector<uint32_t>& running = leaf.order.members;
   const std::vector<uint32_t>& starting = leaf.order.starting;
-  const bool admits = AdmitsMasters(leaf);
-  bool admitted = false;
+  const bool may_start = MayStartOne(leaf, nodes_[node]);
   size_t r = 0;
-  size_t s = admits ? 0 : starting.size();
+  size_t s = may_start ? 0 : starting.size();
   while (r < running.size() || s < starting.size()) {
     const bool starts = r == running.size() ||
                         (s < starting.size() && attempt_keys_[starting[s]] < attempt_keys_[running[r]]);
     const AttemptId attempt = starts ? starting[s++] : running[r++];
-    if (IsBlacklisted(attempts_[attempt], nodes_[node]) || OverMasterShare(attempts_[attempt])) continue;
-    admitted |= starts;
-    const Offer offer = AssignKeys(attempt, node, false);
+    if (IsBlacklisted(attempts_[attempt], nodes_[node])) continue;
+    const Offer offer = OfferToAttempt(attempt, node);
     if (!offer.Nothing()) return offer;
   }
-  if (admits && !admitted) {
-    leaf.least_master = Unbounded();
-    for (const AttemptId attempt : starting) NoteMaster(attempts_[attempt]);
+  if (may_start) {  // in vain: perhaps those that made it seem so are gone
+    leaf.least_start = Unbounded();
+    leaf.most_start = {};
+    for (const AttemptId attempt : starting) NoteStarting(attempts_[attempt]);
   }
   return {};
 }
@@ -293,24 +292,24 @@ bool Core::CanRunMaster(const Queue& leaf, const Resources& size) const {
 
 bool Core::MastersUnlimited(const Queue& leaf) { return std::fabs(leaf.max_am_share - -1.0F) < 0.0001; }
 
-/// Whether the masters' share may have room for a master that is asked for.
-bool Core::AdmitsMasters(const Queue& leaf) const {
+/// False when the smallest thing that an application without a master asks for is too large for the masters' share, or
+/// for the node, where nothing is reserved and no offer counted either.
+bool Core::MayStartOne(const Queue& leaf, const Node& node) const {
   if (leaf.order.starting.empty()) return false;
-  return MastersUnlimited(leaf) || leaf.least_master.FitsIn(MasterLimit(leaf) - leaf.am_used);
+  if (!MastersUnlimited(leaf) && !leaf.least_start.FitsIn(MasterLimit(leaf) - leaf.am_used)) return false;
+  return locality_matters_ || leaf.least_start.FitsIn(node.unallocated) || MayReserve(leaf, leaf.most_start);
 }
 
-/// What OverMasterShare asks about; nothing is as large when no master is asked for.
-Resources Core::MasterSize(const Attempt& attempt) {
-  if (attempt.asks.active().empty()) return Unbounded();
-  const Request* any = attempt.asks.placement(attempt.asks.active().front().slot).Any();
-  return any == nullptr || any->count == 0 ? Unbounded() : any->capability;
-}
-
-/// Its asks, or its leaf, are new: the smallest master of the leaf may be this one.
-void Core::NoteMaster(const Attempt& attempt) {
+/// Its asks, or its leaf, are new.
+void Core::NoteStarting(const Attempt& attempt) {
   if (!attempt.Starts()) return;
-  Resources& least = queues_[attempt.queue].least_master;
-  least = ComponentwiseMin(least, MasterSize(attempt));
+  Queue& leaf = queues_[attempt.queue];
+  for (const Asks::ActiveKey& key : attempt.asks.active()) {
+    const Request* any = attempt.asks.placement(key.slot).Any();
+    if (any == nullptr) continue;
+    leaf.least_start = ComponentwiseMin(leaf.least_start, any->capability);
+    leaf.most_start = ComponentwiseMax(leaf.most_start, any->capability);
+  }
 }
 
 /// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.

@@ -121,7 +121,13 @@ std::string Core::CheckOrders() const {
     copy.Refresh(id);
     const Order kept = copy.queues_[id].order;
     for (const AttemptId attempt : kept.starting) {
-      if (!copy.queues_[id].least_master.FitsIn(MasterSize(attempts_[attempt]))) wrong += name + ": smallest master\n";
+      for (const Asks::ActiveKey& key : attempts_[attempt].asks.active()) {
+        const Request* any = attempts_[attempt].asks.placement(key.slot).Any();
+        if (any == nullptr) continue;
+        const bool bounded = copy.queues_[id].least_start.FitsIn(any->capability) &&
+                             any->capability.FitsIn(copy.queues_[id].most_start);
+        if (!bounded) wrong += name + ": bounds of what masters are asked for\n";
+      }
     }
     copy.Rebuild(id);
     const Order& anew = copy.queues_[id].order;

@@ -226,7 +226,7 @@ void Core::GiveBack(Attempt& attempt, const Container& container) {
     lines.push_back({taken.lines[i].name, container.key, {1, taken.lines[i].relax, taken.lines[i].capability}});
   }
   attempt.asks.Update(std::move(lines), true, names_, now_ms_);
-  NoteMaster(attempt);
+  NoteStarting(attempt);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;
 }

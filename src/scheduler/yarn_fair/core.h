@@ -267,9 +267,8 @@ class Core final : public YarnFairScheduler {
   bool CanRunMaster(const Queue& leaf, const Resources& size) const;
   static bool MastersUnlimited(const Queue& leaf);
   Resources MasterLimit(const Queue& leaf) const;
-  bool AdmitsMasters(const Queue& leaf) const;
-  static Resources MasterSize(const Attempt& attempt);
-  void NoteMaster(const Attempt& attempt);
+  bool MayStartOne(const Queue& leaf, const Node& node) const;
+  void NoteStarting(const Attempt& attempt);
 
   // locality.cc
   model::Locality AllowedLocality(const Attempt& attempt, KeyState& state) const;
@@ -281,6 +280,8 @@ class Core final : public YarnFairScheduler {
 
   // reserve.cc
   bool IsReservable(const Attempt& attempt, const Resources& size) const;
+  /// False when nothing up to this size is reservable, whoever asks for it.
+  bool MayReserve(const Queue& leaf, const Resources& most) const;
   bool Reserve(AttemptId id, uint32_t node, const Resources& size, model::Locality type, bool reserved,
                const RequestKey& key);
   bool TooManyReservations(const Attempt& attempt, const Node& node, model::Locality type) const;

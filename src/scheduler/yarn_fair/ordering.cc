@@ -138,7 +138,7 @@ void Core::PlaceAttempt(Order& order, AttemptId id, const OrderKey& key) {
   if (attempt.in_starting != attempt.Starts()) place(false);
   attempt.in_starting = attempt.Starts();
   place(attempt.offerable);
-  if (attempt.in_order) NoteMaster(attempt);
+  if (attempt.in_order) NoteStarting(attempt);
 }
 
 void Core::Refresh(QueueId id) {
@@ -169,7 +169,8 @@ void Core::Rebuild(QueueId id) {
   }
   order = Order{};
   order.built = true;
-  queue.least_master = Unbounded();
+  queue.least_start = Unbounded();
+  queue.most_start = {};
   for (const AttemptId member : queue.runnable) {
     Attempt& attempt = attempts_[member];
     attempt_keys_[member] = KeyOf(context, SubjectOf(attempt));
@@ -177,7 +178,7 @@ void Core::Rebuild(QueueId id) {
     attempt.in_starting = attempt.Starts();
     if (!attempt.in_order) continue;
     (attempt.in_starting ? order.starting : order.members).push_back(member);
-    NoteMaster(attempt);
+    NoteStarting(attempt);
     if (!attempt_keys_[member].exact) ++order.inexact;
   }
   for (const QueueId member : queue.children) {

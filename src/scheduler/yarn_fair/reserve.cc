@@ -17,6 +17,13 @@ bool Core::IsReservable(const Attempt& attempt, const Resources& size) const {
          CompareBy(queues_[attempt.queue].policy, cluster_, size, reservation_threshold_, false, types_) >= 0;
 }
 
+bool Core::MayReserve(const Queue& leaf, const Resources& most) const {
+  for (size_t type = 0; type < types_; ++type) {
+    if (cluster_[type] == 0) return true;  // shares of nothing do not grow with the size
+  }
+  return CompareBy(leaf.policy, cluster_, most, reservation_threshold_, false, types_) >= 0;
+}
+
 bool Core::TooManyReservations(const Attempt& attempt, const Node& node, Locality type) const {
   if (type == Locality::kNodeLocal) return false;
   const bool anywhere = type == Locality::kOffSwitch;

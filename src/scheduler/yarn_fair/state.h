@@ -66,7 +66,8 @@ struct Queue {
   Resources fair_share;
   mutable Resources steady_share;  // computed when looked at
   Resources am_used;
-  Resources least_master;         // leaf: no application in order.starting asks for less, type by type
+  Resources least_start;          // leaf: no application in order.starting asks for less, type by type,
+  Resources most_start;           // nor for more
   int64_t last_at_min_share = 0;  // ms
 
   Order order;             // of children, or of runnable applications with pending demand

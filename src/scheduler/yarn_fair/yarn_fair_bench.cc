@@ -32,6 +32,7 @@ struct Workload {
   bool multiple = false;
   bool drf = false;
   bool continuous = false;
+  bool starting = false;  // every application waits for its master, and the masters' share is full
 };
 
 constexpr int kNodeMemory = 128 * 1024;
@@ -52,7 +53,7 @@ class Cluster {
     config.locality_delay_rack_ms = load.continuous ? 1000 : -1;
     model::QueueTree tree;
     tree.default_policy = load.drf ? "drf" : "fair";
-    tree.queue_max_am_share_default = -1.0;
+    tree.queue_max_am_share_default = load.starting ? 0.0 : -1.0;
     for (int q = 0; q < load.queues; ++q) {
       model::QueueConfig queue;
       queue.name = QueueName(q);
@@ -112,7 +113,7 @@ class Cluster {
     added.queue = QueueName(a % load_.queues);
     added.user = "user" + std::to_string(a % 50);
     added.place = false;
-    added.unmanaged = true;
+    added.unmanaged = !load_.starting;
     Send(added);
     Send(ms::AttemptAdded{added.app, 1, false});
     Ask(a, kAskCount);
@@ -194,6 +195,14 @@ void GrantsDrf(benchmark::State& state) {
   Grants(state, load);
 }
 
+/// A heartbeat that finds every application refused its master.
+void RefusedMasters(benchmark::State& state) {
+  Workload load = Load(state);
+  load.starting = true;
+  Cluster cluster(load);
+  for (auto _ : state) cluster.Heartbeat();
+}
+
 /// One update pass after every application has changed its ask and some got containers.
 void UpdatePass(benchmark::State& state) {
   Cluster cluster(Load(state));
@@ -230,6 +239,7 @@ BENCHMARK(GrantsLocal)->Args({5000, 100, 1000});
 BENCHMARK(GrantsDelayed)->Args({5000, 100, 1000});
 BENCHMARK(GrantsMultiple)->Args({5000, 100, 1000});
 BENCHMARK(GrantsDrf)->Args({5000, 100, 1000});
+BENCHMARK(RefusedMasters)->Args({5000, 10, 100})->Args({5000, 10, 1000})->Args({5000, 10, 10000});
 BENCHMARK(UpdatePass)
     ->Args({1000, 10, 100})
     ->Args({5000, 100, 1000})

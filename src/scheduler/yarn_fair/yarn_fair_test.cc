@@ -405,6 +405,35 @@ TEST(YarnFair, MillionsOfKeysInOneCallStayCheap) {
   EXPECT_TRUE(cluster.core().Why({0}, {}).empty());
 }
 
+TEST(YarnFair, TheMastersShareAdmitsSmallerMastersFirstAndLargerOnesWhenThereIsRoom) {
+  model::QueueTree tree;
+  tree.queue_max_am_share_default = 0.5;  // of 8192 MiB
+  Cluster cluster({}, tree);
+  cluster.AddNode(0, 8192, 8);
+  const auto submit = [&](uint32_t app, int64_t mb) {
+    cluster.AddApp(app, "root.a", "u", false, false);
+    cluster.Ask(app, 0, mb, 1, 1);
+    cluster.Update();
+  };
+  submit(0, 3072);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
+  submit(1, 2048);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 0U) << "3072 + 2048 is more than 4096";
+  EXPECT_EQ(cluster.WhyFirst(1), ms::PendingReason::kMasterShare);
+  submit(2, 1024);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 0U);
+  cluster.Ask(1, 0, 2048, 1, 0);
+  cluster.Ask(1, 1, 512, 1, 1);
+  cluster.Update();
+  EXPECT_EQ(Grants(cluster.Beat(0)), 0U) << "3072 + 1024 + 512 is still more";
+  cluster.Send(ms::AttemptRemoved{{2}, 1, false});
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U) << "the smaller ask of application 1";
+  submit(3, 1024);
+  cluster.Send(ms::AttemptRemoved{{0}, 1, false});
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
+}
+
 /// Random events: sums stay right, and the same events give the same effects, also from a fork in the middle.
 TEST(YarnFair, RandomEventsKeepTheBooks) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
