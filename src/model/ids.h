@@ -48,9 +48,9 @@ struct ContainerId {
   friend auto operator<=>(const ContainerId&, const ContainerId&) = default;
   /// What differs first comes first, the rest in one go: a heartbeat compares every container of its node.
   friend constexpr bool operator==(const ContainerId& a, const ContainerId& b) {
-    return a.value == b.value && ((a.attempt.app.cluster_timestamp ^ b.attempt.app.cluster_timestamp) |
-                                  (a.attempt.app.number ^ b.attempt.app.number) |
-                                  (a.attempt.attempt ^ b.attempt.attempt)) == 0;
+    return a.value == b.value &&
+           ((a.attempt.app.cluster_timestamp ^ b.attempt.app.cluster_timestamp) |
+            (a.attempt.app.number ^ b.attempt.app.number) | (a.attempt.attempt ^ b.attempt.attempt)) == 0;
   }
 };
 

@@ -258,7 +258,7 @@ class Core {
   WaitingGrants waiting_grants_;  // lives longer than the containers in it
   AppTable apps_;
   std::unordered_map<model::ApplicationId, App*> app_by_id_;  // those that are not forgotten; they stay where they are
-  std::deque<model::AppIndex> completed_apps_;  // oldest first
+  std::deque<model::AppIndex> completed_apps_;                // oldest first
   int32_t completed_in_store_ = 0;
   std::deque<Node> nodes_;
   std::unordered_map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;  // looked up by every heartbeat

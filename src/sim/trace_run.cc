@@ -12,7 +12,6 @@ namespace ms = model::scheduler;
 
 namespace {
 
-constexpr int kKindBits = 2;
 /// A run in which nothing moves for so long while nothing runs will not move any more.
 constexpr int64_t kStuckMs = 3'600'000;
 // ContainerExitStatus.
@@ -91,13 +90,11 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
 }
 
 void TraceRun::Add(Kind kind, int64_t at_ms, uint32_t who, uint32_t what) {
-  due_.push_back({static_cast<uint64_t>(at_ms) << kKindBits | static_cast<uint64_t>(kind), who, what});
-  std::push_heap(due_.begin(), due_.end(), std::greater<>());
+  due_.Add({static_cast<uint64_t>(at_ms) << Due::kKindBits | static_cast<uint64_t>(kind), who, what});
 }
 
 bool TraceRun::NextTime(int64_t& at_ms) const {
-  at_ms = INT64_MAX;
-  if (!due_.empty()) at_ms = static_cast<int64_t>(due_.front().key >> kKindBits);
+  at_ms = due_.Next();
   if (has_ahead_) at_ms = std::min(at_ms, ahead_.submit_ms);
   if (const base::Instant deadline = target_.NextDeadline(); deadline != base::Instant::Max()) {
     at_ms = std::min(at_ms, CeilMillis(deadline));
@@ -106,11 +103,9 @@ bool TraceRun::NextTime(int64_t& at_ms) const {
 }
 
 void TraceRun::HandleDue() {
-  while (!due_.empty() && static_cast<int64_t>(due_.front().key >> kKindBits) <= now_ms_) {
-    const Due due = due_.front();
-    std::pop_heap(due_.begin(), due_.end(), std::greater<>());
-    due_.pop_back();
-    switch (static_cast<Kind>(due.key & ((1 << kKindBits) - 1))) {
+  Due due;
+  while (due_.Take(now_ms_, due)) {
+    switch (static_cast<Kind>(due.key & ((1 << Due::kKindBits) - 1))) {
       case Kind::kFault:
         HandleFault(setup_.faults.losses[due.who].node, due.what == 0);
         break;

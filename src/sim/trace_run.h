@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "sim/due_times.h"
 #include "sim/trace.h"
 #include "sim/trace_faults.h"
 #include "sim/trace_recorder.h"
@@ -52,13 +53,6 @@ class TraceRun {
 
  private:
   enum class Kind : uint8_t { kFault, kTaskEnd, kNodeBeat, kMasterBeat };
-  /// Something that is due; equal times in order of kind, then who.
-  struct Due {
-    uint64_t key = 0;  // time in ms, then kind
-    uint32_t who = 0;
-    uint32_t what = 0;
-    friend auto operator<=>(const Due&, const Due&) = default;
-  };
   struct Container {
     enum class State : uint8_t { kNone, kGranted, kRunning };
     State state = State::kNone;
@@ -128,7 +122,7 @@ class TraceRun {
 
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
-  std::vector<Due> due_;  // heap, earliest first
+  DueTimes due_;
   std::vector<model::scheduler::Event> events_;
   uint64_t calls_ = 0;             // of masters
   std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn

@@ -551,9 +551,9 @@ class Core : public Scheduler {
   std::vector<uint32_t> app_slots_;  // by AppIndex
   std::vector<App> apps_;
   std::vector<uint32_t> spare_apps_;
-  std::set<uint32_t> waiting_apps_;              // slots of those with requests that wait for something
-  std::vector<Node> nodes_;                      // by NodeIndex
-  std::vector<Place> places_;                    // by name number
+  std::set<uint32_t> waiting_apps_;  // slots of those with requests that wait for something
+  std::vector<Node> nodes_;          // by NodeIndex
+  std::vector<Place> places_;        // by name number
   std::vector<Waiter> waiters_;
   std::vector<uint32_t> spare_waiters_;
   std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for

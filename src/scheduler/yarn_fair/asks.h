@@ -131,8 +131,8 @@ class Asks {
   void Deactivate(const RequestKey& key);
   void RemovePlacement(int32_t slot, Names& names);
 
-  java::ConcurrentMap<RequestKey, Placement> placements_;
   std::vector<ActiveKey> active_;
+  java::ConcurrentMap<RequestKey, Placement> placements_;
   std::vector<ActiveKey> activated_;  // by the running Update, merged at its end
   std::vector<RequestKey> deactivated_;
 };

@@ -121,8 +121,8 @@ Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
   size_t r = 0;
   size_t s = may_start ? 0 : starting.size();
   while (r < running.size() || s < starting.size()) {
-    const bool starts = r == running.size() ||
-                        (s < starting.size() && attempt_keys_[starting[s]] < attempt_keys_[running[r]]);
+    const bool starts =
+        r == running.size() || (s < starting.size() && attempt_keys_[starting[s]] < attempt_keys_[running[r]]);
     const AttemptId attempt = starts ? starting[s++] : running[r++];
     if (IsBlacklisted(attempts_[attempt], nodes_[node])) continue;
     const Offer offer = OfferToAttempt(attempt, node);
@@ -296,8 +296,9 @@ bool Core::MastersUnlimited(const Queue& leaf) { return std::fabs(leaf.max_am_sh
 /// for the node, where nothing is reserved and no offer counted either.
 bool Core::MayStartOne(const Queue& leaf, const Node& node) const {
   if (leaf.order.starting.empty()) return false;
-  if (!MastersUnlimited(leaf) && !leaf.least_start.FitsIn(MasterLimit(leaf) - leaf.am_used)) return false;
-  return locality_matters_ || leaf.least_start.FitsIn(node.unallocated) || MayReserve(leaf, leaf.most_start);
+  const bool counts =
+      locality_matters_ || leaf.least_start.FitsIn(node.unallocated) || MayReserve(leaf, leaf.most_start);
+  return counts && (MastersUnlimited(leaf) || leaf.least_start.FitsIn(MasterLimit(leaf) - leaf.am_used));
 }
 
 /// Its asks, or its leaf, are new.

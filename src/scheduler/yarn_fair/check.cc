@@ -124,19 +124,21 @@ std::string Core::CheckOrders() const {
       for (const Asks::ActiveKey& key : attempts_[attempt].asks.active()) {
         const Request* any = attempts_[attempt].asks.placement(key.slot).Any();
         if (any == nullptr) continue;
-        const bool bounded = copy.queues_[id].least_start.FitsIn(any->capability) &&
-                             any->capability.FitsIn(copy.queues_[id].most_start);
+        const bool bounded =
+            copy.queues_[id].least_start.FitsIn(any->capability) && any->capability.FitsIn(copy.queues_[id].most_start);
         if (!bounded) wrong += name + ": bounds of what masters are asked for\n";
       }
     }
     copy.Rebuild(id);
     const Order& anew = copy.queues_[id].order;
-    if (kept.members != anew.members || kept.starting != anew.starting) wrong += name + ": the order of its members is out of date\n";
+    if (kept.members != anew.members || kept.starting != anew.starting)
+      wrong += name + ": the order of its members is out of date\n";
     wrong += Differs(name + ": members without an exact key", kept.inexact, anew.inexact);
     if (anew.inexact > 0) continue;
     std::vector<uint32_t> exact = copy.ExactOrder(id);
     if (!queues_[id].leaf) std::erase_if(exact, [&](uint32_t member) { return queues_[member].offerable == 0; });
-    if (exact != (queues_[id].leaf ? copy.Merged(anew) : anew.members)) wrong += name + ": keys and comparator disagree\n";
+    if (exact != (queues_[id].leaf ? copy.Merged(anew) : anew.members))
+      wrong += name + ": keys and comparator disagree\n";
   }
   return wrong;
 }

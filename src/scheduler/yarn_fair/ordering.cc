@@ -152,8 +152,8 @@ void Core::Refresh(QueueId id) {
       PlaceAttempt(order, member, KeyOf(context, SubjectOf(attempts_[member])));
     } else {
       queues_[member].key_dirty = false;
-      PlaceMember(order, order.members, queue_keys_, queues_[member], member, KeyOf(context, SubjectOf(queues_[member])),
-                  queues_[member].offerable > 0, true);
+      PlaceMember(order, order.members, queue_keys_, queues_[member], member,
+                  KeyOf(context, SubjectOf(queues_[member])), queues_[member].offerable > 0, true);
     }
   }
   order.dirty.clear();

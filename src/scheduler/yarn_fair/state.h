@@ -34,9 +34,24 @@ struct Limit {
 };
 
 struct Queue {
+  // What every offer looks at, side by side.
+  uint32_t offerable = 0;  // applications with pending demand in the leaves below
+  bool leaf = true;
+  bool unlimited = true;   // max_share is none
+  bool key_dirty = false;  // waits in the parent's order.dirty
+  bool in_order = false;
+  Policy policy = Policy::kFair;
+  float max_am_share = 0.5F;
+  Order order;  // of children, or of runnable applications with pending demand
+  Resources used;
+  Resources max_share;
+  Resources am_used;
+  Resources least_start;  // leaf: no application in order.starting asks for less, type by type,
+  Resources most_start;   // nor for more
+  Resources fair_share;
+
   std::string name;
   QueueId parent = kNone;
-  bool leaf = true;
   bool alive = true;
   bool dynamic = true;
   std::vector<QueueId> children;    // in order of creation
@@ -45,36 +60,23 @@ struct Queue {
   int32_t runnable_below = 0;       // parent: runnable applications of all leaves below
   std::set<uint32_t> assigned;      // applications without an attempt yet
 
-  Policy policy = Policy::kFair;
   float weight = 1.0F;
   Limit min_limit;
   Limit max_limit;
   std::optional<Limit> max_child_limit;
-  Resources min_share;  // of the present cluster
-  Resources max_share;
-  bool unlimited = true;  // max_share is none
+  Resources min_share;  // of the present cluster, as max_share
   std::optional<Resources> max_container;
   int32_t max_running = INT32_MAX;
-  float max_am_share = 0.5F;
   int64_t min_share_timeout = kNever;   // ms
   int64_t fair_share_timeout = kNever;  // ms
   float fair_share_threshold = 0.5F;
   bool preemptable = true;
 
-  Resources used;
   Resources demand;
-  Resources fair_share;
   mutable Resources steady_share;  // computed when looked at
-  Resources am_used;
-  Resources least_start;          // leaf: no application in order.starting asks for less, type by type,
-  Resources most_start;           // nor for more
-  int64_t last_at_min_share = 0;  // ms
+  int64_t last_at_min_share = 0;   // ms
 
-  Order order;             // of children, or of runnable applications with pending demand
-  bool key_dirty = false;  // waits in the parent's order.dirty
-  bool in_order = false;
   uint32_t name_rank = 0;  // among its siblings
-  uint32_t offerable = 0;  // applications with pending demand in the leaves below
   bool demand_dirty = true;
   bool shares_dirty = true;  // what the members' fair shares are made of has changed
 
@@ -93,8 +95,9 @@ struct KeyState {
 
 /// FSAppAttempt.
 struct Attempt {
-  uint32_t app = kNone;
-  int32_t number = 0;
+  // What every offer looks at, side by side.
+  std::vector<NameId> system_blacklist;  // sorted
+  std::vector<NameId> app_blacklist;     // sorted
   QueueId queue = kNone;
   bool runnable = false;
   bool stopped = false;
@@ -102,6 +105,10 @@ struct Attempt {
   bool am_running = false;
   bool master_known = false;  // its master's container has been granted, seen from the next event on
   bool am_preemptable = true;
+  Asks asks;
+
+  uint32_t app = kNone;
+  int32_t number = 0;
   uint32_t pins = 0;  // starved queue and promises that still name it
   bool in_use = false;
   int64_t start_ms = 0;
@@ -119,7 +126,6 @@ struct Attempt {
   int64_t next_starvation_check = 0;
   float weight = 1.0F;
 
-  Asks asks;
   std::vector<KeyState> key_states;
   int64_t number_base = 0;  // container ids start above: the epoch of the resource manager
   int64_t next_container = 1;
@@ -129,8 +135,6 @@ struct Attempt {
   ContainerSlot last_live = kNone;
   int32_t live_count = 0;
   std::vector<uint32_t> reserved_nodes;     // nodes, in order of reservation
-  std::vector<NameId> system_blacklist;     // sorted
-  std::vector<NameId> app_blacklist;        // sorted
   std::vector<uint32_t> blacklisted_nodes;  // as the last headroom saw them
   bool blacklist_changed = false;
   bool in_starved_queue = false;

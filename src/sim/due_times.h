@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace fairlead::sim {
+
+/// Something that is due; equal times in order of kind, then who.
+struct Due {
+  static constexpr int kKindBits = 2;
+  uint64_t key = 0;  // time in ms, then kind
+  uint32_t who = 0;
+  uint32_t what = 0;
+  int64_t at_ms() const { return static_cast<int64_t>(key >> kKindBits); }
+  friend auto operator<=>(const Due&, const Due&) = default;
+};
+
+/// What is due, earliest first. A timing wheel (Varghese and Lauck 1987) with a slot for each of the next 131,072 ms,
+/// in which most tasks end and all beats fall, and a heap for what is farther away: O(1) to add and to take, however
+/// much is due.
+class DueTimes {
+ public:
+  DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}
+
+  /// Not before the time of the last Take.
+  void Add(const Due& due) {
+    if (due.at_ms() <= now_ms_) {
+      PushTo(current_, due);
+    } else if (due.at_ms() - now_ms_ < static_cast<int64_t>(kSlots)) {
+      PushToSlot(due);
+    } else {
+      PushTo(far_, due);
+    }
+  }
+
+  /// When the first is due; INT64_MAX when nothing is.
+  int64_t Next() const {
+    if (!current_.empty()) return current_.front().at_ms();
+    return std::min(NextSlot(), far_.empty() ? INT64_MAX : far_.front().at_ms());
+  }
+
+  /// Takes out the first that is due at `now_ms`, which never goes back nor beyond Next(); false when none is.
+  bool Take(int64_t now_ms, Due& due) {
+    if (now_ms > now_ms_) {
+      FL_CHECK(now_ms <= Next(), "nothing that is due is passed over");
+      now_ms_ = now_ms;
+      TakeSlot();
+      while (!far_.empty() && far_.front().at_ms() <= now_ms) PushTo(current_, PopFrom(far_));
+    }
+    if (current_.empty()) return false;
+    due = PopFrom(current_);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kSlots = size_t{1} << 17;
+  static constexpr size_t kWordBits = 64;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Entry {
+    Due due;
+    uint32_t next = kNone;
+  };
+
+  static size_t SlotOf(int64_t at_ms) { return static_cast<size_t>(at_ms) % kSlots; }
+
+  static void PushTo(std::vector<Due>& heap, const Due& due) {
+    heap.push_back(due);
+    std::push_heap(heap.begin(), heap.end(), std::greater<>());
+  }
+  static Due PopFrom(std::vector<Due>& heap) {
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    const Due due = heap.back();
+    heap.pop_back();
+    return due;
+  }
+
+  void PushToSlot(const Due& due) {
+    if (spare_ == kNone) {
+      spare_ = static_cast<uint32_t>(entries_.size());
+      entries_.emplace_back();
+    }
+    const uint32_t at = spare_;
+    const size_t slot = SlotOf(due.at_ms());
+    spare_ = entries_[at].next;
+    entries_[at] = {due, heads_[slot]};
+    heads_[slot] = at;
+    occupied_[slot / kWordBits] |= uint64_t{1} << slot % kWordBits;
+  }
+
+  void TakeSlot() {
+    const size_t slot = SlotOf(now_ms_);
+    occupied_[slot / kWordBits] &= ~(uint64_t{1} << slot % kWordBits);
+    for (uint32_t at = std::exchange(heads_[slot], kNone); at != kNone;) {
+      PushTo(current_, entries_[at].due);
+      const uint32_t next = std::exchange(entries_[at].next, spare_);
+      spare_ = at;
+      at = next;
+    }
+  }
+
+  /// The first occupied slot after now, round the wheel.
+  int64_t NextSlot() const {
+    const size_t start = SlotOf(now_ms_ + 1);
+    for (size_t i = 0; i <= occupied_.size(); ++i) {
+      const size_t word = (start / kWordBits + i) % occupied_.size();
+      uint64_t bits = occupied_[word];
+      if (i == 0) bits &= ~uint64_t{0} << start % kWordBits;
+      if (bits == 0) continue;
+      const size_t slot = word * kWordBits + static_cast<size_t>(std::countr_zero(bits));
+      return now_ms_ + 1 + static_cast<int64_t>((slot - start) % kSlots);
+    }
+    return INT64_MAX;
+  }
+
+  int64_t now_ms_ = 0;
+  std::vector<Due> current_;  // due now: heap, first one first
+  std::vector<Due> far_;      // heap
+  std::vector<uint32_t> heads_;
+  std::vector<uint64_t> occupied_;  // a bit for each slot
+  std::vector<Entry> entries_;
+  uint32_t spare_ = kNone;  // entries not in use, linked by `next`
+};
+
+}  // namespace fairlead::sim
