@@ -305,12 +305,10 @@ bool Core::MayStartOne(const Queue& leaf, const Node& node) const {
 void Core::NoteStarting(const Attempt& attempt) {
   if (!attempt.Starts()) return;
   Queue& leaf = queues_[attempt.queue];
-  for (const Asks::ActiveKey& key : attempt.asks.active()) {
-    const Request* any = attempt.asks.placement(key.slot).Any();
-    if (any == nullptr) continue;
-    leaf.least_start = ComponentwiseMin(leaf.least_start, any->capability);
-    leaf.most_start = ComponentwiseMax(leaf.most_start, any->capability);
-  }
+  attempt.asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
+    leaf.least_start = ComponentwiseMin(leaf.least_start, request.capability);
+    leaf.most_start = ComponentwiseMax(leaf.most_start, request.capability);
+  });
 }
 
 /// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.

@@ -121,13 +121,11 @@ std::string Core::CheckOrders() const {
     copy.Refresh(id);
     const Order kept = copy.queues_[id].order;
     for (const AttemptId attempt : kept.starting) {
-      for (const Asks::ActiveKey& key : attempts_[attempt].asks.active()) {
-        const Request* any = attempts_[attempt].asks.placement(key.slot).Any();
-        if (any == nullptr) continue;
-        const bool bounded =
-            copy.queues_[id].least_start.FitsIn(any->capability) && any->capability.FitsIn(copy.queues_[id].most_start);
-        if (!bounded) wrong += name + ": bounds of what masters are asked for\n";
-      }
+      attempts_[attempt].asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
+        const bool bounded = copy.queues_[id].least_start.FitsIn(request.capability) &&
+                             request.capability.FitsIn(copy.queues_[id].most_start);
+        if (!bounded) wrong += name + ": bounds of what starting applications ask for\n";
+      });
     }
     copy.Rebuild(id);
     const Order& anew = copy.queues_[id].order;
