@@ -270,7 +270,7 @@ def run(arguments, work):
     wait_until_clean(cluster.directory)
     say("the cluster is gone and left nothing behind")
     if not good:
-        fail("the shares lie further than 5 points from 3 : 1")
+        fail("the shares did not come within 5 points of 3 : 1, or not for three moments")
 
 
 def main():

@@ -46,12 +46,6 @@ struct ContainerId {
   int64_t sequence() const { return value & ((int64_t{1} << 40) - 1); }
   FL_FIELDS(attempt, value)
   friend auto operator<=>(const ContainerId&, const ContainerId&) = default;
-  /// What differs first comes first, the rest in one go: a heartbeat compares every container of its node.
-  friend constexpr bool operator==(const ContainerId& a, const ContainerId& b) {
-    return a.value == b.value &&
-           ((a.attempt.app.cluster_timestamp ^ b.attempt.app.cluster_timestamp) |
-            (a.attempt.app.number ^ b.attempt.app.number) | (a.attempt.attempt ^ b.attempt.attempt)) == 0;
-  }
 };
 
 std::string ToString(const ApplicationId& id);

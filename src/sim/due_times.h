@@ -24,8 +24,8 @@ struct Due {
 };
 
 /// What is due, earliest first. A timing wheel (Varghese and Lauck 1987) with a slot for each of the next 131,072 ms,
-/// in which most tasks end and all beats fall, and a heap for what is farther away: O(1) to add and to take, however
-/// much is due.
+/// in which most tasks end and all beats fall, and a heap for what is farther away. Adding and taking cost O(log n) of
+/// what is due in the same millisecond only, and of the far ones.
 class DueTimes {
  public:
   DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}

@@ -554,7 +554,7 @@ class Core : public Scheduler {
   std::set<uint32_t> waiting_apps_;  // slots of those with requests that wait for something
   std::vector<Node> nodes_;          // by NodeIndex
   std::vector<Place> places_;        // by name number
-  std::vector<Waiter> waiters_;
+  std::vector<Waiter> waiters_;      // by the numbers in places_ and wants
   std::vector<uint32_t> spare_waiters_;
   std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for
   std::vector<Partition> partitions_;            // [0] without a label, then by label number + 1
