@@ -88,9 +88,22 @@ void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
     if (name == Names::kAny) names_.AddUse(name);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
   }
-  attempt.asks.Update(lines, false, names_, now_ms_);
+  UpdateAsks(attempt, lines, false);
   for (const Asks::Line& line : lines) names_.Release(line.name);
-  NoteStarting(attempt);
+}
+
+/// Every change of asks but what grants take.
+void Core::UpdateAsks(Attempt& attempt, std::vector<Asks::Line> lines, bool give_back) {
+  if (attempt.asks.empty()) {
+    attempt.least_ask = Unbounded();
+    attempt.most_ask = {};
+  }
+  for (const Asks::Line& line : lines) {
+    attempt.least_ask = ComponentwiseMin(attempt.least_ask, line.request.capability);
+    attempt.most_ask = ComponentwiseMax(attempt.most_ask, line.request.capability);
+  }
+  attempt.asks.Update(std::move(lines), give_back, names_, now_ms_);
+  if (attempt.offerable) NoteAsks(attempt);
   attempt.demand_dirty = true;
   queues_[attempt.queue].demand_dirty = true;
 }

@@ -182,7 +182,10 @@ bool Core::RemoveFromLeaf(AttemptId id) {
   const auto it = std::find(list.begin(), list.end(), id);
   if (it != list.end()) list.erase(it);
   queue.demand_dirty = true;
-  if (was_runnable && attempt.am_running) queue.am_used -= attempt.am_resource;
+  if (was_runnable && attempt.am_running) {
+    queue.am_used -= attempt.am_resource;
+    Unbound(attempt.queue);
+  }
   ChargeQueues(attempt.queue, attempt.used, -1);
   attempt.runnable = false;
   ForEachUp(attempt.queue, [](Queue& q) { q.shares_dirty = true; });

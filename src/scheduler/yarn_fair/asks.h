@@ -110,6 +110,7 @@ class Asks {
   /// Keys with an outstanding "*" line, most urgent first.
   const std::vector<ActiveKey>& active() const { return active_; }
   const Placement& placement(int32_t slot) const { return placements_.at(slot); }
+  bool empty() const { return placements_.empty(); }
   /// nullptr when the key has no lines.
   const Placement* Find(const RequestKey& key) const;
 

@@ -25,14 +25,15 @@ void Core::AttemptScheduling(uint32_t id) {
   if (nodes_[id].reserved == kNone || !SettleReservation(id)) {
     int32_t count = 0;
     Resources assigned;
-    const Resources half = config_.assign_multiple ? MultiplyDown(nodes_[id].unallocated, 0.5) : Resources{};
+    const Resources before = nodes_[id].unallocated;
     while (nodes_[id].reserved == kNone) {
       const Offer offer = OfferToQueue(0, id);
       if (offer.Nothing()) break;
       ++count;
       assigned += offer.assigned;
       if (!config_.assign_multiple) break;
-      if (config_.dynamic_max_assign ? !assigned.FitsIn(half) : config_.max_assign > 0 && count >= config_.max_assign) {
+      if (config_.dynamic_max_assign ? !assigned.FitsIn(MultiplyDown(before, 0.5))
+                                     : config_.max_assign > 0 && count >= config_.max_assign) {
         break;
       }
     }
@@ -92,14 +93,19 @@ bool Core::AcceptsNode(const Queue& queue, const Node& node) const {
 }
 
 Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
-  if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node])) return {};
+  if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node]) || !MayServe(queues_[id], nodes_[node])) {
+    return {};
+  }
   Refresh(id);
   const Queue& queue = queues_[id];
-  if (queue.order.inexact == 0) {
-    return queue.leaf ? OfferToApplications(id, node) : OfferToMembers(queue, queue.order.members, node);
+  Offer offer;
+  if (queue.order.inexact > 0) {
+    offer = OfferToMembers(queue, ExactOrder(id), node);
+  } else {
+    offer = queue.leaf ? OfferToApplications(id, node) : OfferToMembers(queue, queue.order.members, node);
   }
-  const std::vector<uint32_t> exact = ExactOrder(id);
-  return OfferToMembers(queue, exact, node);
+  if (offer.Nothing()) RaiseBounds(queues_[id]);
+  return offer;
 }
 
 Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node) {
@@ -128,11 +134,7 @@ Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
     const Offer offer = OfferToAttempt(attempt, node);
     if (!offer.Nothing()) return offer;
   }
-  if (may_start) {  // in vain: perhaps those that made it seem so are gone
-    leaf.least_start = Unbounded();
-    leaf.most_start = {};
-    for (const AttemptId attempt : starting) NoteStarting(attempts_[attempt]);
-  }
+  if (may_start) RaiseStartingBounds(leaf);
   return {};
 }
 
@@ -291,25 +293,6 @@ bool Core::CanRunMaster(const Queue& leaf, const Resources& size) const {
 }
 
 bool Core::MastersUnlimited(const Queue& leaf) { return std::fabs(leaf.max_am_share - -1.0F) < 0.0001; }
-
-/// False when the smallest thing that an application without a master asks for is too large for the masters' share, or
-/// for the node, where nothing is reserved and no offer counted either.
-bool Core::MayStartOne(const Queue& leaf, const Node& node) const {
-  if (leaf.order.starting.empty()) return false;
-  const bool counts =
-      locality_matters_ || leaf.least_start.FitsIn(node.unallocated) || MayReserve(leaf, leaf.most_start);
-  return counts && (MastersUnlimited(leaf) || leaf.least_start.FitsIn(MasterLimit(leaf) - leaf.am_used));
-}
-
-/// Its asks, or its leaf, are new.
-void Core::NoteStarting(const Attempt& attempt) {
-  if (!attempt.Starts()) return;
-  Queue& leaf = queues_[attempt.queue];
-  attempt.asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
-    leaf.least_start = ComponentwiseMin(leaf.least_start, request.capability);
-    leaf.most_start = ComponentwiseMax(leaf.most_start, request.capability);
-  });
-}
 
 /// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.
 Resources Core::MasterLimit(const Queue& leaf) const {

@@ -19,7 +19,9 @@ std::string Differs(const std::string& what, const T& kept, const T& counted) {
 
 }  // namespace
 
-std::string Core::CheckInvariants() const { return CheckNodes() + CheckAttempts() + CheckQueues() + CheckOrders(); }
+std::string Core::CheckInvariants() const {
+  return CheckNodes() + CheckAttempts() + CheckQueues() + CheckBounds() + CheckOrders();
+}
 
 std::string Core::CheckNodes() const {
   std::string wrong;
@@ -112,6 +114,30 @@ std::string Core::CheckQueues() const {
   return wrong;
 }
 
+/// What lets a node pass by (bounds.cc).
+std::string Core::CheckBounds() const {
+  std::string wrong;
+  for (const Attempt& attempt : attempts_) {
+    if (!attempt.in_use || !attempt.offerable || attempt.asks.active().empty()) continue;
+    const std::string name = model::ToString(apps_[attempt.app].id);
+    const Queue& leaf = queues_[attempt.queue];
+    attempt.asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
+      const Resources& size = request.capability;
+      if (!attempt.least_ask.FitsIn(size) || !size.FitsIn(attempt.most_ask)) wrong += name + ": bounds of its asks\n";
+    });
+    const bool in_vain = !leaf.least_start.FitsIn(attempt.least_ask) || !attempt.most_ask.FitsIn(leaf.most_start);
+    if (leaf.order.built && attempt.Starts() && in_vain) wrong += name + ": passed over before it has a master\n";
+    for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+      const bool waits = attempt.Starts() && MastersFull(leaf);
+      if (!queues_[at].bounded || waits || locality_matters_) continue;
+      if (!queues_[at].least_ask.FitsIn(attempt.least_ask))
+        wrong += queues_[at].name + ": " + name + " asks for less\n";
+      if (MayReserveSome(attempt)) wrong += queues_[at].name + ": " + name + " may reserve a node\n";
+    }
+  }
+  return wrong;
+}
+
 /// Orders that are kept must be what building them anew gives.
 std::string Core::CheckOrders() const {
   Core copy(*this);
@@ -120,13 +146,6 @@ std::string Core::CheckOrders() const {
     if (!queues_[id].order.built) continue;
     copy.Refresh(id);
     const Order kept = copy.queues_[id].order;
-    for (const AttemptId attempt : kept.starting) {
-      attempts_[attempt].asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
-        const bool bounded = copy.queues_[id].least_start.FitsIn(request.capability) &&
-                             request.capability.FitsIn(copy.queues_[id].most_start);
-        if (!bounded) wrong += name + ": bounds of what starting applications ask for\n";
-      });
-    }
     copy.Rebuild(id);
     const Order& anew = copy.queues_[id].order;
     if (kept.members != anew.members || kept.starting != anew.starting)

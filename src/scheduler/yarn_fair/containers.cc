@@ -225,10 +225,7 @@ void Core::GiveBack(Attempt& attempt, const Container& container) {
   for (uint32_t i = 0; i < taken.size; ++i) {
     lines.push_back({taken.lines[i].name, container.key, {1, taken.lines[i].relax, taken.lines[i].capability}});
   }
-  attempt.asks.Update(std::move(lines), true, names_, now_ms_);
-  NoteStarting(attempt);
-  attempt.demand_dirty = true;
-  queues_[attempt.queue].demand_dirty = true;
+  UpdateAsks(attempt, std::move(lines), true);
 }
 
 void Core::KeepTaken(Container& container, const Taken& taken) {

@@ -18,7 +18,7 @@ namespace fairlead::scheduler::yarn_fair {
 
 /// The state machine behind MakeYarnFair. One file per subject: core.cc (events, time), queues.cc, reload.cc,
 /// placement.cc, runnability.cc, applications.cc, allocate.cc, nodes.cc, containers.cc, ordering.cc, assign.cc,
-/// locality.cc, reserve.cc, update.cc, starvation.cc, preempt.cc, view.cc, check.cc, why.cc.
+/// bounds.cc, locality.cc, reserve.cc, update.cc, starvation.cc, preempt.cc, view.cc, check.cc, why.cc.
 class Core final : public YarnFairScheduler {
  public:
   Core(const YarnFairConfig& config, const model::QueueTree& tree, base::Instant start);
@@ -92,8 +92,8 @@ class Core final : public YarnFairScheduler {
   void RunDuePasses();
   void FinishEvent();
   template <class T>
-  void Emit(T effect) {
-    out_->emplace_back(std::move(effect));
+  void Emit(T&& effect) {
+    out_->emplace_back(std::forward<T>(effect));
   }
   void Fail(const char* exception, std::string message);
 
@@ -177,6 +177,7 @@ class Core final : public YarnFairScheduler {
   // allocate.cc
   std::string ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const;
   void RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks);
+  void UpdateAsks(Attempt& attempt, std::vector<Asks::Line> lines, bool give_back);
   void UpdateBlacklist(Attempt& attempt, const model::scheduler::Allocate& event);
   Resources Headroom(Attempt& attempt);
   Resources MaximumFor(QueueId queue) const;
@@ -267,8 +268,18 @@ class Core final : public YarnFairScheduler {
   bool CanRunMaster(const Queue& leaf, const Resources& size) const;
   static bool MastersUnlimited(const Queue& leaf);
   Resources MasterLimit(const Queue& leaf) const;
+
+  // bounds.cc
+  bool MayServe(const Queue& queue, const Node& node) const;
   bool MayStartOne(const Queue& leaf, const Node& node) const;
+  bool MastersFull(const Queue& leaf) const;
+  bool MayReserveSome(const Attempt& attempt) const;
+  void NoteAsks(const Attempt& attempt);
   void NoteStarting(const Attempt& attempt);
+  void NoteUsage(const Attempt& attempt);
+  void Unbound(QueueId queue);
+  void RaiseBounds(Queue& queue);
+  void RaiseStartingBounds(Queue& leaf);
 
   // locality.cc
   model::Locality AllowedLocality(const Attempt& attempt, KeyState& state) const;
@@ -340,6 +351,7 @@ class Core final : public YarnFairScheduler {
   std::string CheckNodes() const;
   std::string CheckAttempts() const;
   std::string CheckQueues() const;
+  std::string CheckBounds() const;
   std::string CheckOrders() const;
 
   // why.cc

@@ -38,6 +38,7 @@ void Core::Charge(AttemptId id, const Resources& size, int sign) {
   attempt.demand_dirty = true;
   if (!attempt.stopped || config_.quirks.kept_container_leaves_twice) ChargeQueues(attempt.queue, size, sign);
   Touch(id);
+  if (attempt.offerable) NoteUsage(attempt);
 }
 
 void Core::ChargeQueues(QueueId id, const Resources& size, int sign) {
@@ -67,6 +68,7 @@ void Core::SetOfferable(AttemptId id, bool offerable) {
   Attempt& attempt = attempts_[id];
   if (attempt.offerable == offerable) return;
   attempt.offerable = offerable;
+  if (offerable) NoteAsks(attempt);
   for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
     queues_[at].offerable += offerable ? 1 : UINT32_MAX;
     TouchQueue(at);
@@ -138,7 +140,6 @@ void Core::PlaceAttempt(Order& order, AttemptId id, const OrderKey& key) {
   if (attempt.in_starting != attempt.Starts()) place(false);
   attempt.in_starting = attempt.Starts();
   place(attempt.offerable);
-  if (attempt.in_order) NoteStarting(attempt);
 }
 
 void Core::Refresh(QueueId id) {
@@ -178,7 +179,7 @@ void Core::Rebuild(QueueId id) {
     attempt.in_starting = attempt.Starts();
     if (!attempt.in_order) continue;
     (attempt.in_starting ? order.starting : order.members).push_back(member);
-    NoteStarting(attempt);
+    if (attempt.in_starting) NoteStarting(attempt);
     if (!attempt_keys_[member].exact) ++order.inexact;
   }
   for (const QueueId member : queue.children) {
@@ -226,6 +227,7 @@ void Core::InvalidateOrders() {
     queue.order.built = false;
     queue.shares_dirty = true;
     queue.demand_dirty = true;
+    queue.bounded = false;
   }
 }
 

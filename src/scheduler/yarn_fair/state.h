@@ -46,7 +46,9 @@ struct Queue {
   Resources used;
   Resources max_share;
   Resources am_used;
-  Resources least_start;  // leaf: no application in order.starting asks for less, type by type,
+  bool bounded = false;   // an offer of a node in which least_ask does not fit is in vain
+  Resources least_ask;    // no application below that is offered nodes asks for less, type by type
+  Resources least_start;  // leaf: no application in order.starting asks for less,
   Resources most_start;   // nor for more
   Resources fair_share;
 
@@ -106,6 +108,8 @@ struct Attempt {
   bool master_known = false;  // its master's container has been granted, seen from the next event on
   bool am_preemptable = true;
   Asks asks;
+  Resources least_ask;  // no line of `asks` is smaller, type by type,
+  Resources most_ask;   // nor larger
 
   uint32_t app = kNone;
   int32_t number = 0;

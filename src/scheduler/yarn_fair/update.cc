@@ -43,6 +43,7 @@ void Core::UpdatePass() {
   }
   UpdateShares(0);
   UpdateAvailable();
+  for (Queue& queue : queues_) queue.bounded = false;
   if (!config_.preemption || !ShouldPreempt()) return;
   for (const QueueId leaf : leaf_order_) UpdateStarved(leaf);
 }

@@ -33,10 +33,10 @@ struct Workload {
   bool drf = false;
   bool continuous = false;
   bool starting = false;  // every application waits for its master, and the masters' share is full
+  int cores = 128;        // of a node
 };
 
 constexpr int kNodeMemory = 128 * 1024;
-constexpr int kNodeCores = 128;
 constexpr int kBatch = 50'000;
 constexpr int kAskCount = 1'000'000;
 
@@ -63,7 +63,7 @@ class Cluster {
     core_ = MakeYarnFair(config, tree);
     for (int n = 0; n < load.nodes; ++n) {
       const int memory = kNodeMemory + (load.continuous ? n : 0);  // nodes of equal free memory would count as one
-      Send(ms::NodeAdded{{static_cast<uint32_t>(n)}, Host(n), 1, Rack(n), Resources::Of(memory, kNodeCores), {}});
+      Send(ms::NodeAdded{{static_cast<uint32_t>(n)}, Host(n), 1, Rack(n), Resources::Of(memory, load.cores), {}});
     }
     for (int a = 0; a < load.apps; ++a) AddApp(a);
     Pass(ms::PassKind::kUpdate);
@@ -203,6 +203,15 @@ void RefusedMasters(benchmark::State& state) {
   for (auto _ : state) cluster.Heartbeat();
 }
 
+/// A heartbeat of a full node, while every application asks for more.
+void FullNodes(benchmark::State& state) {
+  Workload load = Load(state);
+  load.cores = 4;
+  Cluster cluster(load);
+  for (int i = 0; i < (load.cores + 1) * load.nodes; ++i) cluster.Heartbeat();
+  for (auto _ : state) cluster.Heartbeat();
+}
+
 /// One update pass after every application has changed its ask and some got containers.
 void UpdatePass(benchmark::State& state) {
   Cluster cluster(Load(state));
@@ -240,6 +249,7 @@ BENCHMARK(GrantsDelayed)->Args({5000, 100, 1000});
 BENCHMARK(GrantsMultiple)->Args({5000, 100, 1000});
 BENCHMARK(GrantsDrf)->Args({5000, 100, 1000});
 BENCHMARK(RefusedMasters)->Args({5000, 10, 100})->Args({5000, 10, 1000})->Args({5000, 10, 10000});
+BENCHMARK(FullNodes)->Args({5000, 10, 1000})->Args({5000, 100, 1000})->Args({5000, 1000, 1000});
 BENCHMARK(UpdatePass)
     ->Args({1000, 10, 100})
     ->Args({5000, 100, 1000})

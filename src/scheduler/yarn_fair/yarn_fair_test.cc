@@ -434,6 +434,40 @@ TEST(YarnFair, TheMastersShareAdmitsSmallerMastersFirstAndLargerOnesWhenThereIsR
   EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
 }
 
+TEST(YarnFair, ANodeTooSmallForAllIsOfferedAgainAsSoonAsSomebodyCouldTakeIt) {
+  Cluster cluster;
+  cluster.AddNode(0, 8192, 8);
+  cluster.AddNode(1, 8192, 8);
+  cluster.AddApp(0, "root.a");
+  cluster.AddApp(1, "root.b");
+  cluster.Ask(0, 1, 3072, 1, 9);
+  cluster.Update();
+  std::vector<ms::Granted> granted;
+  for (const uint32_t node : {0U, 0U, 1U, 1U}) {
+    const EffectSink out = cluster.Beat(node);
+    ASSERT_EQ(Grants(out), 1U);
+    granted.push_back(std::get<ms::Granted>(out.at(0)));
+  }
+  EXPECT_TRUE(cluster.Beat(0).empty()) << "3072 do not fit in 2048, and application 0 has more than its share";
+  EXPECT_TRUE(cluster.Beat(1).empty());
+  cluster.Ask(0, 2, 1024, 1, 1);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 0U) << "the larger ask is more urgent";
+  cluster.Ask(0, 0, 1024, 1, 1);
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U) << "a smaller ask, without an update pass";
+  EXPECT_TRUE(cluster.Beat(1).empty());
+  cluster.Ask(1, 1, 3072, 1, 1);
+  EXPECT_TRUE(cluster.Beat(1).empty()) << "no pending demand is known before the next update pass";
+  cluster.Update();
+  const EffectSink starved = cluster.Beat(1);
+  ASSERT_EQ(starved.size(), 1U);
+  EXPECT_EQ(std::get<ms::Reserved>(starved[0]).app, model::AppIndex{1}) << "below its share, it may wait for this node";
+  cluster.Send(ms::Acquired{{0}, {granted[0].container, granted[2].container}});
+  cluster.Send(ms::ContainerEnded{granted[2].container, 0});
+  EXPECT_EQ(Grants(cluster.Beat(1)), 1U) << "the reservation";
+  cluster.Send(ms::ContainerEnded{granted[0].container, 0});
+  EXPECT_EQ(Grants(cluster.Beat(0)), 1U) << "room for the ask that was too large";
+}
+
 /// Random events: sums stay right, and the same events give the same effects, also from a fork in the middle.
 TEST(YarnFair, RandomEventsKeepTheBooks) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
