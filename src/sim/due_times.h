@@ -25,7 +25,7 @@ struct Due {
 
 /// What is due, earliest first. A timing wheel (Varghese and Lauck 1987) with a slot for each of the next 131,072 ms,
 /// in which most tasks end and all beats fall, and a heap for what is farther away. Adding and taking cost O(log n) of
-/// what is due in the same millisecond only, and of the far ones.
+/// what is due in the same millisecond only, which is sorted when its time comes, and of the far ones.
 class DueTimes {
  public:
   DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}
@@ -33,17 +33,18 @@ class DueTimes {
   /// Not before the time of the last Take.
   void Add(const Due& due) {
     if (due.at_ms() <= now_ms_) {
-      PushTo(current_, due);
+      current_.insert(std::upper_bound(current_.begin(), current_.end(), due, std::greater<>()), due);
     } else if (due.at_ms() - now_ms_ < static_cast<int64_t>(kSlots)) {
       PushToSlot(due);
     } else {
-      PushTo(far_, due);
+      far_.push_back(due);
+      std::push_heap(far_.begin(), far_.end(), std::greater<>());
     }
   }
 
   /// When the first is due; INT64_MAX when nothing is.
   int64_t Next() const {
-    if (!current_.empty()) return current_.front().at_ms();
+    if (!current_.empty()) return current_.back().at_ms();
     return std::min(NextSlot(), far_.empty() ? INT64_MAX : far_.front().at_ms());
   }
 
@@ -53,10 +54,16 @@ class DueTimes {
       FL_CHECK(now_ms <= Next(), "nothing that is due is passed over");
       now_ms_ = now_ms;
       TakeSlot();
-      while (!far_.empty() && far_.front().at_ms() <= now_ms) PushTo(current_, PopFrom(far_));
+      while (!far_.empty() && far_.front().at_ms() <= now_ms) {
+        std::pop_heap(far_.begin(), far_.end(), std::greater<>());
+        current_.push_back(far_.back());
+        far_.pop_back();
+      }
+      std::sort(current_.begin(), current_.end(), std::greater<>());
     }
     if (current_.empty()) return false;
-    due = PopFrom(current_);
+    due = current_.back();
+    current_.pop_back();
     return true;
   }
 
@@ -70,17 +77,6 @@ class DueTimes {
   };
 
   static size_t SlotOf(int64_t at_ms) { return static_cast<size_t>(at_ms) % kSlots; }
-
-  static void PushTo(std::vector<Due>& heap, const Due& due) {
-    heap.push_back(due);
-    std::push_heap(heap.begin(), heap.end(), std::greater<>());
-  }
-  static Due PopFrom(std::vector<Due>& heap) {
-    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-    const Due due = heap.back();
-    heap.pop_back();
-    return due;
-  }
 
   void PushToSlot(const Due& due) {
     if (spare_ == kNone) {
@@ -99,7 +95,7 @@ class DueTimes {
     const size_t slot = SlotOf(now_ms_);
     occupied_[slot / kWordBits] &= ~(uint64_t{1} << slot % kWordBits);
     for (uint32_t at = std::exchange(heads_[slot], kNone); at != kNone;) {
-      PushTo(current_, entries_[at].due);
+      current_.push_back(entries_[at].due);
       const uint32_t next = std::exchange(entries_[at].next, spare_);
       spare_ = at;
       at = next;
@@ -121,7 +117,7 @@ class DueTimes {
   }
 
   int64_t now_ms_ = 0;
-  std::vector<Due> current_;  // due now: heap, first one first
+  std::vector<Due> current_;  // due now, the first one last
   std::vector<Due> far_;      // heap
   std::vector<uint32_t> heads_;
   std::vector<uint64_t> occupied_;  // a bit for each slot
