@@ -565,7 +565,8 @@ using OuterEffect = std::variant<Persist, CallRefused, CallDone, NewApplicationA
 
 template <>
 struct std::hash<fairlead::model::rm::NodeAddress> {
-  size_t operator()(const fairlead::model::rm::NodeAddress& address) const noexcept {
+  // Not noexcept: so libstdc++ keeps the hash beside each entry, and a search reads no other entry's name.
+  size_t operator()(const fairlead::model::rm::NodeAddress& address) const {
     return std::hash<std::string>()(address.host) * 31 + static_cast<uint32_t>(address.port);
   }
 };

@@ -112,12 +112,12 @@ class Core {
   void Handle(const model::rm::OuterEvent& event);
   void HandleScheduler(const model::scheduler::Effect& effect);
   template <class T>
-  void Emit(T effect) {
-    sink_->outer.emplace_back(std::move(effect));
+  void Emit(T&& effect) {
+    sink_->outer.emplace_back(std::forward<T>(effect));
   }
   template <class T>
-  void Tell(T event) {
-    sink_->scheduler.emplace_back(std::move(event));
+  void Tell(T&& event) {
+    sink_->scheduler.emplace_back(std::forward<T>(event));
   }
   void Refuse(model::rm::CallToken call, std::string exception, std::string message);
   void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
@@ -233,6 +233,7 @@ class Core {
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
   void TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
+  void TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics);
   void AnswerWaitingHeartbeat(model::NodeIndex index);
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);

@@ -9,6 +9,7 @@
 namespace fairlead::rm {
 
 using model::rm::ContainerState;
+using model::rm::NodeAction;
 using model::rm::NodeContainerState;
 using model::rm::NodeState;
 
@@ -286,48 +287,44 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   Tell(model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
 }
 
-void Core::On(const model::rm::Heartbeat& event) {
+/// What makes a node stop or register again.
+void Core::TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics) {
   model::rm::HeartbeatAnswer answer;
-  answer.call = event.call;
+  answer.call = call;
+  answer.action = action;
+  answer.diagnostics = std::move(diagnostics);
+  Emit(std::move(answer));
+}
+
+void Core::On(const model::rm::Heartbeat& event) {
   Node* node = ActiveNode(event.address);
   if (node) AnswerWaitingHeartbeat(node->index);
-  if (!HostAllowed(event.address.host, node ? node->ip : std::string()) &&
+  static const std::string kNotLookedUp;
+  if (!HostAllowed(event.address.host, node ? node->ip : kNotLookedUp) &&
       !(node && node->state == NodeState::kDecommissioning)) {
-    answer.action = model::rm::NodeAction::kShutdown;
-    answer.diagnostics =
-        "Disallowed NodeManager nodeId: " + ToString(event.address) + " hostname: " + event.address.host;
-    Emit(std::move(answer));
-    return;
+    return TurnAway(event.call, NodeAction::kShutdown,
+                    "Disallowed NodeManager nodeId: " + ToString(event.address) + " hostname: " + event.address.host);
   }
-  if (!node) {
-    answer.action = model::rm::NodeAction::kResync;
-    answer.diagnostics = "Node not found resyncing " + ToString(event.address);
-    Emit(std::move(answer));
-    return;
-  }
+  if (!node) return TurnAway(event.call, NodeAction::kResync, "Node not found resyncing " + ToString(event.address));
   node->last_seen = now_;
   if (NextResponseId(event.response_id) == node->response_id) {
-    answer = node->last_answer ? *node->last_answer : NothingNew(*node);
+    model::rm::HeartbeatAnswer answer = node->last_answer ? *node->last_answer : NothingNew(*node);
     answer.call = event.call;
     Emit(std::move(answer));
     return;
   }
   if (event.response_id != node->response_id) {
-    answer.action = model::rm::NodeAction::kResync;
-    answer.diagnostics = "Too far behind rm response id:" + std::to_string(node->response_id) +
-                         " nm response id:" + std::to_string(event.response_id);
-    RemoveNode(*node, NodeState::kRebooted, answer.diagnostics);
-    Emit(std::move(answer));
-    return;
+    const std::string why = "Too far behind rm response id:" + std::to_string(node->response_id) +
+                            " nm response id:" + std::to_string(event.response_id);
+    RemoveNode(*node, NodeState::kRebooted, why);
+    return TurnAway(event.call, NodeAction::kResync, why);
   }
   TakeStatuses(*node, event);
   node = TakeHealth(*node, event);
   if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
-    answer.action = model::rm::NodeAction::kShutdown;
-    answer.diagnostics = "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned";
     RemoveNode(*node, NodeState::kDecommissioned, "no application left");
-    Emit(std::move(answer));
-    return;
+    return TurnAway(event.call, NodeAction::kShutdown,
+                    "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned");
   }
   node->heartbeat = event.call;
   heartbeats_.push_back(node->index);

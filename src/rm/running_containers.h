@@ -13,7 +13,10 @@ namespace fairlead::rm {
 class RunningContainers {
  public:
   /// Before the containers of a heartbeat.
-  void BeginReport() { ++report_; }
+  void BeginReport() {
+    ++report_;
+    reported_ = 0;
+  }
 
   /// The node reports `id`: true if it is known here and has not ended for the resource manager, so that nothing
   /// else is to be done about it.
@@ -23,6 +26,7 @@ class RunningContainers {
     const size_t at = next ? next_ : Place(id);
     if (at == entries_.size() || entries_[at].id != id) return false;
     next_ = at + 1;
+    if (entries_[at].report != report_) ++reported_;
     entries_[at].report = report_;
     return !entries_[at].over;
   }
@@ -30,6 +34,7 @@ class RunningContainers {
   /// What the last report left out; it is forgotten here.
   std::vector<model::ContainerId> TakeUnreported() {
     std::vector<model::ContainerId> missing;
+    if (reported_ == entries_.size()) return missing;
     for (const Entry& entry : entries_) {
       if (entry.report != report_) missing.push_back(entry.id);
     }
@@ -41,11 +46,14 @@ class RunningContainers {
     const size_t at = Place(id);
     if (at < entries_.size() && entries_[at].id == id) return;
     entries_.insert(entries_.begin() + static_cast<ptrdiff_t>(at), {id, report_, false});
+    ++reported_;
   }
 
   void Erase(const model::ContainerId& id) {
     const size_t at = Place(id);
-    if (at < entries_.size() && entries_[at].id == id) entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(at));
+    if (at == entries_.size() || entries_[at].id != id) return;
+    if (entries_[at].report == report_) --reported_;
+    entries_.erase(entries_.begin() + static_cast<ptrdiff_t>(at));
   }
 
   /// It has ended for the resource manager; its node has still to say so.
@@ -54,7 +62,10 @@ class RunningContainers {
     if (at < entries_.size() && entries_[at].id == id) entries_[at].over = true;
   }
 
-  void Clear() { entries_.clear(); }
+  void Clear() {
+    entries_.clear();
+    reported_ = 0;
+  }
   bool empty() const { return entries_.empty(); }
 
   /// In the order of ids.
@@ -79,6 +90,7 @@ class RunningContainers {
 
   std::vector<Entry> entries_;
   uint32_t report_ = 0;
+  size_t reported_ = 0;  // entries that are in the last one
   size_t next_ = 0;
 };
 
