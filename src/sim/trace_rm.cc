@@ -213,11 +213,14 @@ void RmFollower::On(const ms::NodeUpdated& event) {
   call.call = ++calls_;
   call.address = node.address;
   call.response_id = known ? known->response_id : 0;  // it registers in this very batch
-  node.running.insert(node.running.end(), event.launched.begin(), event.launched.end());
+  for (const model::ContainerId& id : event.launched) {
+    node.running.insert(std::upper_bound(node.running.begin(), node.running.end(), id), id);
+  }
   lent_.push_back({batch_.size(), event.node.value});
   call.running = std::move(node.running);
   for (const ms::Completion& completion : event.completed) {
-    std::erase(call.running, completion.container);
+    const auto [first, last] = std::equal_range(call.running.begin(), call.running.end(), completion.container);
+    call.running.erase(first, last);
     mr::NodeContainer& ended = call.containers.emplace_back();
     ended.id = completion.container;
     ended.state = mr::NodeContainerState::kComplete;

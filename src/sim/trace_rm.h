@@ -30,7 +30,7 @@ class RmFollower {
   /// A node as its agent knows it.
   struct Node {
     model::rm::NodeAddress address;
-    std::vector<model::ContainerId> running;
+    std::vector<model::ContainerId> running;  // in order of ids
   };
 
   /// A node's running containers while they are part of a heartbeat in the batch.

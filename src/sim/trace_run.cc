@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <utility>
 
 #include "base/check.h"
 
@@ -190,7 +191,7 @@ void TraceRun::NodeBeat(uint32_t index) {
   if (!node.alive) return;
   ms::NodeUpdated update;
   update.node = {index};
-  update.launched.swap(node.launched);
+  update.launched = TakeLaunched(node);
   update.completed.swap(node.completed);
   events_.push_back(std::move(update));
   Add(Kind::kNodeBeat, now_ms_ + setup_.node_heartbeat_ms, index);
@@ -210,12 +211,19 @@ void TraceRun::Complete(uint32_t index, const model::ContainerId& id, int32_t ex
     node.event = events_.size();
     ms::NodeUpdated update;
     update.node = {index};
-    update.launched.swap(node.launched);
+    update.launched = TakeLaunched(node);
     events_.push_back(std::move(update));
   }
   auto& update = std::get<ms::NodeUpdated>(events_[node.event]);
   std::erase(update.launched, id);
   update.completed.push_back({id, exit_status});
+}
+
+/// In order of ids, as a NodeManager reports its containers (a ConcurrentSkipListMap).
+std::vector<model::ContainerId> TraceRun::TakeLaunched(Node& node) {
+  std::vector<model::ContainerId> launched = std::exchange(node.launched, {});
+  std::sort(launched.begin(), launched.end());
+  return launched;
 }
 
 void TraceRun::Launch(uint32_t index, const model::ContainerId& id) { nodes_[index].launched.push_back(id); }

@@ -83,6 +83,7 @@ class TraceRun {
   void LoseNode(uint32_t list);
   void NodeBeat(uint32_t node);
   void Complete(uint32_t node, const model::ContainerId& id, int32_t exit_status);
+  static std::vector<model::ContainerId> TakeLaunched(Node& node);
   void Launch(uint32_t node, const model::ContainerId& id);
 
   void Arrive();
