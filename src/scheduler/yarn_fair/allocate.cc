@@ -70,14 +70,14 @@ void Core::Apply(const ms::Allocate& event) {
   const AttemptId id = apps_[event.app.value].current;
   ReleaseAsked(id, event.releases);
   if (!attempts_[id].stopped) {
-    if (!event.asks.empty()) RecordAsks(attempts_[id], event.asks);
+    if (!event.asks.empty()) RecordAsks(id, event.asks);
     UpdateBlacklist(attempts_[id], event);
   }
   Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(node_count_)});
 }
 
-void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
-  const Resources maximum = MaximumFor(attempt.queue);
+void Core::RecordAsks(AttemptId id, const std::vector<model::Ask>& asks) {
+  const Resources maximum = MaximumFor(attempts_[id].queue);
   std::vector<Asks::Line> lines;
   lines.reserve(asks.size());
   for (const model::Ask& ask : asks) {
@@ -88,12 +88,13 @@ void Core::RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks) {
     if (name == Names::kAny) names_.AddUse(name);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
   }
-  UpdateAsks(attempt, lines, false);
+  UpdateAsks(id, lines, false);
   for (const Asks::Line& line : lines) names_.Release(line.name);
 }
 
 /// Every change of asks but what grants take.
-void Core::UpdateAsks(Attempt& attempt, std::vector<Asks::Line> lines, bool give_back) {
+void Core::UpdateAsks(AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
+  Attempt& attempt = attempts_[id];
   if (attempt.asks.empty()) {
     attempt.least_ask = Unbounded();
     attempt.most_ask = {};
@@ -104,8 +105,7 @@ void Core::UpdateAsks(Attempt& attempt, std::vector<Asks::Line> lines, bool give
   }
   attempt.asks.Update(std::move(lines), give_back, names_, now_ms_);
   if (attempt.offerable) NoteAsks(attempt);
-  attempt.demand_dirty = true;
-  queues_[attempt.queue].demand_dirty = true;
+  DemandChanged(id);
 }
 
 /// AppSchedulingInfo: until its master has a container the list is the system's (for the master), then its own.

@@ -166,7 +166,9 @@ void Core::AddToLeaf(AttemptId id, bool runnable, bool charge) {
   Queue& queue = queues_[attempt.queue];
   (runnable ? queue.runnable : queue.waiting).push_back(id);
   queue.assigned.erase(attempt.app);
-  queue.demand_dirty = true;
+  if (runnable) queue.own_shares.push_back(id);
+  CountDemand(queue, {}, attempt.demand);
+  DemandChanged(id);
   attempt.runnable = runnable;
   ForEachUp(attempt.queue, [](Queue& q) { q.shares_dirty = true; });
   if (charge) ChargeQueues(attempt.queue, attempt.used, 1);
@@ -181,7 +183,16 @@ bool Core::RemoveFromLeaf(AttemptId id) {
   const bool was_runnable = attempt.runnable;
   const auto it = std::find(list.begin(), list.end(), id);
   if (it != list.end()) list.erase(it);
+  CountDemand(queue, attempt.demand, {});
+  if (attempt.demand_changed) std::erase(queue.demand_changed, id);
+  attempt.demand_changed = false;
   queue.demand_dirty = true;
+  if (attempt.alike) {
+    attempt.fair_share = queue.app_share;
+    attempt.alike = false;
+  } else {
+    std::erase(queue.own_shares, id);
+  }
   if (was_runnable && attempt.am_running) {
     queue.am_used -= attempt.am_resource;
     Unbound(attempt.queue);

@@ -107,10 +107,30 @@ std::string Core::CheckQueues() const {
       runnable += queues_[child].NumRunnable();
       if (queues_[child].parent != id || !queues_[child].alive) wrong += name + " lists a foreign child\n";
     }
+    wrong += CheckShares(queue);
     wrong += Differs(name + ": used", queue.used, used);
     wrong += Differs(name + ": offerable", queue.offerable, offerable);
     if (!queue.leaf) wrong += Differs(name + ": runnable", queue.runnable_below, runnable);
   }
+  return wrong;
+}
+
+/// What update passes keep of a leaf's applications, so that they need not look at each.
+std::string Core::CheckShares(const Queue& leaf) const {
+  std::string wrong;
+  std::array<Wide, Resources::kMaxTypes> demand{};
+  for (const std::vector<AttemptId>* list : {&leaf.runnable, &leaf.waiting}) {
+    for (const AttemptId id : *list) {
+      for (size_t type = 0; type < demand.size(); ++type) demand[type] += attempts_[id].demand[type];
+      const bool own = std::count(leaf.own_shares.begin(), leaf.own_shares.end(), id) == 1;
+      if (own != (attempts_[id].runnable && !attempts_[id].alike)) wrong += leaf.name + ": whose share is its own\n";
+      const auto& changed = leaf.demand_changed;
+      if (attempts_[id].demand_changed != (std::count(changed.begin(), changed.end(), id) == 1)) {
+        wrong += leaf.name + ": whose demand has changed\n";
+      }
+    }
+  }
+  if (demand != leaf.demand_sum) wrong += leaf.name + ": the sum of demands\n";
   return wrong;
 }
 

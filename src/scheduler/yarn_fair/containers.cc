@@ -181,8 +181,8 @@ void Core::Complete(ContainerSlot slot, const Ending& ending) {
   if (container.live) CompleteLive(slot, ending);
   if (nodes_[container.node].alive) ReleaseFromNode(slot, false);
   UpdateAvailable();
-  Attempt* current = CurrentAttempt(container.app);
-  if (container.taken != kNone && !current->stopped) GiveBack(*current, container);
+  const AttemptId current = apps_[container.app].current;
+  if (container.taken != kNone && !attempts_[current].stopped) GiveBack(current, container);
   FreeIfGone(slot);
 }
 
@@ -219,13 +219,13 @@ bool Core::Announce(const Container& container, const Ending& ending) {
 }
 
 /// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.
-void Core::GiveBack(Attempt& attempt, const Container& container) {
+void Core::GiveBack(AttemptId id, const Container& container) {
   std::vector<Asks::Line> lines;
   const Taken& taken = taken_[container.taken];
   for (uint32_t i = 0; i < taken.size; ++i) {
     lines.push_back({taken.lines[i].name, container.key, {1, taken.lines[i].relax, taken.lines[i].capability}});
   }
-  UpdateAsks(attempt, std::move(lines), true);
+  UpdateAsks(id, std::move(lines), true);
 }
 
 void Core::KeepTaken(Container& container, const Taken& taken) {

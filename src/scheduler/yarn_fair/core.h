@@ -176,8 +176,8 @@ class Core final : public YarnFairScheduler {
 
   // allocate.cc
   std::string ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const;
-  void RecordAsks(Attempt& attempt, const std::vector<model::Ask>& asks);
-  void UpdateAsks(Attempt& attempt, std::vector<Asks::Line> lines, bool give_back);
+  void RecordAsks(AttemptId attempt, const std::vector<model::Ask>& asks);
+  void UpdateAsks(AttemptId attempt, std::vector<Asks::Line> lines, bool give_back);
   void UpdateBlacklist(Attempt& attempt, const model::scheduler::Allocate& event);
   Resources Headroom(Attempt& attempt);
   Resources MaximumFor(QueueId queue) const;
@@ -206,7 +206,7 @@ class Core final : public YarnFairScheduler {
   void Complete(ContainerSlot slot, const Ending& ending);
   void CompleteLive(ContainerSlot slot, const Ending& ending);
   bool Announce(const Container& container, const Ending& ending);
-  void GiveBack(Attempt& attempt, const Container& container);
+  void GiveBack(AttemptId attempt, const Container& container);
   void KeepTaken(Container& container, const Taken& taken);
   void DropTaken(Container& container);
   void FreeIfGone(ContainerSlot slot);
@@ -304,9 +304,16 @@ class Core final : public YarnFairScheduler {
   void UpdateDemand(QueueId id);
   void UpdateLeafDemand(QueueId id);
   void UpdateAttemptDemand(AttemptId id);
+  void DemandChanged(AttemptId id);
+  void CountDemand(Queue& leaf, const Resources& before, const Resources& after) const;
   void UpdateShares(QueueId id);
   void ShareAmongQueues(const Queue& parent, size_t type);
-  void ShareAmongAttempts(const Queue& leaf, size_t type);
+  void ShareAmongAttempts(Queue& leaf, size_t types);
+  bool MakeAlike(Queue& leaf, size_t types);
+  void MakeOwn(Queue& leaf);
+  const Resources& FairShareOf(const Attempt& attempt) const {
+    return attempt.alike ? queues_[attempt.queue].app_share : attempt.fair_share;
+  }
   void ShareToFirst(const Queue& leaf);
 
   // starvation.cc
@@ -351,6 +358,7 @@ class Core final : public YarnFairScheduler {
   std::string CheckNodes() const;
   std::string CheckAttempts() const;
   std::string CheckQueues() const;
+  std::string CheckShares(const Queue& leaf) const;
   std::string CheckBounds() const;
   std::string CheckOrders() const;
 

@@ -35,7 +35,7 @@ void Core::Charge(AttemptId id, const Resources& size, int sign) {
   } else {
     attempt.used -= size;
   }
-  attempt.demand_dirty = true;
+  DemandChanged(id);
   if (!attempt.stopped || config_.quirks.kept_container_leaves_twice) ChargeQueues(attempt.queue, size, sign);
   Touch(id);
   if (attempt.offerable) NoteUsage(attempt);

@@ -212,7 +212,7 @@ bool Core::MayPreempt(const Container& container, const Resources& also_taken) c
   if (container.is_master && !owner.am_preemptable) return false;
   if (!container.live || container.marked || &attempts_[container.attempt] != &owner) return false;
   const Resources left = owner.used - owner.to_be_preempted - container.resources - also_taken;
-  return !IsUsageBelowShare(owner, left, owner.fair_share);
+  return !IsUsageBelowShare(owner, left, FairShareOf(owner));
 }
 
 /// PreemptableContainers.getAllContainers: grouped by application, groups in HashMap order of ApplicationId.

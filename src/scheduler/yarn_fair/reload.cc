@@ -123,6 +123,7 @@ void Core::Load(Settings settings, const std::vector<std::pair<std::string, Acce
   everybody.everybody = true;
   acls_["root"] = {everybody, everybody};
   for (const auto& [name, lists] : acls) acls_[name] = lists;
+  for (Queue& queue : queues_) MakeOwn(queue);
   VerifyPolicies(0);
   EnsureConfigured(settings_.leaf_order, QueueKind::kLeaf);
   EnsureConfigured(settings_.parent_order, QueueKind::kParent);

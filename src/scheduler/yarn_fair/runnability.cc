@@ -107,6 +107,7 @@ void Core::StartFrom(const std::vector<std::vector<AttemptId>>& lists, size_t mo
   }
   for (const AttemptId id : started) {
     std::erase(queues_[attempts_[id].queue].waiting, id);
+    CountDemand(queues_[attempts_[id].queue], attempts_[id].demand, {});  // of the two lists it stood in
     UntrackWaiting(id);
   }
 }

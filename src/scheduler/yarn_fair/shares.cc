@@ -52,7 +52,7 @@ int64_t FixedShare(const Sharer& s) {
   return std::max<int64_t>(s.min_share, 0);
 }
 
-std::vector<Group> GroupsOf(const std::vector<Sharer>& sharers) {
+std::vector<Group> GroupsOf(const std::vector<Sharer>& sharers, int64_t times) {
   constexpr size_t kSearched = 8;  // few kinds are found by looking, the rest stands alone
   std::vector<Group> groups;
   for (const Sharer& s : sharers) {
@@ -64,9 +64,9 @@ std::vector<Group> GroupsOf(const std::vector<Sharer>& sharers) {
     const auto end = groups.begin() + static_cast<ptrdiff_t>(std::min(groups.size(), kSearched));
     const auto it = std::find_if(groups.begin(), end, same);
     if (it != end) {
-      ++it->count;
+      it->count += times;
     } else {
-      groups.push_back({weight, s.min_share, s.max_share, 1});
+      groups.push_back({weight, s.min_share, s.max_share, times});
     }
   }
   return groups;
@@ -88,7 +88,8 @@ double RatioFor(int64_t total, std::span<const Group> groups, bool round_up) {
 
 }  // namespace
 
-void ComputeShares(std::vector<Sharer>& sharers, int64_t total, bool round_up) {
+void ComputeShares(std::vector<Sharer>& sharers, int64_t total, bool round_up, size_t times) {
+  const auto count = static_cast<int64_t>(times);
   int64_t taken = 0;
   int64_t total_max = 0;
   bool any = false;
@@ -96,14 +97,14 @@ void ComputeShares(std::vector<Sharer>& sharers, int64_t total, bool round_up) {
     if (s.weight != s.weight) s.weight = 0;  // NaN would never reach the total
     if (IsFixed(s)) {
       s.share = FixedShare(s);
-      taken = AddSaturating(taken, s.share);
+      taken = AddSaturating(taken, MultiplySaturating(s.share, count));
     } else {
       any = true;
-      total_max = AddSaturating(total_max, s.max_share);
+      total_max = AddSaturating(total_max, MultiplySaturating(s.max_share, count));
     }
   }
   if (!any) return;
-  const std::vector<Group> groups = GroupsOf(sharers);
+  const std::vector<Group> groups = GroupsOf(sharers, count);
   const int64_t left = std::min(total_max, std::max<int64_t>(total - taken, 0));
   const double ratio = RatioFor(left, groups, round_up);
   for (Sharer& s : sharers) {

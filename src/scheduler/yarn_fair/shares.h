@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Sharer {
 
 /// ComputeFairShares.computeSharesInternal: fixed ones first, then 25 bisection steps on the weight-to-resource ratio
 /// in double precision. `round_up` keeps the upper bound, as Hadoop does; otherwise the lower one, whose sum never
-/// exceeds `total`. O(members + 60 * distinct (weight, min, max)).
-void ComputeShares(std::vector<Sharer>& sharers, int64_t total, bool round_up);
+/// exceeds `total`. Each sharer stands for `times` equal ones. O(members + 60 * distinct (weight, min, max)).
+void ComputeShares(std::vector<Sharer>& sharers, int64_t total, bool round_up, size_t times = 1);
 
 }  // namespace fairlead::scheduler::yarn_fair

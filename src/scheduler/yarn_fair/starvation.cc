@@ -20,7 +20,7 @@ bool Core::IsUsageBelowShare(const Attempt& attempt, const Resources& usage, con
 }
 
 bool Core::IsStarved(const Attempt& attempt) const {
-  return IsUsageBelowShare(attempt, attempt.used, attempt.fair_share) || !attempt.min_starvation.IsZero();
+  return IsUsageBelowShare(attempt, attempt.used, FairShareOf(attempt)) || !attempt.min_starvation.IsZero();
 }
 
 void Core::UpdateStarved(QueueId id) {
@@ -66,7 +66,7 @@ std::vector<AttemptId> Core::StarvationCandidates(QueueId id) const {
 
 Resources Core::FairShareStarvation(Attempt& attempt) {
   const Queue& leaf = queues_[attempt.queue];
-  const Resources threshold = MultiplyDown(attempt.fair_share, leaf.fair_share_threshold);
+  const Resources threshold = MultiplyDown(FairShareOf(attempt), leaf.fair_share_threshold);
   const Resources wanted = ComponentwiseMin(threshold, attempt.demand);
   const bool starved = IsUsageBelowShare(attempt, attempt.used, wanted);
   if (!starved) attempt.last_at_fair_share = now_ms_;

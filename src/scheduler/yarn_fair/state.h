@@ -23,6 +23,7 @@ using AttemptId = uint32_t;
 using ContainerSlot = uint32_t;
 inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr int64_t kNever = INT64_MAX;
+__extension__ using Wide = __int128;  // sums of amounts that may each be as large as int64 allows
 
 /// ConfigurableResource: an amount, or shares of the cluster.
 struct Limit {
@@ -75,8 +76,12 @@ struct Queue {
   bool preemptable = true;
 
   Resources demand;
-  mutable Resources steady_share;  // computed when looked at
-  int64_t last_at_min_share = 0;   // ms
+  std::array<Wide, Resources::kMaxTypes> demand_sum{};  // leaf: of its applications, as of their last count
+  std::vector<AttemptId> demand_changed;                // leaf: applications whose demand is to be counted anew
+  Resources app_share;                                  // leaf: the fair share of each application that is `alike`
+  std::vector<AttemptId> own_shares;                    // leaf: runnable applications that are not
+  mutable Resources steady_share;                       // computed when looked at
+  int64_t last_at_min_share = 0;                        // ms
 
   uint32_t name_rank = 0;  // among its siblings
   bool demand_dirty = true;
@@ -120,7 +125,7 @@ struct Attempt {
 
   Resources demand;
   Resources used;
-  Resources fair_share;
+  Resources fair_share;  // see Core::FairShareOf
   Resources reserved;
   Resources am_resource;
   Resources fair_starvation;
@@ -146,8 +151,9 @@ struct Attempt {
   bool offerable = false;  // may run and has pending demand as of the last update pass
   bool key_dirty = false;
   bool in_order = false;
-  bool in_starting = false;  // in order.starting, rather than among the members
-  bool demand_dirty = true;
+  bool in_starting = false;     // in order.starting, rather than among the members
+  bool demand_changed = false;  // in its leaf's list of those
+  bool alike = false;           // its fair share is its leaf's app_share, not its own
 
   /// Its next container is its master's.
   bool Starts() const { return !am_running && !unmanaged; }

@@ -69,29 +69,45 @@ void Core::UpdateDemand(QueueId id) {
 }
 
 void Core::UpdateLeafDemand(QueueId id) {
-  queues_[id].demand_dirty = false;
+  Queue& leaf = queues_[id];
+  leaf.demand_dirty = false;
+  for (const AttemptId attempt : leaf.demand_changed) UpdateAttemptDemand(attempt);
+  leaf.demand_changed.clear();
   Resources demand;
-  for (const std::vector<AttemptId>* list : {&queues_[id].runnable, &queues_[id].waiting}) {
-    for (const AttemptId attempt : *list) {
-      if (attempts_[attempt].demand_dirty) UpdateAttemptDemand(attempt);
-      AddSaturating(demand, attempts_[attempt].demand, types_);
-    }
+  for (size_t type = 0; type < types_; ++type) {
+    demand[type] = static_cast<int64_t>(std::min<Wide>(leaf.demand_sum[type], INT64_MAX));
   }
-  demand = ComponentwiseMin(demand, queues_[id].max_share);
-  if (demand == queues_[id].demand) return;
-  queues_[id].demand = demand;
+  demand = ComponentwiseMin(demand, leaf.max_share);
+  if (demand == leaf.demand) return;
+  leaf.demand = demand;
   TouchQueue(id);
+}
+
+/// The attempt stands in its leaf, and asks or uses something else.
+void Core::DemandChanged(AttemptId id) {
+  Attempt& attempt = attempts_[id];
+  if (attempt.stopped) return;
+  queues_[attempt.queue].demand_dirty = true;
+  if (attempt.demand_changed) return;
+  attempt.demand_changed = true;
+  queues_[attempt.queue].demand_changed.push_back(id);
+}
+
+/// An application's demand in the sum of its leaf: it comes, goes or changes.
+void Core::CountDemand(Queue& leaf, const Resources& before, const Resources& after) const {
+  for (size_t type = 0; type < types_; ++type) leaf.demand_sum[type] += Wide{after[type]} - before[type];
 }
 
 void Core::UpdateAttemptDemand(AttemptId id) {
   Attempt& attempt = attempts_[id];
-  attempt.demand_dirty = false;
+  attempt.demand_changed = false;
   Resources demand = attempt.used;
   for (const Asks::ActiveKey& key : attempt.asks.active()) {
     const Request* any = attempt.asks.placement(key.slot).Any();
     if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, types_);
   }
   if (demand == attempt.demand) return;
+  CountDemand(queues_[attempt.queue], attempt.demand, demand);
   attempt.demand = demand;
   if (config_.size_based_weight) {
     attempt.weight = static_cast<float>(std::log1p(static_cast<double>(demand[0])) / std::log(2.0));
@@ -106,13 +122,8 @@ void Core::UpdateShares(QueueId id) {
   if (queue.shares_dirty) {
     queue.shares_dirty = false;
     const size_t types = queue.policy == Policy::kDrf ? types_ : queue.policy == Policy::kFair ? 1 : 0;
-    for (size_t type = 0; type < types; ++type) {
-      if (queue.leaf) {
-        ShareAmongAttempts(queue, type);
-      } else {
-        ShareAmongQueues(queue, type);
-      }
-    }
+    if (queue.leaf) ShareAmongAttempts(queue, types);
+    for (size_t type = 0; !queue.leaf && type < types; ++type) ShareAmongQueues(queue, type);
     if (queue.policy == Policy::kFifo) ShareToFirst(queue);
   }
   for (const QueueId child : queue.children) UpdateShares(child);
@@ -133,13 +144,47 @@ void Core::ShareAmongQueues(const Queue& parent, size_t type) {
   }
 }
 
-void Core::ShareAmongAttempts(const Queue& leaf, size_t type) {
-  sharers_.clear();
-  for (const AttemptId id : leaf.runnable) sharers_.push_back({attempts_[id].weight, 0, INT64_MAX, true, 0});
-  ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up);
-  for (size_t i = 0; i < leaf.runnable.size(); ++i) {
-    SetShare(attempts_[leaf.runnable[i]].fair_share, type, sharers_[i].share);
+/// Applications of one weight, and all have one unless it comes from their size, share alike: their share is kept once.
+void Core::ShareAmongAttempts(Queue& leaf, size_t types) {
+  if (leaf.runnable.empty() || types == 0) return;
+  if (!config_.size_based_weight && MakeAlike(leaf, types)) {
+    sharers_.assign(1, {});
+    for (size_t type = 0; type < types; ++type) {
+      ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up, leaf.runnable.size());
+      SetShare(leaf.app_share, type, sharers_[0].share);
+    }
+    return;
   }
+  MakeOwn(leaf);
+  for (size_t type = 0; type < types; ++type) {
+    sharers_.clear();
+    for (const AttemptId id : leaf.runnable) sharers_.push_back({attempts_[id].weight, 0, INT64_MAX, true, 0});
+    ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up);
+    for (size_t i = 0; i < leaf.runnable.size(); ++i) {
+      SetShare(attempts_[leaf.runnable[i]].fair_share, type, sharers_[i].share);
+    }
+  }
+}
+
+/// False when an application has a share of a type that its leaf does not share out: it moved, or the policy changed.
+bool Core::MakeAlike(Queue& leaf, size_t types) {
+  for (const AttemptId id : leaf.own_shares) {
+    for (size_t type = types; type < Resources::kMaxTypes; ++type) {
+      if (attempts_[id].fair_share[type] != leaf.app_share[type]) return false;
+    }
+  }
+  for (const AttemptId id : leaf.own_shares) attempts_[id].alike = true;
+  leaf.own_shares.clear();
+  return true;
+}
+
+void Core::MakeOwn(Queue& leaf) {
+  for (const AttemptId id : leaf.runnable) {
+    if (attempts_[id].alike) attempts_[id].fair_share = leaf.app_share;
+    attempts_[id].alike = false;
+  }
+  leaf.own_shares = leaf.runnable;
+  leaf.app_share = {};
 }
 
 /// FifoPolicy.computeShares: all to the one that started first, the others keep what they had.

@@ -41,10 +41,10 @@ void MixQueue(base::StateHasher& hasher, const Queue& q) {
   }
 }
 
-void MixAttempt(base::StateHasher& hasher, const Attempt& a, const Names& names) {
+void MixAttempt(base::StateHasher& hasher, const Attempt& a, const Resources& fair_share, const Names& names) {
   MixAll(hasher, a.in_use, a.app, a.number, a.queue, a.runnable, a.stopped, a.am_running, a.master_known, a.start_ms,
          a.next_container, a.live_count, a.last_at_fair_share, a.next_starvation_check, a.in_starved_queue);
-  for (const Resources* r : {&a.demand, &a.used, &a.fair_share, &a.reserved, &a.am_resource, &a.fair_starvation,
+  for (const Resources* r : {&a.demand, &a.used, &fair_share, &a.reserved, &a.am_resource, &a.fair_starvation,
                              &a.min_starvation, &a.to_be_preempted}) {
     Mix(hasher, *r);
   }
@@ -96,7 +96,7 @@ View Core::GetView() const {
   for (uint32_t i = 0; i < apps_.size(); ++i) {
     const Attempt* attempt = CurrentAttempt(i);
     if (attempt == nullptr) continue;
-    view.apps.push_back({model::AppIndex{i}, queues_[attempt->queue].name, attempt->runnable, attempt->fair_share,
+    view.apps.push_back({model::AppIndex{i}, queues_[attempt->queue].name, attempt->runnable, FairShareOf(*attempt),
                          attempt->demand, attempt->used, attempt->reserved, attempt->live_count});
   }
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -114,7 +114,7 @@ uint64_t Core::StateHash() const {
   hasher.Mix(queues_.size());
   for (const Queue& queue : queues_) MixQueue(hasher, queue);
   for (const QueueId id : leaf_order_) hasher.Mix(id);
-  for (const Attempt& attempt : attempts_) MixAttempt(hasher, attempt, names_);
+  for (const Attempt& attempt : attempts_) MixAttempt(hasher, attempt, FairShareOf(attempt), names_);
   for (const Container& c : containers_) {
     MixAll(hasher, c.state, c.on_node, c.launched_on_node, c.is_master, c.marked, c.set_apart, c.live, c.app,
            c.attempt_number, c.value, c.node, c.taken != kNone);

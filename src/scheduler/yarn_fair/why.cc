@@ -200,7 +200,7 @@ std::string Core::Standing(const Attempt& attempt) const {
   }
   return Count(queues_ahead, "queue", "queues") + " and " + Count(ahead, "application", "applications") +
          " of its own queue come first; it uses " + model::ToString(attempt.used) + " of a fair share of " +
-         model::ToString(attempt.fair_share);
+         model::ToString(FairShareOf(attempt));
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -69,6 +69,19 @@ TEST(FairShares, MoreWeightNeverGivesLess) {
   }
 }
 
+TEST(FairShares, OneSharerForManyEqualOnes) {
+  base::Rng rng(13);
+  for (int round = 0; round < 500; ++round) {
+    const Sharer one = W(0.5F * static_cast<float>(rng.Below(4)), static_cast<int64_t>(rng.Below(2) * 1000));
+    const size_t times = 1 + rng.Below(300);
+    const auto total = static_cast<int64_t>(rng.Below(1'000'000));
+    std::vector<Sharer> alone{one};
+    ComputeShares(alone, total, round % 2 == 0, times);
+    EXPECT_EQ(Shares(total, std::vector<Sharer>(times, one), round % 2 == 0),
+              std::vector<int64_t>(times, alone[0].share));
+  }
+}
+
 TEST(FairShares, HugeAndOddWeightsEnd) {
   EXPECT_THAT(Shares(INT64_MAX, {W(1e-30F), W(1e30F)}), testing::SizeIs(2));
   EXPECT_THAT(Shares(100, {W(std::numeric_limits<float>::quiet_NaN(), 5), W(1)}), ElementsAre(5, 95));
