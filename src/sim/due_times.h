@@ -25,7 +25,8 @@ struct Due {
 
 /// What is due, earliest first. A timing wheel (Varghese and Lauck 1987) with a slot for each of the next 131,072 ms,
 /// in which most tasks end and all beats fall, and a heap for what is farther away. Adding and taking cost O(log n) of
-/// what is due in the same millisecond only, which is sorted when its time comes, and of the far ones.
+/// what is due in the same millisecond only, which is sorted when its time comes, and of the far ones; adding to the
+/// millisecond that is being taken moves what is left of it.
 class DueTimes {
  public:
   DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}

@@ -122,8 +122,11 @@ void Core::UpdateShares(QueueId id) {
   if (queue.shares_dirty) {
     queue.shares_dirty = false;
     const size_t types = queue.policy == Policy::kDrf ? types_ : queue.policy == Policy::kFair ? 1 : 0;
-    if (queue.leaf) ShareAmongAttempts(queue, types);
-    for (size_t type = 0; !queue.leaf && type < types; ++type) ShareAmongQueues(queue, type);
+    if (queue.leaf) {
+      ShareAmongAttempts(queue, types);
+    } else {
+      for (size_t type = 0; type < types; ++type) ShareAmongQueues(queue, type);
+    }
     if (queue.policy == Policy::kFifo) ShareToFirst(queue);
   }
   for (const QueueId child : queue.children) UpdateShares(child);
