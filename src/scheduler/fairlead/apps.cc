@@ -178,6 +178,7 @@ void Core::RefreshApp(uint32_t slot) {
   Queue& leaf = queues_[app.leaf];
   const uint64_t classes = app.runnable && app.active ? app.classes : 0;
   (app.starting ? leaf.starting : leaf.order).Update(app.slot, AppKey(app), classes);
+  Refreshed(slot);
 }
 
 void Core::On(const ev::AttemptAdded& event) {
@@ -231,6 +232,7 @@ void Core::On(const ev::AppRemoved& event) {
   EndAttempt(slot, false);
   StopRunning(slot);
   LeaveLeaf(slot);
+  Removed(slot);
   const uint32_t leaf = apps_[slot].leaf;
   --queues_[leaf].applications;
   app_slots_[event.app.value] = kNone;

@@ -351,6 +351,8 @@ class Core : public Scheduler {
   Limit FindLimit(uint32_t leaf, const Resources& size, bool master) const;
   bool LeafMastersExceed(uint32_t leaf, const Resources& size) const;
   bool ClusterMastersExceed(const Resources& size) const;
+  /// The leaf's starting applications wait for a master to end, or for a larger cluster.
+  void CloseMasters(uint32_t leaf);
   void ReopenMasters();
   void RecountActiveWeights();
 
@@ -429,10 +431,14 @@ class Core : public Scheduler {
   // placing.cc
   /// The end of a batch: grants whatever can be granted now. Another profile on the same books overrides it.
   virtual void PlaceAll();
-  /// What another profile counts: a container was granted or recovered, is over for its application, left its node.
+  /// What another profile counts: a container was granted or recovered, is over for its application, left its node. The
+  /// application is refreshed after each.
   virtual void Started(uint32_t) {}
   virtual void Ended(uint32_t) {}
   virtual void Left(uint32_t) {}
+  /// What the application wants, has, or may have is another now; and it is gone.
+  virtual void Refreshed(uint32_t) {}
+  virtual void Removed(uint32_t) {}
   void PlaceInOrder();
   void PlaceServable();
   void PlaceFrom(uint32_t slot, uint64_t servable);
@@ -575,6 +581,7 @@ class Core : public Scheduler {
   Resources cluster_used_;
   int32_t alive_nodes_ = 0;
   bool keys_stale_ = false;  // total_ changed: every share has
+  uint64_t tree_version_ = 0;  // grows with each change of the queues or their settings
   uint64_t next_serial_ = 1;
   std::vector<uint32_t> reopened_queues_;  // an application may run there again
   std::vector<uint32_t> reopened_users_;

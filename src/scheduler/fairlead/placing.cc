@@ -107,10 +107,7 @@ void Core::TryWant(uint32_t slot, Want& want) {
 
 void Core::Refuse(uint32_t slot, Want& want, const Limit& limit) {
   if (limit.kind != Limit::Kind::kQueueMaximum) {
-    const uint32_t leaf = apps_[slot].leaf;
-    queues_[leaf].masters_full = true;
-    full_leaves_.push_back(leaf);
-    RefreshPath(leaf);
+    CloseMasters(apps_[slot].leaf);
     return;
   }
   const uint8_t shape_class = shapes_[want.shape].shape_class;

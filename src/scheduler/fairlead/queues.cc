@@ -37,6 +37,7 @@ uint32_t Core::AddQueue(const std::string& name, uint32_t parent, bool leaf) {
     spare_queues_.pop_back();
     queues_[index] = Queue{};
   }
+  ++tree_version_;
   Queue& queue = queues_[index];
   queue.name = name;
   queue.parent = parent;
@@ -72,6 +73,7 @@ void Core::DropQueueIfUnused(uint32_t index) {
   Queue& queue = queues_[index];
   if (queue.configured || index == kRoot || queue.name == "root.default") return;
   if (queue.applications > 0 || !queue.children.empty() || !queue.used.IsZero()) return;
+  ++tree_version_;
   const uint32_t parent = queue.parent;
   queues_[parent].order.Remove(queue.slot);
   std::erase(queues_[parent].children, index);
@@ -152,6 +154,7 @@ void Core::ApplyConfig(const model::QueueTree& tree) {
   for (size_t user = 0; user < users_.size(); ++user)
     users_[user].max_running = UserLimit(users_by_name_.Name(static_cast<uint32_t>(user)));
   keys_stale_ = true;
+  ++tree_version_;
 }
 
 uint32_t Core::DeclareQueue(const std::string& name) {
@@ -172,6 +175,7 @@ void Core::ResolveQueue(Queue& queue) {
 }
 
 void Core::ResolveLimits() {
+  ++tree_version_;
   for (Queue& queue : queues_) {
     if (queue.alive && (queue.min_setting || queue.max_setting)) ResolveQueue(queue);
   }
@@ -309,6 +313,12 @@ bool Core::ClusterMastersExceed(const Resources& size) const {
     if (size[t] > 0 && root.master_used[t] + size[t] > limit) return true;
   }
   return false;
+}
+
+void Core::CloseMasters(uint32_t leaf) {
+  queues_[leaf].masters_full = true;
+  full_leaves_.push_back(leaf);
+  RefreshPath(leaf);
 }
 
 void Core::ReopenMasters() {

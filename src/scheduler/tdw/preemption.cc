@@ -12,67 +12,88 @@ namespace {
 std::vector<int64_t> Shares(const std::vector<Entry>& entries, int64_t total) {
   std::vector<FillItem> items;
   for (const Entry& entry : entries) {
-    items.push_back({entry.weight, entry.low, std::min(entry.high, entry.granted + entry.waiting)});
+    items.push_back(
+        {entry.bounds.weight, entry.bounds.low, std::min(entry.bounds.high, entry.granted + entry.waiting)});
   }
   return WaterFill(items, total, WhenLowsExceed::kKeep);
 }
 
-/// The index of the entry that FAIR serves last among those in `open`.
-size_t LastInOrder(const std::vector<Entry>& entries, const std::vector<size_t>& open) {
-  size_t last = open.front();
-  for (const size_t i : open) {
-    if (FairBefore(entries[last], entries[i])) last = i;
-  }
-  return last;
-}
-
-/// Pools of all groups side by side (the group level has no part in shares), not preemptable where their group is not.
-std::vector<Entry> FlatPools(Entry root) {
-  std::vector<Entry> pools;
-  for (Entry& group : root.below) {
-    for (Entry& pool : group.below) {
-      pool.preemptable = pool.preemptable && group.preemptable;
-      pools.push_back(std::move(pool));
-    }
-  }
-  // Shares that do not divide evenly are rounded up in FAIR order.
-  std::sort(pools.begin(), pools.end(), FairBefore);
-  return pools;
+/// Shares that do not divide evenly are rounded up in FAIR order; whom it serves last gives first.
+void SortFair(std::vector<Entry>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
 }
 
 }  // namespace
 
+/// Without one the share equation has nothing to say. O(pools).
+bool TdwCore::AnyHungry(TaskType type) const {
+  const auto hungry = [](const Standing::Pool& pool) { return pool.waiting > 0 && pool.granted < pool.bounds.low; };
+  const std::vector<Standing::Pool>& pools = standing_[At(type)].pools();
+  return std::any_of(pools.begin(), pools.end(), hungry);
+}
+
+/// Pools of all groups side by side (the group level has no part in shares), not preemptable where their group is not.
+std::vector<Entry> TdwCore::Pools(TaskType type) const {
+  const Standing& standing = standing_[At(type)];
+  std::vector<Entry> pools;
+  for (uint32_t queue = 0; queue < standing.pools().size(); ++queue) {
+    const Standing::Pool& pool = standing.pools()[queue];
+    if (pool.granted == 0 && pool.waiting == 0) continue;
+    const bool preemptable = queues_[queue].preemptable && queues_[pool.group].preemptable;
+    pools.push_back(
+        {queue, pool.granted, pool.waiting, pool.bounds, preemptable, PoolKey(pool.bounds, pool.granted, true, queue)});
+  }
+  SortFair(pools);
+  return pools;
+}
+
+std::vector<Entry> TdwCore::Sessions(uint32_t pool, TaskType type) const {
+  const Tournament& seats = standing_[At(type)].pools()[pool].sessions;
+  std::vector<Entry> sessions;
+  for (uint32_t seat = 0; seat < seats.slots(); ++seat) {
+    const uint32_t slot = seats.item(seat);
+    if (slot == kNone) continue;
+    const SessionState& state = sessions_[slot].state[At(type)];
+    if (state.granted == 0 && state.waiting == 0) continue;
+    sessions.push_back({slot,
+                        state.granted,
+                        state.waiting,
+                        {0, native::kUnlimited, native::kWeightOne},
+                        true,
+                        KeyOf(slot, state, true)});
+  }
+  SortFair(sessions);
+  return sessions;
+}
+
 void TdwCore::Preempt(TaskType type) {
-  std::vector<Entry> pools = FlatPools(Snapshot(type, true));
+  if (!AnyHungry(type)) return;
+  const std::vector<Entry> pools = Pools(type);
   int64_t total = 0;
   for (const Entry& pool : pools) total += pool.granted;
   const std::vector<int64_t> shares = Shares(pools, total);
   int64_t need = 0;
-  std::vector<size_t> open;
   for (size_t i = 0; i < pools.size(); ++i) {
-    const bool hungry = pools[i].granted < pools[i].low;
-    if (hungry) need += std::max<int64_t>(0, std::min(pools[i].waiting, shares[i] - pools[i].granted));
-    if (pools[i].preemptable && pools[i].granted > shares[i]) open.push_back(i);
+    if (pools[i].granted >= pools[i].bounds.low) continue;
+    need += std::max<int64_t>(0, std::min(pools[i].waiting, shares[i] - pools[i].granted));
   }
-  while (need > 0 && !open.empty()) {
-    const size_t victim = LastInOrder(pools, open);
-    Entry& pool = pools[victim];
-    std::vector<size_t> sessions(pool.below.size());
-    for (size_t i = 0; i < sessions.size(); ++i) sessions[i] = i;
-    std::sort(pool.below.begin(), pool.below.end(), FairBefore);
-    const std::vector<int64_t> session_shares = Shares(pool.below, shares[victim]);
-    while (need > 0 && !sessions.empty() && pool.granted > shares[victim]) {
-      const size_t i = LastInOrder(pool.below, sessions);
-      const int64_t surplus = pool.below[i].granted - session_shares[i];
-      const int64_t most = settings_.over_kill ? surplus : std::min(surplus, need);
-      const int64_t taken = most > 0 ? TakeFrom(pool.below[i].id, type, most) : 0;
-      pool.below[i].granted -= taken;
-      pool.granted -= taken;
-      need -= taken;
-      std::erase(sessions, i);  // it has given what it can: its surplus, or its young grants
-    }
-    std::erase(open, victim);
+  for (size_t i = pools.size(); i-- > 0 && need > 0;) {
+    const int64_t surplus = pools[i].granted - shares[i];
+    if (pools[i].preemptable && surplus > 0) need -= TakeFromPool(pools[i].id, type, shares[i], surplus, need);
   }
+}
+
+/// Takes from the pool's sessions, whom FAIR serves last first, until `need` is met or the pool is at its share; each
+/// gives what it can: its surplus, or its young grants. Gives how many.
+int64_t TdwCore::TakeFromPool(uint32_t pool, TaskType type, int64_t share, int64_t surplus, int64_t need) {
+  const std::vector<Entry> sessions = Sessions(pool, type);
+  const std::vector<int64_t> shares = Shares(sessions, share);
+  int64_t taken = 0;
+  for (size_t i = sessions.size(); i-- > 0 && taken < need && taken < surplus;) {
+    const int64_t most = sessions[i].granted - shares[i];
+    if (most > 0) taken += TakeFrom(sessions[i].id, type, settings_.over_kill ? most : std::min(most, need - taken));
+  }
+  return taken;
 }
 
 /// Ends the newest grants of the session that are young enough, at most `most`; gives how many.

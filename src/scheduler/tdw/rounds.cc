@@ -21,23 +21,9 @@ using native::Spot;
 using native::Want;
 using Wide = __int128;
 
-constexpr TaskType kTypes[] = {TaskType::kJobtracker, TaskType::kMap, TaskType::kReduce};
 /// Slots of the index: the first types of resources, then one per task type for the load.
 constexpr size_t kIndexedResources = Resources::kMaxTypes - kTaskTypes;
 constexpr int64_t kLoadUnits = int64_t{1} << 20;
-
-size_t At(TaskType type) { return static_cast<size_t>(type); }
-
-/// a.num / a.den before b.num / b.den; a denominator of 0 comes after every other, smaller numerator first.
-int Ratio(int64_t a_num, int64_t a_den, int64_t b_num, int64_t b_den) {
-  if (a_den == 0 || b_den == 0) {
-    if (a_den != b_den) return a_den == 0 ? 1 : -1;
-    return a_num < b_num ? -1 : a_num > b_num ? 1 : 0;
-  }
-  const Wide left = Wide{a_num} * b_den;
-  const Wide right = Wide{b_num} * a_den;
-  return left < right ? -1 : left > right ? 1 : 0;
-}
 
 FairleadConfig Adjusted(FairleadConfig config) {
   // No waiting for locality in this profile.
@@ -47,22 +33,6 @@ FairleadConfig Adjusted(FairleadConfig config) {
 }
 
 }  // namespace
-
-bool FifoBefore(const Entry& a, const Entry& b) {
-  if (a.priority != b.priority) return a.priority > b.priority;
-  if (a.started != b.started) return a.started < b.started;
-  return a.name < b.name;
-}
-
-bool FairBefore(const Entry& a, const Entry& b) {
-  if (a.priority != b.priority) return a.priority > b.priority;
-  const bool a_hungry = a.granted < a.low;
-  const bool b_hungry = b.granted < b.low;
-  if (a_hungry != b_hungry) return a_hungry;
-  const int ratio =
-      a_hungry ? Ratio(a.granted, a.low, b.granted, b.low) : Ratio(a.granted, a.weight, b.granted, b.weight);
-  return ratio != 0 ? ratio < 0 : FifoBefore(a, b);
-}
 
 TdwCore::TdwCore(const TdwConfig& config) : Core(Adjusted(config.base)), settings_(config) {}
 
@@ -139,147 +109,52 @@ void TdwCore::PlaceAll() {
   if (now_ < next_round_) return;
   next_round_ = now_ + settings_.round_interval;
   round_due_ = false;
-  auto waiting = WaitingTypes();
+  RunRounds();
+}
+
+void TdwCore::RunRounds() {
+  if (seated_tree_ != tree_version_) SeatAll();
+  OpenPools();
   for (const TaskType type : kTypes) {
-    if (!waiting[At(type)]) continue;
+    if (!standing_[At(type)].AnyoneWaits()) continue;
     const RoundResult result = Round(type);
-    // With its jobtracker granted a session asks for maps and reduces.
-    if (type == TaskType::kJobtracker && result.grants > 0) waiting = WaitingTypes();
     if (result.grants >= settings_.round_limit) round_due_ = true;
     if (settings_.preemption && result.full) Preempt(type);
   }
 }
 
-Entry TdwCore::QueueEntry(uint32_t index) const {
-  const native::Queue& queue = queues_[index];
-  Entry entry;
-  entry.id = index;
-  entry.low = queue.low.vcores();
-  entry.high = queue.high.vcores();
-  entry.weight = queue.weight;
-  entry.started = index;
-  entry.name = queue.name;
-  entry.preemptable = queue.preemptable;
-  entry.fair = queue.policy != model::OrderPolicy::kFifo;
-  return entry;
-}
-
-void TdwCore::GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const {
-  if (queues_[queue].leaf) leaves.push_back(queue);
-  for (const uint32_t child : queues_[queue].children) GatherLeaves(child, leaves);
-}
-
-/// The types that some session waits for. O(wants of the sessions that wait).
-std::array<bool, kTaskTypes> TdwCore::WaitingTypes() const {
-  std::array<bool, kTaskTypes> waiting{};
-  for (const uint32_t slot : waiting_apps_) {
-    const App& app = apps_[slot];
-    if (!app.runnable || !app.active) continue;
-    for (const Want& want : app.wants) {
-      if (want.count > 0) waiting[At(TypeOf(app, want))] = true;
-    }
-  }
-  return waiting;
-}
-
-/// Counts of one type, bottom-up: sessions, pools, groups. Sessions that wait for nothing are left out unless `all`.
-Entry TdwCore::Snapshot(TaskType type, bool all) const {
-  std::vector<Entry> pools(queues_.size());
-  for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
-    const App& app = apps_[slot];
-    if (!app.used_slot) continue;
-    Entry session;
-    session.id = slot;
-    session.granted = slot < app_granted_.size() ? app_granted_[slot][At(type)] : 0;
-    session.priority = app.priority;
-    session.started = app.index.value;
-    if (app.runnable && app.active && !app.pending.IsZero()) {
-      for (const Want& want : app.wants) session.waiting += TypeOf(app, want) == type ? want.count : 0;
-    }
-    // While its jobtracker waits a session asks for nothing else.
-    Entry& pool = pools[app.leaf];
-    pool.granted += session.granted;
-    pool.waiting += session.waiting;
-    if (session.waiting > 0 || (all && session.granted > 0)) pool.below.push_back(std::move(session));
-  }
-  Entry root = QueueEntry(native::kRoot);
-  for (const uint32_t group_index : queues_[native::kRoot].children) {
-    Entry group = QueueEntry(group_index);
-    std::vector<uint32_t> leaves;
-    GatherLeaves(group_index, leaves);
-    for (const uint32_t leaf : leaves) {
-      Entry pool = QueueEntry(leaf);
-      pool.granted = pools[leaf].granted;
-      pool.waiting = pools[leaf].waiting;
-      pool.below = std::move(pools[leaf].below);
-      group.granted += pool.granted;
-      group.waiting += pool.waiting;
-      if (pool.waiting > 0 || pool.granted > 0) group.below.push_back(std::move(pool));
-    }
-    if (group.waiting > 0 || group.granted > 0) root.below.push_back(std::move(group));
-  }
-  return root;
-}
-
-namespace {
-
-/// A heap whose top is first in order (std heaps keep the last in order on top).
-struct After {
-  bool fair;
-  bool operator()(const Entry& a, const Entry& b) const { return fair ? FairBefore(b, a) : FifoBefore(b, a); }
-};
-
-void MakeHeaps(Entry& entry) {
-  std::erase_if(entry.below, [](const Entry& one) { return one.waiting == 0; });
-  for (Entry& one : entry.below) MakeHeaps(one);
-  std::make_heap(entry.below.begin(), entry.below.end(), After{entry.fair});
-}
-
-void PopFirst(Entry& entry) {
-  std::pop_heap(entry.below.begin(), entry.below.end(), After{entry.fair});
-  entry.below.pop_back();
-}
-
-/// The first in order counts differently now: sinks to its place. O(log n), no element is copied deeply.
-void SinkFirst(Entry& entry) {
-  std::pop_heap(entry.below.begin(), entry.below.end(), After{entry.fair});
-  std::push_heap(entry.below.begin(), entry.below.end(), After{entry.fair});
-}
-
-}  // namespace
-
 RoundResult TdwCore::Round(TaskType type) {
   RoundResult result;
   infeasible_wants_.clear();
   infeasible_shapes_.clear();
-  Entry root = Snapshot(type, false);
-  MakeHeaps(root);
-  while (result.grants < settings_.round_limit && !root.below.empty()) {
-    Entry& group = root.below.front();
-    if (group.granted >= group.high || group.below.empty()) {
-      PopFirst(root);
-      continue;
+  open_classes_ = UINT64_MAX;
+  Standing& standing = standing_[At(type)];
+  std::vector<uint32_t> passed_over;
+  while (result.grants < settings_.round_limit) {
+    const uint32_t pool = standing.FirstPool(open_classes_);
+    if (pool == kNone) break;
+    const uint32_t slot = standing.FirstSession(pool, open_classes_);
+    switch (TrySession(slot, type, result)) {
+      case Try::kGranted:
+        ++result.grants;
+        break;
+      case Try::kNothing:
+        standing.PassOver(pool, sessions_[slot].seat[At(type)]);
+        passed_over.push_back(slot);
+        break;
+      case Try::kMastersFull:
+        ClosePool(pool);
+        break;
     }
-    Entry& pool = group.below.front();
-    if (pool.granted >= pool.high || pool.below.empty()) {
-      PopFirst(group);
-      continue;
-    }
-    Entry& session = pool.below.front();
-    if (session.waiting == 0 || TrySession(session.id, type, result) == Try::kNothing) {
-      PopFirst(pool);
-      continue;
-    }
-    --session.waiting;
-    ++session.granted;
-    ++pool.granted;
-    ++group.granted;
-    ++result.grants;
-    SinkFirst(pool);
-    SinkFirst(group);
-    SinkFirst(root);
   }
+  for (const uint32_t slot : passed_over) Seat(slot);
   return result;
+}
+
+void TdwCore::CondemnShape(uint32_t shape) {
+  infeasible_shapes_.insert(shape);
+  const uint8_t shape_class = shapes_[shape].shape_class;
+  if (class_shapes_[shape_class] == 1) open_classes_ &= ~(uint64_t{1} << shape_class);
 }
 
 /// Grants one task of the session, of its first request that finds a node; requests that find none are out for the
@@ -289,6 +164,8 @@ TdwCore::Try TdwCore::TrySession(uint32_t slot, TaskType type, RoundResult& resu
     const App& app = apps_[slot];
     if (want.count == 0 || TypeOf(app, want) != type) continue;
     if (infeasible_shapes_.contains(want.shape) || infeasible_wants_.contains({slot, want.serial})) continue;
+    const Resources& size = shapes_[want.shape].size;
+    if (app.needs_master && (LeafMastersExceed(app.leaf, size) || ClusterMastersExceed(size))) return Try::kMastersFull;
     Spot spot;
     bool excluded = false;
     const uint32_t node = FindNode(app, want, type, spot, excluded);
@@ -297,7 +174,7 @@ TdwCore::Try TdwCore::TrySession(uint32_t slot, TaskType type, RoundResult& resu
       if (strict || excluded) {
         infeasible_wants_.emplace(slot, want.serial);
       } else {
-        infeasible_shapes_.insert(want.shape);  // no node at all, whoever asks: nothing is freed during a round
+        CondemnShape(want.shape);
         result.full = true;
       }
       continue;
@@ -386,8 +263,15 @@ model::scheduler::Pending TdwCore::WhyWant(const App& app, const Want& want, bas
     out.remedy = "raise maxResources of " + queues_[q].name + ", or wait for its tasks to end";
     return out;
   }
-  const bool limit = out.reason == PendingReason::kQueueMaximum || out.reason == PendingReason::kMasterShare;
-  if (limit || out.reason == PendingReason::kFairShare) {
+  for (const Blocker& blocker : BlockersOf(app, want, now)) {
+    if (blocker.reason != PendingReason::kMasterShare) continue;
+    out.reason = blocker.reason;
+    out.detail = blocker.detail;
+    out.remedy = blocker.remedy;
+    return out;
+  }
+  // The default profile's maxima count resources; here they count tasks.
+  if (out.reason == PendingReason::kQueueMaximum || out.reason == PendingReason::kFairShare) {
     out.reason = PendingReason::kFairShare;
     out.detail = "waits for the next round, behind those who are further below their share";
     out.remedy = "raise the weight or the minimum of its pool";
@@ -418,7 +302,8 @@ std::string TdwCore::CheckInvariants() const {
     if (container.app != kNone) ++by_app[container.app][type];
   }
   if (by_app != app_granted_ || by_node != node_granted_ || all != all_granted_) return "grants by task type";
-  return index_.Consistent() ? "" : "index of free resources and loads";
+  if (!index_.Consistent()) return "index of free resources and loads";
+  return SeatErrors();
 }
 
 }  // namespace tdw

@@ -3,40 +3,31 @@
 #include <array>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/fairlead/core.h"
+#include "scheduler/tdw/standing.h"
 #include "scheduler/tdw/tdw.h"
 
 // Rounds on the books of the default profile: same queues, containers and nodes, another order and placement.
 
 namespace fairlead::scheduler::tdw {
 
-using native::kNone;
-
 enum class TaskType : uint8_t { kJobtracker, kMap, kReduce };
 inline constexpr size_t kTaskTypes = 3;
+inline constexpr TaskType kTypes[] = {TaskType::kJobtracker, TaskType::kMap, TaskType::kReduce};
+constexpr size_t At(TaskType type) { return static_cast<size_t>(type); }
 
-/// A group, pool or session in one round: counts of one type.
+/// A pool or session as preemption sees it: counts of one type.
 struct Entry {
   uint32_t id = 0;  // queue, or application slot
   int64_t granted = 0;
   int64_t waiting = 0;
-  int64_t low = 0;
-  int64_t high = native::kUnlimited;
-  int64_t weight = native::kWeightOne;
-  int32_t priority = 0;
-  uint64_t started = 0;
-  std::string_view name;
+  Bounds bounds;
   bool preemptable = true;
-  std::vector<Entry> below;  // heap: first in order on top
-  bool fair = true;          // order of `below`
+  OrderKey key;  // FAIR
 };
-
-/// FAIR: priority; hungry (granted < min) first; both hungry: granted/min, else granted/weight; then FIFO.
-bool FairBefore(const Entry& a, const Entry& b);
-/// FIFO: priority, start, name.
-bool FifoBefore(const Entry& a, const Entry& b);
 
 /// What one round of one type saw, for preemption and for tests.
 struct RoundResult {
@@ -55,11 +46,19 @@ class TdwCore final : public native::Core {
 
  private:
   using Counts = std::array<int64_t, kTaskTypes>;
+  /// Where an application sits: one seat for each type in its pool.
+  struct Session {
+    uint32_t pool = kNone;  // kNone: nowhere
+    std::array<uint32_t, kTaskTypes> seat{};
+    std::array<SessionState, kTaskTypes> state;
+  };
 
   void PlaceAll() override;
   void Started(uint32_t container) override;
   void Ended(uint32_t container) override;
   void Left(uint32_t container) override;
+  void Refreshed(uint32_t slot) override;
+  void Removed(uint32_t slot) override;
   model::scheduler::Pending WhyWant(const native::App& app, const native::Want& want, base::Instant now) const override;
 
   TaskType TypeOf(const native::Container& container) const;
@@ -69,20 +68,41 @@ class TdwCore final : public native::Core {
   /// Publishes free amounts and loads of the node.
   void Index(uint32_t node);
 
-  std::array<bool, kTaskTypes> WaitingTypes() const;
-  Entry Snapshot(TaskType type, bool all) const;
-  Entry QueueEntry(uint32_t queue) const;
+  // seats.cc
+  /// Groups and pools as the queues are now, with every session.
+  void SeatAll();
+  void SeatGroup(uint32_t group);
+  Bounds BoundsOf(uint32_t queue) const;
   void GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const;
+  /// Brings the application's seats up to date.
+  void Seat(uint32_t slot);
+  void Unseat(uint32_t slot);
+  std::array<SessionState, kTaskTypes> StatesOf(uint32_t slot) const;
+  /// Jobtrackers of the pool wait until masters have room again.
+  void ClosePool(uint32_t pool);
+  void OpenPools();
+  OrderKey KeyOf(uint32_t slot, const SessionState& state, bool fair) const;
+  std::string SeatErrors() const;
+
+  // rounds.cc
+  void RunRounds();
   RoundResult Round(TaskType type);
-  enum class Try : uint8_t { kGranted, kNothing };
+  enum class Try : uint8_t { kGranted, kNothing, kMastersFull };
   Try TrySession(uint32_t slot, TaskType type, RoundResult& result);
+  /// No node has room for the shape, whoever asks: nothing is freed during a round.
+  void CondemnShape(uint32_t shape);
   uint32_t FindNode(const native::App& app, const native::Want& want, TaskType type, native::Spot& spot,
                     bool& excluded);
   uint32_t Walk(const native::App& app, const native::Shape& shape, TaskType type, bool below_mean,
                 bool& excluded) const;
   bool BelowMean(uint32_t node, TaskType type) const;
 
+  // preemption.cc
   void Preempt(TaskType type);
+  bool AnyHungry(TaskType type) const;
+  std::vector<Entry> Pools(TaskType type) const;
+  std::vector<Entry> Sessions(uint32_t pool, TaskType type) const;
+  int64_t TakeFromPool(uint32_t pool, TaskType type, int64_t share, int64_t surplus, int64_t need);
   int64_t TakeFrom(uint32_t slot, TaskType type, int64_t most);
 
   TdwConfig settings_;
@@ -93,7 +113,12 @@ class TdwCore final : public native::Core {
   std::array<uint32_t, kTaskTypes> cursor_{};  // after the node of the last grant of the type
   base::Instant next_round_{};
   bool round_due_ = false;
+  std::array<Standing, kTaskTypes> standing_;
+  std::vector<Session> sessions_;       // by application slot
+  uint64_t seated_tree_ = UINT64_MAX;   // the queues, by tree_version_, that the seats are of
+  std::vector<uint32_t> closed_pools_;  // for jobtrackers: the masters' share is used up
   // of the running round
+  uint64_t open_classes_ = 0;
   std::set<std::pair<uint32_t, uint64_t>> infeasible_wants_;
   std::set<uint32_t> infeasible_shapes_;
 };

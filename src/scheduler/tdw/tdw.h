@@ -26,9 +26,10 @@ struct TdwConfig {
   bool over_kill = false;
 };
 
-/// TDW's ClusterManager: groups, pools, sessions; FAIR or FIFO on each level; one round per task type on a snapshot;
-/// preferred nodes, then nodes below the mean load, then any. Cost of a round: O(sessions + wants) for the snapshot,
-/// O(log) per grant on each level, and a node search as in FreeIndex.
+/// TDW's ClusterManager: groups, pools, sessions; FAIR or FIFO on each level; one round per task type; preferred nodes,
+/// then nodes below the mean load, then any. Cost of a round: per grant O(log) on each level, O(wants of its session)
+/// and a node search as in FreeIndex; the same once for each size that finds no node. With preemption, O(pools) when
+/// the cluster is full, and O(sessions) of the pools that give something back.
 std::unique_ptr<Scheduler> MakeTdw(const TdwConfig& config);
 
 }  // namespace fairlead::scheduler

@@ -168,6 +168,38 @@ TEST(TdwTest, TypesAreScheduledApart) {
   EXPECT_EQ(cluster.Count(0), 5u);
 }
 
+/// Twenty jobs come to a cluster of ten slots; gives how many jobtrackers run.
+uint32_t StartTwentyJobs(TdwCluster& cluster) {
+  cluster.Node(0, 100, 10);
+  for (uint32_t app = 0; app < 20; ++app) {
+    cluster.App(app, "root.a", "u", false);
+    cluster.Ask(app, {TestCluster::Want(1, 1, 1, "*", true, 0)});
+  }
+  return static_cast<uint32_t>(cluster.live().size());
+}
+
+TEST(TdwTest, JobtrackersLeaveRoomForTasks) {
+  TdwCluster cluster(Config({Pool("root.a", 1)}));
+  const uint32_t jobtrackers = StartTwentyJobs(cluster);
+  EXPECT_EQ(jobtrackers, 5u);
+  EXPECT_EQ(cluster.scheduler().Why({jobtrackers}, cluster.now_)[0].reason, ev::PendingReason::kMasterShare);
+  cluster.AskMaps({{0, 20}});
+  EXPECT_EQ(cluster.Count(0), 6u);
+  cluster.Send(ev::AppRemoved{{0}});
+  cluster.Send(std::vector<ev::Event>{});
+  EXPECT_EQ(cluster.Count(jobtrackers), 1u) << "one that ends lets the next one start";
+  EXPECT_EQ(cluster.live().size(), 5u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(TdwTest, WithoutTheMastersShareJobtrackersFillTheCluster) {
+  TdwConfig config = Config({Pool("root.a", 1)});
+  config.base.queues.queues[0].max_am_share = -1;
+  config.base.cluster_master_share = 1000;
+  TdwCluster cluster(config);
+  EXPECT_EQ(StartTwentyJobs(cluster), 10u);
+}
+
 TEST(TdwTest, RoundLimitAndInterval) {
   TdwConfig config = Config({Pool("root.a", 1)});
   config.round_limit = 3;
@@ -244,28 +276,51 @@ TEST(TdwTest, NotPreemptablePoolKeepsItsGrants) {
   EXPECT_TRUE(cluster.Last<ev::Finished>().empty());
 }
 
+std::vector<model::QueueConfig> RandomPools(base::Rng& rng) {
+  std::vector<model::QueueConfig> pools = {Pool("root.a", 1, 3), Pool("root.b", 1), Pool("root.b.x", 2, 0, 9),
+                                           Pool("root.b.y", 1, 2), Pool("root.c", 5)};
+  for (model::QueueConfig& pool : pools) {
+    pool.weight = static_cast<double>(rng.Below(4));
+    if (rng.Chance(0.3)) pool.policy = "fifo";
+  }
+  return pools;
+}
+
 TEST(TdwTest, RandomHistoriesKeepTheBooks) {
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  const char* pools[] = {"root.a", "root.b.x", "root.b.y", "root.c", "root.d"};  // the last is made when it is used
+  for (uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     base::Rng rng(seed);
-    TdwConfig config =
-        Config({Pool("root.a", 1, 3), Pool("root.b.x", 2, 0, 9), Pool("root.b.y", 1, 2), Pool("root.c", 5)});
+    TdwConfig config = Config(RandomPools(rng));
     config.over_kill = rng.Chance(0.5);
     TdwCluster cluster(config);
-    uint32_t apps = 0;
-    for (int step = 0; step < 120; ++step) {
+    uint32_t added = 0;
+    std::vector<uint32_t> apps;
+    const auto any_app = [&] { return apps[rng.Below(apps.size())]; };
+    for (int step = 0; step < 150; ++step) {
       cluster.now_ = cluster.now_ + base::Duration::Seconds(rng.Between(0, 90));
-      const uint64_t what = rng.Below(10);
-      const char* pools[] = {"root.a", "root.b.x", "root.b.y", "root.c"};
+      const uint64_t what = rng.Below(14);
       if (what < 1 || step == 0) {
         cluster.Node(static_cast<uint32_t>(step), rng.Between(1, 20), rng.Between(1, 8));
-      } else if (what < 3 || apps == 0) {
-        cluster.App(apps++, pools[rng.Below(4)], "u", rng.Chance(0.5), static_cast<int32_t>(rng.Below(2)));
-      } else if (what < 7 || cluster.live().empty()) {
-        cluster.Ask(static_cast<uint32_t>(rng.Below(apps)),
-                    {TestCluster::Want(static_cast<int32_t>(rng.Below(8)), rng.Between(1, 5), rng.Between(1, 2), "*",
-                                       true, rng.Chance(0.5) ? 10 : 20)});
-      } else {
+      } else if (what < 3 || apps.empty()) {
+        apps.push_back(added++);
+        cluster.App(apps.back(), pools[rng.Below(5)], "u", rng.Chance(0.5), static_cast<int32_t>(rng.Below(2)));
+      } else if (what < 7) {
+        cluster.Ask(any_app(), {TestCluster::Want(static_cast<int32_t>(rng.Below(8)), rng.Between(1, 5),
+                                                  rng.Between(1, 2), "*", true, rng.Chance(0.5) ? 10 : 20)});
+      } else if (what < 8) {
+        cluster.Send(ev::AppMoved{{any_app()}, 1, pools[rng.Below(5)]});
+      } else if (what < 9) {
+        cluster.Send(ev::AppPriority{{any_app()}, static_cast<int32_t>(rng.Below(3))});
+      } else if (what < 10) {
+        ev::QueuesReloaded reloaded;
+        reloaded.tree.queues = RandomPools(rng);
+        cluster.Send(reloaded);
+      } else if (what < 11) {
+        const uint32_t app = any_app();
+        std::erase(apps, app);
+        cluster.Send(ev::AppRemoved{{app}});
+      } else if (!cluster.live().empty()) {
         cluster.Complete(
             std::next(cluster.live().begin(), static_cast<int64_t>(rng.Below(cluster.live().size())))->first);
       }
