@@ -172,6 +172,7 @@ struct Waiter {
   uint32_t entries = 0;  // places where it stands
   uint64_t serial = 0;   // of its want
   bool waits = false;    // is parked at kPlace
+  bool for_host = false;  // room at its racks is of no use to it yet
 };
 
 struct Queue {
@@ -251,6 +252,7 @@ struct Spot {
   Locality locality = Locality::kOffSwitch;
   size_t line = SIZE_MAX;  // of the want, when it is node-local
   Instant until{};         // kWaiting: when a farther place will do
+  bool for_host = false;   // kWaiting: none but its hosts will do until then
 };
 
 /// Obstacles to a node that `why` thinks away.
@@ -419,7 +421,8 @@ class Core : public Scheduler {
   /// Room may have appeared on the node: wakes the shapes that fit and the requests that wait for it.
   void NodeFreed(uint32_t node);
   void WakeNeighbours(const Node& node);
-  void WakeAt(Place& place);
+  /// `host`: the place is one, not a rack.
+  void WakeAt(Place& place, bool host);
   void WakeWaiters(const std::vector<std::pair<uint32_t, uint64_t>>& waiters, Park park);
   /// What the node has for a request that holds nothing there.
   Resources Free(const Node& node) const { return node.capacity - node.used - node.held; }

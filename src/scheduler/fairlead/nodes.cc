@@ -247,18 +247,19 @@ void Core::NodeFreed(uint32_t index) {
 
 /// Requests that wait for the node's host or rack are tried again: there is room, or nothing to wait for any more.
 void Core::WakeNeighbours(const Node& node) {
-  WakeAt(places_[node.host]);
-  WakeAt(places_[node.rack]);
+  WakeAt(places_[node.host], true);
+  WakeAt(places_[node.rack], false);
 }
 
-void Core::WakeAt(Place& place) {
-  std::erase_if(place.waiters, [this](uint32_t index) {
+void Core::WakeAt(Place& place, bool host) {
+  std::erase_if(place.waiters, [this, host](uint32_t index) {
     Waiter& waiter = waiters_[index];
     if (waiter.app == kNone) {
       if (--waiter.entries == 0) spare_waiters_.push_back(index);
       return true;
     }
-    if (waiter.waits) SetPark(waiter.app, *FindWant(waiter.app, waiter.serial), Park::kNo);
+    if (waiter.waits && (host || !waiter.for_host))
+      SetPark(waiter.app, *FindWant(waiter.app, waiter.serial), Park::kNo);
     return false;
   });
 }

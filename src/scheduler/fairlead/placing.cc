@@ -143,6 +143,7 @@ void Core::Wait(uint32_t slot, Want& want, const Spot& spot) {
       [[fallthrough]];
     case Spot::Verdict::kStrict:
       RegisterWaiter(slot, want);
+      waiters_[want.waiter].for_host = spot.for_host;
       SetPark(slot, want, Park::kPlace);
       return;
   }
@@ -157,7 +158,7 @@ void Core::RegisterWaiter(uint32_t slot, Want& want) {
     want.waiter = spare_waiters_.back();
     spare_waiters_.pop_back();
   }
-  waiters_[want.waiter] = {slot, 0, want.serial, false};
+  waiters_[want.waiter] = {slot, 0, want.serial};
   for (const Line& line : want.lines) StandAt(line.name, want.waiter);
 }
 
@@ -214,6 +215,8 @@ Spot Core::FindNear(const App& app, const Want& want, Instant now) const {
   } else if (allowed < Locality::kOffSwitch) {
     spot.verdict = Spot::Verdict::kWaiting;
   }
+  // Of a long list only a part was looked at: whatever wakes the request brings the next part.
+  spot.for_host = allowed == Locality::kNodeLocal && want.lines.size() <= kTries;
   return spot;
 }
 
