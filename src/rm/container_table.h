@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/ids.h"
 #include "model/rm.h"
 
@@ -53,6 +54,15 @@ class ContainerTable {
     return size_ == 0 ? nullptr : entries_[PlaceOf(id)].container.get();
   }
   bool Contains(const model::ContainerId& id) const { return Find(id) != nullptr; }
+
+  /// Where Find begins to look.
+  void PrefetchEntry(const model::ContainerId& id) const {
+    if (size_ > 0) base::Prefetch(&entries_[Home(HashOf(id))]);
+  }
+  /// What stands there, perhaps the container of that id.
+  void PrefetchContainer(const model::ContainerId& id) const {
+    if (size_ > 0) base::Prefetch(entries_[Home(HashOf(id))].container.get(), sizeof(Container));
+  }
 
   /// Null when one with that id is there.
   Container* Add(Container container) {

@@ -49,6 +49,14 @@ class Core {
   /// Equal states give equal hashes. O(state).
   uint64_t StateHash() const;
 
+  // ---- Prefetching: asks for what a call will touch to be brought into the cache, in steps 0 to kPrefetchSteps - 1
+  // some time apart, each for what the one before has brought. Decides nothing. ----
+  static constexpr int kPrefetchSteps = 3;
+  /// The node's heartbeat comes soon.
+  void Prefetch(model::NodeIndex node, int step) const;
+  /// News of a container of the application come soon.
+  void Prefetch(model::AppIndex app, const model::ContainerId& container, int step) const;
+
   // ---- Read access, for reports. References live until the next Step. ----
   const Config& config() const { return config_; }
   int64_t cluster_timestamp() const { return cluster_timestamp_; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/ids.h"
 
 namespace fairlead::rm {
@@ -66,6 +67,7 @@ class RunningContainers {
     entries_.clear();
     reported_ = 0;
   }
+  void Prefetch() const { base::Prefetch(entries_.data(), entries_.size() * sizeof(Entry)); }
   bool empty() const { return entries_.empty(); }
 
   /// In the order of ids.

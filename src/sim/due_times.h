@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace fairlead::sim {
 
@@ -49,6 +50,19 @@ class DueTimes {
     return std::min(NextSlot(), far_.empty() ? INT64_MAX : far_.front().at_ms());
   }
 
+  /// Visits what is now known to be due in the milliseconds after `from_ms`, up to `to_ms`, in any order; both are no
+  /// farther than the wheel reaches, and not before the last Take.
+  template <class Visit>
+  void LookAhead(int64_t from_ms, int64_t to_ms, Visit visit) const {
+    ForOccupied(from_ms, to_ms, [&](size_t slot) {
+      for (uint32_t at = heads_[slot]; at != kNone; at = entries_[at].next) visit(entries_[at].due);
+    });
+  }
+  /// Brings near what LookAhead would visit first.
+  void Prefetch(int64_t from_ms, int64_t to_ms) const {
+    ForOccupied(from_ms, to_ms, [&](size_t slot) { base::Prefetch(&entries_[heads_[slot]]); });
+  }
+
   /// Takes out the first that is due at `now_ms`, which never goes back nor beyond Next(); false when none is.
   bool Take(int64_t now_ms, Due& due) {
     if (now_ms > now_ms_) {
@@ -78,6 +92,14 @@ class DueTimes {
   };
 
   static size_t SlotOf(int64_t at_ms) { return static_cast<size_t>(at_ms) % kSlots; }
+
+  template <class Visit>
+  void ForOccupied(int64_t from_ms, int64_t to_ms, Visit visit) const {
+    for (int64_t ms = from_ms + 1; ms <= to_ms; ++ms) {
+      const size_t slot = SlotOf(ms);
+      if (occupied_[slot / kWordBits] >> slot % kWordBits & 1) visit(slot);
+    }
+  }
 
   void PushToSlot(const Due& due) {
     if (spare_ == kNone) {

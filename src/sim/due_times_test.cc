@@ -50,5 +50,21 @@ TEST(DueTimes, GivesWhatAHeapGives) {
   }
 }
 
+TEST(DueTimes, LooksAheadAtWholeMilliseconds) {
+  DueTimes times;
+  for (const int64_t ms : {5, 6, 6, 9, 70, 131'075}) times.Add(At(ms, 0, static_cast<uint32_t>(ms)));
+  const auto seen = [&](int64_t from_ms, int64_t to_ms) {
+    std::vector<int64_t> found;
+    times.LookAhead(from_ms, to_ms, [&](const Due& due) { found.push_back(due.at_ms()); });
+    return found;
+  };
+  EXPECT_EQ(seen(0, 5), (std::vector<int64_t>{5}));
+  EXPECT_EQ(seen(5, 9), (std::vector<int64_t>{6, 6, 9}));
+  EXPECT_EQ(seen(9, 69), std::vector<int64_t>{});
+  Due due;
+  ASSERT_TRUE(times.Take(5, due));
+  EXPECT_EQ(seen(9, 130), (std::vector<int64_t>{70})) << "what is due when the wheel has turned is not due yet";
+}
+
 }  // namespace
 }  // namespace fairlead::sim

@@ -8,7 +8,7 @@ namespace {
 /// Handed over together, so that the two threads seldom meet.
 constexpr size_t kEventsPerLog = 1024;
 /// How far the scheduler may run ahead; bounds the memory.
-constexpr size_t kLogsAhead = 8;
+constexpr size_t kLogsAhead = 64;
 }  // namespace
 
 BothTarget::BothTarget(scheduler::Scheduler& scheduler)

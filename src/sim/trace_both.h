@@ -26,6 +26,7 @@ class BothTarget final : public TraceTarget {
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override {
     return leader_.Why(app, now);
   }
+  void Prefetch(const model::ContainerId& container, int step) const override { leader_.Prefetch(container, step); }
   /// Waits for the rm core to be where the scheduler is.
   std::string Finish() override;
   /// After Finish().

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/codec.h"
+#include "base/prefetch.h"
 
 namespace fairlead::sim {
 
@@ -17,6 +18,8 @@ constexpr int64_t kTimestamp = 1;  // of application ids, as TraceRun makes them
 constexpr size_t kTextMax = 4096;  // of a list of events in a problem
 /// Calls of masters have the tokens that the run gave them; all others lie above.
 constexpr mr::CallToken kOwnCalls = mr::CallToken{1} << 62;
+/// Events and effects between two steps of prefetching.
+constexpr size_t kBetweenSteps = 4;
 constexpr base::Duration kNever = base::Duration::Seconds(100LL * 365 * 24 * 3600);
 
 /// Traces ask for what they ask for: no rounding, no cap but the nodes themselves, as many attempts as it takes.
@@ -31,6 +34,9 @@ fairlead::rm::Config RmConfig() {
   config.node_labels = true;
   return config;
 }
+
+/// As TraceRun numbers jobs.
+model::AppIndex IndexOf(const model::ContainerId& id) { return {static_cast<uint32_t>(id.attempt.app.number) - 1}; }
 
 }  // namespace
 
@@ -134,8 +140,11 @@ void RmFollower::Follow(const StepLog& log) {
   size_t event = 0;
   size_t turn = 0;
   size_t unregistered = 0;
+  events_ahead_ = {};
+  effects_ahead_ = {};
   for (const StepLog::Step& step : log.steps) {
     if (!problem().empty()) return;
+    PrefetchAhead(log, event, turn == 0 ? 0 : log.turns[turn - 1].effects_end);
     now_ = step.now;
     echo_.Begin(log, turn, step.turns_end);
     // A master unregisters before its process ends.
@@ -149,6 +158,48 @@ void RmFollower::Follow(const StepLog& log) {
     }
     turn = step.turns_end;
     event = turn == 0 ? 0 : log.turns[turn - 1].events_end;
+  }
+}
+
+void RmFollower::PrefetchAhead(const StepLog& log, size_t event, size_t effect) {
+  for (int step = 0; step < kSteps; ++step) {
+    const size_t ahead = kBetweenSteps * static_cast<size_t>(kSteps - step);
+    size_t& next_event = events_ahead_[static_cast<size_t>(step)];
+    for (; next_event < std::min(log.events.size(), event + ahead); ++next_event) {
+      Prefetch(log.events[next_event], step);
+    }
+    size_t& next_effect = effects_ahead_[static_cast<size_t>(step)];
+    for (; next_effect < std::min(log.effects.size(), effect + ahead); ++next_effect) {
+      Prefetch(log.effects[next_effect], step);
+    }
+  }
+}
+
+/// First the lists of the event itself, then what the rm core has of them.
+void RmFollower::Prefetch(const ms::Event& event, int step) const {
+  const fairlead::rm::Core& core = machine_.core();
+  if (const auto* call = std::get_if<ms::Allocate>(&event); call != nullptr && step > 0) {
+    return core.Prefetch(call->app, {}, step - 1);
+  }
+  const auto* update = std::get_if<ms::NodeUpdated>(&event);
+  if (update == nullptr || update->node.value >= nodes_.size()) return;
+  const Node& node = nodes_[update->node.value];
+  if (step == 0) {
+    base::Prefetch(&node);
+    base::Prefetch(update->launched.data());
+    return base::Prefetch(update->completed.data());
+  }
+  if (step == 1) base::Prefetch(node.running.data(), node.running.size() * sizeof(model::ContainerId));
+  core.Prefetch(update->node, step - 1);
+  for (const model::ContainerId& id : update->launched) core.Prefetch(IndexOf(id), id, step - 1);
+  for (const ms::Completion& completion : update->completed) {
+    core.Prefetch(IndexOf(completion.container), completion.container, step - 1);
+  }
+}
+
+void RmFollower::Prefetch(const ms::Effect& effect, int step) const {
+  if (const auto* granted = std::get_if<ms::Granted>(&effect); granted != nullptr && step > 0) {
+    machine_.core().Prefetch(granted->app, granted->container, step - 1);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -50,6 +51,11 @@ class RmFollower {
   /// The attempt if its master has registered, else a problem.
   const fairlead::rm::Attempt* Registered(model::AppIndex app);
 
+  /// Asks for what the next events and effects of the log will touch; `event` and `effect` come next.
+  void PrefetchAhead(const StepLog& log, size_t event, size_t effect);
+  void Prefetch(const model::scheduler::Event& event, int step) const;
+  void Prefetch(const model::scheduler::Effect& effect, int step) const;
+
   /// Steps the machine with the batch, then with the answers of store and launcher, until there are none.
   void Flush();
   /// Gives nodes back what the batch that was stepped had of them.
@@ -71,6 +77,9 @@ class RmFollower {
   model::rm::CallToken calls_;
   std::vector<Node> nodes_;  // by NodeIndex
   std::vector<Lent> lent_;
+  static constexpr int kSteps = 1 + fairlead::rm::Core::kPrefetchSteps;
+  std::array<size_t, kSteps> events_ahead_{};  // of the log, by step: those before are prefetched
+  std::array<size_t, kSteps> effects_ahead_{};
 };
 
 }  // namespace fairlead::sim

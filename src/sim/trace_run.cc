@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/prefetch.h"
 
 namespace fairlead::sim {
 
@@ -20,6 +21,9 @@ constexpr int32_t kAborted = -100;
 constexpr int32_t kPreempted = -102;
 constexpr int64_t kTimestamp = 1;  // of application ids
 constexpr uint64_t kStepsPerReport = 1 << 14;
+
+/// Between two steps of prefetching; tens of thousands of instructions in a busy cluster.
+constexpr int64_t kStepMs = 2;
 
 int64_t CeilMillis(base::Instant at) { return at.ns / 1'000'000 + (at.ns % 1'000'000 != 0); }
 
@@ -74,6 +78,7 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
     if (!has_ahead_ && running_ == 0 && faults_left_ == 0 && next - moved_ms_ > kStuckMs) break;
     now_ms_ = std::max(now_ms_, next);
     recorder_.Advance(now_ms_);
+    PrefetchEnds();
     HandleDue();
     StepAll();
     if (report && turns++ % kStepsPerReport == 0) report({now_ms_, result_.jobs, source_.jobs(), result_.tasks});
@@ -103,10 +108,12 @@ bool TraceRun::NextTime(int64_t& at_ms) const {
   return at_ms != INT64_MAX;
 }
 
+TraceRun::Kind TraceRun::KindOf(const Due& due) { return static_cast<Kind>(due.key & ((1 << Due::kKindBits) - 1)); }
+
 void TraceRun::HandleDue() {
   Due due;
   while (due_.Take(now_ms_, due)) {
-    switch (static_cast<Kind>(due.key & ((1 << Due::kKindBits) - 1))) {
+    switch (KindOf(due)) {
       case Kind::kFault:
         HandleFault(setup_.faults.losses[due.who].node, due.what == 0);
         break;
@@ -126,6 +133,38 @@ void TraceRun::HandleDue() {
     }
   }
   while (has_ahead_ && ahead_.submit_ms <= now_ms_) Arrive();
+}
+
+void TraceRun::PrefetchEnds() {
+  for (int step = 0; step < kEndSteps; ++step) {
+    const int64_t from_ms =
+        std::max(now_ms_, std::exchange(prefetched_ms_[step], now_ms_ + (kEndSteps - step) * kStepMs));
+    if (step == 0) {
+      due_.Prefetch(from_ms, prefetched_ms_[step]);
+    } else {
+      due_.LookAhead(from_ms, prefetched_ms_[step], [&](const Due& due) { PrefetchEnd(due, step); });
+    }
+  }
+}
+
+void TraceRun::PrefetchEnd(const Due& due, int step) const {
+  if (KindOf(due) != Kind::kTaskEnd) return;
+  if (step == 1) return base::Prefetch(&jobs_[due.who]);
+  const Job* job = jobs_[due.who].get();
+  if (job == nullptr) return;
+  if (step == 2) {
+    base::Prefetch(&job->attempt);
+    return base::Prefetch(&job->containers);
+  }
+  const model::ContainerId id = IdOf(due.who, *job, due.what);
+  target_.Prefetch(id, step - 3);
+  if (due.what >= job->containers.size()) return;
+  const Container& container = job->containers[due.what];
+  if (step == 3) return base::Prefetch(&container);
+  if (step == 4 && container.stage < job->stages.size()) {
+    base::Prefetch(&job->stages[container.stage]);
+    base::Prefetch(&nodes_[container.node]);
+  }
 }
 
 /// Steps until the events that effects cause are dealt with too.

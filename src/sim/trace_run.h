@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,9 +73,14 @@ class TraceRun {
     size_t event = 0;
   };
 
+  static Kind KindOf(const Due& due);
   void Add(Kind kind, int64_t at_ms, uint32_t who, uint32_t what = 0);
   bool NextTime(int64_t& at_ms) const;
   void HandleDue();
+  /// The ends of tasks are known long before: what they touch is brought near in steps, each some milliseconds after
+  /// the one before.
+  void PrefetchEnds();
+  void PrefetchEnd(const Due& due, int step) const;
   void StepAll();
   void Flush(scheduler::EffectSink& effects);
 
@@ -124,6 +130,8 @@ class TraceRun {
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
   DueTimes due_;
+  static constexpr int kEndSteps = 3 + scheduler::Scheduler::kPrefetchSteps;
+  std::array<int64_t, kEndSteps> prefetched_ms_{};  // by step
   std::vector<model::scheduler::Event> events_;
   uint64_t calls_ = 0;             // of masters
   std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn

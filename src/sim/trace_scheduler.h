@@ -24,6 +24,7 @@ class SchedulerTarget final : public TraceTarget {
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override {
     return scheduler_.Why(app, now);
   }
+  void Prefetch(const model::ContainerId& container, int step) const override { scheduler_.Prefetch(container, step); }
 
  private:
   struct App {

@@ -20,6 +20,8 @@ class TraceTarget {
   virtual void Step(base::Instant now, std::vector<model::scheduler::Event>& events, scheduler::EffectSink& out) = 0;
   virtual base::Instant NextDeadline() const = 0;
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
+  /// As Scheduler::Prefetch.
+  virtual void Prefetch(const model::ContainerId& container, int step) const = 0;
   /// After the last step: what went wrong, empty when nothing did.
   virtual std::string Finish() { return ""; }
 };

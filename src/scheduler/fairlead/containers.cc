@@ -50,6 +50,15 @@ uint32_t ContainerTable::Find(const model::ContainerId& id) const {
   return kNone;
 }
 
+uint32_t ContainerTable::Likely(const model::ContainerId& id) const {
+  if (table_.empty()) return kNone;
+  const uint32_t hash = Hash(id);
+  const size_t mask = table_.size() - 1;
+  size_t at = hash & mask;
+  while (table_[at].slot != kNone && table_[at].hash != hash) at = (at + 1) & mask;
+  return table_[at].slot;
+}
+
 void ContainerTable::Remove(uint32_t slot) {
   const size_t mask = table_.size() - 1;
   size_t hole = Hash(pool_[slot].id()) & mask;

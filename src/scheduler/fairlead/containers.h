@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/ids.h"
 
 namespace fairlead::scheduler::native {
@@ -42,6 +43,12 @@ class ContainerTable {
   uint32_t Add(const model::ContainerId& id);
   void Remove(uint32_t slot);
   uint32_t Find(const model::ContainerId& id) const;
+  /// As Find, without a look at the container: it may be another one.
+  uint32_t Likely(const model::ContainerId& id) const;
+  /// Where Find begins to look.
+  void PrefetchEntry(const model::ContainerId& id) const {
+    if (!table_.empty()) base::Prefetch(&table_[Hash(id) & (table_.size() - 1)]);
+  }
   Container& operator[](uint32_t slot) { return pool_[slot]; }
   const Container& operator[](uint32_t slot) const { return pool_[slot]; }
   size_t size() const { return size_; }

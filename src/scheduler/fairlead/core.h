@@ -168,10 +168,10 @@ struct Place {
 /// A request that has waited for its places, as a node that got room sees it: of the many that stand at its rack few
 /// wait at the time, and the others are passed over without a look at their applications.
 struct Waiter {
-  uint32_t app = kNone;  // slot; kNone: the request is no more
-  uint32_t entries = 0;  // places where it stands
-  uint64_t serial = 0;   // of its want
-  bool waits = false;    // is parked at kPlace
+  uint32_t app = kNone;   // slot; kNone: the request is no more
+  uint32_t entries = 0;   // places where it stands
+  uint64_t serial = 0;    // of its want
+  bool waits = false;     // is parked at kPlace
   bool for_host = false;  // room at its racks is of no use to it yet
 };
 
@@ -281,6 +281,7 @@ class Core : public Scheduler {
   std::unique_ptr<Scheduler> Fork() const override;
   View GetView() const override;
   std::vector<ev::Pending> Why(AppIndex app, Instant now) const override;
+  void Prefetch(const model::ContainerId& container, int step) const override;
 
  protected:
   // events.cc, apps.cc, nodes.cc
@@ -583,7 +584,7 @@ class Core : public Scheduler {
   Resources closed_used_;  // on those that take none
   Resources cluster_used_;
   int32_t alive_nodes_ = 0;
-  bool keys_stale_ = false;  // total_ changed: every share has
+  bool keys_stale_ = false;    // total_ changed: every share has
   uint64_t tree_version_ = 0;  // grows with each change of the queues or their settings
   uint64_t next_serial_ = 1;
   std::vector<uint32_t> reopened_queues_;  // an application may run there again
