@@ -389,12 +389,8 @@ void Core::Complete(App& app, AppState final_state) {
     Node& node = LiveNode(index);
     node.finished_apps.insert(app.submission.id);
     node.running_apps.erase(app.submission.id);
-    const model::ContainerId first{{app.submission.id, 0}, 0};
-    for (auto it = node.completed.lower_bound(first);
-         it != node.completed.end() && it->attempt.app == app.submission.id; ++it) {
-      node.forget.insert(*it);
-    }
   }
+  TellToForgetAll(app);
   if (app.in_scheduler) {
     app.in_scheduler = false;
     Tell(model::scheduler::AppRemoved{app.index});

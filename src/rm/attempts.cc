@@ -121,8 +121,6 @@ std::string Core::CrashDiagnostics(const Attempt& attempt, const model::rm::Cont
 }
 
 void Core::MasterContainerEnded(App& app, Attempt& attempt, const model::rm::ContainerEnd& end) {
-  Node& node = LiveNode(end.node);
-  if (node.completed.contains(end.id)) node.forget.insert(end.id);
   switch (attempt.state) {
     case AttemptState::kFinalSaving:
       attempt.master_gone = true;
@@ -181,10 +179,7 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
 }
 
 void Core::AckToldContainers(Attempt& attempt) {
-  for (const auto& [node, container] : attempt.told) {
-    Node& live = LiveNode(node);
-    if (live.completed.contains(container)) live.forget.insert(container);
-  }
+  for (ToldEnd& told : attempt.told) TellToForget(told.remembered_by, told.id);
   attempt.told.clear();
 }
 

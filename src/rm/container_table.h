@@ -24,11 +24,12 @@ struct Container : InWaitingGrants {
   bool launched = false;           // its node has reported it
   bool reported_complete = false;  // its node has reported the end
   model::NodeIndex node;
-  int32_t version = 0;
+  model::NodeIndex remembered_by;  // of the reported end, as UntoldEnd has it
   int32_t exit_status = model::rm::kExitInvalid;
   base::Instant expires;  // while it waits for its launch
   base::WallTime created;
   base::WallTime launched_at;
+  int32_t version = 0;
   int32_t priority = 0;
   int64_t allocation_request_id = -1;
   model::Resources resources;

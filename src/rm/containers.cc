@@ -93,10 +93,10 @@ void Core::On(const model::scheduler::Finished& effect) {
     attempt->second.preempt_contract.erase(end.id);
   }
   if (effect.silent) {
-    if (node.completed.contains(end.id)) node.forget.insert(end.id);
+    TellToForget(container.remembered_by, end.id);
     return;
   }
-  DeliverEnd(app, end);
+  DeliverEnd(app, {std::move(end), container.remembered_by});
 }
 
 // What an allocation has cost, from grant to end (RMAppAttemptMetrics).
@@ -111,19 +111,35 @@ void Core::Account(Attempt& attempt, const Container& container) {
   }
 }
 
-void Core::DeliverEnd(App& app, const model::rm::ContainerEnd& end) {
-  const auto own = app.attempts.find(end.id.attempt.attempt);
-  if (own != app.attempts.end() && own->second.master.id == end.id) {
-    MasterContainerEnded(app, own->second, end);
-    return;
-  }
+void Core::DeliverEnd(App& app, UntoldEnd untold) {
+  const model::ContainerId& id = untold.end.id;
+  const auto own = app.attempts.find(id.attempt.attempt);
+  const bool of_master = own != app.attempts.end() && own->second.master.id == id;
   Attempt* attempt = app.current();
-  if (attempt && attempt->known) {
-    attempt->just_finished.push_back(end);
+  if (!of_master && attempt && attempt->known) {
+    attempt->just_finished.push_back(std::move(untold));
     return;
   }
-  Node& node = LiveNode(end.node);
-  if (node.completed.contains(end.id)) node.forget.insert(end.id);
+  TellToForget(untold.remembered_by, id);
+  if (of_master) MasterContainerEnded(app, own->second, untold.end);
+}
+
+// Once: then nobody remembers it any more. What a node remembers ends with its registration, and a later one of the
+// same name is not bothered with it.
+void Core::TellToForget(model::NodeIndex& remembered_by, const model::ContainerId& id) {
+  const model::NodeIndex index = std::exchange(remembered_by, {});
+  if (!index.valid()) return;
+  Node* node = ActiveNode(index);
+  if (node && node->registered_as == nodes_[index.value].registered_as) node->forget.insert(id);
+}
+
+// No master will acknowledge the ends of an application that is over.
+void Core::TellToForgetAll(App& app) {
+  app.containers.ForEach([this](Container& container) { TellToForget(container.remembered_by, container.id); });
+  Attempt* attempt = app.current();  // earlier ones have handed on what they had
+  if (!attempt) return;
+  for (UntoldEnd& untold : attempt->just_finished) TellToForget(untold.remembered_by, untold.end.id);
+  for (ToldEnd& told : attempt->told) TellToForget(told.remembered_by, told.id);
 }
 
 void Core::On(const model::scheduler::Reserved& effect) {

@@ -430,19 +430,21 @@ uint64_t Core::StateHash() const {
       hasher.Mix(attempt.diagnostics);
       base::HashInto(hasher, attempt.granted);
       base::HashInto(hasher, attempt.just_finished);
+      base::HashInto(hasher, attempt.told);
     }
     for (const Container* container : InOrder(app.containers)) {
       base::HashInto(hasher, InfoOf(*container));
+      base::HashInto(hasher, container->remembered_by);
       hasher.Mix(static_cast<uint64_t>(container->state));
       hasher.Mix(static_cast<uint64_t>((container->waits() ? container->expires : base::Instant::Max()).ns));
     }
   });
   for (const Node& node : nodes_) {
     base::HashInto(hasher, node.address);
+    base::HashInto(hasher, node.registered_as);
     hasher.Mix(static_cast<uint64_t>(node.state));
     hasher.Mix(static_cast<uint64_t>(node.response_id));
     node.running.ForEach([&](const model::ContainerId& id, bool) { base::HashInto(hasher, id); });
-    for (const model::ContainerId& id : node.completed) base::HashInto(hasher, id);
     base::HashInto(hasher, std::vector(node.cleanup.begin(), node.cleanup.end()));
   }
   for (const Timer& timer : timers_) hasher.Mix(static_cast<uint64_t>(timer.when.ns));

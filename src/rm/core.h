@@ -221,7 +221,9 @@ class Core {
   void On(const model::scheduler::ResizeAnswered& effect);
   void On(const model::rm::SignalContainer& event);
   void Account(Attempt& attempt, const Container& container);
-  void DeliverEnd(App& app, const model::rm::ContainerEnd& end);
+  void DeliverEnd(App& app, UntoldEnd untold);
+  void TellToForget(model::NodeIndex& remembered_by, const model::ContainerId& id);
+  void TellToForgetAll(App& app);
   std::string EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const;
 
   // nodes.cc
@@ -240,6 +242,8 @@ class Core {
   void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
   void TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
+  void TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,
+               model::scheduler::NodeUpdated& update);
   Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
   void TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics);
   void AnswerWaitingHeartbeat(model::NodeIndex index);
@@ -249,6 +253,8 @@ class Core {
   void TakeLarger(const model::Resources& capacity);
   std::vector<model::NodeIndex> ActiveByName() const;
   Node* ActiveNode(const model::rm::NodeAddress& address);
+  /// The node that is active under the name of `index`; null: none.
+  Node* ActiveNode(model::NodeIndex index);
   /// The node that is active under the name of `index`, else the slot itself.
   Node& LiveNode(model::NodeIndex index);
 

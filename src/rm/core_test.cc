@@ -702,6 +702,129 @@ TEST_F(World, EndThatItsMasterDoesNotKnowYetIsNotForgotten) {
   EXPECT_EQ(Beat("n1", {Runs(master)}).forget, std::vector{granted[0].id});
 }
 
+TEST_F(World, EndReportedOverAndOverIsForgottenOnceItsMasterKnows) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto id = Ask(attempt, 1).granted.at(0).id;
+  Beat("n1", {Runs(master), Runs(id)});
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(id, 3), Ended(id, 4)}).forget.empty());
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(id, 5)}).forget.empty());
+  const auto ends = Ask(attempt, 0).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].exit_status, 3) << "what it said first";
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(id, 3)}).forget.empty()) << "told, and not acknowledged";
+  EXPECT_TRUE(Ask(attempt, 0).completed.empty());
+  EXPECT_EQ(Beat("n1", {Runs(master)}).forget, std::vector{id});
+  EXPECT_TRUE(Beat("n1", {Runs(master)}).forget.empty());
+  EXPECT_EQ(Beat("n1", {Runs(master), Ended(id, 3)}).forget, std::vector{id}) << "the answer was lost with the agent";
+}
+
+TEST_F(World, EndsOfAnApplicationThatIsOverAreForgotten) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 3).granted;
+  const auto told = granted.at(0).id;
+  const auto untold = granted.at(1).id;
+  const auto vanished = granted.at(2).id;
+  Beat("n1", {Runs(master), Runs(told), Runs(untold), Runs(vanished)});
+  Beat("n1", {Runs(master), Ended(told, 0), Runs(untold), Runs(vanished)});
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(untold, 0)}).forget.empty());
+  Do(m::KillApp{9, attempt.app, "x"});
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+  EXPECT_EQ(Beat("n1", {Runs(master)}).forget, (std::vector{told, untold}));
+  EXPECT_TRUE(Beat("n1", {Runs(master)}).forget.empty());
+}
+
+TEST_F(World, NodeThatWasLostForgetsNothingThatItRememberedBefore) {
+  config_.node_expiry = base::Duration::Seconds(100);
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  AddNode("n1");
+  AddNode("n2");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 9).granted;  // seven on the first node
+  const auto told = granted.at(7).id;
+  const auto untold = granted.at(8).id;
+  Beat("n1", {Runs(master)});
+  Beat("n2", {Runs(told), Runs(untold)});
+  Beat("n2", {Ended(told, 0), Runs(untold)});
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  Beat("n2", {Ended(untold, 0)});
+  Pass(base::Duration::Seconds(60));
+  Beat("n1", {Runs(master)});
+  Pass(base::Duration::Seconds(60));
+  EXPECT_EQ(core_->FindNode({"n2", 4000})->state, m::NodeState::kLost);
+  AddNode("n2", {Ended(untold, 0)}, {attempt.app});
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  EXPECT_TRUE(Beat("n2").forget.empty()) << "of the first it says nothing any more";
+  Ask(attempt, 0);
+  EXPECT_EQ(Beat("n2").forget, std::vector{untold}) << "the other it has reported again";
+  EXPECT_TRUE(Beat("n2").forget.empty());
+}
+
+TEST_F(World, NodeThatWasUnhealthyRemembersUntilItRegistersAnew) {
+  AddNode("n1");
+  AddNode("n2");
+  const auto attempt = Running(1);
+  const auto granted = Ask(attempt, 9).granted;  // seven on the first node
+  const auto first = granted.at(7).id;
+  const auto second = granted.at(8).id;
+  Beat("n2", {Runs(first), Runs(second)});
+  Beat("n2", {Ended(first, 0), Runs(second)});
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  Beat("n2", {Ended(second, 0)});
+  m::Heartbeat ill;
+  ill.address = {"n2", 4000};
+  ill.response_id = beat_["n2"]++;
+  ill.healthy = false;
+  Do(ill);
+  Beat("n2");
+  EXPECT_EQ(core_->FindNode({"n2", 4000})->state, m::NodeState::kRunning);
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 1u);
+  EXPECT_EQ(Beat("n2").forget, std::vector{first});
+  AddNode("n2");
+  Ask(attempt, 0);
+  EXPECT_TRUE(Beat("n2").forget.empty());
+}
+
+TEST_F(World, ContainerThatVanishedIsNotForgottenUnlessItsNodeReportsIt) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto granted = Ask(attempt, 2).granted;
+  const auto gone = granted.at(0).id;
+  const auto late = granted.at(1).id;
+  Beat("n1", {Runs(master), Runs(gone), Runs(late)});
+  Beat("n1", {Runs(master)});
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(late, 0)}).forget.empty());
+  EXPECT_EQ(Ask(attempt, 0).completed.size(), 2u);
+  Ask(attempt, 0);
+  EXPECT_EQ(Beat("n1", {Runs(master)}).forget, std::vector{late});
+}
+
+// What the node remembers is state that decisions come from.
+TEST_F(World, StateHashTellsWhetherAnEndIsRemembered) {
+  const auto hash_after = [this](bool reported) {
+    epoch_ = 0;
+    last_txn_seen_ = 0;
+    Restart({}, {});
+    AddNode("n1");
+    const auto attempt = Running(1);
+    const auto master = AttemptOf(1, 1).master.id;
+    const auto id = Ask(attempt, 1).granted.at(0).id;
+    Beat("n1", {Runs(master), Runs(id)});
+    Ask(attempt, 0, {id});
+    Beat("n1", {Runs(master)});
+    Beat("n1", reported ? std::vector{Runs(master), Ended(id, 0)} : std::vector{Runs(master)});
+    return core_->StateHash();
+  };
+  EXPECT_NE(hash_after(true), hash_after(false));
+}
+
 TEST_F(World, RestartKeepsWhatRuns) {
   AddNode("n1");
   const auto attempt = Running(1);

@@ -252,8 +252,8 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   }
   if (!acquired.containers.empty() && !empty) Tell(std::move(acquired));
   AckToldContainers(attempt);
-  for (model::rm::ContainerEnd& end : std::exchange(attempt.just_finished, {})) {
-    attempt.told.emplace_back(end.node, end.id);
+  for (auto& [end, remembered_by] : std::exchange(attempt.just_finished, {})) {
+    attempt.told.push_back({end.id, remembered_by});
     if (app.submission.keep_containers || end.id.attempt == attempt.id) answer.completed.push_back(std::move(end));
   }
   for (const auto& [node, change] : std::exchange(app.node_changes, {})) answer.nodes.push_back({node, change});

@@ -20,21 +20,26 @@ bool AppIsOver(const App* app) {
          app->state == model::rm::AppState::kKilled;
 }
 
+/// Where it stands who remembers the end of `id`; null when its master knows of it.
+model::NodeIndex* RememberedBy(Attempt& attempt, const model::ContainerId& id) {
+  const auto untold = std::find_if(attempt.just_finished.begin(), attempt.just_finished.end(),
+                                   [&](const UntoldEnd& one) { return one.end.id == id; });
+  if (untold != attempt.just_finished.end()) return &untold->remembered_by;
+  const auto told =
+      std::find_if(attempt.told.begin(), attempt.told.end(), [&](const ToldEnd& one) { return one.id == id; });
+  return told == attempt.told.end() ? nullptr : &told->remembered_by;
+}
+
 // A node remembers an end until the master has confirmed that it knows: should this run end before, the next one hears
 // of it from the node (RMNodeFinishedContainersPulledByAMEvent).
-void ForgetWhenKnown(Node& node, const App& app, const model::ContainerId& id) {
-  const Attempt* attempt = app.current();
-  const bool awaited =
-      attempt && attempt->known &&
-      (std::any_of(attempt->just_finished.begin(), attempt->just_finished.end(),
-                   [&](const model::rm::ContainerEnd& end) { return end.id == id; }) ||
-       std::any_of(attempt->told.begin(), attempt->told.end(), [&](const auto& told) { return told.second == id; }));
-  if (awaited) {
-    node.completed.insert(id);
-  } else {
-    node.forget.insert(id);
-  }
+void ForgetWhenKnown(Node& node, App& app, const model::ContainerId& id, model::NodeIndex remembered_by) {
+  Attempt* attempt = app.current();
+  model::NodeIndex* mark = attempt ? RememberedBy(*attempt, id) : nullptr;
+  const bool awaited = mark && attempt->known;
+  if (mark) *mark = awaited ? remembered_by : model::NodeIndex{};  // told now, it is not told at the application's end
+  if (!awaited) node.forget.insert(id);
 }
+
 /// Whether it must be kept in case the node asks for it again: all else can be composed anew.
 bool TellsSomething(const model::rm::HeartbeatAnswer& answer) {
   return !answer.cleanup.empty() || !answer.forget.empty() || !answer.finished_apps.empty() || !answer.update.empty() ||
@@ -72,11 +77,14 @@ std::vector<model::NodeIndex> Core::ActiveByName() const {
   return nodes;
 }
 
-Node& Core::LiveNode(model::NodeIndex index) {
+Node* Core::ActiveNode(model::NodeIndex index) {
   Node& slot = nodes_[index.value];
-  if (slot.in_scheduler) return slot;  // the usual case, without looking for its name
-  Node* active = ActiveNode(slot.address);
-  return active ? *active : slot;
+  return slot.in_scheduler ? &slot : ActiveNode(slot.address);  // mostly without looking for its name
+}
+
+Node& Core::LiveNode(model::NodeIndex index) {
+  Node* active = ActiveNode(index);
+  return active ? *active : nodes_[index.value];
 }
 
 // NodesListManager.isValidNode: a list may name a host or its address.
@@ -88,6 +96,7 @@ bool Core::HostAllowed(const std::string& host, const std::string& ip) const {
 Node& Core::AddNode(const model::rm::RegisterNode& event) {
   Node& node = nodes_.emplace_back();
   node.index.value = static_cast<uint32_t>(nodes_.size() - 1);
+  node.registered_as = node.index;
   node.address = event.address;
   node.ip = event.ip;
   node.http_port = event.http_port;
@@ -128,7 +137,6 @@ void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
     TellApps(node, model::rm::NodeChange::kUnusable);
   }
   node.running.Clear();
-  node.completed.clear();
   node.forget.clear();
   node.cleanup.clear();
   SetState(node, state, why);
@@ -254,7 +262,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
     if (complete) {
-      ForgetWhenKnown(node, *app, id);
+      ForgetWhenKnown(node, *app, id, node.index);
     } else {
       node.cleanup.insert(id);
     }
@@ -264,8 +272,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   node.running_apps.insert(id.attempt.app);
   if (complete) {
     app->RememberEndedRecovered(id);
-    node.completed.insert(id);
-    DeliverEnd(*app, {id, status.exit_status, status.diagnostics, status.resources, node.index});
+    DeliverEnd(*app, {{id, status.exit_status, status.diagnostics, status.resources, node.index}, node.index});
     return;
   }
   Container container;
@@ -343,7 +350,6 @@ void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
   for (const auto& [id, info] : node.updates) answer.update.push_back(info);
   answer.signals = std::exchange(node.signals, {});
   answer.resized = std::exchange(node.resized, false);
-  for (const model::ContainerId& id : node.forget) node.completed.erase(id);
   node.cleanup.clear();
   node.forget.clear();
   node.finished_apps.clear();
@@ -372,44 +378,53 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
     status.state = NodeContainerState::kComplete;
     status.exit_status = model::rm::kExitAborted;
     status.diagnostics = "Container " + ToString(id) + " was running but not reported from " + ToString(node.address);
-    TakeStatus(node, status, update);
-    node.completed.erase(id);
+    TakeEnd(node, status, {}, update);
   }
   if (node.in_scheduler) Tell(std::move(update));
 }
 
 void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
+  if (status.state == NodeContainerState::kComplete) {
+    TakeEnd(node, status, node.index, update);
+    return;
+  }
   App* app = MutableApp(id.attempt.app);
   Container* container = app ? app->containers.Find(id) : nullptr;
   if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
-  if (status.state != NodeContainerState::kComplete) {
-    if (!container) {
-      node.cleanup.insert(id);
-      return;
-    }
-    if (container->launched) return;
-    container->launched = true;
-    container->launched_at = wall_;
-    if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
-    container->StopWaiting();
-    app->ran_on.insert(node.index);
-    node.running_apps.insert(id.attempt.app);
-    node.running.Insert(id);
-    update.launched.push_back(id);
+  if (!container) {
+    node.cleanup.insert(id);
     return;
   }
+  if (container->launched) return;
+  container->launched = true;
+  container->launched_at = wall_;
+  if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
+  container->StopWaiting();
+  app->ran_on.insert(node.index);
+  node.running_apps.insert(id.attempt.app);
+  node.running.Insert(id);
+  update.launched.push_back(id);
+}
+
+// `remembered_by` is the node itself, or nobody when it only does not report the container any more.
+void Core::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,
+                   model::scheduler::NodeUpdated& update) {
+  const model::ContainerId& id = status.id;
+  App* app = MutableApp(id.attempt.app);
+  Container* container = app ? app->containers.Find(id) : nullptr;
+  if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
   node.running.Erase(id);
   update.completed.push_back({id, status.exit_status});
   if (!container) {
     if (app) {
-      ForgetWhenKnown(node, *app, id);
+      ForgetWhenKnown(node, *app, id, remembered_by);
     } else {
       node.forget.insert(id);
     }
     return;
   }
-  if (!node.completed.insert(id).second) return;
+  if (std::exchange(container->remembered_by, remembered_by) == node.index) return;  // it has said so before
   container->reported_complete = true;
   container->exit_status = status.exit_status;
   container->diagnostics = status.diagnostics;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/queues.h"
@@ -71,6 +72,21 @@ struct Unregistration {
   std::string tracking_url;
 };
 
+/// The end of a container, before its master is told. Whether its node remembers it stands with the end itself wherever
+/// that is (Container, UntoldEnd, ToldEnd), not in a set at the node through which every container would have to pass.
+struct UntoldEnd {
+  model::rm::ContainerEnd end;
+  model::NodeIndex remembered_by;  // who reported it and is still to be told to forget it; invalid: nobody
+  FL_FIELDS(end, remembered_by)
+};
+
+/// One that the master's next call acknowledges.
+struct ToldEnd {
+  model::ContainerId id;
+  model::NodeIndex remembered_by;
+  FL_FIELDS(id, remembered_by)
+};
+
 struct Attempt {
   // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;
@@ -81,9 +97,9 @@ struct Attempt {
   int32_t response_id = -1;
   int32_t containers_allocated = 0;
   int32_t containers_preempted = 0;
-  std::vector<model::ContainerId> granted;                            // not yet told
-  std::vector<model::rm::ContainerEnd> just_finished;                 // not yet told
-  std::vector<std::pair<model::NodeIndex, model::ContainerId>> told;  // ends that the next call acknowledges
+  std::vector<model::ContainerId> granted;  // not yet told
+  std::vector<UntoldEnd> just_finished;
+  std::vector<ToldEnd> told;
   // Totals over ended containers, for reports.
   int64_t memory_ms = 0;
   int64_t vcore_ms = 0;
@@ -176,6 +192,7 @@ struct App {
 struct Node {
   // What every heartbeat touches, side by side.
   model::NodeIndex index;
+  model::NodeIndex registered_as;  // healthy again it has another index, and remembers what it did
   model::rm::NodeState state = model::rm::NodeState::kNew;
   bool in_scheduler = false;
   bool resized = false;
@@ -184,9 +201,8 @@ struct Node {
   std::optional<model::rm::CallToken> heartbeat;                  // to be answered at the end of the step
   std::shared_ptr<const model::rm::HeartbeatAnswer> last_answer;  // null: it told nothing
   RunningContainers running;
-  boost::container::flat_set<model::ContainerId> completed;  // ended, and the node has not forgotten them yet
-  boost::container::flat_set<model::ContainerId> cleanup;    // to be told once
-  boost::container::flat_set<model::ContainerId> forget;     // to be told once
+  boost::container::flat_set<model::ContainerId> cleanup;  // to be told once
+  boost::container::flat_set<model::ContainerId> forget;   // to be told once
   boost::container::flat_set<model::ApplicationId> finished_apps;
   boost::container::flat_set<model::ApplicationId> running_apps;
   boost::container::flat_map<model::ContainerId, model::rm::ContainerInfo> updates;
