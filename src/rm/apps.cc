@@ -385,8 +385,10 @@ void Core::AppFinalSaved(App& app, bool ok) {
 
 void Core::Complete(App& app, AppState final_state) {
   SetState(app, final_state, "APP_COMPLETED");
-  for (const model::NodeIndex index : app.ran_on) {
-    Node& node = LiveNode(index);
+  constexpr size_t kAhead = 8;  // a large application has been on all nodes
+  for (auto it = app.ran_on.begin(); it != app.ran_on.end(); ++it) {
+    if (app.ran_on.end() - it > static_cast<ptrdiff_t>(kAhead)) Prefetch(it[kAhead], 0);
+    Node& node = LiveNode(*it);
     node.finished_apps.insert(app.submission.id);
     node.running_apps.erase(app.submission.id);
   }

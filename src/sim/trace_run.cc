@@ -156,15 +156,19 @@ void TraceRun::PrefetchEnd(const Due& due, int step) const {
     base::Prefetch(&job->attempt);
     return base::Prefetch(&job->containers);
   }
-  const model::ContainerId id = IdOf(due.who, *job, due.what);
-  target_.Prefetch(id, step - 3);
+  if (step < kLaunchedSteps) target_.Prefetch(IdOf(due.who, *job, due.what), step - kTargetSteps);
   if (due.what >= job->containers.size()) return;
   const Container& container = job->containers[due.what];
+  const Node& node = nodes_[container.node];
   if (step == 3) return base::Prefetch(&container);
-  if (step == 4 && container.stage < job->stages.size()) {
-    base::Prefetch(&job->stages[container.stage]);
-    base::Prefetch(&nodes_[container.node]);
+  if (step == 4) {
+    base::Prefetch(&node);
+    if (container.stage < job->stages.size()) base::Prefetch(&job->stages[container.stage]);
+    return;
   }
+  if (step == 5) return base::Prefetch(node.launched.data());
+  // It reports the end together with what it has launched since its last report.
+  for (const model::ContainerId& id : node.launched) target_.Prefetch(id, step - kLaunchedSteps);
 }
 
 /// Steps until the events that effects cause are dealt with too.

@@ -130,7 +130,9 @@ class TraceRun {
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
   DueTimes due_;
-  static constexpr int kEndSteps = 3 + scheduler::Scheduler::kPrefetchSteps;
+  static constexpr int kTargetSteps = 3;    // the first one in which the target is asked
+  static constexpr int kLaunchedSteps = 6;  // and about what the node has launched
+  static constexpr int kEndSteps = kLaunchedSteps + 2;
   std::array<int64_t, kEndSteps> prefetched_ms_{};  // by step
   std::vector<model::scheduler::Event> events_;
   uint64_t calls_ = 0;             // of masters
