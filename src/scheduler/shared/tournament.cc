@@ -45,14 +45,21 @@ void Tournament::Play(uint32_t slot, uint64_t classes) {
   }
 }
 
-uint32_t Tournament::FirstBelow(size_t node, uint64_t servable) const {
+uint32_t Tournament::FirstBelow(size_t node, uint64_t servable, uint32_t best) const {
   for (;;) {
     const Node& here = nodes_[node];
+    if (Better(best, here.winner) == best) return best;
     if (nodes_[capacity_ + here.winner].classes & servable) return here.winner;
     const bool left = nodes_[2 * node].classes & servable;
     const bool right = nodes_[2 * node + 1].classes & servable;
-    if (left && right) return Better(FirstBelow(2 * node, servable), FirstBelow(2 * node + 1, servable));
-    node = left ? 2 * node : 2 * node + 1;
+    size_t next = left ? 2 * node : 2 * node + 1;
+    if (left && right) {
+      // The winner's side first: what is found there settles the other side at a glance, mostly.
+      const size_t first = nodes_[2 * node].winner == here.winner ? 2 * node : 2 * node + 1;
+      best = FirstBelow(first, servable, best);
+      next = first ^ 1;
+    }
+    node = next;
   }
 }
 

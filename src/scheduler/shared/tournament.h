@@ -30,8 +30,8 @@ struct OrderKey {
 
 /// Keeps children in order as a winner tree in flat arrays. Each child carries a set of up to 64 classes of requests
 /// that it waits for; a query names the classes that can be served now and gets the first child in order that waits for
-/// one of them. An update costs O(log n); a query costs O(1) when the first child qualifies, and skips whole subtrees
-/// without a servable class otherwise.
+/// one of them. An update costs O(log n); a query costs O(1) when the first child qualifies, and otherwise looks, level
+/// by level, only at subtrees that have a servable class and whose first child comes before the best one found.
 class Tournament {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -58,7 +58,7 @@ class Tournament {
   /// The item of the first child in order with a class in `servable`, or kNone.
   uint32_t First(uint64_t servable) const {
     if (!(classes() & servable)) return kNone;
-    return items_[FirstBelow(1, servable)];
+    return items_[FirstBelow(1, servable, kNone)];
   }
   /// Slots in use and free ones; an unused slot's item is kNone.
   size_t slots() const { return items_.size(); }
@@ -77,7 +77,8 @@ class Tournament {
   }
   /// The matches of a child whose key is new.
   void Play(uint32_t slot, uint64_t classes);
-  uint32_t FirstBelow(size_t node, uint64_t servable) const;
+  /// The first servable child below the node, which has one, if it comes before `best`; else `best`.
+  uint32_t FirstBelow(size_t node, uint64_t servable, uint32_t best) const;
   void Grow();
   Node Match(size_t node) const;
 
