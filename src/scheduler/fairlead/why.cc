@@ -80,13 +80,16 @@ bool Core::PlaceableWith(const App& app, const Want& want, Locality allowed, con
     const Node& node = nodes_[i];
     if (!Open(node) || !HasLabel(i, shape.label)) continue;
     Resources room = relaxed.holds ? Free(node) + node.held : Free(node);
-    for (size_t h = 0; !relaxed.holds && h < node.holds.size(); ++h) {
-      const Hold& hold = holds_[node.holds[h]];
-      if (hold.app == app_slots_[app.index.value] && hold.want == want.serial) room += hold.size;  // its own
+    bool own_hold = false;  // what is held for it, it takes however far its places are
+    for (const uint32_t index : node.holds) {
+      const Hold& hold = holds_[index];
+      if (hold.app != app_slots_[app.index.value] || hold.want != want.serial) continue;
+      own_hold = true;
+      if (!relaxed.holds) room += hold.size;
     }
     if (!shape.size.FitsIn(room)) continue;
     if (!relaxed.bars && Barred(app, i, shape)) continue;
-    if (near_enough(DistanceOf(want, node))) return true;
+    if (own_hold || near_enough(DistanceOf(want, node))) return true;
   }
   return false;
 }
