@@ -12,9 +12,10 @@ inline void Prefetch(const void* place) {
   __asm__ volatile("" : : "r"(place));
 }
 
-/// The same for all lines of `size` bytes from there on.
+/// The same for all lines of `size` bytes from there on; null: nothing.
 inline void Prefetch(const void* place, size_t size) {
   constexpr size_t kLine = 64;
+  if (place == nullptr) return;
   for (size_t at = 0; at < size; at += kLine) Prefetch(static_cast<const char*>(place) + at);
 }
 
