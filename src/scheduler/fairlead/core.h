@@ -435,8 +435,8 @@ class Core : public Scheduler {
   // placing.cc
   /// The end of a batch: grants whatever can be granted now. Another profile on the same books overrides it.
   virtual void PlaceAll();
-  /// What another profile counts: a container was granted or recovered, is over for its application, left its node. The
-  /// application is refreshed after each.
+  /// What another profile counts: a container was granted or recovered, is over for its application (which is refreshed
+  /// after either), left its node.
   virtual void Started(uint32_t) {}
   virtual void Ended(uint32_t) {}
   virtual void Left(uint32_t) {}

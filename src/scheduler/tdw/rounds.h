@@ -73,6 +73,8 @@ class TdwCore final : public native::Core {
   void SeatAll();
   void SeatGroup(uint32_t group);
   Bounds BoundsOf(uint32_t queue) const;
+  /// Whether what is directly below the queue is served in FAIR order.
+  bool IsFair(uint32_t queue) const { return queues_[queue].policy != model::OrderPolicy::kFifo; }
   void GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const;
   /// Brings the application's seats up to date.
   void Seat(uint32_t slot);

@@ -34,8 +34,7 @@ void TdwCore::OpenPools() {
 void TdwCore::SeatAll() {
   closed_pools_.clear();
   seated_tree_ = tree_version_;
-  for (Standing& standing : standing_)
-    standing.Clear(queues_.size(), queues_[kRoot].policy != model::OrderPolicy::kFifo);
+  for (Standing& standing : standing_) standing.Clear(queues_.size(), IsFair(kRoot));
   for (const uint32_t group : queues_[kRoot].children) SeatGroup(group);
   sessions_.assign(apps_.size(), {});
   for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
@@ -46,10 +45,9 @@ void TdwCore::SeatAll() {
 void TdwCore::SeatGroup(uint32_t group) {
   std::vector<uint32_t> leaves;
   GatherLeaves(group, leaves);
-  const auto fair = [&](uint32_t queue) { return queues_[queue].policy != model::OrderPolicy::kFifo; };
   for (Standing& standing : standing_) {
-    standing.AddGroup(group, BoundsOf(group), fair(group));
-    for (const uint32_t leaf : leaves) standing.AddPool(leaf, group, BoundsOf(leaf), fair(leaf));
+    standing.AddGroup(group, BoundsOf(group), IsFair(group));
+    for (const uint32_t leaf : leaves) standing.AddPool(leaf, group, BoundsOf(leaf), IsFair(leaf));
   }
 }
 

@@ -84,6 +84,10 @@ uint64_t Standing::Offered(const Pool& pool) const {
   return pool.closed || pool.granted >= pool.bounds.high ? 0 : pool.sessions.classes();
 }
 
+uint64_t Standing::Offered(const Group& group) const {
+  return group.granted >= group.bounds.high ? 0 : group.pools.classes();
+}
+
 /// The places of the pool in its group, and of the group.
 void Standing::RefreshPool(uint32_t index) {
   const Pool& pool = pools_[index];
@@ -93,7 +97,7 @@ void Standing::RefreshPool(uint32_t index) {
   if (group.pools.classes(pool.seat) != classes || !(group.pools.key(pool.seat) == key))
     group.pools.Update(pool.seat, key, classes);
   const OrderKey group_key = PoolKey(group.bounds, group.granted, fair_, pool.group);
-  const uint64_t below = group.granted >= group.bounds.high ? 0 : group.pools.classes();
+  const uint64_t below = Offered(group);
   if (groups_in_order_.classes(group.seat) != below || !(groups_in_order_.key(group.seat) == group_key))
     groups_in_order_.Update(group.seat, group_key, below);
 }
@@ -115,6 +119,7 @@ bool Standing::Consistent() const {
     if (pool.group == kNone) continue;
     const Group& group = groups_[pool.group];
     if (!pool.sessions.Consistent() || group.pools.classes(pool.seat) != Offered(pool)) return false;
+    if (groups_in_order_.classes(group.seat) != Offered(group)) return false;
     if (!(group.pools.key(pool.seat) == PoolKey(pool.bounds, pool.granted, group.fair, queue))) return false;
     if (!(groups_in_order_.key(group.seat) == PoolKey(group.bounds, group.granted, fair_, pool.group))) return false;
   }

@@ -81,6 +81,7 @@ class Standing {
 
  private:
   uint64_t Offered(const Pool& pool) const;
+  uint64_t Offered(const Group& group) const;
   void Count(uint32_t pool, int64_t granted, int64_t waiting);
   void RefreshPool(uint32_t pool);
 
