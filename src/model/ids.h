@@ -32,7 +32,7 @@ struct ApplicationId {
 
 /// appattempt_<cluster timestamp>_<number>_<attempt with six digits>.
 struct ApplicationAttemptId {
-  ApplicationId app;
+  [[no_unique_address]] ApplicationId app;  // the attempt takes what would be padding
   int32_t attempt = 0;
   FL_FIELDS(app, attempt)
   friend auto operator<=>(const ApplicationAttemptId&, const ApplicationAttemptId&) = default;
@@ -46,7 +46,17 @@ struct ContainerId {
   int64_t sequence() const { return value & ((int64_t{1} << 40) - 1); }
   FL_FIELDS(attempt, value)
   friend auto operator<=>(const ContainerId&, const ContainerId&) = default;
+  /// At once, not field by field: a node's heartbeat is mostly ids that are what they were.
+  friend bool operator==(const ContainerId& a, const ContainerId& b) {
+    const auto differ = [](auto one, auto other) { return static_cast<uint64_t>(one ^ other); };
+    return (differ(a.value, b.value) | differ(a.attempt.attempt, b.attempt.attempt) |
+            differ(a.attempt.app.number, b.attempt.app.number) |
+            differ(a.attempt.app.cluster_timestamp, b.attempt.app.cluster_timestamp)) == 0;
+  }
 };
+
+// Cores hold and compare hundreds of thousands of them.
+static_assert(sizeof(ApplicationAttemptId) == 16 && sizeof(ContainerId) == 24);
 
 std::string ToString(const ApplicationId& id);
 std::string ToString(const ApplicationAttemptId& id);

@@ -562,11 +562,3 @@ using OuterEffect = std::variant<Persist, CallRefused, CallDone, NewApplicationA
                                  RegisterNodeAnswer, HeartbeatAnswer, LaunchMaster, StopContainers, StateChanged>;
 
 }  // namespace fairlead::model::rm
-
-template <>
-struct std::hash<fairlead::model::rm::NodeAddress> {
-  // Not noexcept: so libstdc++ keeps the hash beside each entry, and a search reads no other entry's name.
-  size_t operator()(const fairlead::model::rm::NodeAddress& address) const {
-    return std::hash<std::string>()(address.host) * 31 + static_cast<uint32_t>(address.port);
-  }
-};

@@ -36,6 +36,7 @@ struct Ask {
   int32_t beside_priority = -1;  // not -1: only on nodes that run a container of the application of this priority
   FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label, gang, max_per_node,
             beside_priority)
+  friend bool operator==(const Ask&, const Ask&) = default;
 };
 
 namespace scheduler {

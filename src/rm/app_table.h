@@ -1,18 +1,21 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.h"
+#include "base/slot_table.h"
 #include "model/ids.h"
 #include "rm/state.h"
 
 namespace fairlead::rm {
 
-/// The applications by index, in order of submission. An index is never given twice; what a forgotten application
-/// leaves behind is a pointer, and not even that once all before it are forgotten, too.
+/// The applications by index, in order of submission, and by id. An index is never given twice; what a forgotten
+/// application leaves behind is a pointer, and not even that once all before it are forgotten, too.
 class AppTable {
  public:
   /// A new application under the next index; alive.
@@ -22,13 +25,23 @@ class AppTable {
     slot->alive = true;
     return *slot;
   }
+  /// From now on it is found by the id of its submission.
+  void Enter(const App& app) {
+    if (const App* other = FindById(app.submission.id)) Leave(*other);
+    by_id_.Add(HashOf(app.submission.id), app.index.value);
+  }
   /// It is no longer alive, and gone for good with the next Clear(): until then callers may still hold it.
   void Drop(model::AppIndex index) {
     std::unique_ptr<App>& slot = slots_[index.value - first_];
+    if (FindById(slot->submission.id) == slot.get()) Leave(*slot);
     *slot = App{};
     slot->index = index;
     dropped_.push_back(std::move(slot));
-    for (; !slots_.empty() && !slots_.front(); ++first_) slots_.pop_front();
+    for (; gone_ < slots_.size() && !slots_[gone_]; ++gone_) {
+    }
+    if (2 * gone_ <= slots_.size()) return;
+    slots_.erase(slots_.begin(), slots_.begin() + static_cast<ptrdiff_t>(gone_));
+    first_ += std::exchange(gone_, 0);
   }
   void Clear() { dropped_.clear(); }
   /// Null when it is forgotten or was never there.
@@ -36,16 +49,23 @@ class AppTable {
     const bool known = index.valid() && index.value >= first_ && index.value - first_ < slots_.size();
     return known ? slots_[index.value - first_].get() : nullptr;
   }
+  /// Null when none has been entered under that id, or it is forgotten.
+  const App* FindById(const model::ApplicationId& id) const {
+    const uint32_t index =
+        by_id_.Find(HashOf(id), [&](uint32_t candidate) { return slots_[candidate - first_]->submission.id == id; });
+    return index == base::SlotTable::kNone ? nullptr : slots_[index - first_].get();
+  }
+  App* FindById(const model::ApplicationId& id) { return const_cast<App*>(std::as_const(*this).FindById(id)); }
   /// One that is forgotten reads as an application that is not alive.
   App& operator[](model::AppIndex index) {
     App* app = const_cast<App*>(Find(index));
     if (app) return *app;
-    gone_ = App{};
-    return gone_;
+    nobody_ = App{};
+    return nobody_;
   }
   const App& operator[](model::AppIndex index) const {
     const App* app = Find(index);
-    return app ? *app : gone_;
+    return app ? *app : nobody_;
   }
   /// `visit` may add applications and drop them.
   template <class Visit>
@@ -61,11 +81,26 @@ class AppTable {
     }
   }
 
+  // For Core::Prefetch: where the application is, and where its id is looked up.
+  void PrefetchPlace(model::AppIndex index) const {
+    if (index.value >= first_ && index.value - first_ < slots_.size()) base::Prefetch(&slots_[index.value - first_]);
+  }
+  void PrefetchId(const App& app) const { by_id_.Prefetch(HashOf(app.submission.id)); }
+
  private:
+  static uint32_t HashOf(const model::ApplicationId& id) {
+    // Numbers follow each other: without mixing, a few old ones among them would be looked for through all.
+    const uint64_t hash = std::hash<model::ApplicationId>()(id) * 0x9fb21c651e98df25;
+    return static_cast<uint32_t>(hash >> 32);
+  }
+  void Leave(const App& app) { by_id_.Remove(HashOf(app.submission.id), app.index.value); }
+
   size_t first_ = 0;  // index of the first slot
-  std::deque<std::unique_ptr<App>> slots_;
+  size_t gone_ = 0;   // slots at the front that are empty
+  std::vector<std::unique_ptr<App>> slots_;
+  base::SlotTable by_id_;
   std::vector<std::unique_ptr<App>> dropped_;
-  App gone_;
+  App nobody_;
 };
 
 }  // namespace fairlead::rm

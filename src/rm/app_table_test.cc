@@ -36,6 +36,41 @@ TEST(AppTable, TheDroppedReadAsNotAlive) {
   EXPECT_FALSE(table[{0}].in_scheduler);  // what is written to it is lost
 }
 
+TEST(AppTable, FindsByIdWhatWasEnteredUntilItIsDropped) {
+  AppTable table;
+  constexpr int kApps = 100;
+  for (int i = 0; i < kApps; ++i) {
+    App& app = table.Add();
+    app.submission.id = {1000, i + 1};
+    EXPECT_EQ(table.FindById(app.submission.id), nullptr);
+    if (i % 2 == 0) table.Enter(app);
+  }
+  for (uint32_t i = 0; i < kApps; i += 4) table.Drop({i});
+  table.Clear();
+  for (int i = 0; i < kApps; ++i) {
+    const App* app = table.FindById({1000, i + 1});
+    const bool known = i % 2 == 0 && i % 4 != 0;
+    ASSERT_EQ(app != nullptr, known) << i;
+    if (known) {
+      EXPECT_EQ(app->index.value, static_cast<uint32_t>(i));
+    }
+  }
+}
+
+TEST(AppTable, TheFrontThatIsForgottenLeavesNothingBehind) {
+  AppTable table;
+  for (int i = 0; i < 10; ++i) {
+    App& app = table.Add();
+    app.submission.id = {1000, i + 1};
+    table.Enter(app);
+  }
+  for (uint32_t i = 0; i < 9; ++i) table.Drop({i});
+  EXPECT_EQ(Alive(table), (std::vector<uint32_t>{9}));
+  EXPECT_EQ(table.Find({8}), nullptr);
+  EXPECT_EQ(table.Find({9}), table.FindById({1000, 10}));
+  EXPECT_EQ(table.Add().index.value, 10u);
+}
+
 TEST(AppTable, AVisitMayDropAndAdd) {
   AppTable table;
   for (int i = 0; i < 3; ++i) table.Add();

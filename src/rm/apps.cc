@@ -72,7 +72,7 @@ void Core::On(const model::rm::Submit& event) {
   if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
   app.placing = true;
-  app_by_id_[app.submission.id] = &app;
+  apps_.Enter(app);
   model::scheduler::AppAdded added;
   added.app = app.index;
   added.id = app.submission.id;
@@ -241,7 +241,7 @@ void Core::Kill(App& app, const std::string& diagnostics) {
 void Core::StartAttempt(App& app, bool transfer) {
   const int32_t number = app.next_attempt++;
   Attempt* previous = app.current();
-  Attempt& attempt = app.attempts[number];
+  Attempt& attempt = app.AddAttempt(number);
   attempt.id = {app.submission.id, number};
   attempt.started = wall_;
   attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
@@ -385,10 +385,16 @@ void Core::AppFinalSaved(App& app, bool ok) {
 
 void Core::Complete(App& app, AppState final_state) {
   SetState(app, final_state, "APP_COMPLETED");
-  constexpr size_t kAhead = 8;  // a large application has been on all nodes
-  for (auto it = app.ran_on.begin(); it != app.ran_on.end(); ++it) {
-    if (app.ran_on.end() - it > static_cast<ptrdiff_t>(kAhead)) Prefetch(it[kAhead], 0);
-    Node& node = LiveNode(*it);
+  // A large application has been on all nodes, and they have left the cache.
+  constexpr size_t kAhead = 4;
+  const size_t nodes = app.ran_on.size();
+  for (size_t i = 0; i < nodes + 3 * kAhead; ++i) {
+    for (int step = 0; step < 3; ++step) {
+      const size_t ahead = i - static_cast<size_t>(step) * kAhead;
+      if (ahead < nodes) Prefetch(app.ran_on.begin()[static_cast<ptrdiff_t>(ahead)], step);
+    }
+    if (i < 3 * kAhead) continue;
+    Node& node = LiveNode(app.ran_on.begin()[static_cast<ptrdiff_t>(i - 3 * kAhead)]);
     node.finished_apps.insert(app.submission.id);
     node.running_apps.erase(app.submission.id);
   }
@@ -440,7 +446,6 @@ void Core::Forget(App& app) {
   if (app.deadline != base::Instant::Max()) {
     timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
   }
-  app_by_id_.erase(app.submission.id);
   apps_.Drop(app.index);
 }
 

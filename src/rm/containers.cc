@@ -35,7 +35,7 @@ void Core::On(const model::scheduler::Granted& effect) {
 }
 
 model::rm::ContainerInfo Core::InfoOf(const Container& container) const {
-  const Node& node = nodes_[container.node.value];
+  const Node& node = nodes_[container.node];
   return {container.id,
           container.node,
           node.address,
@@ -130,7 +130,7 @@ void Core::TellToForget(model::NodeIndex& remembered_by, const model::ContainerI
   const model::NodeIndex index = std::exchange(remembered_by, {});
   if (!index.valid()) return;
   Node* node = ActiveNode(index);
-  if (node && node->registered_as == nodes_[index.value].registered_as) node->forget.insert(id);
+  if (node && node->registered_as == nodes_[index].registered_as) node->forget.insert(id);
 }
 
 // No master will acknowledge the ends of an application that is over.

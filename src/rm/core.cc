@@ -182,9 +182,8 @@ void Core::Fire(const Timer& timer) {
       return;
     }
     case TimerKind::kNode: {
-      Node& node = nodes_[timer.index];
-      const auto active = active_nodes_.find(node.address);
-      if (active == active_nodes_.end() || active->second != node.index) return;
+      Node& node = nodes_[{timer.index}];
+      if (nodes_.Active(node.address) != &node) return;
       if (node.last_seen + config_.node_expiry > now_) {
         timers_.insert({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0});
         return;
@@ -200,7 +199,7 @@ void Core::Fire(const Timer& timer) {
       return;
     }
     case TimerKind::kDecommission: {
-      Node& node = nodes_[timer.index];
+      Node& node = nodes_[{timer.index}];
       if (node.state == model::rm::NodeState::kDecommissioning && node.decommission_deadline <= now_) {
         RemoveNode(node, model::rm::NodeState::kDecommissioned, "graceful decommission timed out");
       }
@@ -230,10 +229,7 @@ base::Instant Core::NextDeadline() const {
   return waiting_grants_.empty() ? other : std::min(other, waiting_grants_.front().expires);
 }
 
-App* Core::MutableApp(const model::ApplicationId& id) {
-  const auto it = app_by_id_.find(id);
-  return it == app_by_id_.end() ? nullptr : it->second;
-}
+App* Core::MutableApp(const model::ApplicationId& id) { return apps_.FindById(id); }
 
 Attempt* Core::MutableAttempt(const model::ApplicationAttemptId& id, App** app) {
   App* found = MutableApp(id.app);
@@ -257,9 +253,8 @@ App* Core::Require(model::rm::CallToken call, const model::ApplicationId& id) {
 // ---- Read access ----
 
 const App* Core::FindApp(const model::ApplicationId& id) const {
-  const auto it = app_by_id_.find(id);
-  if (it == app_by_id_.end()) return nullptr;
-  return it->second->state == AppState::kNew ? nullptr : it->second;
+  const App* app = apps_.FindById(id);
+  return app && app->state != AppState::kNew ? app : nullptr;
 }
 
 const App* Core::AppAt(model::AppIndex index) const {
@@ -280,18 +275,16 @@ const Container* Core::FindContainer(const model::ContainerId& id) const {
   return app->containers.Find(id);
 }
 
-const Node* Core::NodeAt(model::NodeIndex index) const {
-  return index.valid() && index.value < nodes_.size() ? &nodes_[index.value] : nullptr;
-}
+const Node* Core::NodeAt(model::NodeIndex index) const { return nodes_.Find(index); }
 
 const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
-  if (const auto it = active_nodes_.find(address); it != active_nodes_.end()) return &nodes_[it->second.value];
-  if (const auto it = gone_nodes_.find(address); it != gone_nodes_.end()) return &nodes_[it->second.value];
-  return nullptr;
+  if (const Node* active = nodes_.Active(address)) return active;
+  const auto it = gone_nodes_.find(address);
+  return it == gone_nodes_.end() ? nullptr : &nodes_[it->second];
 }
 
 model::Resources Core::MaximumAllocation(base::Instant now) const {
-  if (active_nodes_.empty() || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
+  if (nodes_.active() == 0 || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
   model::Resources maximum;
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
     maximum[type] = std::min(largest_node_[type], config_.maximum[type]);
@@ -302,7 +295,7 @@ model::Resources Core::MaximumAllocation(base::Instant now) const {
 // Kept beside the nodes, so that an allocate call does not look at all of them.
 void Core::FindLargestNode() {
   largest_node_ = {};
-  for (const auto& [address, index] : active_nodes_) TakeLarger(nodes_[index.value].capacity);
+  nodes_.ForEachActive([this](const Node& node) { TakeLarger(node.capacity); });
 }
 
 void Core::TakeLarger(const model::Resources& capacity) {
@@ -390,11 +383,6 @@ std::string AppError(const App& app) {
 }  // namespace
 
 std::string Core::CheckInvariants() const {
-  for (const auto& [id, app] : app_by_id_) {
-    if (apps_.Find(app->index) != app || !app->alive || app->submission.id != id) {
-      return "application table points at a dead slot: " + ToString(id);
-    }
-  }
   base::Instant earlier;
   for (const Container& container : waiting_grants_) {
     if (container.launched) return "a launched container is waited for: " + ToString(container.id);
@@ -404,16 +392,16 @@ std::string Core::CheckInvariants() const {
   std::string wrong;
   apps_.ForEach([&](const App& app) {
     if (const std::string error = AppError(app); !error.empty()) wrong = error;
+    if (apps_.FindById(app.submission.id) != &app) wrong = "not found by its id: " + ToString(app.submission.id);
   });
   if (!wrong.empty()) return wrong;
-  for (const auto& [address, index] : active_nodes_) {
-    if (gone_nodes_.contains(address)) return "node is active and gone: " + ToString(address);
-    const Node& node = nodes_[index.value];
+  nodes_.ForEachActive([&](const Node& node) {
+    if (gone_nodes_.contains(node.address)) wrong = "node is active and gone: " + ToString(node.address);
     const bool wanted =
         node.state == model::rm::NodeState::kRunning || node.state == model::rm::NodeState::kDecommissioning;
-    if (node.in_scheduler != wanted) return "the scheduler disagrees about node " + ToString(address);
-  }
-  return "";
+    if (node.in_scheduler != wanted) wrong = "the scheduler disagrees about node " + ToString(node.address);
+  });
+  return wrong;
 }
 
 uint64_t Core::StateHash() const {
@@ -439,14 +427,14 @@ uint64_t Core::StateHash() const {
       hasher.Mix(static_cast<uint64_t>((container->waits() ? container->expires : base::Instant::Max()).ns));
     }
   });
-  for (const Node& node : nodes_) {
+  nodes_.ForEach([&](const Node& node) {
     base::HashInto(hasher, node.address);
     base::HashInto(hasher, node.registered_as);
     hasher.Mix(static_cast<uint64_t>(node.state));
     hasher.Mix(static_cast<uint64_t>(node.response_id));
     node.running.ForEach([&](const model::ContainerId& id, bool) { base::HashInto(hasher, id); });
     base::HashInto(hasher, std::vector(node.cleanup.begin(), node.cleanup.end()));
-  }
+  });
   for (const Timer& timer : timers_) hasher.Mix(static_cast<uint64_t>(timer.when.ns));
   hasher.Mix(last_txn_);
   return hasher.value();

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "base/time.h"
@@ -15,6 +14,7 @@
 #include "model/rm.h"
 #include "model/scheduler.h"
 #include "rm/app_table.h"
+#include "rm/node_table.h"
 #include "rm/state.h"
 
 namespace fairlead::rm {
@@ -51,11 +51,13 @@ class Core {
 
   // ---- Prefetching: asks for what a call will touch to be brought into the cache, in steps 0 to kPrefetchSteps - 1
   // some time apart, each for what the one before has brought. Decides nothing. ----
-  static constexpr int kPrefetchSteps = 3;
+  static constexpr int kPrefetchSteps = 6;
   /// The node's heartbeat comes soon.
   void Prefetch(model::NodeIndex node, int step) const;
   /// News of a container of the application come soon.
   void Prefetch(model::AppIndex app, const model::ContainerId& container, int step) const;
+  /// The master's call comes soon.
+  void Prefetch(model::AppIndex app, int step) const;
 
   // ---- Read access, for reports. References live until the next Step. ----
   const Config& config() const { return config_; }
@@ -78,8 +80,8 @@ class Core {
   /// Calls `visit(const Node&)`: active nodes by name, then those that went away by name.
   template <class V>
   void ForEachNode(V&& visit) const {
-    for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index.value]);
-    for (const auto& [address, index] : gone_nodes_) visit(nodes_[index.value]);
+    for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index]);
+    for (const auto& [address, index] : gone_nodes_) visit(nodes_[index]);
   }
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const;
@@ -252,7 +254,6 @@ class Core {
   void FindLargestNode();
   void TakeLarger(const model::Resources& capacity);
   std::vector<model::NodeIndex> ActiveByName() const;
-  Node* ActiveNode(const model::rm::NodeAddress& address);
   /// The node that is active under the name of `index`; null: none.
   Node* ActiveNode(model::NodeIndex index);
   /// The node that is active under the name of `index`, else the slot itself.
@@ -272,11 +273,9 @@ class Core {
   uint64_t last_txn_ = 0;
   WaitingGrants waiting_grants_;  // lives longer than the containers in it
   AppTable apps_;
-  std::unordered_map<model::ApplicationId, App*> app_by_id_;  // those that are not forgotten; they stay where they are
-  std::deque<model::AppIndex> completed_apps_;                // oldest first
+  std::deque<model::AppIndex> completed_apps_;  // oldest first
   int32_t completed_in_store_ = 0;
-  std::deque<Node> nodes_;
-  std::unordered_map<model::rm::NodeAddress, model::NodeIndex> active_nodes_;  // looked up by every heartbeat
+  NodeTable nodes_;
   std::map<model::rm::NodeAddress, model::NodeIndex> gone_nodes_;
   model::Resources largest_node_;  // per type, over the active nodes
   std::set<std::string> include_hosts_;

@@ -189,7 +189,7 @@ void Core::On(const model::rm::AllocateCall& event) {
     return;
   }
   if (attempt->state != AttemptState::kRunning || IsCompleted(*app)) {
-    AnswerAllocate(*app, *attempt, event.call, {}, static_cast<int32_t>(active_nodes_.size()), true);
+    AnswerAllocate(*app, *attempt, event.call, {}, static_cast<int32_t>(nodes_.active()), true);
     return;
   }
   for (const model::ContainerId& id : event.releases) {
@@ -226,7 +226,7 @@ model::rm::AllocateAnswer Core::NothingNewFor(const App& app, const Attempt& att
   answer.app = app.index;
   answer.response_id = attempt.response_id;
   answer.headroom = attempt.headroom;
-  answer.cluster_nodes = static_cast<int32_t>(active_nodes_.size());
+  answer.cluster_nodes = static_cast<int32_t>(nodes_.active());
   answer.priority = app.submission.priority;
   return answer;
 }
@@ -265,7 +265,13 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   answer.update_errors = std::exchange(attempt.update_errors, {});
   answer.preempt_strict.assign(attempt.preempt_strict.begin(), attempt.preempt_strict.end());
   answer.preempt_contract.assign(attempt.preempt_contract.begin(), attempt.preempt_contract.end());
-  attempt.last_answer = TellsSomething(answer) ? std::make_unique<model::rm::AllocateAnswer>(answer) : nullptr;
+  if (!TellsSomething(answer)) {
+    attempt.last_answer.reset();
+  } else if (attempt.last_answer) {
+    *attempt.last_answer = answer;  // into the memory of the one before
+  } else {
+    attempt.last_answer = std::make_unique<model::rm::AllocateAnswer>(answer);
+  }
   Emit(std::move(answer));
 }
 

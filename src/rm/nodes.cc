@@ -62,29 +62,23 @@ void Core::SetState(Node& node, NodeState state, std::string_view why) {
   node.state = state;
 }
 
-Node* Core::ActiveNode(const model::rm::NodeAddress& address) {
-  const auto it = active_nodes_.find(address);
-  return it == active_nodes_.end() ? nullptr : &nodes_[it->second.value];
-}
-
 std::vector<model::NodeIndex> Core::ActiveByName() const {
   std::vector<model::NodeIndex> nodes;
-  nodes.reserve(active_nodes_.size());
-  for (const auto& [address, index] : active_nodes_) nodes.push_back(index);
-  std::sort(nodes.begin(), nodes.end(), [this](model::NodeIndex a, model::NodeIndex b) {
-    return nodes_[a.value].address < nodes_[b.value].address;
-  });
+  nodes.reserve(nodes_.active());
+  nodes_.ForEachActive([&](const Node& node) { nodes.push_back(node.index); });
+  std::sort(nodes.begin(), nodes.end(),
+            [this](model::NodeIndex a, model::NodeIndex b) { return nodes_[a].address < nodes_[b].address; });
   return nodes;
 }
 
 Node* Core::ActiveNode(model::NodeIndex index) {
-  Node& slot = nodes_[index.value];
-  return slot.in_scheduler ? &slot : ActiveNode(slot.address);  // mostly without looking for its name
+  Node& slot = nodes_[index];
+  return slot.in_scheduler ? &slot : nodes_.Active(slot.address);  // mostly without looking for its name
 }
 
 Node& Core::LiveNode(model::NodeIndex index) {
   Node* active = ActiveNode(index);
-  return active ? *active : nodes_[index.value];
+  return active ? *active : nodes_[index];
 }
 
 // NodesListManager.isValidNode: a list may name a host or its address.
@@ -94,8 +88,7 @@ bool Core::HostAllowed(const std::string& host, const std::string& ip) const {
 }
 
 Node& Core::AddNode(const model::rm::RegisterNode& event) {
-  Node& node = nodes_.emplace_back();
-  node.index.value = static_cast<uint32_t>(nodes_.size() - 1);
+  Node& node = nodes_.Add({});
   node.registered_as = node.index;
   node.address = event.address;
   node.ip = event.ip;
@@ -107,7 +100,7 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   node.health_report = event.health_report;
   node.health_time = wall_;
   gone_nodes_.erase(node.address);
-  active_nodes_[node.address] = node.index;
+  nodes_.Activate(node);
   TakeLarger(node.capacity);
   timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0});
   node.last_seen = now_;
@@ -128,7 +121,7 @@ void Core::Enlist(Node& node) {
 }
 
 void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
-  active_nodes_.erase(node.address);
+  if (nodes_.Active(node.address) == &node) nodes_.Deactivate(node);
   gone_nodes_[node.address] = node.index;
   FindLargestNode();
   if (node.in_scheduler) {
@@ -153,7 +146,7 @@ void Core::On(const model::rm::RegisterNode& event) {
   model::rm::RegisterNodeAnswer answer;
   answer.call = event.call;
   answer.action = model::rm::NodeAction::kShutdown;
-  Node* old = ActiveNode(event.address);
+  Node* old = nodes_.Active(event.address);
   if (!HostAllowed(host, event.ip) && !(old && old->state == NodeState::kDecommissioning)) {
     answer.diagnostics = "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
     Emit(std::move(answer));
@@ -304,7 +297,7 @@ void Core::TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std
 }
 
 void Core::On(const model::rm::Heartbeat& event) {
-  Node* node = ActiveNode(event.address);
+  Node* node = nodes_.Active(event.address);
   if (node) AnswerWaitingHeartbeat(node->index);
   static const std::string kNotLookedUp;
   if (!HostAllowed(event.address.host, node ? node->ip : kNotLookedUp) &&
@@ -338,7 +331,7 @@ void Core::On(const model::rm::Heartbeat& event) {
 }
 
 void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
-  Node& node = nodes_[index.value];
+  Node& node = nodes_[index];
   if (!node.heartbeat) return;
   const model::rm::CallToken call = *std::exchange(node.heartbeat, std::nullopt);
   node.response_id = NextResponseId(node.response_id);
@@ -445,9 +438,8 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
     return &node;
   }
   if (node.state == NodeState::kUnhealthy && event.healthy) {
-    Node& fresh = nodes_.emplace_back(node);
-    fresh.index.value = static_cast<uint32_t>(nodes_.size() - 1);
-    active_nodes_[fresh.address] = fresh.index;
+    Node& fresh = nodes_.Add(node);
+    nodes_.Activate(fresh);
     timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0});
     Enlist(fresh);
     SetState(fresh, NodeState::kRunning, "healthy again");
@@ -458,7 +450,7 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
 }
 
 void Core::On(const model::rm::UnregisterNode& event) {
-  if (Node* node = ActiveNode(event.address)) RemoveNode(*node, NodeState::kShutdown, "UNREGISTERED");
+  if (Node* node = nodes_.Active(event.address)) RemoveNode(*node, NodeState::kShutdown, "UNREGISTERED");
   Emit(model::rm::CallDone{event.call});
 }
 
@@ -466,7 +458,7 @@ void Core::On(const model::rm::RefreshNodes& event) {
   include_hosts_ = {event.include.begin(), event.include.end()};
   exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
   for (const model::NodeIndex index : ActiveByName()) {
-    Node& node = nodes_[index.value];
+    Node& node = nodes_[index];
     const bool allowed = HostAllowed(node.address.host, node.ip);
     if (allowed && node.state == NodeState::kDecommissioning) {
       node.decommission_deadline = base::Instant::Max();
@@ -503,7 +495,7 @@ void Core::Decommission(Node& node, const model::rm::RefreshNodes& event) {
 }
 
 void Core::On(const model::rm::ResizeNode& event) {
-  Node* node = ActiveNode(event.address);
+  Node* node = nodes_.Active(event.address);
   if (!node) {
     Refuse(event.call, "YarnException", "Node " + ToString(event.address) + " is not registered.");
     return;

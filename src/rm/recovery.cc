@@ -40,10 +40,10 @@ void Core::Recover(const model::rm::AppRecord& record, const std::vector<const m
   if (record.submission.max_attempts > 0) {
     app.max_attempts = std::min(record.submission.max_attempts, config_.global_max_attempts);
   }
-  app_by_id_[app.submission.id] = &app;
+  apps_.Enter(app);
   ++apps_submitted_;
   for (const model::rm::AttemptRecord* row : attempts) {
-    Attempt& attempt = app.attempts[row->id.attempt];
+    Attempt& attempt = app.AddAttempt(row->id.attempt);
     attempt.id = row->id;
     attempt.master = row->master;
     attempt.master.node = {};

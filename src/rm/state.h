@@ -145,6 +145,7 @@ struct App {
   bool in_store = false;
   ContainerTable containers;  // live ones
   std::map<int32_t, Attempt> attempts;
+  Attempt* latest = nullptr;  // the last one; it stays where it is
   boost::container::flat_set<model::NodeIndex> ran_on;
   boost::container::flat_map<model::ContainerId, model::Resources> reservations;
   model::rm::Submission submission;
@@ -185,8 +186,15 @@ struct App {
     if (!ended_recovered) ended_recovered = std::make_unique<std::set<model::ContainerId>>();
     ended_recovered->insert(id);
   }
-  Attempt* current() { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
-  const Attempt* current() const { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
+  /// The attempt of that number, made if it is not there.
+  Attempt& AddAttempt(int32_t number) {
+    Attempt& added = attempts[number];
+    latest = &attempts.rbegin()->second;
+    return added;
+  }
+  /// Null when there is none.
+  Attempt* current() { return latest; }
+  const Attempt* current() const { return latest; }
 };
 
 struct Node {

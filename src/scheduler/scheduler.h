@@ -90,7 +90,7 @@ class Scheduler {
     static_cast<void>(container);
     static_cast<void>(step);
   }
-  static constexpr int kPrefetchSteps = 3;
+  static constexpr int kPrefetchSteps = 5;
 
   /// Every pending ask of `app` with the reason that binds it now: a dry pass of the placing code.
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -24,10 +25,11 @@ struct Due {
   friend auto operator<=>(const Due&, const Due&) = default;
 };
 
-/// What is due, earliest first. A timing wheel (Varghese and Lauck 1987) with a slot for each of the next 131,072 ms,
-/// in which most tasks end and all beats fall, and a heap for what is farther away. Adding and taking cost O(log n) of
-/// what is due in the same millisecond only, which is sorted when its time comes, and of the far ones; adding to the
-/// millisecond that is being taken moves what is left of it.
+/// What is due, earliest first. A hierarchical timing wheel (Varghese and Lauck 1987): a slot for each of the next
+/// 131,072 ms, in which most tasks end and all beats fall, and for what is farther away a list for each span of so many
+/// milliseconds, which goes into the wheel when its span begins. Adding and taking cost O(log n) of what is due in the
+/// same millisecond only, which is sorted when its time comes, and of the spans; adding to the millisecond that is
+/// being taken moves what is left of it.
 class DueTimes {
  public:
   DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}
@@ -39,15 +41,16 @@ class DueTimes {
     } else if (due.at_ms() - now_ms_ < static_cast<int64_t>(kSlots)) {
       PushToSlot(due);
     } else {
-      far_.push_back(due);
-      std::push_heap(far_.begin(), far_.end(), std::greater<>());
+      Span& span = far_[SpanOf(due.at_ms())];
+      span.first_ms = std::min(span.first_ms, due.at_ms());
+      span.dues.push_back(due);
     }
   }
 
   /// When the first is due; INT64_MAX when nothing is.
   int64_t Next() const {
     if (!current_.empty()) return current_.back().at_ms();
-    return std::min(NextSlot(), far_.empty() ? INT64_MAX : far_.front().at_ms());
+    return std::min(NextSlot(), far_.empty() ? INT64_MAX : far_.begin()->second.first_ms);
   }
 
   /// Visits what is now known to be due in the milliseconds after `from_ms`, up to `to_ms`, in any order; both are no
@@ -68,12 +71,11 @@ class DueTimes {
     if (now_ms > now_ms_) {
       FL_CHECK(now_ms <= Next(), "nothing that is due is passed over");
       now_ms_ = now_ms;
-      TakeSlot();
-      while (!far_.empty() && far_.front().at_ms() <= now_ms) {
-        std::pop_heap(far_.begin(), far_.end(), std::greater<>());
-        current_.push_back(far_.back());
-        far_.pop_back();
+      while (!far_.empty() && far_.begin()->first <= SpanOf(now_ms)) {
+        for (const Due& one : far_.begin()->second.dues) PushToSlot(one);
+        far_.erase(far_.begin());
       }
+      TakeSlot();
       std::sort(current_.begin(), current_.end(), std::greater<>());
     }
     if (current_.empty()) return false;
@@ -90,8 +92,13 @@ class DueTimes {
     Due due;
     uint32_t next = kNone;
   };
+  struct Span {
+    int64_t first_ms = INT64_MAX;
+    std::vector<Due> dues;
+  };
 
   static size_t SlotOf(int64_t at_ms) { return static_cast<size_t>(at_ms) % kSlots; }
+  static int64_t SpanOf(int64_t at_ms) { return at_ms / static_cast<int64_t>(kSlots); }
 
   template <class Visit>
   void ForOccupied(int64_t from_ms, int64_t to_ms, Visit visit) const {
@@ -140,8 +147,8 @@ class DueTimes {
   }
 
   int64_t now_ms_ = 0;
-  std::vector<Due> current_;  // due now, the first one last
-  std::vector<Due> far_;      // heap
+  std::vector<Due> current_;     // due now, the first one last
+  std::map<int64_t, Span> far_;  // by number of the span
   std::vector<uint32_t> heads_;
   std::vector<uint64_t> occupied_;  // a bit for each slot
   std::vector<Entry> entries_;

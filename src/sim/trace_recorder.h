@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/queues.h"
 #include "model/resources.h"
 #include "sim/trace_result.h"
@@ -24,6 +25,11 @@ class TraceRecorder {
   void NodeChanged(const model::Resources& capacity, int sign);
   void Used(uint32_t queue, const model::Resources& size, int64_t count);
   void Wanted(uint32_t queue, const model::Resources& size, int64_t count);
+  /// Brings near what Used and Wanted change.
+  void Prefetch(uint32_t queue) const {
+    base::Prefetch(&used_[queue]);
+    base::Prefetch(&wanted_[queue]);
+  }
   /// Ends the run: means over time.
   void Close(int64_t now_ms);
   const model::Resources& total() const { return total_; }

@@ -19,7 +19,9 @@ constexpr size_t kTextMax = 4096;  // of a list of events in a problem
 /// Calls of masters have the tokens that the run gave them; all others lie above.
 constexpr mr::CallToken kOwnCalls = mr::CallToken{1} << 62;
 /// Events and effects between two steps of prefetching.
-constexpr size_t kBetweenSteps = 4;
+constexpr size_t kBetweenSteps = 3;
+/// Of a container that is not there yet: where it will stand.
+constexpr int kGrantSteps = 4;
 constexpr base::Duration kNever = base::Duration::Seconds(100LL * 365 * 24 * 3600);
 
 /// Traces ask for what they ask for: no rounding, no cap but the nodes themselves, as many attempts as it takes.
@@ -83,7 +85,7 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   }
   static bool Same(const ms::Event& a, const ms::Event& b) {
     if (a.index() != b.index()) return false;
-    if (const auto* node = std::get_if<ms::NodeUpdated>(&a)) {  // these two are most of them
+    if (const auto* node = std::get_if<ms::NodeUpdated>(&a)) {  // these three are most of them
       const auto& other = std::get<ms::NodeUpdated>(b);
       return node->node == other.node && node->launched == other.launched &&
              std::equal(node->completed.begin(), node->completed.end(), other.completed.begin(), other.completed.end(),
@@ -94,6 +96,12 @@ class RmFollower::Echo final : public scheduler::Scheduler {
     if (const auto* acquired = std::get_if<ms::Acquired>(&a)) {
       const auto& other = std::get<ms::Acquired>(b);
       return acquired->app == other.app && acquired->containers == other.containers;
+    }
+    if (const auto* call = std::get_if<ms::Allocate>(&a)) {
+      const auto& other = std::get<ms::Allocate>(b);
+      return call->app == other.app && call->token == other.token && call->asks == other.asks &&
+             call->releases == other.releases && call->blacklist_add == other.blacklist_add &&
+             call->blacklist_remove == other.blacklist_remove;
     }
     return Bytes(a) == Bytes(b);
   }
@@ -168,6 +176,7 @@ void RmFollower::PrefetchAhead(const StepLog& log, size_t event, size_t effect) 
     for (; next_event < std::min(log.events.size(), event + ahead); ++next_event) {
       Prefetch(log.events[next_event], step);
     }
+    if (step >= kGrantSteps) continue;
     size_t& next_effect = effects_ahead_[static_cast<size_t>(step)];
     for (; next_effect < std::min(log.effects.size(), effect + ahead); ++next_effect) {
       Prefetch(log.effects[next_effect], step);
@@ -178,11 +187,13 @@ void RmFollower::PrefetchAhead(const StepLog& log, size_t event, size_t effect) 
 /// First the lists of the event itself, then what the rm core has of them.
 void RmFollower::Prefetch(const ms::Event& event, int step) const {
   const fairlead::rm::Core& core = machine_.core();
-  if (const auto* call = std::get_if<ms::Allocate>(&event); call != nullptr && step > 0) {
-    return core.Prefetch(call->app, {}, step - 1);
+  if (const auto* call = std::get_if<ms::Allocate>(&event)) {
+    if (step == 0) return base::Prefetch(call->asks.data());
+    return core.Prefetch(call->app, step - 1);
   }
+  constexpr int kUpdateSteps = 5;
   const auto* update = std::get_if<ms::NodeUpdated>(&event);
-  if (update == nullptr || update->node.value >= nodes_.size()) return;
+  if (update == nullptr || step >= kUpdateSteps || update->node.value >= nodes_.size()) return;
   const Node& node = nodes_[update->node.value];
   if (step == 0) {
     base::Prefetch(&node);
@@ -198,9 +209,9 @@ void RmFollower::Prefetch(const ms::Event& event, int step) const {
 }
 
 void RmFollower::Prefetch(const ms::Effect& effect, int step) const {
-  if (const auto* granted = std::get_if<ms::Granted>(&effect); granted != nullptr && step > 0) {
-    machine_.core().Prefetch(granted->app, granted->container, step - 1);
-  }
+  const auto* granted = std::get_if<ms::Granted>(&effect);
+  if (granted == nullptr || step == 0) return;
+  machine_.core().Prefetch(granted->app, granted->container, step - 1);
 }
 
 void RmFollower::Flush() {

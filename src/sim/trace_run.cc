@@ -22,15 +22,18 @@ constexpr int32_t kPreempted = -102;
 constexpr int64_t kTimestamp = 1;  // of application ids
 constexpr uint64_t kStepsPerReport = 1 << 14;
 
-/// Between two steps of prefetching; tens of thousands of instructions in a busy cluster.
-constexpr int64_t kStepMs = 2;
+/// Looked at between two steps of prefetching; tens of thousands of instructions.
+constexpr size_t kBetweenSteps = 2;
+/// So far ahead at most: what is added within that time is met unprepared.
+constexpr int64_t kSoonMs = 64;
+constexpr size_t kSoonKept = 4096;
 
 int64_t CeilMillis(base::Instant at) { return at.ns / 1'000'000 + (at.ns % 1'000'000 != 0); }
 
 }  // namespace
 
 struct TraceRun::Job {
-  TraceJob trace;
+  // What every task touches, side by side.
   int32_t attempt = 1;
   bool accepted = false;
   bool master_runs = false;
@@ -39,13 +42,15 @@ struct TraceRun::Job {
   uint32_t queue = 0;
   uint32_t master = 0;  // its container's number
   uint32_t master_node = 0;
+  std::vector<Container> containers;  // by number, of this attempt
+  std::vector<StageRun> stages;
+  std::vector<uint32_t> granted;  // not yet claimed
   int64_t master_start_ms = 0;
+
+  std::vector<model::ContainerId> surplus;  // granted in excess
   int64_t first_start_ms = -1;
   int64_t ideal_ms = 0;
-  std::vector<StageRun> stages;
-  std::vector<Container> containers;        // by number, of this attempt
-  std::vector<uint32_t> granted;            // not yet claimed
-  std::vector<model::ContainerId> surplus;  // granted in excess
+  TraceJob trace;
 };
 
 TraceRun::TraceRun(TraceTarget& target, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup)
@@ -78,7 +83,7 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
     if (!has_ahead_ && running_ == 0 && faults_left_ == 0 && next - moved_ms_ > kStuckMs) break;
     now_ms_ = std::max(now_ms_, next);
     recorder_.Advance(now_ms_);
-    PrefetchEnds();
+    PrefetchSoon();
     HandleDue();
     StepAll();
     if (report && turns++ % kStepsPerReport == 0) report({now_ms_, result_.jobs, source_.jobs(), result_.tasks});
@@ -135,40 +140,65 @@ void TraceRun::HandleDue() {
   while (has_ahead_ && ahead_.submit_ms <= now_ms_) Arrive();
 }
 
-void TraceRun::PrefetchEnds() {
-  for (int step = 0; step < kEndSteps; ++step) {
-    const int64_t from_ms =
-        std::max(now_ms_, std::exchange(prefetched_ms_[step], now_ms_ + (kEndSteps - step) * kStepMs));
-    if (step == 0) {
-      due_.Prefetch(from_ms, prefetched_ms_[step]);
-    } else {
-      due_.LookAhead(from_ms, prefetched_ms_[step], [&](const Due& due) { PrefetchEnd(due, step); });
-    }
+void TraceRun::PrefetchSoon() {
+  while (next_soon_ < soon_.size() && soon_[next_soon_].at_ms() < now_ms_) ++next_soon_;
+  looked_ms_ = std::max(looked_ms_, now_ms_ - 1);
+  while (soon_.size() < next_soon_ + kSoonSteps * kBetweenSteps && looked_ms_ < now_ms_ + kSoonMs) {
+    due_.LookAhead(looked_ms_, looked_ms_ + 1, [this](const Due& due) { soon_.push_back(due); });
+    ++looked_ms_;
+  }
+  due_.Prefetch(looked_ms_, looked_ms_ + kBetweenSteps);
+  for (size_t step = 0; step < kSoonSteps; ++step) {
+    const size_t end = std::min(soon_.size(), next_soon_ + (kSoonSteps - step) * kBetweenSteps);
+    size_t& at = soon_step_[step];
+    for (at = std::max(at, next_soon_); at < end; ++at) Prefetch(soon_[at], static_cast<int>(step));
+  }
+  if (const size_t done = soon_step_.back(); done > kSoonKept) {
+    soon_.erase(soon_.begin(), soon_.begin() + static_cast<ptrdiff_t>(done));
+    next_soon_ -= std::min(next_soon_, done);
+    for (size_t& position : soon_step_) position -= done;
   }
 }
 
-void TraceRun::PrefetchEnd(const Due& due, int step) const {
-  if (KindOf(due) != Kind::kTaskEnd) return;
-  if (step == 1) return base::Prefetch(&jobs_[due.who]);
+void TraceRun::Prefetch(const Due& due, int step) const {
+  const Kind kind = KindOf(due);
+  if (kind != Kind::kTaskEnd && kind != Kind::kMasterBeat) return;
+  if (step == 0) return base::Prefetch(&jobs_[due.who]);
   const Job* job = jobs_[due.who].get();
   if (job == nullptr) return;
-  if (step == 2) {
-    base::Prefetch(&job->attempt);
-    return base::Prefetch(&job->containers);
-  }
-  if (step < kLaunchedSteps) target_.Prefetch(IdOf(due.who, *job, due.what), step - kTargetSteps);
+  if (step == 1) return base::PrefetchUpTo(job, &job->surplus);
+  if (kind == Kind::kMasterBeat) return PrefetchBeat(due.who, *job, step);
+  target_.Prefetch(IdOf(due.who, *job, due.what), step - kTargetSteps);
   if (due.what >= job->containers.size()) return;
   const Container& container = job->containers[due.what];
+  if (step == 2) return base::Prefetch(&container);
   const Node& node = nodes_[container.node];
-  if (step == 3) return base::Prefetch(&container);
-  if (step == 4) {
-    base::Prefetch(&node);
-    if (container.stage < job->stages.size()) base::Prefetch(&job->stages[container.stage]);
-    return;
+  if (container.stage < job->stages.size()) {
+    const StageRun& stage = job->stages[container.stage];
+    if (step == 3) base::Prefetch(&stage, sizeof(stage));
+    if (step == 4) base::Prefetch(&stage.stage(), sizeof(TraceStage));
+    if (step == 4) recorder_.Prefetch(job->queue);
   }
-  if (step == 5) return base::Prefetch(node.launched.data());
+  if (step == 3) return base::Prefetch(&node, sizeof(node));
+  if (step == 4) return base::Prefetch(node.launched.data());
   // It reports the end together with what it has launched since its last report.
   for (const model::ContainerId& id : node.launched) target_.Prefetch(id, step - kLaunchedSteps);
+}
+
+/// The master will claim what it has been granted since its last call.
+void TraceRun::PrefetchBeat(uint32_t app, const Job& job, int step) const {
+  if (step == 2) {
+    base::Prefetch(job.granted.data());
+    return base::Prefetch(job.stages.data(), sizeof(StageRun));
+  }
+  if (job.granted.empty()) return;
+  target_.Prefetch(IdOf(app, job, job.granted.front()), step - kTargetSteps - 1);
+  for (const uint32_t sequence : job.granted) {
+    const Container& container = job.containers[sequence];
+    if (step == 3) base::Prefetch(&container);
+    if (step == 4) base::Prefetch(&nodes_[container.node]);
+    if (step == 5) base::Prefetch(nodes_[container.node].launched.data());
+  }
 }
 
 /// Steps until the events that effects cause are dealt with too.

@@ -77,10 +77,11 @@ class TraceRun {
   void Add(Kind kind, int64_t at_ms, uint32_t who, uint32_t what = 0);
   bool NextTime(int64_t& at_ms) const;
   void HandleDue();
-  /// The ends of tasks are known long before: what they touch is brought near in steps, each some milliseconds after
-  /// the one before.
-  void PrefetchEnds();
-  void PrefetchEnd(const Due& due, int step) const;
+  /// Ends of tasks and calls of masters are known long before: what they touch is brought near in steps, each some
+  /// events after the one before.
+  void PrefetchSoon();
+  void Prefetch(const Due& due, int step) const;
+  void PrefetchBeat(uint32_t app, const Job& job, int step) const;
   void StepAll();
   void Flush(scheduler::EffectSink& effects);
 
@@ -130,10 +131,13 @@ class TraceRun {
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
   DueTimes due_;
-  static constexpr int kTargetSteps = 3;    // the first one in which the target is asked
-  static constexpr int kLaunchedSteps = 6;  // and about what the node has launched
-  static constexpr int kEndSteps = kLaunchedSteps + 2;
-  std::array<int64_t, kEndSteps> prefetched_ms_{};  // by step
+  static constexpr int kTargetSteps = 2;    // the first one in which the target is asked
+  static constexpr int kLaunchedSteps = 5;  // and about what the node has launched
+  static constexpr size_t kSoonSteps = kTargetSteps + scheduler::Scheduler::kPrefetchSteps;
+  std::vector<Due> soon_;                       // what is known to come, by time
+  int64_t looked_ms_ = 0;                       // up to then
+  size_t next_soon_ = 0;                        // in soon_
+  std::array<size_t, kSoonSteps> soon_step_{};  // how far each step has come in soon_
   std::vector<model::scheduler::Event> events_;
   uint64_t calls_ = 0;             // of masters
   std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn

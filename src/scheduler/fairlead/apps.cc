@@ -177,7 +177,7 @@ void Core::RefreshApp(uint32_t slot) {
   App& app = apps_[slot];
   Queue& leaf = queues_[app.leaf];
   const uint64_t classes = app.runnable && app.active ? app.classes : 0;
-  (app.starting ? leaf.starting : leaf.order).Update(app.slot, AppKey(app), classes);
+  if (in_order_) (app.starting ? leaf.starting : leaf.order).Update(app.slot, AppKey(app), classes);
   Refreshed(slot);
 }
 

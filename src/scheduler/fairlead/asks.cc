@@ -261,7 +261,7 @@ void Core::RefreshClasses(uint32_t slot) {
 
 void Core::SetPark(uint32_t slot, Want& want, Park park) {
   want.park = park;
-  if (want.waiter != kNone) waiters_[want.waiter].waits = park == Park::kPlace;
+  if (want.waiter != kNone) waits_for_[want.waiter] = WaitsFor::kNothing;  // for a place: Wait says which
   RefreshClasses(slot);
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "base/slot_table.h"
 #include "model/ids.h"
 
 namespace fairlead::scheduler::native {
@@ -33,8 +34,7 @@ struct Container {
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
 };
 
-/// Containers by id: a pool, and an open-addressing table of pool slots (linear probing, half full at most; up to 2^31
-/// containers).
+/// Containers by id: a pool of them, and a table of pool slots.
 class ContainerTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -42,34 +42,29 @@ class ContainerTable {
   /// The slot of a new container with that id; the id is not yet there.
   uint32_t Add(const model::ContainerId& id);
   void Remove(uint32_t slot);
-  uint32_t Find(const model::ContainerId& id) const;
+  uint32_t Find(const model::ContainerId& id) const {
+    return table_.Find(Hash(id), [&](uint32_t slot) { return pool_[slot].id() == id; });
+  }
   /// As Find, without a look at the container: it may be another one.
-  uint32_t Likely(const model::ContainerId& id) const;
+  uint32_t Likely(const model::ContainerId& id) const { return table_.Likely(Hash(id)); }
   /// Where Find begins to look.
-  void PrefetchEntry(const model::ContainerId& id) const {
-    if (!table_.empty()) base::Prefetch(&table_[Hash(id) & (table_.size() - 1)]);
+  void PrefetchEntry(const model::ContainerId& id) const { table_.Prefetch(Hash(id)); }
+  /// What Find finds, mostly; reads where PrefetchEntry asked for.
+  void PrefetchLikely(const model::ContainerId& id) const {
+    if (const uint32_t slot = Likely(id); slot != kNone) base::Prefetch(&pool_[slot], sizeof(Container));
   }
   Container& operator[](uint32_t slot) { return pool_[slot]; }
   const Container& operator[](uint32_t slot) const { return pool_[slot]; }
-  size_t size() const { return size_; }
+  size_t size() const { return table_.size(); }
   /// One past the largest slot ever used.
   uint32_t slots() const { return static_cast<uint32_t>(pool_.size()); }
 
  private:
   static uint32_t Hash(const model::ContainerId& id);
-  /// Half of the hash stands beside the slot: probing and moving touch the pool only for a likely match.
-  struct Entry {
-    uint32_t slot = kNone;
-    uint32_t hash = 0;
-  };
-  size_t Home(const Entry& entry) const { return entry.hash & (table_.size() - 1); }
-  void Insert(Entry entry);
-  void Grow();
 
   std::vector<Container> pool_;
   std::vector<uint32_t> spare_;
-  std::vector<Entry> table_;
-  size_t size_ = 0;
+  base::SlotTable table_;
 };
 
 }  // namespace fairlead::scheduler::native

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -105,6 +106,7 @@ struct Want {
 };
 
 struct App {
+  // What every end of a container touches, side by side.
   bool used_slot = false;
   bool runnable = false;
   bool active = false;  // has an attempt
@@ -113,40 +115,42 @@ struct App {
   bool has_affinity = false;  // some request wants to be beside others
   bool starting = false;      // stands in the leaf's `starting` order
   AppIndex index;
-  model::ApplicationId id;
   uint32_t leaf = 0;
   uint32_t slot = kNone;  // in the leaf's order
-  uint32_t user = 0;
   int32_t priority = 0;
   int32_t attempt = 0;
-  int64_t next_sequence = 0;
-  uint64_t classes = 0;
-  int32_t waiting_wants = 0;  // requests that wait for something
-  Resources used;
-  Resources pending;
-  Resources master_used;
   uint32_t first_container = kNone;
   int32_t containers = 0;
-  std::vector<Want> wants;          // in order of serving
+  uint64_t classes = 0;
+  Resources used;
+
+  Resources pending;
+  std::vector<Want> wants;  // in order of serving
+  int64_t next_sequence = 0;
+  model::ApplicationId id;
+  int32_t waiting_wants = 0;  // requests that wait for something
+  uint32_t user = 0;
+  Resources master_used;
   std::vector<uint32_t> blacklist;  // host and rack names, sorted
 };
 
 struct Node {
+  // What every grant and every end touches, side by side.
   bool alive = false;
   bool schedulable = true;
+  bool changed = false;  // in changed_nodes_
+  bool freed = false;    // something ended there since it was last published
   uint32_t host = 0;
   uint32_t rack = 0;
-  int32_t port = 0;
+  uint32_t rack_position = 0;  // in the rack's index, while there is one
+  uint32_t first_container = kNone;
+  int32_t containers = 0;
   Resources capacity;
   Resources used;  // containers that run, and ended ones that the node has not yet reported
   Resources held;  // kept for the requests of `holds`
+  boost::container::small_vector<std::pair<uint32_t, uint32_t>, 1> places;  // (partition, position)
   std::vector<uint32_t> holds;
-  uint32_t first_container = kNone;
-  int32_t containers = 0;
-  bool changed = false;                               // in changed_nodes_
-  bool freed = false;                                 // something ended there since it was last published
-  uint32_t rack_position = 0;                         // in the rack's index, while there is one
-  std::vector<std::pair<uint32_t, uint32_t>> places;  // (partition, position)
+  int32_t port = 0;
 };
 
 /// The nodes of one label, or those without.
@@ -165,48 +169,55 @@ struct Place {
   std::vector<uint32_t> waiters;  // requests that have waited for it
 };
 
-/// A request that has waited for its places, as a node that got room sees it: of the many that stand at its rack few
-/// wait at the time, and the others are passed over without a look at their applications.
+/// A request that has waited for its places.
 struct Waiter {
-  uint32_t app = kNone;   // slot; kNone: the request is no more
-  uint32_t entries = 0;   // places where it stands
-  uint64_t serial = 0;    // of its want
-  bool waits = false;     // is parked at kPlace
-  bool for_host = false;  // room at its racks is of no use to it yet
+  uint32_t app = kNone;  // slot
+  uint32_t entries = 0;  // places where it stands
+  uint64_t serial = 0;   // of its want
+};
+
+/// What a request that stands at its places waits for there.
+enum class WaitsFor : uint8_t {
+  kNothing,
+  kHost,   // room at its racks is of no use to it yet
+  kPlace,  // any of them
+  kGone,   // it is no more; its entries go when they are met
 };
 
 struct Queue {
-  std::string name;
+  // What every grant and every end touches, side by side.
   uint32_t parent = kNone;
-  std::vector<uint32_t> children;
+  uint32_t slot = kNone;  // in the parent's order
   bool alive = true;
   bool leaf = true;
   bool configured = false;
+  bool has_low = false;
+  bool preemptable = true;
+  bool masters_full = false;  // leaf: its starting applications wait
   model::OrderPolicy policy = model::OrderPolicy::kDrf;
   int64_t weight = kWeightOne;
+  uint64_t blocked = 0;  // classes that do not fit under `high`
+  Resources used;
+  Resources demand;     // used and pending, of runnable applications and of waiting ones
+  Resources high;       // maximum
+  Tournament order;     // children, or applications that have their master
+  Tournament starting;  // leaf: applications that wait for their master
+  Resources low;        // minimum
+
+  std::string name;
+  std::vector<uint32_t> children;
   std::optional<model::ConfiguredResources> min_setting;
   std::optional<model::ConfiguredResources> max_setting;
   std::optional<model::ConfiguredResources> child_max_setting;  // of children that are not configured
-  bool has_low = false;
-  Resources low;   // minimum
-  Resources high;  // maximum
   int32_t max_running = INT32_MAX;
   int64_t master_share = 500'000;  // millionths of the base; below 0: no limit
-  bool preemptable = true;
-  Resources used;
-  Resources demand;  // used and pending, of runnable applications and of waiting ones
   Resources master_used;
   int32_t masters = 0;
   int32_t running = 0;
   std::set<uint32_t> waiting;               // applications (by index) that may not run yet
   int32_t applications = 0;                 // in this leaf, running or not
   int64_t active_weight = 0;                // of children with running applications
-  uint64_t blocked = 0;                     // classes that do not fit under `high`
   Instant starving_since = Instant::Max();  // leaf: below its share while the cluster is full
-  bool masters_full = false;                // leaf: its starting applications wait
-  uint32_t slot = kNone;                    // in the parent's order
-  Tournament order;                         // children, or applications that have their master
-  Tournament starting;                      // leaf: applications that wait for their master
 };
 
 struct User {
@@ -272,7 +283,7 @@ struct Limit {
 
 class Core : public Scheduler {
  public:
-  explicit Core(const FairleadConfig& config);
+  explicit Core(const FairleadConfig& config) : Core(config, true) {}
 
   void Step(Instant now, std::span<const ev::Event> events, EffectSink& out) override;
   Instant NextDeadline() const override;
@@ -284,6 +295,10 @@ class Core : public Scheduler {
   void Prefetch(const model::ContainerId& container, int step) const override;
 
  protected:
+  /// `in_order`: queues and applications are kept in the order of their shares; a profile with another order keeps its
+  /// own.
+  Core(const FairleadConfig& config, bool in_order);
+
   // events.cc, apps.cc, nodes.cc
   void On(const ev::NodeAdded& event);
   void On(const ev::NodeRemoved& event);
@@ -308,7 +323,6 @@ class Core : public Scheduler {
     out_->emplace_back(std::in_place_type<Effect>, std::move(effect));
   }
 
-  void Answer();
   uint32_t AppSlot(AppIndex app) const;
   App& AppOf(AppIndex app) { return apps_[AppSlot(app)]; }
   Resources Headroom(const App& app) const;
@@ -415,7 +429,8 @@ class Core : public Scheduler {
   // nodes.cc
   void EnterIndexes(uint32_t node);
   void LeaveIndexes(uint32_t node);
-  void PublishFree(uint32_t node);
+  /// The node's free amounts, or whether it is open, are others now: the indexes follow.
+  virtual void PublishFree(uint32_t node);
   /// The node's free amounts changed (freed: grew); takes effect with PublishChanged.
   void NodeChanged(uint32_t node, bool freed);
   void PublishChanged();
@@ -451,7 +466,7 @@ class Core : public Scheduler {
   Spot FindSpot(const App& app, const Want& want, Instant now) const;
   Spot FindNear(const App& app, const Want& want, Instant now) const;
   uint32_t FindInRack(const App& app, const Want& want, uint32_t rack) const;
-  uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
+  virtual uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
   uint32_t FindCandidate(const App& app, const Shape& shape, bool& excluded) const;
   Spot FindNearCandidate(const App& app, const Want& want, Locality allowed) const;
   uint32_t FindInIndex(const App& app, const Want& want, bool& excluded) const;
@@ -547,6 +562,7 @@ class Core : public Scheduler {
   std::string WaiterErrors() const;
 
   FairleadConfig config_;
+  bool in_order_;
   size_t types_;
   Instant now_{};
   EffectSink* out_ = nullptr;
@@ -565,6 +581,9 @@ class Core : public Scheduler {
   std::vector<Node> nodes_;          // by NodeIndex
   std::vector<Place> places_;        // by name number
   std::vector<Waiter> waiters_;      // by the numbers in places_ and wants
+  /// Of each waiter. A node that got room looks at all that stand at its rack, of which few wait at the time: these
+  /// bytes stay in the cache.
+  std::vector<WaitsFor> waits_for_;
   std::vector<uint32_t> spare_waiters_;
   std::vector<std::optional<Partition>> racks_;  // by name number; made when first asked for
   std::vector<Partition> partitions_;            // [0] without a label, then by label number + 1

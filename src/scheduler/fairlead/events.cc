@@ -11,7 +11,8 @@ std::unique_ptr<Scheduler> MakeFairlead(const FairleadConfig& config) { return s
 
 namespace native {
 
-Core::Core(const FairleadConfig& config) : config_(config), types_(std::max<size_t>(2, model::ResourceTypes::Count())) {
+Core::Core(const FairleadConfig& config, bool in_order)
+    : config_(config), in_order_(in_order), types_(std::max<size_t>(2, model::ResourceTypes::Count())) {
   partitions_.emplace_back(types_);
   BuildQueues(CheckQueueTree(config.queues) ? config.queues : model::QueueTree{});
 }
@@ -72,6 +73,9 @@ void Core::On(const ev::Allocate& event) {
 }
 
 void Core::On(const ev::Acquired& event) {
+  // Granted some time ago, they have left the cache: all are asked for before the first is needed.
+  for (const model::ContainerId& id : event.containers) containers_.PrefetchEntry(id);
+  for (const model::ContainerId& id : event.containers) containers_.PrefetchLikely(id);
   for (const model::ContainerId& id : event.containers) {
     const uint32_t container = containers_.Find(id);
     if (container != kNone) containers_[container].acquired = true;

@@ -101,10 +101,11 @@ std::string Core::OrderErrors() const {
     const std::string name = model::ToString(app.id);
     if (classes != app.classes) return name + ": classes";
     if (order.item(app.slot) != slot) return name + ": slot";
+    if (!in_order_) continue;
     if (order.classes(app.slot) != (app.runnable && app.active ? classes : 0)) return name + ": classes in the order";
     if (!keys_stale_ && !(order.key(app.slot) == AppKey(app))) return name + ": key";
   }
-  for (uint32_t q = 0; q < queues_.size(); ++q) {
+  for (uint32_t q = 0; in_order_ && q < queues_.size(); ++q) {
     const Queue& queue = queues_[q];
     if (!queue.alive) continue;
     if (!queue.order.Consistent() || !queue.starting.Consistent()) return queue.name + ": order of children";
@@ -144,12 +145,14 @@ std::string Core::WaiterErrors() const {
       }
       const Waiter& waiter = waiters_[want.waiter];
       alive[want.waiter] = true;
-      if (waiter.app != slot || waiter.serial != want.serial || waiter.waits != (want.park == Park::kPlace))
+      const WaitsFor what = waits_for_[want.waiter];
+      const bool waits = what == WaitsFor::kPlace || what == WaitsFor::kHost;
+      if (waiter.app != slot || waiter.serial != want.serial || waits != (want.park == Park::kPlace))
         return "waiter " + std::to_string(want.waiter) + ": another request";
     }
   }
   for (uint32_t i = 0; i < waiters_.size(); ++i) {
-    if (waiters_[i].entries != entries[i] || (waiters_[i].app != kNone) != alive[i])
+    if (waiters_[i].entries != entries[i] || (waits_for_[i] != WaitsFor::kGone) != alive[i])
       return "waiter " + std::to_string(i) + ": entries";
   }
   return "";

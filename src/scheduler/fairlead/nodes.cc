@@ -253,13 +253,15 @@ void Core::WakeNeighbours(const Node& node) {
 
 void Core::WakeAt(Place& place, bool host) {
   std::erase_if(place.waiters, [this, host](uint32_t index) {
-    Waiter& waiter = waiters_[index];
-    if (waiter.app == kNone) {
-      if (--waiter.entries == 0) spare_waiters_.push_back(index);
+    const WaitsFor what = waits_for_[index];
+    if (what == WaitsFor::kGone) {
+      if (--waiters_[index].entries == 0) spare_waiters_.push_back(index);
       return true;
     }
-    if (waiter.waits && (host || !waiter.for_host))
+    if (what == WaitsFor::kPlace || (host && what == WaitsFor::kHost)) {
+      const Waiter& waiter = waiters_[index];
       SetPark(waiter.app, *FindWant(waiter.app, waiter.serial), Park::kNo);
+    }
     return false;
   });
 }

@@ -143,8 +143,8 @@ void Core::Wait(uint32_t slot, Want& want, const Spot& spot) {
       [[fallthrough]];
     case Spot::Verdict::kStrict:
       RegisterWaiter(slot, want);
-      waiters_[want.waiter].for_host = spot.for_host;
       SetPark(slot, want, Park::kPlace);
+      waits_for_[want.waiter] = spot.for_host ? WaitsFor::kHost : WaitsFor::kPlace;
       return;
   }
 }
@@ -154,11 +154,13 @@ void Core::RegisterWaiter(uint32_t slot, Want& want) {
   if (spare_waiters_.empty()) {
     want.waiter = static_cast<uint32_t>(waiters_.size());
     waiters_.emplace_back();
+    waits_for_.emplace_back();
   } else {
     want.waiter = spare_waiters_.back();
     spare_waiters_.pop_back();
   }
   waiters_[want.waiter] = {slot, 0, want.serial};
+  waits_for_[want.waiter] = WaitsFor::kNothing;
   for (const Line& line : want.lines) StandAt(line.name, want.waiter);
 }
 
@@ -169,7 +171,7 @@ void Core::StandAt(uint32_t place, uint32_t waiter) {
 
 void Core::ForgetWaiter(const Want& want) {
   if (want.waiter == kNone) return;
-  waiters_[want.waiter].app = kNone;
+  waits_for_[want.waiter] = WaitsFor::kGone;
   if (waiters_[want.waiter].entries == 0) spare_waiters_.push_back(want.waiter);
 }
 

@@ -13,12 +13,32 @@ void Core::Prefetch(const model::ContainerId& id, int step) const {
   if (index == kNone) return;
   const Container& container = containers_[index];
   if (step == 1) return base::Prefetch(&container, sizeof(container));
-  if (container.app != kNone) base::Prefetch(&apps_[container.app], sizeof(apps_[container.app]));
-  base::Prefetch(&nodes_[container.node], sizeof(nodes_[container.node]));
-  for (const uint32_t beside :
-       {container.app_next, container.app_previous, container.node_next, container.node_previous}) {
-    if (beside != kNone) base::Prefetch(&containers_[beside], sizeof(containers_[beside]));
+  const Node& node = nodes_[container.node];
+  const App* app = container.app == kNone ? nullptr : &apps_[container.app];
+  if (step == 2) {
+    base::PrefetchUpTo(&node, &node.port);
+    if (app) base::PrefetchUpTo(app, &app->pending);
+    for (const uint32_t beside :
+         {container.app_next, container.app_previous, container.node_next, container.node_previous}) {
+      if (beside == kNone) continue;
+      base::Prefetch(&containers_[beside].app_next);
+      base::Prefetch(&containers_[beside].node_previous);
+    }
+    return;
   }
+  if (step == 3) {
+    for (const auto& [partition, position] : node.places) partitions_[partition].index.Prefetch(position);
+    if (const std::optional<Partition>& rack = racks_[node.rack]) rack->index.Prefetch(node.rack_position);
+    base::Prefetch(&places_[node.host].waiters);
+    base::Prefetch(&places_[node.rack].waiters);
+  } else {
+    base::Prefetch(places_[node.host].waiters.data());
+    base::Prefetch(places_[node.rack].waiters.data());
+  }
+  if (!app) return;
+  const Queue& leaf = queues_[app->leaf];
+  if (step == 3) return base::PrefetchUpTo(&leaf, &leaf.low);
+  if (in_order_ && !app->starting) leaf.order.Prefetch(app->slot);
 }
 
 }  // namespace fairlead::scheduler::native

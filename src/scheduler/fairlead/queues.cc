@@ -215,7 +215,7 @@ uint64_t Core::OpenClasses(const Queue& queue) const {
 
 bool Core::RefreshQueue(uint32_t index) {
   const Queue& queue = queues_[index];
-  if (queue.parent == kNone) return false;
+  if (queue.parent == kNone || !in_order_) return false;
   Tournament& order = queues_[queue.parent].order;
   const OrderKey key = QueueKey(queue);
   const uint64_t classes = OpenClasses(queue);

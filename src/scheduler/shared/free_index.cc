@@ -11,10 +11,14 @@ uint32_t FreeIndex::Add() {
     if (level == levels_.size()) {
       levels_.emplace_back();
       for (size_t group = 0; group * kFan < Count(level - 1); ++group) {
-        for (size_t t = 0; t < types_; ++t) levels_[level].push_back(GroupMaximum(level - 1, group, t));
+        for (size_t t = 0; t < types_; ++t) levels_[level].amounts.push_back(GroupMaximum(level - 1, group, t));
+        ++levels_[level].count;
       }
     }
-    if (at >= Count(level)) levels_[level].resize((at + 1) * types_, kClosed);
+    if (at >= Count(level)) {
+      levels_[level].amounts.resize((at + 1) * types_, kClosed);
+      levels_[level].count = at + 1;
+    }
     if (Count(level) <= kFan && level + 1 == levels_.size()) break;
   }
   return position;
@@ -29,7 +33,7 @@ void FreeIndex::Close(uint32_t position) {
 int64_t FreeIndex::GroupMaximum(size_t level, size_t group, size_t type) const {
   const size_t end = std::min((group + 1) * kFan, Count(level));
   int64_t maximum = kClosed;
-  for (size_t i = group * kFan; i < end; ++i) maximum = std::max(maximum, levels_[level][i * types_ + type]);
+  for (size_t i = group * kFan; i < end; ++i) maximum = std::max(maximum, levels_[level].amounts[i * types_ + type]);
   return maximum;
 }
 
@@ -38,12 +42,12 @@ void FreeIndex::Write(uint32_t position, const int64_t* amounts) {
     int64_t value = amounts[t];
     size_t at = position;
     for (size_t level = 0;; ++level) {
-      int64_t& slot = levels_[level][at * types_ + t];
+      int64_t& slot = levels_[level].amounts[at * types_ + t];
       const int64_t old = slot;
       if (old == value) break;
       slot = value;
       if (level + 1 == levels_.size()) break;
-      const int64_t above = levels_[level + 1][at / kFan * types_ + t];
+      const int64_t above = levels_[level + 1].amounts[at / kFan * types_ + t];
       if (value < above) {
         if (old != above) break;  // another position holds the group's maximum
         value = GroupMaximum(level, at / kFan, t);
@@ -54,19 +58,20 @@ void FreeIndex::Write(uint32_t position, const int64_t* amounts) {
 }
 
 uint32_t FreeIndex::FindFrom(uint32_t from, const model::Resources& need) const {
-  size_t level = 0;
-  size_t at = from;
   const size_t top = levels_.size() - 1;
-  while (at < Count(level)) {
-    if (Holds(level, at, need)) {
-      if (level == 0) return static_cast<uint32_t>(at);
+  const Level* level = levels_.data();
+  size_t at = from;
+  for (size_t height = 0; at < level->count;) {
+    if (Holds(*level, at, need)) {
+      if (height == 0) return static_cast<uint32_t>(at);
+      --height;
       --level;
       at *= kFan;
       continue;
     }
     ++at;
-    while (level < top && at % kFan == 0) {
-      at /= kFan;
+    for (; height < top && at % kFan == 0; at /= kFan) {
+      ++height;
       ++level;
     }
   }
@@ -78,7 +83,7 @@ bool FreeIndex::SurelyNone(const model::Resources& need) const {
   if (size_ == 0) return true;
   const size_t top = levels_.size() - 1;
   for (size_t i = 0; i < Count(top); ++i) {
-    if (Holds(top, i, need)) return false;
+    if (Holds(levels_[top], i, need)) return false;
   }
   return true;
 }
@@ -87,7 +92,7 @@ bool FreeIndex::Consistent() const {
   for (size_t level = 0; level + 1 < levels_.size(); ++level) {
     for (size_t i = 0; i < Count(level + 1); ++i) {
       for (size_t t = 0; t < types_; ++t) {
-        if (levels_[level + 1][i * types_ + t] != GroupMaximum(level, i, t)) return false;
+        if (levels_[level + 1].amounts[i * types_ + t] != GroupMaximum(level, i, t)) return false;
       }
     }
   }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "model/resources.h"
 
 namespace fairlead::scheduler {
@@ -19,7 +21,7 @@ class FreeIndex {
   static constexpr int64_t kClosed = -1;
 
   /// `types`: how many resource types are compared.
-  explicit FreeIndex(size_t types = model::Resources::kMaxTypes) : types_(types), levels_(1) {}
+  explicit FreeIndex(size_t types = model::Resources::kMaxTypes) : types_(types) { levels_.emplace_back(); }
 
   /// A new position at the end, closed.
   uint32_t Add();
@@ -39,23 +41,34 @@ class FreeIndex {
   /// No position can hold `need`, seen from the maxima alone (false says nothing).
   bool SurelyNone(const model::Resources& need) const;
   bool Consistent() const;
+  /// Brings near what Set reads and writes, mostly.
+  void Prefetch(uint32_t position) const {
+    const size_t group = position / kFan;
+    base::Prefetch(&levels_[0].amounts[group * kFan * types_], kFan * types_ * sizeof(int64_t));
+    if (levels_.size() > 1) base::Prefetch(&levels_[1].amounts[group * types_]);
+  }
 
  private:
   static constexpr size_t kFan = 16;
+  static constexpr size_t kMostLevels = 8;  // for 2^32 positions
+  struct Level {
+    size_t count = 0;
+    std::vector<int64_t> amounts;  // by position and type
+  };
   void Write(uint32_t position, const int64_t* amounts);
-  bool Holds(size_t level, size_t at, const model::Resources& need) const {
-    const int64_t* have = &levels_[level][at * types_];
+  bool Holds(const Level& level, size_t at, const model::Resources& need) const {
+    const int64_t* have = &level.amounts[at * types_];
     for (size_t t = 0; t < types_; ++t) {
       if (have[t] < need[t]) return false;
     }
     return true;
   }
   int64_t GroupMaximum(size_t level, size_t group, size_t type) const;
-  size_t Count(size_t level) const { return levels_[level].size() / types_; }
+  size_t Count(size_t level) const { return levels_[level].count; }
 
   size_t types_;
   size_t size_ = 0;
-  std::vector<std::vector<int64_t>> levels_;  // [0] the positions, the last has at most kFan entries
+  boost::container::static_vector<Level, kMostLevels> levels_;  // [0] the positions, the last has at most kFan entries
 };
 
 }  // namespace fairlead::scheduler

@@ -34,7 +34,7 @@ FairleadConfig Adjusted(FairleadConfig config) {
 
 }  // namespace
 
-TdwCore::TdwCore(const TdwConfig& config) : Core(Adjusted(config.base)), settings_(config) {}
+TdwCore::TdwCore(const TdwConfig& config) : Core(Adjusted(config.base), false), settings_(config) {}
 
 base::Instant TdwCore::NextDeadline() const { return round_due_ ? next_round_ : base::Instant::Max(); }
 
@@ -76,7 +76,7 @@ void TdwCore::Left(uint32_t index) {
   --all_granted_[type];
 }
 
-void TdwCore::Index(uint32_t index) {
+void TdwCore::PublishFree(uint32_t index) {
   while (index_.size() <= index) index_.Add();
   const Node& node = nodes_[index];
   if (!Open(node)) {
@@ -99,7 +99,7 @@ void TdwCore::PlaceAll() {
   for (const uint32_t node : changed_nodes_) {
     nodes_[node].changed = false;
     nodes_[node].freed = false;
-    Index(node);
+    PublishFree(node);
     round_due_ = true;
   }
   changed_nodes_.clear();
@@ -180,7 +180,7 @@ TdwCore::Try TdwCore::TrySession(uint32_t slot, TaskType type, RoundResult& resu
       continue;
     }
     Grant(slot, want, spot);
-    Index(node);
+    PublishFree(node);  // with the load that counts it
     cursor_[At(type)] = node + 1;
     return Try::kGranted;
   }
@@ -210,6 +210,11 @@ uint32_t TdwCore::FindNode(const App& app, const Want& want, TaskType type, Spot
     if (line.rack && line.count > 0 && line.name == nodes_[spot.node].rack) spot.locality = Locality::kRackLocal;
   }
   return spot.node;
+}
+
+/// For `why`: what a round would find, whatever the loads.
+uint32_t TdwCore::FindAnywhere(const App& app, const Want& want, bool& excluded) const {
+  return Walk(app, shapes_[want.shape], TypeOf(app, want), false, excluded);
 }
 
 bool TdwCore::BelowMean(uint32_t index, TaskType type) const {

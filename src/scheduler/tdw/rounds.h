@@ -65,8 +65,9 @@ class TdwCore final : public native::Core {
   TaskType TypeOf(const native::App& app, const native::Want& want) const;
   Counts& AppCounts(uint32_t slot);
   Counts& NodeCounts(uint32_t node);
-  /// Publishes free amounts and loads of the node.
-  void Index(uint32_t node);
+  /// Its own index, with loads.
+  void PublishFree(uint32_t node) override;
+  uint32_t FindAnywhere(const native::App& app, const native::Want& want, bool& excluded) const override;
 
   // seats.cc
   /// Groups and pools as the queues are now, with every session.

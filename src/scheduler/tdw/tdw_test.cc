@@ -264,6 +264,22 @@ TEST(TdwTest, PreemptionEndsWhenOnlyOldGrantsAreLeft) {
   EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kClusterFull);
 }
 
+TEST(TdwTest, WhySeesRoomFreedSinceTheLastRound) {
+  TdwConfig config = Config({Pool("root.a", 1)});
+  config.round_interval = base::Duration::Seconds(10);
+  TdwCluster cluster(config);
+  cluster.Node(0, 1000, 1);
+  cluster.App(0, "root.a");
+  cluster.now_ = {10'000'000'000};
+  cluster.AskMaps({{0, 2}});
+  ASSERT_EQ(cluster.Count(0), 1u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kClusterFull);
+  cluster.now_ = {11'000'000'000};
+  cluster.Complete(cluster.LiveOf(0)[0].container);
+  ASSERT_EQ(cluster.Count(0), 0u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kFairShare);
+}
+
 TEST(TdwTest, NotPreemptablePoolKeepsItsGrants) {
   TdwConfig config = Config({Pool("root.a", 1, 5, 100), Pool("root.b", 1, 0, 100)});
   config.base.queues.queues[1].allow_preemption_from = false;
