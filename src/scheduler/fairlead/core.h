@@ -324,6 +324,12 @@ class Core : public Scheduler {
   }
 
   uint32_t AppSlot(AppIndex app) const;
+
+  // prefetch.cc
+  /// What PublishFree of the node changes.
+  virtual void PrefetchFree(uint32_t node) const;
+  /// The application's place in the order.
+  virtual void PrefetchOrder(uint32_t slot) const;
   App& AppOf(AppIndex app) { return apps_[AppSlot(app)]; }
   Resources Headroom(const App& app) const;
 

@@ -27,8 +27,7 @@ void Core::Prefetch(const model::ContainerId& id, int step) const {
     return;
   }
   if (step == 3) {
-    for (const auto& [partition, position] : node.places) partitions_[partition].index.Prefetch(position);
-    if (const std::optional<Partition>& rack = racks_[node.rack]) rack->index.Prefetch(node.rack_position);
+    PrefetchFree(container.node);
     base::Prefetch(&places_[node.host].waiters);
     base::Prefetch(&places_[node.rack].waiters);
   } else {
@@ -36,9 +35,18 @@ void Core::Prefetch(const model::ContainerId& id, int step) const {
     base::Prefetch(places_[node.rack].waiters.data());
   }
   if (!app) return;
-  const Queue& leaf = queues_[app->leaf];
-  if (step == 3) return base::PrefetchUpTo(&leaf, &leaf.low);
-  if (in_order_ && !app->starting) leaf.order.Prefetch(app->slot);
+  if (step == 3) return base::PrefetchUpTo(&queues_[app->leaf], &queues_[app->leaf].low);
+  PrefetchOrder(container.app);
+}
+
+void Core::PrefetchFree(uint32_t index) const {
+  const Node& node = nodes_[index];
+  for (const auto& [partition, position] : node.places) partitions_[partition].index.Prefetch(position);
+  if (const std::optional<Partition>& rack = racks_[node.rack]) rack->index.Prefetch(node.rack_position);
+}
+
+void Core::PrefetchOrder(uint32_t slot) const {
+  if (!apps_[slot].starting) queues_[apps_[slot].leaf].order.Prefetch(apps_[slot].slot);
 }
 
 }  // namespace fairlead::scheduler::native

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/prefetch.h"
 
 namespace fairlead::scheduler {
 
@@ -93,6 +94,18 @@ void TdwCore::PublishFree(uint32_t index) {
     entry[kIndexedResources + At(type)] = std::max<int64_t>(native::kUnlimited - load, 0);
   }
   index_.Set(index, entry);
+}
+
+void TdwCore::PrefetchFree(uint32_t node) const {
+  if (node < index_.size()) index_.Prefetch(node);
+  if (node < node_granted_.size()) base::Prefetch(&node_granted_[node]);
+}
+
+void TdwCore::PrefetchOrder(uint32_t slot) const {
+  if (slot >= sessions_.size() || sessions_[slot].pool == kNone) return;
+  for (const TaskType type : kTypes) {
+    standing_[At(type)].pools()[sessions_[slot].pool].sessions.Prefetch(sessions_[slot].seat[At(type)]);
+  }
 }
 
 void TdwCore::PlaceAll() {

@@ -67,6 +67,8 @@ class TdwCore final : public native::Core {
   Counts& NodeCounts(uint32_t node);
   /// Its own index, with loads.
   void PublishFree(uint32_t node) override;
+  void PrefetchFree(uint32_t node) const override;
+  void PrefetchOrder(uint32_t slot) const override;
   uint32_t FindAnywhere(const native::App& app, const native::Want& want, bool& excluded) const override;
 
   // seats.cc
