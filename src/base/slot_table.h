@@ -10,8 +10,8 @@
 namespace fairlead::base {
 
 /// Finds numbers ("slots" of the caller's own table) by hash: open addressing, linear probing, half full at most. What
-/// the hashes are of, and whether two of them are the same, is the caller's; half of a cache line is read for one that
-/// is found, and nothing of the caller's but a likely match. Up to 2^31 slots; all operations O(1).
+/// the hashes are of, and whether two of them are the same, is the caller's, of whose things a search reads only those
+/// with the very hash. Up to 2^31 slots; all operations O(1) while the low bits of the hashes are mixed.
 class SlotTable {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

@@ -15,7 +15,7 @@
 namespace fairlead::rm {
 
 /// The applications by index, in order of submission, and by id. An index is never given twice; what a forgotten
-/// application leaves behind is a pointer, and not even that once all before it are forgotten, too.
+/// application leaves behind is a pointer, and not even that soon after all before it are forgotten, too.
 class AppTable {
  public:
   /// A new application under the next index; alive.
@@ -25,20 +25,17 @@ class AppTable {
     slot->alive = true;
     return *slot;
   }
-  /// From now on it is found by the id of its submission.
-  void Enter(const App& app) {
-    if (const App* other = FindById(app.submission.id)) Leave(*other);
-    by_id_.Add(HashOf(app.submission.id), app.index.value);
-  }
+  /// From now on it is found by the id of its submission, under which there is no other.
+  void Enter(const App& app) { by_id_.Add(HashOf(app.submission.id), app.index.value); }
   /// It is no longer alive, and gone for good with the next Clear(): until then callers may still hold it.
   void Drop(model::AppIndex index) {
     std::unique_ptr<App>& slot = slots_[index.value - first_];
-    if (FindById(slot->submission.id) == slot.get()) Leave(*slot);
+    const model::ApplicationId& id = slot->submission.id;
+    if (FindById(id) == slot.get()) by_id_.Remove(HashOf(id), index.value);  // not every one was entered
     *slot = App{};
     slot->index = index;
     dropped_.push_back(std::move(slot));
-    for (; gone_ < slots_.size() && !slots_[gone_]; ++gone_) {
-    }
+    while (gone_ < slots_.size() && !slots_[gone_]) ++gone_;
     if (2 * gone_ <= slots_.size()) return;
     slots_.erase(slots_.begin(), slots_.begin() + static_cast<ptrdiff_t>(gone_));
     first_ += std::exchange(gone_, 0);
@@ -93,7 +90,6 @@ class AppTable {
     const uint64_t hash = std::hash<model::ApplicationId>()(id) * 0x9fb21c651e98df25;
     return static_cast<uint32_t>(hash >> 32);
   }
-  void Leave(const App& app) { by_id_.Remove(HashOf(app.submission.id), app.index.value); }
 
   size_t first_ = 0;  // index of the first slot
   size_t gone_ = 0;   // slots at the front that are empty

@@ -390,7 +390,7 @@ void Core::Complete(App& app, AppState final_state) {
   const size_t nodes = app.ran_on.size();
   for (size_t i = 0; i < nodes + 3 * kAhead; ++i) {
     for (int step = 0; step < 3; ++step) {
-      const size_t ahead = i - static_cast<size_t>(step) * kAhead;
+      const size_t ahead = i - static_cast<size_t>(step) * kAhead;  // beyond all of them before its turn
       if (ahead < nodes) Prefetch(app.ran_on.begin()[static_cast<ptrdiff_t>(ahead)], step);
     }
     if (i < 3 * kAhead) continue;

@@ -26,6 +26,9 @@ constexpr uint64_t kStepsPerReport = 1 << 14;
 constexpr size_t kBetweenSteps = 2;
 /// So far ahead at most: what is added within that time is met unprepared.
 constexpr int64_t kSoonMs = 64;
+/// What comes so long after that is asked for before it is looked at.
+constexpr int64_t kNextMs = 2;
+/// Of what has passed, until it is dropped all at once.
 constexpr size_t kSoonKept = 4096;
 
 int64_t CeilMillis(base::Instant at) { return at.ns / 1'000'000 + (at.ns % 1'000'000 != 0); }
@@ -147,7 +150,7 @@ void TraceRun::PrefetchSoon() {
     due_.LookAhead(looked_ms_, looked_ms_ + 1, [this](const Due& due) { soon_.push_back(due); });
     ++looked_ms_;
   }
-  due_.Prefetch(looked_ms_, looked_ms_ + kBetweenSteps);
+  due_.Prefetch(looked_ms_, looked_ms_ + kNextMs);
   for (size_t step = 0; step < kSoonSteps; ++step) {
     const size_t end = std::min(soon_.size(), next_soon_ + (kSoonSteps - step) * kBetweenSteps);
     size_t& at = soon_step_[step];

@@ -324,14 +324,14 @@ class Core : public Scheduler {
   }
 
   uint32_t AppSlot(AppIndex app) const;
+  App& AppOf(AppIndex app) { return apps_[AppSlot(app)]; }
+  Resources Headroom(const App& app) const;
 
   // prefetch.cc
   /// What PublishFree of the node changes.
   virtual void PrefetchFree(uint32_t node) const;
   /// The application's place in the order.
   virtual void PrefetchOrder(uint32_t slot) const;
-  App& AppOf(AppIndex app) { return apps_[AppSlot(app)]; }
-  Resources Headroom(const App& app) const;
 
   // queues.cc
   void BuildQueues(const model::QueueTree& tree);
