@@ -472,7 +472,7 @@ class Core : public Scheduler {
   Spot FindSpot(const App& app, const Want& want, Instant now) const;
   Spot FindNear(const App& app, const Want& want, Instant now) const;
   uint32_t FindInRack(const App& app, const Want& want, uint32_t rack) const;
-  virtual uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
+  uint32_t FindAnywhere(const App& app, const Want& want, bool& excluded) const;
   uint32_t FindCandidate(const App& app, const Shape& shape, bool& excluded) const;
   Spot FindNearCandidate(const App& app, const Want& want, Locality allowed) const;
   uint32_t FindInIndex(const App& app, const Want& want, bool& excluded) const;

@@ -225,11 +225,6 @@ uint32_t TdwCore::FindNode(const App& app, const Want& want, TaskType type, Spot
   return spot.node;
 }
 
-/// For `why`: what a round would find, whatever the loads.
-uint32_t TdwCore::FindAnywhere(const App& app, const Want& want, bool& excluded) const {
-  return Walk(app, shapes_[want.shape], TypeOf(app, want), false, excluded);
-}
-
 bool TdwCore::BelowMean(uint32_t index, TaskType type) const {
   const int64_t granted = index < node_granted_.size() ? node_granted_[index][At(type)] : 0;
   const int64_t capacity = nodes_[index].capacity.vcores();

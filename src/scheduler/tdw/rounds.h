@@ -69,7 +69,6 @@ class TdwCore final : public native::Core {
   void PublishFree(uint32_t node) override;
   void PrefetchFree(uint32_t node) const override;
   void PrefetchOrder(uint32_t slot) const override;
-  uint32_t FindAnywhere(const native::App& app, const native::Want& want, bool& excluded) const override;
 
   // seats.cc
   /// Groups and pools as the queues are now, with every session.
