@@ -145,13 +145,15 @@ struct DriverKilled {
   DriverIndex driver;
   FL_FIELDS(token, driver)
 };
-/// The orders that Spark takes from a hash set and a random generator, for the next event of the batch: replays of
-/// recordings give them; without, workers come in order of registration and permutations from the seed.
+/// The orders that Spark takes from hash tables and a random generator, for the next event of the batch: replays of
+/// recordings give them; without, workers come in order of registration, a worker's drivers in that of their numbers,
+/// and permutations from the seed.
 struct Orders {
   static constexpr std::string_view kName = "orders";
   std::vector<WorkerIndex> alive;
   std::vector<std::vector<WorkerIndex>> permutations;  // one per scheduling pass
-  FL_FIELDS(alive, permutations)
+  std::vector<DriverIndex> lost;                       // drivers of the worker that is lost
+  FL_FIELDS(alive, permutations, lost)
 };
 
 using Event =

@@ -77,7 +77,8 @@ void ReplayLines(const std::string& text, const std::string& file, const std::st
 
 }  // namespace
 
-int RunJsonlOracle(int argc, char** argv, const std::string& name, const Replay& replay) {
+int RunJsonlOracle(int argc, char** argv, const std::string& name, const Replay& replay,
+                   const std::function<std::string()>& note) {
   std::string directory;
   std::string version;
   bool usable = true;
@@ -115,6 +116,8 @@ int RunJsonlOracle(int argc, char** argv, const std::string& name, const Replay&
     std::printf("%s: no scenario found\n", directory.c_str());
     ++count.failed;
   }
+  const std::string said = note ? note() : "";
+  if (!said.empty()) std::printf("%s\n", said.c_str());
   std::printf("%d passed, %d failed\n", count.passed, count.failed);
   return count.failed == 0 ? 0 : 1;
 }

@@ -42,9 +42,10 @@ class Replayer {
  public:
   explicit Replayer(const MasterConfig& config) : master_(config) {}
 
-  /// An empty text, or why the step cannot be read.
-  std::string Read(const json& step, std::vector<sa::Event>& events) {
+  /// An empty text, or why the step cannot be read. `lost`: the order of a lost worker's drivers.
+  std::string Read(const json& step, const std::vector<sa::DriverIndex>& lost, std::vector<sa::Event>& events) {
     sa::Orders orders;
+    orders.lost = lost;
     const json& event = step.at("event");
     const std::string type = event.at("type").get<std::string>();
     if (type == "worker_registered") worker_names_.push_back(event.at("worker").get<std::string>());
@@ -68,6 +69,22 @@ class Replayer {
     return {{"launched", launched}, {"messages", messages}, {"reply", reply}, {"state", State()}};
   }
   Master& master() { return master_; }
+
+  /// The drivers of the worker that the event loses, by number, where it matters which of them comes first: one that is
+  /// launched anew sees the pass of every driver behind it.
+  std::vector<sa::DriverIndex> LostDrivers(const json& event) const {
+    if (event.at("type") != "worker_lost") return {};
+    const sa::WorkerIndex lost = WorkerOf(event.at("worker").get<std::string>());
+    if (lost.value >= master_.workers().size()) return {};
+    std::vector<sa::DriverIndex> out;
+    bool supervised = false;
+    for (const auto& [id, index] : master_.workers()[lost.value].drivers) {
+      out.push_back(index);
+      supervised = supervised || master_.drivers()[id].description.supervise;
+    }
+    if (!supervised || out.size() < 2) out.clear();
+    return out;
+  }
 
   /// The recorder of Spark 3.x (Scala 2.12) mapped the executors of an application lazily: in its recordings the first
   /// one's state is that of the step, the others' are those at the end of the scenario. Puts ours the same way.
@@ -314,6 +331,46 @@ std::string Compare(const json& step, const json& outcome) {
   return "";
 }
 
+struct Applied {
+  std::string error;
+  json outcome;
+};
+
+Applied Apply(Replayer& replayer, const json& step, const std::vector<sa::DriverIndex>& lost) {
+  std::vector<sa::Event> events;
+  if (std::string error = replayer.Read(step, lost, events); !error.empty()) return {error, {}};
+  std::vector<sa::Effect> effects;
+  replayer.master().Step(events, effects);
+  if (std::string error = replayer.master().CheckInvariants(); !error.empty()) return {error, {}};
+  replayer.Follow(effects);
+  Applied out{"", replayer.Outcome(effects)};
+  if (step.at("event").at("type") == "kill_driver") out.outcome["reply"] = nullptr;
+  return out;
+}
+
+/// Spark goes through a lost worker's drivers in the order of a hash of their ids, which hold the time of day and which
+/// the recordings do not have: two runs of the recorder differ there. The first order that launches what was recorded
+/// is taken.
+Applied ApplyInRecordedOrder(Replayer& replayer, const json& step, int& orders_taken) {
+  constexpr size_t kDriversMax = 6;
+  std::vector<sa::DriverIndex> order = replayer.LostDrivers(step.at("event"));
+  const Replayer before = replayer;
+  Applied by_number = Apply(replayer, step, {});
+  if (order.empty() || order.size() > kDriversMax || by_number.outcome["launched"] == step.at("launched")) {
+    return by_number;
+  }
+  const auto by_value = [](sa::DriverIndex a, sa::DriverIndex b) { return a.value < b.value; };
+  while (std::next_permutation(order.begin(), order.end(), by_value)) {
+    Replayer other = before;
+    Applied out = Apply(other, step, order);
+    if (!out.error.empty() || out.outcome["launched"] != step.at("launched")) continue;
+    replayer = other;
+    ++orders_taken;
+    return out;
+  }
+  return by_number;
+}
+
 std::string ReadConfig(const json& scenario, MasterConfig& config) {
   static const std::set<std::string> kKnown = {"spread_out_apps",    "default_cores", "max_executor_retries",
                                                "spread_out_drivers", "max_drivers",   "worker_selection_policy"};
@@ -335,7 +392,7 @@ std::string ReadConfig(const json& scenario, MasterConfig& config) {
 
 }  // namespace
 
-std::string ReplaySparkMaster(const json& scenario) {
+std::string ReplaySparkMaster(const json& scenario, int& orders_taken) {
   MasterConfig config;
   if (std::string error = ReadConfig(scenario, config); !error.empty()) return error;
   if (scenario.at("steps").empty()) return "no steps";
@@ -344,14 +401,9 @@ std::string ReplaySparkMaster(const json& scenario) {
   std::vector<std::string> places;
   for (const json& step : scenario.at("steps")) {
     places.push_back("step " + std::to_string(places.size()) + " " + step.at("event").dump() + ": ");
-    std::vector<sa::Event> events;
-    if (std::string error = replayer.Read(step, events); !error.empty()) return places.back() + error;
-    std::vector<sa::Effect> effects;
-    replayer.master().Step(events, effects);
-    if (std::string error = replayer.master().CheckInvariants(); !error.empty()) return places.back() + error;
-    replayer.Follow(effects);
-    outcomes.push_back(replayer.Outcome(effects));
-    if (step.at("event").at("type") == "kill_driver") outcomes.back()["reply"] = nullptr;
+    Applied applied = ApplyInRecordedOrder(replayer, step, orders_taken);
+    if (!applied.error.empty()) return places.back() + applied.error;
+    outcomes.push_back(std::move(applied.outcome));
   }
   const bool delayed = scenario.at("spark").get<std::string>().starts_with("3.");
   for (size_t i = 0; i < outcomes.size(); ++i) {

@@ -27,33 +27,38 @@ json Recorded() {
       "profile":0,"state":"LAUNCHING"}]}],"waiting_drivers":[],"running_drivers":[]}}]})");
 }
 
-TEST(SparkMasterReplayTest, RecordedPasses) { EXPECT_EQ(ReplaySparkMaster(Recorded()), ""); }
+std::string Replay(const json& scenario) {
+  int orders_taken = 0;
+  return ReplaySparkMaster(scenario, orders_taken);
+}
+
+TEST(SparkMasterReplayTest, RecordedPasses) { EXPECT_EQ(Replay(Recorded()), ""); }
 
 TEST(SparkMasterReplayTest, EveryChangedOutcomeFails) {
   for (const char* pointer : {"/steps/1/launched/0/cores", "/steps/1/state/workers/0/cores_free",
                               "/steps/1/state/apps/0/executors/0/memory", "/steps/0/state/apps/0/cores_left"}) {
     json changed = Recorded();
     changed[json::json_pointer(pointer)] = 99;
-    EXPECT_NE(ReplaySparkMaster(changed), "") << pointer;
+    EXPECT_NE(Replay(changed), "") << pointer;
   }
   json message = Recorded();
   message["steps"][1]["messages"].erase(0);
-  EXPECT_NE(ReplaySparkMaster(message), "");
+  EXPECT_NE(Replay(message), "");
 }
 
 TEST(SparkMasterReplayTest, UnknownEventMemberAndSettingFail) {
   json event = Recorded();
   event["steps"][0]["event"]["type"] = "app_paused";
-  EXPECT_NE(ReplaySparkMaster(event).find("unknown event"), std::string::npos);
+  EXPECT_NE(Replay(event).find("unknown event"), std::string::npos);
   json member = Recorded();
   member["steps"][0]["extra"] = 1;
-  EXPECT_NE(ReplaySparkMaster(member), "");
+  EXPECT_NE(Replay(member), "");
   json setting = Recorded();
   setting["conf"]["new_setting"] = 1;
-  EXPECT_NE(ReplaySparkMaster(setting), "");
+  EXPECT_NE(Replay(setting), "");
   json empty = Recorded();
   empty["steps"] = json::array();
-  EXPECT_NE(ReplaySparkMaster(empty), "");
+  EXPECT_NE(Replay(empty), "");
 }
 
 }  // namespace

@@ -71,8 +71,7 @@ void Master::On(const sa::WorkerLost& event) {
     Emit(sa::ExecutorUpdated{{app}, id, sa::ExecutorState::kLost, "worker lost", std::nullopt, worker.host});
     RemoveExecutorFromApp(app, id);
   }
-  const auto drivers = worker.drivers;
-  for (const auto& [id, index] : drivers) {
+  for (const auto [id] : LostDrivers(worker)) {
     if (!drivers_[id].description.supervise) {
       RemoveDriver(id, sa::DriverState::kError);
       continue;
@@ -85,6 +84,18 @@ void Master::On(const sa::WorkerLost& event) {
   }
   for (const uint32_t app : waiting_apps_) Emit(sa::WorkerRemoved{{app}, event.worker, event.message});
   Schedule();
+}
+
+/// A lost worker's drivers in the order in which they are gone through.
+std::vector<sa::DriverIndex> Master::LostDrivers(const Worker& worker) const {
+  std::vector<sa::DriverIndex> out;
+  for (const auto& [id, index] : worker.drivers) out.push_back(index);
+  if (!orders_) return out;
+  const auto place = [&given = orders_->lost](sa::DriverIndex driver) {
+    return std::find(given.begin(), given.end(), driver) - given.begin();
+  };
+  std::stable_sort(out.begin(), out.end(), [&](auto a, auto b) { return place(a) < place(b); });
+  return out;
 }
 
 void Master::On(const sa::WorkerDecommissioned& event) {

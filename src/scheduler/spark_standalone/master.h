@@ -137,6 +137,7 @@ class Master {
   void ScheduleDrivers();
   void ScheduleExecutors();
   std::vector<uint32_t> AliveWorkers() const;
+  std::vector<sa::DriverIndex> LostDrivers(const Worker& worker) const;
   std::vector<uint32_t> DriverWorkers();
   std::vector<uint32_t> UsableWorkers(const ExecutorNeeds& needs) const;
   /// Cores for each of `usable`: one step a worker in turn (spread out), or worker after worker (pack).
