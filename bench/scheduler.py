@@ -18,7 +18,7 @@ import peers  # noqa: E402
 
 VERSION = "3.4.3"
 MILLISECONDS = {"ns": 1e-6, "us": 1e-3, "ms": 1}
-# Ours -> the real one's arguments; yarn-fair is to be 30 x as fast on each, and 500,000 on its busiest; fairlead's goals are rates.
+# Ours -> the real one's arguments; yarn-fair is to be 30 x as fast on each, fairlead's goals are rates.
 YARN_FAIR = {
     "GrantsAny/1000/10/100": "any 1000 10 100",
     "GrantsAny/1000/100/1000": "any 1000 100 1000",

@@ -57,9 +57,9 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairSchedule
 
 /**
  * Hadoop's FairScheduler alone in its process (no RPC, no tokens, none of its threads), on the workloads of
- * src/scheduler/yarn_fair/yarn_fair_bench.cc: what was granted ends outside of the measured time. KIND turnover is that of
+ * src/scheduler/yarn_fair/yarn_fair_bench.cc: what was granted ends outside of the measured time. KIND turnover is like
  * src/scheduler/fairlead/fairlead_bench.cc instead: a full cluster, where every heartbeat reports a container's end and
- * what it frees is granted again.
+ * what it frees is granted again (one container a heartbeat; there, all of a node's).
  *
  * Arguments: KIND NODES QUEUES APPS, KIND one of any, local, multiple, drf, turnover (grants a second), update,
  * continuous (milliseconds a pass), of CPU time. Prints one JSON line with the median of five measurements.
@@ -83,7 +83,7 @@ public final class FairSchedulerGrants {
   private final List<Node> nodes = new ArrayList<>();
   private final Map<NodeId, Node> byId = new HashMap<>();
   private final List<ApplicationAttemptId> apps = new ArrayList<>();
-  private final Field picked;
+  private final Field newlyAllocated;
   private int nextNode;
   private int disturbances;
 
@@ -130,8 +130,8 @@ public final class FairSchedulerGrants {
   private FairSchedulerGrants(String kind, int nodeCount, int queues, int appCount) throws Exception {
     this.kind = kind;
     this.queues = queues;
-    picked = SchedulerApplicationAttempt.class.getDeclaredField("newlyAllocatedContainers");
-    picked.setAccessible(true);
+    newlyAllocated = SchedulerApplicationAttempt.class.getDeclaredField("newlyAllocatedContainers");
+    newlyAllocated.setAccessible(true);
     DefaultMetricsSystem.setMiniClusterMode(true);
     Configuration conf = configuration();
     Direct dispatcher = new Direct();
@@ -246,7 +246,7 @@ public final class FairSchedulerGrants {
     long ended = 0;
     for (ApplicationAttemptId id : apps) {
       SchedulerApplicationAttempt app = scheduler.getSchedulerApp(id);
-      ((List<?>) picked.get(app)).clear();
+      ((List<?>) newlyAllocated.get(app)).clear();
       for (RMContainer container : new ArrayList<>(app.getLiveContainers())) {
         container.handle(new RMContainerEvent(container.getContainerId(), RMContainerEventType.ACQUIRED));
         scheduler.completedContainer(container, complete(container.getContainerId()), RMContainerEventType.FINISHED);
@@ -264,7 +264,7 @@ public final class FairSchedulerGrants {
   private long start() throws Exception {
     long started = 0;
     for (ApplicationAttemptId id : apps) {
-      List<?> fresh = (List<?>) picked.get(scheduler.getSchedulerApp(id));
+      List<?> fresh = (List<?>) newlyAllocated.get(scheduler.getSchedulerApp(id));
       for (Object one : fresh) {
         RMContainer container = (RMContainer) one;
         container.handle(new RMContainerEvent(container.getContainerId(), RMContainerEventType.ACQUIRED));

@@ -354,11 +354,10 @@ Applied Apply(Replayer& replayer, const json& step, const std::vector<sa::Driver
 Applied ApplyInRecordedOrder(Replayer& replayer, const json& step, int& orders_taken) {
   constexpr size_t kDriversMax = 6;
   std::vector<sa::DriverIndex> order = replayer.LostDrivers(step.at("event"));
+  if (order.empty() || order.size() > kDriversMax) return Apply(replayer, step, {});
   const Replayer before = replayer;
   Applied by_number = Apply(replayer, step, {});
-  if (order.empty() || order.size() > kDriversMax || by_number.outcome["launched"] == step.at("launched")) {
-    return by_number;
-  }
+  if (by_number.outcome["launched"] == step.at("launched")) return by_number;
   const auto by_value = [](sa::DriverIndex a, sa::DriverIndex b) { return a.value < b.value; };
   while (std::next_permutation(order.begin(), order.end(), by_value)) {
     Replayer other = before;
