@@ -27,7 +27,7 @@ OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std
 base::Result<env::Endpoint> OwnShuffleService::Listen(const std::string& host) {
   if (const base::Result<size_t> recovered = service_.Recover(); !recovered) return recovered.error();
   service_.AddWorker(worker_);
-  if (const base::Status listening = worker_.Listen({host, 0}, false); !listening.ok()) return listening.error();
+  if (const base::Status listening = worker_.Listen({host, 0}); !listening.ok()) return listening.error();
   // Without it readers of this host come over TCP.
   (void)worker_.ListenLocal(loop_, wire::spark_shuffle::LocalServiceName(worker_.local().host, worker_.local().port));
   return env::Endpoint{host, worker_.local().port};

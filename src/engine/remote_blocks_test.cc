@@ -75,7 +75,7 @@ class RemoteBlocksTest : public testing::Test {
       worker_ = std::make_unique<process::shuffle::IoWorker>(*serving_.loop, *serving_.loop, *disk_, nullptr, log_,
                                                              config_, *service_);
       service_->AddWorker(*worker_);
-      ASSERT_TRUE(worker_->Listen({host_, address_.port}, false).ok());
+      ASSERT_TRUE(worker_->Listen({host_, address_.port}).ok());
       address_ = worker_->local();
       const base::Status local =
           worker_->ListenLocal(*serving_.loop, wire::spark_shuffle::LocalServiceName(address_.host, address_.port));

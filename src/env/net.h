@@ -79,10 +79,9 @@ class Net {
 
   /// Binds and listens; host "0.0.0.0" or "::" for every address.
   virtual base::Result<std::unique_ptr<Listener>> Listen(const Endpoint& endpoint, AcceptHandler on_accept) = 0;
-  /// As Listen, but loops of other threads may listen on the same endpoint; the kernel spreads the connections.
-  virtual base::Result<std::unique_ptr<Listener>> ListenShared(const Endpoint& endpoint, AcceptHandler on_accept) {
-    return Listen(endpoint, std::move(on_accept));
-  }
+  /// Takes a stream over from a loop of another thread, where it is not started and where this is called; `on_accept`
+  /// gets it on this net's loop.
+  virtual void Adopt(std::unique_ptr<Stream> stream, AcceptHandler on_accept) = 0;
   /// Resolves and connects; `done` gets a stream that is not yet started, or why not.
   virtual void Connect(const Endpoint& endpoint, base::Duration timeout, ConnectHandler done) = 0;
 };

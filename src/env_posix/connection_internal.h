@@ -45,6 +45,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const env::Endpoint& peer() const { return ends_.peer; }
   const env::Endpoint& local() const { return ends_.local; }
   uint32_t peer_user();
+  /// The same socket on another host; nothing has been asked of this one, and it is closed now.
+  std::shared_ptr<Connection> MoveTo(SocketHost& host);
 
  private:
   void WaitReadable();
@@ -104,6 +106,7 @@ class StreamOn : public Port {
   void Close() override { connection_->Close(); }
   env::Endpoint peer() const override { return connection_->peer(); }
   env::Endpoint local() const override { return connection_->local(); }
+  std::unique_ptr<Port> MoveTo(SocketHost& host) { return std::make_unique<StreamOn>(connection_->MoveTo(host)); }
 
  protected:
   std::shared_ptr<Connection> connection_;

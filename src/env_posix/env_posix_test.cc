@@ -212,6 +212,59 @@ int ConnectPlainly(uint16_t port) {
   return fd;
 }
 
+TEST(PosixNet, AStreamGoesOnOnTheLoopThatTakesItOver) {
+  const auto accepting = MakePosixLoop(), serving = MakePosixLoop(), asking = MakePosixLoop();
+  std::thread accepting_thread([&] { accepting->Run(); }), serving_thread([&] { serving->Run(); });
+  Echo server;
+  env::Endpoint local, peer;
+  std::thread::id served_by;
+  auto listener = accepting->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    local = stream->local();
+    peer = stream->peer();
+    serving->Adopt(std::move(stream), [&](std::unique_ptr<env::Stream> moved) {
+      EXPECT_EQ(moved->local(), local);
+      EXPECT_EQ(moved->peer(), peer);
+      served_by = std::this_thread::get_id();
+      server.stream = std::move(moved);
+      server.stream->Start(&server);
+    });
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  Echo client;
+  client.echo = false;
+  client.on_change = [&] {
+    if (client.received.size() == 5) asking->Stop();
+  };
+  asking->Connect((*listener)->local(), base::Duration::Seconds(5), [&](auto connected) {
+    ASSERT_TRUE(connected.ok());
+    client.stream = *std::move(connected);
+    client.stream->Start(&client);
+    client.stream->Write("hello");
+  });
+  asking->Run();
+  const std::thread::id serving_id = serving_thread.get_id();
+  for (const auto& loop : {accepting.get(), serving.get()}) loop->Stop();
+  accepting_thread.join();
+  serving_thread.join();
+  EXPECT_EQ(client.received, "hello");
+  EXPECT_EQ(served_by, serving_id);
+}
+
+/// What was on its way when the loop stopped is closed with it.
+TEST(PosixNet, AStreamThatNobodyTakesOverIsClosed) {
+  const auto loop = MakePosixLoop();
+  auto other = MakePosixLoop();  // never runs
+  Echo client;
+  client.echo = false;
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    other->Adopt(std::move(stream), [](const auto&) { ADD_FAILURE() << "taken over"; });
+    other.reset();
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  ReceiveAll(*loop, (*listener)->local(), client);
+  EXPECT_TRUE(client.closed);
+}
+
 TEST(PosixNet, AReaderThatGoesAwayInMidFileEndsItsConnectionOnly) {
   const TemporaryDirectory directory;
   const auto disk = MakePosixDisk();

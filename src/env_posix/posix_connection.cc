@@ -112,6 +112,15 @@ uint32_t Connection::peer_user() {
   return credentials.uid;
 }
 
+std::shared_ptr<Connection> Connection::MoveTo(SocketHost& host) {
+  error_code error;
+  const auto protocol = socket_.local_endpoint(error).protocol();
+  Socket moved(host.context);
+  moved.assign(protocol, socket_.release(error), error);  // a socket that is in order cannot fail here
+  Close();
+  return std::make_shared<Connection>(host, std::move(moved), ends_, kind_);
+}
+
 // ---- receiving -----------------------------------------------------------------------------------------------------
 
 void Connection::WaitReadable() {

@@ -87,9 +87,8 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     return ListenOn(*this, endpoint, std::move(on_accept));
   }
 
-  base::Result<std::unique_ptr<env::Listener>> ListenShared(const env::Endpoint& endpoint,
-                                                            AcceptHandler on_accept) override {
-    return ListenOn(*this, endpoint, std::move(on_accept), true);
+  void Adopt(std::unique_ptr<env::Stream> stream, AcceptHandler on_accept) override {
+    AdoptStream(*this, std::move(stream), std::move(on_accept));
   }
 
   void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override {

@@ -1,6 +1,5 @@
-#include <sys/socket.h>
-
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "env_posix/acceptor_internal.h"
@@ -87,8 +86,7 @@ class Connector : public std::enable_shared_from_this<Connector> {
 }  // namespace
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
-                                                      env::Net::AcceptHandler on_accept, bool shared) {
-  using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+                                                      env::Net::AcceptHandler on_accept) {
   error_code error;
   tcp::resolver resolver(host.context);
   const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port),
@@ -100,7 +98,6 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   tcp::acceptor acceptor(host.context);
   acceptor.open(address.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error && shared) acceptor.set_option(ReusePort(true), error);
   if (!error) acceptor.bind(address, error);
   if (!error) acceptor.listen(1024, error);
   if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
@@ -109,6 +106,14 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
                          [&host, on_accept = std::move(on_accept)](tcp::socket socket) {
                            on_accept(MakeStream(host, std::move(socket)));
                          });
+}
+
+void AdoptStream(SocketHost& host, std::unique_ptr<env::Stream> stream, env::Net::AcceptHandler on_accept) {
+  auto moved = static_cast<StreamOn<env::Stream>&>(*stream).MoveTo(host);  // no other kind has a posix loop's net
+  asio::post(host.context, [&host, moved = std::move(moved), on_accept = std::move(on_accept)]() mutable {
+    host.BeginTurn();
+    on_accept(std::move(moved));
+  });
 }
 
 void ConnectTo(SocketHost& host, const env::Endpoint& endpoint, base::Duration timeout, env::Net::ConnectHandler done) {

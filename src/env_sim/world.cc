@@ -327,6 +327,11 @@ class HostNet final : public env::Net {
   base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept) override {
     return network_.Listen(machine_.host(), endpoint, std::move(on_accept));
   }
+  /// A machine here has one loop.
+  void Adopt(std::unique_ptr<env::Stream> stream, AcceptHandler on_accept) override {
+    machine_.loop().Post([shared = std::make_shared<std::unique_ptr<env::Stream>>(std::move(stream)),
+                          on_accept = std::move(on_accept)] { on_accept(std::move(*shared)); });
+  }
   void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override {
     network_.Connect(machine_, endpoint, timeout, std::move(done));
   }

@@ -46,21 +46,21 @@ base::Result<size_t> ShuffleRuntime::Start() {
     recovered = service_->Recover();
   });
   if (!recovered.ok()) return recovered;
-  base::Status listening;
+  std::vector<IoWorker*> workers;
   for (Thread& thread : io_) {
     RunOn(thread, [&] {
       thread.worker =
           std::make_unique<IoWorker>(*thread.loop, *thread.loop, *disk_, page_cache_.get(), log_, config_, *service_);
     });
     RunOn(core_, [&] { service_->AddWorker(*thread.worker); });
-    RunOn(thread, [&] {
-      env::Endpoint endpoint = config_.listen;
-      if (local_.port != 0) endpoint.port = local_.port;
-      listening = thread.worker->Listen(endpoint, io_.size() > 1);
-      local_ = thread.worker->local();
-    });
-    if (!listening.ok()) return listening.error();
+    workers.push_back(thread.worker.get());
   }
+  base::Status listening;
+  RunOn(io_.front(), [&] {
+    listening = workers.front()->Listen(config_.listen, {workers.begin() + 1, workers.end()});
+    local_ = workers.front()->local();
+  });
+  if (!listening.ok()) return listening.error();
   // Readers of this host ask for little more than descriptors: one thread has room for them all.
   RunOn(io_.front(), [&] {
     const bool everywhere = config_.listen.host == "0.0.0.0" || config_.listen.host == "::";

@@ -16,7 +16,7 @@ void ShuffleNode::Start() {
   worker_ = std::make_unique<process::shuffle::IoWorker>(machine_.loop(), machine_.net(), disk_, nullptr, log_, config_,
                                                          *service_);
   service_->AddWorker(*worker_);
-  if (const base::Status listening = worker_->Listen(config_.listen, false); !listening.ok()) {
+  if (const base::Status listening = worker_->Listen(config_.listen); !listening.ok()) {
     ledger_.Violation(machine_.host() + " cannot listen: " + listening.error().message);
   }
 }

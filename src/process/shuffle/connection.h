@@ -91,6 +91,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
 
   const uint64_t id_;
   IoWorker& worker_;
+  const IoWorker::Seat seat_ = worker_.seat();
   std::unique_ptr<env::Stream> stream_;
   env::LocalStream* const local_ = nullptr;  // stream_, of a client on this host
   std::string output_;

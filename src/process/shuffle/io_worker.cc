@@ -48,12 +48,25 @@ IoWorker::~IoWorker() {
   connections_.clear();
 }
 
-base::Status IoWorker::Listen(const env::Endpoint& endpoint, bool shared) {
-  auto on_accept = [this](std::unique_ptr<env::Stream> stream) { Accept(std::move(stream)); };
-  auto listener = shared ? net_.ListenShared(endpoint, on_accept) : net_.Listen(endpoint, on_accept);
+base::Status IoWorker::Listen(const env::Endpoint& endpoint, std::vector<IoWorker*> others) {
+  others_ = std::move(others);
+  auto listener = net_.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) { HandOut(std::move(stream)); });
   if (!listener.ok()) return listener.error();
   listener_ = std::move(*listener);
   return {};
+}
+
+/// To whoever has the fewest connections: the kernel would spread them by a hash (SO_REUSEPORT), and of four often put
+/// three or all on one thread.
+void IoWorker::HandOut(std::unique_ptr<env::Stream> stream) {
+  IoWorker* taker = this;
+  for (IoWorker* other : others_) {
+    if (other->seats_taken() < taker->seats_taken()) taker = other;
+  }
+  if (taker == this) return Accept(std::move(stream));
+  taker->net_.Adopt(std::move(stream), [taker, alive = std::weak_ptr(taker->alive_), seat = taker->seats_](auto moved) {
+    if (!alive.expired()) taker->Accept(std::move(moved));
+  });
 }
 
 base::Status IoWorker::ListenLocal(env::LocalNet& net, const std::string& name) {

@@ -71,8 +71,8 @@ class IoWorker {
   IoWorker& operator=(const IoWorker&) = delete;
   ~IoWorker();
 
-  /// `shared`: other workers listen on the same endpoint.
-  base::Status Listen(const env::Endpoint& endpoint, bool shared);
+  /// Accepts connections for itself and for `others`, workers of other threads that outlive it.
+  base::Status Listen(const env::Endpoint& endpoint, std::vector<IoWorker*> others = {});
   /// As Listen, for readers on this host, which get long blocks as open files. Whoever may connect there has the same
   /// session, authentication and rights as over TCP. Not where connections are to be encrypted.
   base::Status ListenLocal(env::LocalNet& net, const std::string& name);
@@ -116,7 +116,14 @@ class IoWorker {
   void Drop(uint64_t id);
   Connection* Find(uint64_t id);
 
+  /// One copy for every connection that is here or on its way here.
+  using Seat = std::shared_ptr<const bool>;
+  const Seat& seat() const { return seats_; }
+
  private:
+  /// May be asked from any thread.
+  long seats_taken() const { return seats_.use_count(); }
+  void HandOut(std::unique_ptr<env::Stream> stream);
   template <class Stream>
   void Accept(std::unique_ptr<Stream> stream);
   void Tick();
@@ -136,6 +143,8 @@ class IoWorker {
   uint64_t registry_version_ = 1;
   std::unique_ptr<env::Listener> listener_;
   std::unique_ptr<env::Listener> local_listener_;
+  std::vector<IoWorker*> others_;
+  const Seat seats_ = std::make_shared<const bool>(true);
   std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t last_connection_ = 0;
   int64_t queued_bytes_ = 0;

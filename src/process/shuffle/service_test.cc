@@ -123,7 +123,7 @@ class ShuffleService : public testing::Test {
     worker_ =
         std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), nullptr, log_, config_, *service_);
     service_->AddWorker(*worker_);
-    ASSERT_TRUE(worker_->Listen(config_.listen, false).ok());
+    ASSERT_TRUE(worker_->Listen(config_.listen).ok());
   }
   void CrashAndStart() {
     worker_.reset();
@@ -171,6 +171,42 @@ class ShuffleService : public testing::Test {
   std::unique_ptr<Service> service_;
   std::unique_ptr<IoWorker> worker_;
 };
+
+TEST_F(ShuffleService, ConnectionsGoToTheThreadWithTheFewest) {
+  service_ = std::make_unique<Service>(server_.loop(), server_.disk(), &server_.store(), log_, config_);
+  std::vector<std::unique_ptr<IoWorker>> workers;
+  for (int i = 0; i < 3; ++i) {
+    workers.push_back(
+        std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), nullptr, log_, config_, *service_));
+    service_->AddWorker(*workers.back());
+  }
+  ASSERT_TRUE(workers[0]->Listen(config_.listen, {workers[1].get(), workers[2].get()}).ok());
+  const auto counts = [&] {
+    std::vector<size_t> out;
+    for (const auto& worker : workers) out.push_back(worker->Metrics().connections);
+    return out;
+  };
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 6; ++i) {  // together: most are on their way when the last is given its place
+    client_.net().Connect(config_.listen, Duration::Seconds(1), [&](auto stream) {
+      ASSERT_TRUE(stream.ok());
+      clients.push_back(std::make_unique<Client>(*std::move(stream)));
+    });
+  }
+  Run(Duration::Millis(100));
+  EXPECT_THAT(counts(), ElementsAre(2, 2, 2));
+  for (const auto& client : clients) EXPECT_THAT(Ask(*client, Registration()), ElementsAre("RpcResponse"));
+
+  clients.erase(clients.begin() + 1);  // they were given to the workers in turns
+  Run(Duration::Millis(100));
+  EXPECT_THAT(counts(), ElementsAre(2, 1, 2));
+  clients.push_back(Connect());
+  EXPECT_THAT(counts(), ElementsAre(2, 2, 2));
+  clients.clear();
+  Run(Duration::Millis(100));
+  EXPECT_THAT(counts(), ElementsAre(0, 0, 0));
+  workers.front().reset();  // it listens for the others
+}
 
 TEST_F(ShuffleService, ServesAcrossACrash) {
   Start();
@@ -566,7 +602,7 @@ TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
     Service service(*loop, *disk_, nullptr, log, config);
     IoWorker worker(*loop, *loop, *disk_, cold ? &nothing_in_memory : nullptr, log, config, service);
     service.AddWorker(worker);
-    ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+    ASSERT_TRUE(worker.Listen(config.listen).ok());
 
     class Reader final : public env::StreamHandler {
      public:
@@ -720,7 +756,7 @@ TEST_F(RealDisk, AThousandRequestsOnEachOfAThousandConnectionsThatDoNotRead) {
   Service service(*loop, *disk_, nullptr, log, config);
   IoWorker worker(*loop, *loop, *disk_, nullptr, log, config, service);
   service.AddWorker(worker);
-  ASSERT_TRUE(worker.Listen({"127.0.0.1", 0}, false).ok());
+  ASSERT_TRUE(worker.Listen({"127.0.0.1", 0}).ok());
   std::thread serving([&] { loop->Run(); });
   {
     const PlainClient first(worker.local(), 1 << 20);
@@ -808,7 +844,7 @@ TEST_F(RealDisk, ADiskThatDoesNotAnswerHoldsUpNobodyElse) {
   Service service(*loop, disk, nullptr, log, config);
   IoWorker worker(*loop, *loop, disk, &cold, log, config, service);
   service.AddWorker(worker);
-  ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+  ASSERT_TRUE(worker.Listen(config.listen).ok());
   const auto connect = [&] {
     std::unique_ptr<Client> out;
     loop->Connect(worker.local(), Duration::Seconds(5), [&](auto stream) {
@@ -939,7 +975,7 @@ TEST_F(RealDisk, ApplicationsShareTheBandwidthNotTheirConnections) {
     Service service(*loop, *disk_, nullptr, log, config);
     IoWorker worker(*loop, *loop, *disk_, nullptr, log, config, service);
     service.AddWorker(worker);
-    ASSERT_TRUE(worker.Listen(config.listen, true).ok());
+    ASSERT_TRUE(worker.Listen(config.listen).ok());
     std::vector<std::unique_ptr<Fetcher>> many;
     for (int i = 0; i < 8; ++i) {
       many.push_back(std::make_unique<Fetcher>(*loop, worker.local(), "many", root_ + "/roots/b", blocks));
