@@ -120,7 +120,7 @@ class Bench {
     worker_ =
         std::make_unique<shuffle::IoWorker>(*loop_, server_.net(), server_.disk(), nullptr, log_, config_, *service_);
     service_->AddWorker(*worker_);
-    static_cast<void>(worker_->Listen(config_.listen, false));
+    static_cast<void>(worker_->Listen(config_.listen));
   }
 
   std::unique_ptr<Client> Connect() {
