@@ -66,7 +66,8 @@ void AddShuffle(CLI::App& app, int& exit_code) {
   command->add_option("--properties-file", options.properties_file, "spark-defaults.conf");
   command->add_option("--conf", options.conf, "spark.key=value, over the file")->expected(1)->take_all();
   command->add_option("--answer-as", options.answer_as, "3.5 or 4.3 (default): whose answers where they differ");
-  command->add_option("--io-threads", options.io_threads, "Threads for connections (one a core, at most 8)");
+  command->add_option("--io-threads", options.io_threads,
+                      "Threads for connections (one a core, at most 8; with --answer-as 3.5: one)");
   command->add_option("--web-port", words->web_port, "Port of the status page on loopback");
   command->add_option("--log-file", options.log_file, "Log here instead of stderr");
   command->add_flag("--verbose", words->verbose, "Log more");

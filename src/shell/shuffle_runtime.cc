@@ -112,6 +112,9 @@ void ShuffleRuntime::Stop(base::Duration limit) {
       });
     }
     for (auto& done : drained) done.get_future().wait();
+    RunOn(core_, [&] {
+      if (service_) service_->ForgetWorkers();
+    });
   }
   for (Thread& thread : io_) {
     if (!thread.thread.joinable()) continue;

@@ -312,7 +312,9 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
       out.io_threads <= 0 && threads != properties->end()) {
     out.io_threads = std::atoi(threads->second.c_str());
   }
-  if (out.io_threads <= 0) out.io_threads = static_cast<int>(std::thread::hardware_concurrency());
+  // In 3.5's way any connection may read a stream, so all must be on one thread.
+  const bool one_thread = config.session.answer_as == endpoints::shuffle::AnswerAs::kSpark35;
+  if (out.io_threads <= 0) out.io_threads = one_thread ? 1 : static_cast<int>(std::thread::hardware_concurrency());
   out.io_threads = std::clamp(out.io_threads, 1, 8);
   ShareAmongThreads(out.io_threads, config);
   WarnOfSparksStore(config.core.local_roots, out.warnings);

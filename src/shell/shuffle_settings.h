@@ -20,9 +20,9 @@ struct ShuffleOptions {
   std::string properties_file;           // spark-defaults.conf
   std::vector<std::string> conf;         // spark.key=value, over the file
   std::string answer_as;                 // "3.5" or "4.3"
-  int io_threads = 0;                    // 0: spark.shuffle.io.serverThreads, else one a core up to 8
-  std::optional<uint16_t> web_port;      // status on loopback; default: one the system gives
-  std::string log_file;                  // empty: stderr
+  int io_threads = 0;  // 0: spark.shuffle.io.serverThreads, else one a core up to 8 (answering as 3.5: one)
+  std::optional<uint16_t> web_port;  // status on loopback; default: one the system gives
+  std::string log_file;              // empty: stderr
   env::LogLevel log_level = env::LogLevel::kInfo;
 };
 

@@ -79,6 +79,14 @@ TEST(ShuffleSettings, SparksKeys) {
   EXPECT_EQ(config.index_cache_bytes, 32u << 20) << "each thread has its share";
 }
 
+TEST(ShuffleSettings, AnsweringAs35TakesOneThreadUnlessTold) {
+  ShuffleOptions options = Options({});
+  options.answer_as = "3.5";
+  EXPECT_EQ(ReadShuffleSettings(options)->io_threads, 1);
+  options.io_threads = 3;
+  EXPECT_EQ(ReadShuffleSettings(options)->io_threads, 3);
+}
+
 TEST(ShuffleSettings, WhatCannotBeHonouredIsRefused) {
   const auto error = [](ShuffleOptions options) {
     const auto settings = ReadShuffleSettings(options);

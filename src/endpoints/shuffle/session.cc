@@ -13,6 +13,7 @@ namespace transport = wire::spark_transport;
 namespace messages = wire::spark_shuffle;
 
 constexpr std::string_view kMergerId = "shuffle-push-merger";
+constexpr const char* kUnknownStream = "java.lang.IllegalArgumentException: Unknown stream ID.";
 constexpr std::string_view kNoMerge = "java.lang.UnsupportedOperationException: Cannot handle shuffle block merge";
 constexpr std::string_view kUnauthenticated = "java.lang.SecurityException: Unauthenticated call to ";
 /// ChunkFetchSuccess counts its body in the frame's length.
@@ -313,24 +314,28 @@ void Session::OnStream(std::string_view text) {
   ServeBlock(*stream_id, *chunk_index);
 }
 
+/// A stream of another application or connection.
+std::string Session::NotYours(int64_t stream_id, const std::string& app) const {
+  const std::string stream = std::to_string(stream_id);
+  if (client_id_ && *client_id_ != app) {
+    return "java.lang.SecurityException: Client " + *client_id_ + " not authorized to read stream " + stream +
+           " (app " + app + ").";
+  }
+  return "java.lang.SecurityException: Channel not authorized to read stream " + stream +
+         ": streams may only be read from the connection that registered them.";
+}
+
 /// checkAuthorization and the first half of getChunk.
 base::Result<BlockStream*> Session::CheckStream(int64_t stream_id, int32_t chunk_index) {
   BlockStream* stream = streams_.Find(stream_id);
   const bool strict = config_.answer_as == AnswerAs::kSpark43;
   if (stream == nullptr) {
-    if (strict || client_id_) return base::Error{"java.lang.IllegalArgumentException: Unknown stream ID."};
+    if (strict || client_id_) return base::Error{kUnknownStream};
     return base::Error{"java.lang.IllegalStateException: Requested chunk not available since streamId " +
                        std::to_string(stream_id) + " is closed"};
   }
-  if (client_id_ && *client_id_ != stream->app()) {
-    return base::Error{"java.lang.SecurityException: Client " + *client_id_ + " not authorized to read stream " +
-                       std::to_string(stream_id) + " (app " + stream->app() + ")."};
-  }
-  if (strict && stream->owner != id_) {
-    return base::Error{"java.lang.SecurityException: Channel not authorized to read stream " +
-                       std::to_string(stream_id) +
-                       ": streams may only be read from the connection that registered them."};
-  }
+  if (client_id_ && *client_id_ != stream->app()) return base::Error{NotYours(stream_id, stream->app())};
+  if (strict && stream->owner != id_) return base::Error{NotYours(stream_id, stream->app())};
   if (chunk_index != stream->next_chunk) {
     return base::Error{"java.lang.IllegalStateException: Received out-of-order chunk index " +
                        std::to_string(chunk_index) + " (expected " + std::to_string(stream->next_chunk) + ")"};
@@ -348,7 +353,13 @@ void Session::ServeBlock(int64_t stream_id, int32_t chunk_index) {
   stream_id_ = stream_id;
   chunk_index_ = chunk_index;
   const auto checked = CheckStream(stream_id, chunk_index);
-  if (!checked.ok()) return FailBlock(checked.error().message);
+  if (!checked.ok()) {
+    if (config_.answer_as != AnswerAs::kSpark43 || streams_.Find(stream_id) != nullptr) {
+      return FailBlock(checked.error().message);
+    }
+    waiting_ = Waiting::kBlock;
+    return host_.FindStream(stream_id);
+  }
   BlockStream& stream = **checked;
   ++stream.next_chunk;
   const auto block = stream.Peek();
@@ -367,6 +378,14 @@ void Session::FinishBlock(BlockResult result) {
   FL_CHECK(waiting_ == Waiting::kBlock, "a block that was not waited for");
   waiting_ = Waiting::kNothing;
   SendBlock(std::move(result));
+  Pump();
+}
+
+void Session::FinishStream(const std::optional<std::string>& app) {
+  if (closed_) return;
+  FL_CHECK(waiting_ == Waiting::kBlock, "a stream that was not asked for");
+  waiting_ = Waiting::kNothing;
+  FailBlock(app ? NotYours(stream_id_, *app) : kUnknownStream);
   Pump();
 }
 

@@ -80,7 +80,7 @@ struct BlockResult {
 };
 
 /// What a session needs of the process that holds it. Questions without an answer in the call are answered by
-/// Session::FinishRpc or FinishBlock, in a later turn.
+/// Session::FinishRpc, FinishBlock or FinishStream, in a later turn.
 class SessionHost {
  public:
   virtual ~SessionHost() = default;
@@ -103,6 +103,8 @@ class SessionHost {
 
   // ---- questions
   virtual BlockResult OpenBlock(BlockStream& stream, const BlockRef& block) = 0;
+  /// Whose stream it is that this session's StreamTable does not know; answered by FinishStream.
+  virtual void FindStream(int64_t stream_id) = 0;
   virtual const model::shuffle::Executor* FindExecutor(std::string_view app, std::string_view executor) = 0;
   /// Answered by FinishRpc with an empty body once stored.
   virtual void RegisterExecutor(wire::spark_shuffle::RegisterExecutor request) = 0;
@@ -138,6 +140,8 @@ class Session {
   /// Answers the waiting RPC: the response's body, or the first line of the failure.
   void FinishRpc(base::Result<std::string> body);
   void FinishBlock(BlockResult result);
+  /// Answers FindStream: nullopt where nobody knows the stream.
+  void FinishStream(const std::optional<std::string>& app);
   /// The connection is gone.
   void Close();
   bool closed() const { return closed_; }
@@ -175,6 +179,7 @@ class Session {
   void OnChunk(int64_t stream_id, int32_t chunk_index);
   void OnStream(std::string_view text);
   void ServeBlock(int64_t stream_id, int32_t chunk_index);
+  std::string NotYours(int64_t stream_id, const std::string& app) const;
   base::Result<BlockStream*> CheckStream(int64_t stream_id, int32_t chunk_index);
   void SendBlock(BlockResult result);
   bool MayPass(const BlockResult& result) const;

@@ -26,6 +26,7 @@ class FuzzHost final : public SessionHost {
     if (result.kind == BlockResult::Kind::kLater) block_waits = true;
     return result;
   }
+  void FindStream(int64_t) override { stream_waits = true; }
   const fairlead::model::shuffle::Executor* FindExecutor(std::string_view, std::string_view executor) override {
     return executor == "1" ? &executor_ : nullptr;
   }
@@ -48,6 +49,7 @@ class FuzzHost final : public SessionHost {
   bool closing = false;
   bool rpc_waits = false;
   bool block_waits = false;
+  bool stream_waits = false;
 
  private:
   fairlead::model::shuffle::Executor executor_{{{"/r/a", 0, "a"}}, 64, "m", 1};
@@ -77,6 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         session.FinishRpc(std::string("body"));
       } else if (std::exchange(host.block_waits, false)) {
         session.FinishBlock({});
+      } else if (std::exchange(host.stream_waits, false)) {
+        session.FinishStream(std::nullopt);
       } else {
         session.Resume();
       }

@@ -44,6 +44,7 @@ class TestHost final : public SessionHost {
     result.kind = BlockResult::Kind::kLater;
     return result;
   }
+  void FindStream(int64_t stream_id) override { wanted_streams.push_back(stream_id); }
   const model::shuffle::Executor* FindExecutor(std::string_view, std::string_view executor) override {
     return executor == "1" || executor == "2" ? &executor_ : nullptr;
   }
@@ -66,6 +67,7 @@ class TestHost final : public SessionHost {
   int64_t block_length = 40;
   transport::ChannelCipher* cipher = nullptr;
   std::vector<BlockRef> opened;
+  std::vector<int64_t> wanted_streams;
   std::vector<std::string> registered;
   std::vector<std::string> removed;
   std::string belongs_to;
@@ -174,6 +176,20 @@ TEST_F(SessionTest, ALateBlockKeepsTheOrder) {
   EXPECT_THAT(Answers(), ElementsAre("ChunkFetchFailure 1000 java.io.IOException: gone", "ChunkFetchSuccess 1000"));
   // Spark's iterator does not move on when a block cannot be opened.
   EXPECT_EQ(host_.opened[1].start, 0);
+}
+
+TEST_F(SessionTest, AStreamOfAnotherThreadIsRefusedAsOneOfAnotherConnection) {
+  std::string both;
+  transport::AppendChunkFetchRequest(both, 77, 0);
+  transport::AppendChunkFetchRequest(both, 78, 0);
+  session().OnBytes(both);
+  EXPECT_THAT(host_.wanted_streams, ElementsAre(77)) << "one after another";
+  session().FinishStream("app");
+  session().FinishStream(std::nullopt);
+  EXPECT_THAT(host_.wanted_streams, ElementsAre(77, 78));
+  EXPECT_THAT(Answers(), ElementsAre("ChunkFetchFailure 77 java.lang.SecurityException: Channel not authorized to read "
+                                     "stream 77: streams may only be read from the connection that registered them.",
+                                     "ChunkFetchFailure 78 java.lang.IllegalArgumentException: Unknown stream ID."));
 }
 
 TEST_F(SessionTest, CloseDropsItsStreams) {

@@ -356,6 +356,17 @@ void Connection::FinishBlock(const Executor& executor, const BlockRef& block, bo
   Settle();
 }
 
+void Connection::FindStream(int64_t stream_id) {
+  worker_.owner().FindStream(
+      stream_id, worker_.loop(),
+      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](const std::optional<std::string>& app) {
+        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+        if (connection == nullptr) return;
+        connection->session_.FinishStream(app);
+        connection->Settle();
+      });
+}
+
 const Executor* Connection::FindExecutor(std::string_view app, std::string_view executor) {
   pinned_ = worker_.registry()->FindShared(app, executor);
   return pinned_.get();

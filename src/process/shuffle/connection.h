@@ -47,6 +47,7 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   bool Full() const override;
   endpoints::shuffle::BlockResult OpenBlock(endpoints::shuffle::BlockStream& stream,
                                             const endpoints::shuffle::BlockRef& block) override;
+  void FindStream(int64_t stream_id) override;
   const model::shuffle::Executor* FindExecutor(std::string_view app, std::string_view executor) override;
   void RegisterExecutor(wire::spark_shuffle::RegisterExecutor request) override;
   void RemoveBlocks(const model::shuffle::Executor& executor, std::vector<std::string> files) override;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,6 +58,9 @@ class RegistryOwner {
   /// `done` runs on the worker's loop, after the worker was given the registry that knows of it. Empty: success.
   virtual void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,
                         std::function<void(std::string error)> done) = 0;
+  /// `done` runs on the worker's loop, with the application whose open stream that is on any worker.
+  virtual void FindStream(int64_t stream_id, env::Loop& reply_on,
+                          std::function<void(const std::optional<std::string>& app)> done) = 0;
   /// Files of this registration were removed: every worker must let go of them.
   virtual void FilesRemoved(uint64_t generation) = 0;
 };

@@ -1,5 +1,6 @@
 #include "process/shuffle/service.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "process/shuffle/block_work.h"
@@ -217,26 +218,47 @@ void Service::Run(events::Drained& effect) {
   if (drained_) std::exchange(drained_, nullptr)(std::move(effect.reason));
 }
 
-void Service::CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done) {
+template <class Answer>
+void Service::AskWorkers(std::function<Answer(IoWorker&)> ask, std::function<void(std::vector<Answer>)> done) {
   struct Gathering {
-    std::vector<WorkerMetrics> all;
+    std::vector<Answer> all;
     size_t missing;
-    std::function<void(std::vector<WorkerMetrics>)> done;
+    std::function<void(std::vector<Answer>)> done;
   };
   auto gathering = std::make_shared<Gathering>(Gathering{{}, workers_.size(), std::move(done)});
   if (workers_.empty()) {
     return loop_.Post([gathering] { gathering->done({}); });
   }
   for (IoWorker* worker : workers_) {
-    worker->loop().Post([this, alive = std::weak_ptr(alive_), worker, gathering] {
+    worker->loop().Post([this, alive = std::weak_ptr(alive_), worker, gathering, ask] {
       if (alive.expired()) return;
-      loop_.Post([alive, gathering, metrics = worker->Metrics()] {
+      loop_.Post([alive, gathering, answer = ask(*worker)] {
         if (alive.expired()) return;
-        gathering->all.push_back(metrics);
+        gathering->all.push_back(answer);
         if (--gathering->missing == 0) gathering->done(std::move(gathering->all));
       });
     });
   }
+}
+
+void Service::CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done) {
+  AskWorkers<WorkerMetrics>([](IoWorker& worker) { return worker.Metrics(); }, std::move(done));
+}
+
+void Service::FindStream(int64_t stream_id, env::Loop& reply_on,
+                         std::function<void(const std::optional<std::string>& app)> done) {
+  using App = std::optional<std::string>;
+  const auto ask = [stream_id](IoWorker& worker) {
+    const auto* stream = worker.streams().Find(stream_id);
+    return stream == nullptr ? App() : App(stream->app());
+  };
+  loop_.Post([this, alive = std::weak_ptr(alive_), ask, &reply_on, done = std::move(done)] {
+    if (alive.expired()) return;
+    AskWorkers<App>(ask, [&reply_on, done](const std::vector<App>& apps) {
+      const auto found = std::find_if(apps.begin(), apps.end(), [](const App& app) { return app.has_value(); });
+      reply_on.Post([done, app = found == apps.end() ? App() : *found] { done(app); });
+    });
+  });
 }
 
 std::string SecretInPayload(const std::string& payload) {

@@ -30,6 +30,8 @@ class Service final : public RegistryOwner {
   base::Result<size_t> Recover();
   /// A worker on `loop`, which must have been created for this service's config. Call on the core's loop.
   void AddWorker(IoWorker& worker);
+  /// Before workers on loops of other threads are destroyed: nothing is asked of them any more. On the core's loop.
+  void ForgetWorkers() { workers_.clear(); }
 
   // ---- the auxiliary service's face
   using Done = std::function<void(const std::string& error)>;
@@ -50,6 +52,8 @@ class Service final : public RegistryOwner {
   // ---- RegistryOwner, from any worker's thread
   void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,
                 std::function<void(std::string error)> done) override;
+  void FindStream(int64_t stream_id, env::Loop& reply_on,
+                  std::function<void(const std::optional<std::string>& app)> done) override;
   void FilesRemoved(uint64_t generation) override;
 
  private:
@@ -61,6 +65,9 @@ class Service final : public RegistryOwner {
   void Run(model::shuffle::Probe& effect);
   void Run(model::shuffle::Forgotten& effect);
   void Run(model::shuffle::Drained& effect);
+  /// `ask` runs on each worker's loop, `done` with all answers on the core's.
+  template <class Answer>
+  void AskWorkers(std::function<Answer(IoWorker&)> ask, std::function<void(std::vector<Answer>)> done);
   void Publish();
   void ArmTimer();
   uint64_t Token(Done done);

@@ -125,6 +125,20 @@ class ShuffleService : public testing::Test {
     service_->AddWorker(*worker_);
     ASSERT_TRUE(worker_->Listen(config_.listen).ok());
   }
+  /// On one loop, as if on several; the first accepts for all.
+  std::vector<std::unique_ptr<IoWorker>> StartWorkers(int count) {
+    service_ = std::make_unique<Service>(server_.loop(), server_.disk(), &server_.store(), log_, config_);
+    std::vector<std::unique_ptr<IoWorker>> workers;
+    std::vector<IoWorker*> others;
+    for (int i = 0; i < count; ++i) {
+      workers.push_back(
+          std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), nullptr, log_, config_, *service_));
+      service_->AddWorker(*workers.back());
+      if (i > 0) others.push_back(workers.back().get());
+    }
+    EXPECT_TRUE(workers.front()->Listen(config_.listen, others).ok());
+    return workers;
+  }
   void CrashAndStart() {
     worker_.reset();
     service_.reset();
@@ -173,14 +187,7 @@ class ShuffleService : public testing::Test {
 };
 
 TEST_F(ShuffleService, ConnectionsGoToTheThreadWithTheFewest) {
-  service_ = std::make_unique<Service>(server_.loop(), server_.disk(), &server_.store(), log_, config_);
-  std::vector<std::unique_ptr<IoWorker>> workers;
-  for (int i = 0; i < 3; ++i) {
-    workers.push_back(
-        std::make_unique<IoWorker>(server_.loop(), server_.net(), server_.disk(), nullptr, log_, config_, *service_));
-    service_->AddWorker(*workers.back());
-  }
-  ASSERT_TRUE(workers[0]->Listen(config_.listen, {workers[1].get(), workers[2].get()}).ok());
+  const auto workers = StartWorkers(3);
   const auto counts = [&] {
     std::vector<size_t> out;
     for (const auto& worker : workers) out.push_back(worker->Metrics().connections);
@@ -205,7 +212,19 @@ TEST_F(ShuffleService, ConnectionsGoToTheThreadWithTheFewest) {
   clients.clear();
   Run(Duration::Millis(100));
   EXPECT_THAT(counts(), ElementsAre(0, 0, 0));
-  workers.front().reset();  // it listens for the others
+}
+
+TEST_F(ShuffleService, AStreamOfAnotherThreadIsRefusedAsOneOfAnotherConnection) {
+  const auto workers = StartWorkers(2);
+  const auto owner = Connect();
+  const auto other = Connect();
+  Ask(*owner, Registration());
+  Ask(*owner, Fetch({0, 1}));
+  other->stream_id = owner->stream_id;
+  EXPECT_THAT(AskChunk(*other, 0), ElementsAre(HasSubstr("Channel not authorized to read stream")));
+  other->stream_id += 1;
+  EXPECT_THAT(AskChunk(*other, 0), ElementsAre(HasSubstr("Unknown stream ID.")));
+  EXPECT_THAT(AskChunk(*owner, 0), ElementsAre("ChunkFetchSuccess"));
 }
 
 TEST_F(ShuffleService, ServesAcrossACrash) {
