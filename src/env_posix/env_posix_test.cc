@@ -212,6 +212,16 @@ int ConnectPlainly(uint16_t port) {
   return fd;
 }
 
+TEST(PosixNet, APortThatIsTakenIsRefused) {
+  const auto loop = MakePosixLoop(), other = MakePosixLoop();
+  const auto ignore = [](const auto&) {};
+  const auto first = loop->Listen({"127.0.0.1", 0}, ignore);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  const auto second = other->Listen((*first)->local(), ignore);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, EADDRINUSE);
+}
+
 TEST(PosixNet, AStreamGoesOnOnTheLoopThatTakesItOver) {
   const auto accepting = MakePosixLoop(), serving = MakePosixLoop(), asking = MakePosixLoop();
   std::thread accepting_thread([&] { accepting->Run(); }), serving_thread([&] { serving->Run(); });
