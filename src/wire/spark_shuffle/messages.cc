@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "base/bytes.h"
+#include "wire/spark_shuffle/layout.h"
+#include "wire/spark_transport/java_text.h"
 
 namespace fairlead::wire::spark_shuffle {
 namespace {
@@ -29,10 +31,11 @@ class Reader {
     if (failed_ || !CheckLength(length, 1)) return {};
     return std::string(Take(static_cast<size_t>(length)));
   }
+  std::string Text() { return wire::spark_transport::JavaText(Blob()); }
 
   std::vector<std::string> Strings() {
     std::vector<std::string> out;
-    ForEach(4, [&] { out.push_back(Blob()); });
+    ForEach(4, [&] { out.push_back(Text()); });
     return out;
   }
   std::vector<int32_t> Ints() {
@@ -57,6 +60,12 @@ class Reader {
   bool NextIsZero() const {
     const std::string_view rest = body_.substr(position_);
     return rest.size() < 4 || rest.substr(0, 4) == std::string_view("\0\0\0\0", 4);
+  }
+  /// Fails as Java does for a count that cannot be; what a count announces is not read.
+  void CheckBitmaps() {
+    const size_t begin = position_;
+    const int32_t count = I32();
+    if (!failed_ && CheckLength(count, dialect_ == Dialect::kSpark43 ? 8 : 4)) position_ = begin;
   }
   std::string Rest() { return std::string(Take(body_.size() - position_)); }
 
@@ -135,53 +144,53 @@ class Reader {
 // ---- decoding: one overload a message, in wire order ---------------------------------------------------------------
 
 void Read(Reader& in, OpenBlocks& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.block_ids = in.Strings();
 }
 void Read(Reader& in, UploadBlock& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
-  m.block_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
+  m.block_id = in.Text();
   m.metadata = in.Blob();
   m.data = in.Blob();
 }
 void Read(Reader& in, RegisterExecutor& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.local_dirs = in.Strings();
   m.sub_dirs_per_local_dir = in.I32();
-  m.shuffle_manager = in.Blob();
+  m.shuffle_manager = in.Text();
 }
 void Read(Reader& in, StreamHandle& m) {
   m.stream_id = in.I64();
   m.num_chunks = in.I32();
 }
 void Read(Reader& in, RegisterDriver& m) {
-  m.app_id = in.Blob();
+  m.app_id = in.Text();
   m.heartbeat_timeout_ms = in.I64();
 }
-void Read(Reader& in, ShuffleServiceHeartbeat& m) { m.app_id = in.Blob(); }
+void Read(Reader& in, ShuffleServiceHeartbeat& m) { m.app_id = in.Text(); }
 void Read(Reader& in, UploadBlockStream& m) {
-  m.block_id = in.Blob();
+  m.block_id = in.Text();
   m.metadata = in.Blob();
 }
 void Read(Reader& in, RemoveBlocks& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.block_ids = in.Strings();
 }
 void Read(Reader& in, BlocksRemoved& m) { m.num_removed = in.I32(); }
 void Read(Reader& in, FetchShuffleBlocks& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.shuffle_id = in.I32();
   m.map_ids = in.Longs();
   m.reduce_ids = in.Lists();
   m.batch = in.Bool();
 }
 void Read(Reader& in, GetLocalDirsForExecutors& m) {
-  m.app_id = in.Blob();
+  m.app_id = in.Text();
   m.exec_ids = in.Strings();
 }
 void Read(Reader& in, LocalDirsForExecutors& m) {
@@ -190,7 +199,7 @@ void Read(Reader& in, LocalDirsForExecutors& m) {
   m.all_dirs = in.Strings();
 }
 void Read(Reader& in, PushBlockStream& m) {
-  m.app_id = in.Blob();
+  m.app_id = in.Text();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
@@ -199,7 +208,7 @@ void Read(Reader& in, PushBlockStream& m) {
   m.index = in.I32();
 }
 void Read(Reader& in, FinalizeShuffleMerge& m) {
-  m.app_id = in.Blob();
+  m.app_id = in.Text();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
@@ -212,25 +221,26 @@ void Read(Reader& in, MergeStatuses& m) {
     m.reduce_ids = in.Ints();
     m.sizes = in.Longs();
   } else {
+    in.CheckBitmaps();
     m.rest = in.Rest();
   }
 }
 void Read(Reader& in, FetchShuffleBlockChunks& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
   m.reduce_ids = in.Ints();
   m.chunk_ids = in.Lists();
 }
 void Read(Reader& in, DiagnoseCorruption& m) {
-  m.app_id = in.Blob();
-  m.exec_id = in.Blob();
+  m.app_id = in.Text();
+  m.exec_id = in.Text();
   m.shuffle_id = in.I32();
   m.map_id = in.I64();
   m.reduce_id = in.I32();
   m.checksum = in.I64();
-  m.algorithm = in.Blob();
+  m.algorithm = in.Text();
 }
 void Read(Reader& in, CorruptionCause& m) {
   const uint8_t ordinal = in.U8();
@@ -242,7 +252,7 @@ void Read(Reader& in, CorruptionCause& m) {
 }
 void Read(Reader& in, BlockPushReturnCode& m) {
   m.code = in.U8();
-  m.failed_block_id = in.Blob();
+  m.failed_block_id = in.Text();
   constexpr uint8_t kCodes = 5;  // BlockPushNonFatalFailure.ReturnCode
   if (m.code >= kCodes) {
     in.Fail("java.lang.IllegalArgumentException: Unknown block push return code: " +
@@ -250,7 +260,7 @@ void Read(Reader& in, BlockPushReturnCode& m) {
   }
 }
 void Read(Reader& in, RemoveShuffleMerge& m) {
-  m.app_id = in.Blob();
+  m.app_id = in.Text();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
@@ -395,10 +405,9 @@ std::string Print(const BlockPushReturnCode& m) {
 }
 /// java.util.Objects.hash over a string and a long, as the Mesos message's hashCode.
 std::string Print(const RegisterDriver& m) {
-  uint32_t text = 0;
-  for (const char c : m.app_id) text = text * 31 + static_cast<uint8_t>(c);
   const auto time = static_cast<uint64_t>(m.heartbeat_timeout_ms);
-  const uint32_t hash = (31 + text) * 31 + static_cast<uint32_t>(time ^ (time >> 32));
+  const uint32_t hash =
+      (31 + static_cast<uint32_t>(JavaHash(m.app_id))) * 31 + static_cast<uint32_t>(time ^ (time >> 32));
   char hex[9];
   std::snprintf(hex, sizeof hex, "%x", hash);
   return std::string("org.apache.spark.network.shuffle.protocol.mesos.RegisterDriver@") + hex;

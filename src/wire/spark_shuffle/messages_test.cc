@@ -94,6 +94,11 @@ TEST(Messages, ErrorsAreThoseOfTheRelease) {
             "java.lang.IndexOutOfBoundsException: Range [0, 0 + -1) out of bounds for length 1");
   EXPECT_EQ(ErrorOf("630000", Dialect::kSpark43), "java.lang.IllegalArgumentException: Unknown message type: 99");
   EXPECT_EQ(ErrorOf("04", Dialect::kSpark43), "java.lang.IllegalArgumentException: Unknown message type: 4");
+  EXPECT_EQ(ErrorOf("0e0000000100000002ffffffff", Dialect::kSpark43),
+            "java.lang.IndexOutOfBoundsException: Range [0, 0 + -1) out of bounds for length 0");
+  EXPECT_EQ(ErrorOf("0e0000000100000002000000020000000000000000000000000000", Dialect::kSpark43),
+            "java.lang.IndexOutOfBoundsException: Range [0, 0 + 2) out of bounds for length 1");
+  EXPECT_EQ(ErrorOf("0e0000000100000002ffffffff", Dialect::kSpark35), "java.lang.NegativeArraySizeException: -1");
   EXPECT_EQ(DecodeMessage(Unhex("027fffffff41"), Dialect::kSpark35).error().code,
             static_cast<int>(DecodeError::kOutOfMemory));
 }
@@ -105,6 +110,16 @@ TEST(Messages, JavaStrings) {
   EXPECT_EQ(ToJavaString(LocalDirsForExecutors{{"1", "2"}, {1, 1}, {"/a", "/b"}}),
             "LocalDirsForExecutors[execIds=[1, 2],numLocalDirsByExec=[1, 1],allLocalDirs=[/a, /b]]");
   EXPECT_EQ(ToJavaString(RegisterDriver{"A", 0}), "org.apache.spark.network.shuffle.protocol.mesos.RegisterDriver@ba0");
+  EXPECT_EQ(ToJavaString(RegisterDriver{"\u00e9", 0}),
+            "org.apache.spark.network.shuffle.protocol.mesos.RegisterDriver@1ff8");
+}
+
+TEST(Messages, TextsAreReadAsJavaReadsThem) {
+  const std::string bytes = EncodeMessage(OpenBlocks{"a\xff", "1", {"rdd_\xed\xa0\x80_1"}});
+  const auto message = DecodeMessage(bytes);
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(std::get<OpenBlocks>(*message).app_id, "a\ufffd");
+  EXPECT_EQ(std::get<OpenBlocks>(*message).block_ids[0], "rdd_\ufffd_1");
 }
 
 }  // namespace
