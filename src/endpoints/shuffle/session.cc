@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "wire/spark_shuffle/passed_block.h"
+#include "wire/spark_transport/java_text.h"
 
 namespace fairlead::endpoints::shuffle {
 namespace {
@@ -104,7 +105,8 @@ void Session::OnFrame(const Frame& frame) {
       return OnUpload(frame);
     case FrameType::kMergedBlockMetaRequest:
       return OnMergedMeta(frame);
-    case FrameType::kOneWayMessage:  // nothing that it may carry needs doing without merge
+    case FrameType::kOneWayMessage:
+      if (authenticated_) OnMessage(std::nullopt, frame.body);
       return;
     case FrameType::kChunkFetchSuccess:
     case FrameType::kChunkFetchFailure:
@@ -123,6 +125,12 @@ void Session::OnFrame(const Frame& frame) {
 void Session::OnRpc(int64_t request_id, std::string_view body) {
   request_id_ = request_id;
   if (!authenticated_) return OnHandshake(body);
+  OnMessage(request_id, body);
+}
+
+/// A message is handled alike whether it is to be answered or, without a request id, not.
+void Session::OnMessage(std::optional<int64_t> request_id, std::string_view body) {
+  request_id_ = request_id;
   auto message = messages::DecodeMessage(body, DialectOf(config_.answer_as));
   if (message.ok()) return Dispatch(*std::move(message));
   if (message.error().code == static_cast<int>(messages::DecodeError::kOutOfMemory)) return Refuse();
@@ -236,9 +244,15 @@ void Session::Handle(messages::GetLocalDirsForExecutors& m) {
       if (!seen.insert(id).second) return Fail("java.lang.IllegalArgumentException: duplicate element: " + id);
     }
   }
-  // A HashSet of the ids fills a HashMap, whose order the answer has.
-  size_t capacity = 16;
-  while (config_.answer_as == AnswerAs::kSpark43 && capacity * 3 < m.exec_ids.size() * 4) capacity *= 2;
+  // A HashSet of the ids fills a HashMap, whose order the answer has. 3.5 makes the set with Guava 14's
+  // Sets.newHashSet.
+  const size_t count = m.exec_ids.size();
+  size_t capacity = config_.answer_as == AnswerAs::kSpark43 ? 16 : 1;
+  if (config_.answer_as == AnswerAs::kSpark43) {
+    while (capacity * 3 < count * 4) capacity *= 2;
+  } else {
+    while (capacity < (count < 3 ? count + 1 : count + count / 3)) capacity *= 2;
+  }
   std::vector<std::string> wanted = JavaHashOrder(m.exec_ids, capacity);
   const bool merged = std::erase(wanted, kMergerId) > 0;
   for (const std::string& executor : wanted) {
@@ -274,11 +288,14 @@ void Session::Handle(messages::RemoveShuffleMerge& m) {
   if (MayUse(m.app_id)) Fail("java.lang.UnsupportedOperationException: Cannot handle merged shuffle remove");
 }
 
-void Session::Succeed(std::string_view body) { transport::AppendRpcResponse(host_.Output(), request_id_, body); }
+void Session::Succeed(std::string_view body) {
+  if (request_id_) transport::AppendRpcResponse(host_.Output(), *request_id_, body);
+}
 
 void Session::Fail(std::string_view error) {
+  if (!request_id_) return;
   ++counters_.rpc_failures;
-  transport::AppendRpcFailure(host_.Output(), request_id_, error);
+  transport::AppendRpcFailure(host_.Output(), *request_id_, error);
 }
 
 void Session::FinishRpc(base::Result<std::string> body) {
@@ -303,8 +320,8 @@ void Session::OnChunk(int64_t stream_id, int32_t chunk_index) {
 /// "<stream>_<chunk>", as parsed by OneForOneStreamManager.parseStreamChunkId.
 void Session::OnStream(std::string_view text) {
   asked_as_stream_ = true;
-  stream_text_ = text;
-  const auto parts = JavaSplit(text);
+  stream_text_ = transport::JavaText(text);
+  const auto parts = JavaSplit(stream_text_);
   if (parts.empty()) return FailBlock(ArrayIndexError(0, 0).message);
   const auto stream_id = JavaParseLong(parts[0]);
   if (!stream_id.ok()) return FailBlock(stream_id.error().message);

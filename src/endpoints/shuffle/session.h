@@ -158,6 +158,7 @@ class Session {
 
   // ---- requests
   void OnRpc(int64_t request_id, std::string_view body);
+  void OnMessage(std::optional<int64_t> request_id, std::string_view body);
   void OnUpload(const Frame& frame);
   void OnMergedMeta(const Frame& frame);
   void Dispatch(wire::spark_shuffle::Message message);
@@ -201,10 +202,10 @@ class Session {
   bool closed_ = false;
   bool pumping_ = false;
   Waiting waiting_ = Waiting::kNothing;
-  int64_t request_id_ = 0;        // of the RPC being answered
-  int64_t stream_id_ = 0;         // of the block being served
-  int32_t chunk_index_ = 0;       // of the block being served
-  bool asked_as_stream_ = false;  // by StreamRequest, with this id:
+  std::optional<int64_t> request_id_;  // of the RPC being answered; none: nobody waits for the answer
+  int64_t stream_id_ = 0;              // of the block being served
+  int32_t chunk_index_ = 0;            // of the block being served
+  bool asked_as_stream_ = false;       // by StreamRequest, with this id:
   std::string stream_text_;
   std::vector<int64_t> own_streams_;
 

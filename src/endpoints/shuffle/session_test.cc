@@ -239,6 +239,48 @@ TEST_F(SessionTest, AnExecutorAskedForTwice) {
   EXPECT_THAT(Answers(), ElementsAre("RpcFailure 2 java.lang.IllegalArgumentException: duplicate element: 2"));
 }
 
+TEST_F(SessionTest, TheFirstUnknownExecutorIsThatOfTheReleasesHashSet) {
+  config_.answer_as = AnswerAs::kSpark35;
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"5", "3", "9"}});
+  EXPECT_THAT(Answers()[0], HasSubstr("execId=5)"));
+  Rpc(2, messages::GetLocalDirsForExecutors{"app", {"5", "3", "9", "7"}});
+  EXPECT_THAT(Answers()[0], HasSubstr("execId=9)"));
+  config_.answer_as = AnswerAs::kSpark43;
+  Rpc(3, messages::GetLocalDirsForExecutors{"app", {"5", "9", "3"}});
+  EXPECT_THAT(Answers()[0], HasSubstr("execId=3)"));
+}
+
+TEST_F(SessionTest, AOneWayMessageIsDoneAndNotAnswered) {
+  const auto send = [&](const messages::Message& message) {
+    std::string bytes;
+    transport::AppendOneWayMessage(bytes, messages::EncodeMessage(message));
+    session().OnBytes(bytes);
+  };
+  send(messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"});
+  EXPECT_THAT(host_.registered, ElementsAre("1"));
+  session().FinishRpc(std::string());
+  send(messages::RemoveBlocks{"app", "1", {"rdd_1_1"}});
+  EXPECT_THAT(host_.removed, ElementsAre("rdd_1_1"));
+  session().FinishRpc(base::Error{"no"});
+  send(messages::RemoveBlocks{"app", "nobody", {"rdd_1_1"}});
+  send(messages::RemoveShuffleMerge{"app", 1, 2, 3});
+  send(Fetch({7}, {2}));
+  session().OnBytes(std::string("\0\0\0\0\0\0\0\x0e\x09\0\0\0\0\x63", 14));
+  EXPECT_TRUE(host_.out.empty());
+  Rpc(5, messages::GetLocalDirsForExecutors{"app", {"1"}});
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 5"));
+}
+
+TEST_F(SessionTest, AOneWayMessageBeforeTheHandshakeIsIgnored) {
+  config_.security.authenticate = true;
+  std::string bytes;
+  transport::AppendOneWayMessage(bytes,
+                                 messages::EncodeMessage(messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"}));
+  session().OnBytes(bytes);
+  EXPECT_TRUE(host_.registered.empty());
+  EXPECT_FALSE(host_.closing);
+}
+
 TEST_F(SessionTest, AuthenticatedAppsSeeOnlyTheirOwn) {
   config_.security.authenticate = true;
   const auto sasl = [&](int64_t id, const std::string& app, const std::string& token) {
