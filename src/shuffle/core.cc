@@ -155,6 +155,9 @@ std::string Core::Validate(const model::shuffle::RegisterExecutor& event, const 
     if (dir.path.empty()) {
       return "java.lang.IllegalArgumentException: localDirs entries must be non-null and non-empty";
     }
+    if (dir.path.find('\0') != std::string::npos) {
+      return "java.lang.IllegalArgumentException: localDirs entry could not be canonicalized: " + dir.path;
+    }
     if (dir.root == LocalDir::kNoRoot) return std::string(kForeignDir) + dir.path;
     if (config_.app_scoped_dirs) {
       const auto parts = Components(dir.path);

@@ -89,6 +89,10 @@ TEST_F(ShuffleCore, DirectoriesMustLieBelowARoot) {
                           "directories: ") +
                   dir);
   }
+  Step({Registration(7, "app", "1", {std::string("/data1/a\0b", 10)})});
+  EXPECT_EQ(
+      Effect<ms::Answered>()->error,
+      std::string("java.lang.IllegalArgumentException: localDirs entry could not be canonicalized: /data1/a\0b", 90));
   Step({Registration(7, "app", "1", {"/data2//spark/./x/../blockmgr-1/"})});
   Step({ms::Persisted{Effect<ms::Persist>()->txn, ""}});
   const ms::LocalDir& dir = core_.View()->Find("app", "1")->dirs[0];
