@@ -36,7 +36,9 @@ bool WantsDisk(const base::Error& error) { return error.code == EAGAIN; }
 
 }  // namespace
 
-bool IsAbsence(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV; }
+bool IsAbsence(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == ENAMETOOLONG;
+}
 
 std::string DataFileName(const BlockRef& block) {
   if (block.kind != BlockRef::Kind::kRdd) return layout::ShuffleDataName(block.shuffle_id, block.map_id);

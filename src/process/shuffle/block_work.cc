@@ -40,17 +40,18 @@ std::optional<Algorithm> AlgorithmOf(std::string_view name, bool knows_crc32c) {
   return std::nullopt;
 }
 
-/// Of the data, or of what a cut file still has of it. nullopt: it cannot be read.
-std::optional<int64_t> ChecksumOf(Algorithm algorithm, const endpoints::shuffle::BlockResult& data) {
+/// Of what the file has of the range, as Java's FileInputStream reads it: nothing from beyond the end, and from the
+/// first byte where the range begins before it. nullopt: it cannot be read.
+std::optional<int64_t> ChecksumOf(Algorithm algorithm, env::File& file, int64_t offset, int64_t length) {
   uint64_t sum = algorithm == Algorithm::kAdler32 ? 1 : 0;
   std::string buffer(256 * 1024, '\0');
-  const bool past_the_end = data.file && data.offset > static_cast<int64_t>(static_cast<OpenFile&>(*data.file).bytes());
-  if (data.length < 0 || (data.length > 0 && !data.file) || past_the_end) return std::nullopt;
-  for (int64_t done = 0; done < data.available;) {
-    const auto& file = static_cast<const OpenFile&>(*data.file).file();
-    const auto wanted =
-        static_cast<size_t>(std::min<int64_t>(data.available - done, static_cast<int64_t>(buffer.size())));
-    const auto read = file->ReadAt(static_cast<uint64_t>(data.offset + done), {buffer.data(), wanted});
+  const auto size = file.Size();
+  if (!size.ok() || length < 0) return std::nullopt;
+  const int64_t begin = std::clamp(offset, int64_t{0}, static_cast<int64_t>(*size));
+  const int64_t end = begin + std::min(length, static_cast<int64_t>(*size) - begin);
+  for (int64_t at = begin; at < end;) {
+    const auto wanted = static_cast<size_t>(std::min(end - at, static_cast<int64_t>(buffer.size())));
+    const auto read = file.ReadAt(static_cast<uint64_t>(at), {buffer.data(), wanted});
     if (!read.ok() || *read != wanted) return std::nullopt;
     const auto* bytes = reinterpret_cast<const Bytef*>(buffer.data());
     switch (algorithm) {
@@ -64,7 +65,7 @@ std::optional<int64_t> ChecksumOf(Algorithm algorithm, const endpoints::shuffle:
         sum = Crc32c(static_cast<uint32_t>(sum), {buffer.data(), wanted});
         break;
     }
-    done += static_cast<int64_t>(wanted);
+    at += static_cast<int64_t>(wanted);
   }
   return static_cast<int64_t>(sum);
 }
@@ -152,16 +153,20 @@ Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, cons
                     bool knows_crc32c) {
   const auto algorithm = AlgorithmOf(request.algorithm, knows_crc32c);
   if (!algorithm) return Cause::kUnsupportedChecksumAlgorithm;
-  const auto path = Confine(
-      executor, wire::spark_shuffle::ShuffleChecksumName(request.shuffle_id, request.map_id, request.algorithm));
-  if (!path || request.reduce_id < 0) return Cause::kUnknownIssue;
-  const auto file = disk.OpenBeneath(roots[path->root], path->below_root);
-  if (!file.ok()) return Cause::kUnknownIssue;
+  const auto open = [&](const std::string& name) -> std::shared_ptr<env::File> {
+    const auto path = Confine(executor, name);
+    auto file = path ? disk.OpenBeneath(roots[path->root], path->below_root) : base::Error{"", EXDEV};
+    return file.ok() ? *std::move(file) : nullptr;
+  };
+  const auto sums =
+      open(wire::spark_shuffle::ShuffleChecksumName(request.shuffle_id, request.map_id, request.algorithm));
+  if (!sums || request.reduce_id < 0) return Cause::kUnknownIssue;
   std::string stored(8, '\0');
-  const auto read = (*file)->ReadAt(static_cast<uint64_t>(request.reduce_id) * 8, {stored.data(), stored.size()});
+  const auto read = sums->ReadAt(static_cast<uint64_t>(request.reduce_id) * 8, {stored.data(), stored.size()});
   if (!read.ok() || *read != stored.size()) return Cause::kUnknownIssue;
   const int64_t by_writer = base::ByteReader(stored).I64();
-  const auto again = ChecksumOf(*algorithm, data);
+  const auto file = open(wire::spark_shuffle::ShuffleDataName(request.shuffle_id, request.map_id));
+  const auto again = file ? ChecksumOf(*algorithm, *file, data.offset, data.length) : std::nullopt;
   if (!again) return Cause::kUnknownIssue;
   if (by_writer != *again) return Cause::kDiskIssue;
   return by_writer != request.checksum ? Cause::kNetworkIssue : Cause::kChecksumVerifyPass;

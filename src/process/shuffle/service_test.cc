@@ -58,7 +58,9 @@ class Client final : public env::StreamHandler {
       if (frame.type == transport::FrameType::kRpcResponse && frame.body.size() == 13) {
         stream_id = base::ByteReader(frame.body.substr(1)).I64();
       }
-      if (frame.type == transport::FrameType::kChunkFetchSuccess) body = frame.body;
+      const bool carries =
+          frame.type == transport::FrameType::kChunkFetchSuccess || frame.type == transport::FrameType::kRpcResponse;
+      if (carries) body = frame.body;
       answers.push_back(std::string(transport::EnumName(frame.type)) +
                         (frame.text.empty() ? "" : " " + std::string(frame.text)));
     }
@@ -344,6 +346,53 @@ TEST_F(ShuffleService, DamagedIndexesGiveNoBytes) {
     EXPECT_THAT(AskChunk(*client, 0), IsEmpty());
     EXPECT_TRUE(client->closed);
   }
+}
+
+// As Spark 3.5.5 and 4.3.0 answer.
+TEST_F(ShuffleService, DiagnosesWhatThereIsOfABlock) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  constexpr int64_t kOfAll = 0xcbf53a1c;  // crc32("12345")
+  constexpr int64_t kOfNothing = 0;
+  struct Case {
+    std::vector<int64_t> index;  // its last block is asked for
+    std::optional<std::string> data;
+    int64_t checksum;
+    messages::Cause cause;
+  };
+  const std::vector<Case> cases = {
+      {{0, 10, 20}, "12345", kOfNothing, messages::Cause::kChecksumVerifyPass},
+      {{0, 10, 20}, "12345", kOfAll, messages::Cause::kDiskIssue},
+      {{-5, 3}, "12345", kOfAll, messages::Cause::kChecksumVerifyPass},
+      {{5, 3}, "12345", kOfAll, messages::Cause::kUnknownIssue},
+      {{0, 0}, std::nullopt, kOfNothing, messages::Cause::kUnknownIssue},
+      {{0, 5, 5}, "12345", kOfNothing, messages::Cause::kChecksumVerifyPass},
+      {{0, int64_t{1} << 40}, "12345", kOfAll, messages::Cause::kChecksumVerifyPass},
+      {{INT64_MIN, 0}, "12345", kOfAll, messages::Cause::kUnknownIssue},
+  };
+  int64_t map = 200;
+  for (const Case& one : cases) {
+    if (one.data) Put("/data/b", messages::ShuffleDataName(0, map), *one.data);
+    Put("/data/b", messages::ShuffleIndexName(0, map), IndexOf(one.index));
+    const auto block = static_cast<int32_t>(one.index.size()) - 2;
+    Put("/data/b", messages::ShuffleChecksumName(0, map, "CRC32"),
+        IndexOf(std::vector<int64_t>(static_cast<size_t>(block) + 1, one.checksum)));
+    EXPECT_THAT(Ask(*client, messages::DiagnoseCorruption{"app", "1", 0, map, block, one.checksum, "CRC32"}),
+                ElementsAre("RpcResponse"));
+    EXPECT_EQ(client->body, messages::EncodeMessage(messages::CorruptionCause{one.cause})) << map;
+    ++map;
+  }
+}
+
+TEST_F(ShuffleService, ANameTooLongIsNoTroubleOfTheDisk) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration("1", {"/data/" + std::string(300, 'x')}));
+  Ask(*client, messages::OpenBlocks{"app", "1", {"rdd_1_1"}});
+  Faults().FailBelow("/data/xxx", ENAMETOOLONG);
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre(HasSubstr("Chunk was not found")));
+  EXPECT_TRUE(log_.errors.empty());
 }
 
 TEST_F(ShuffleService, AnIndexLargerThanTheCacheIsRefusedByName) {
