@@ -145,7 +145,8 @@ void Session::OnUpload(const Frame& frame) {
   }
   const auto message = messages::DecodeMessage(frame.body, DialectOf(config_.answer_as));
   if (!message.ok()) {
-    Fail(message.error().message);
+    const bool without_a_word = message.error().code == static_cast<int>(messages::DecodeError::kOutOfMemory);
+    if (!without_a_word) Fail(message.error().message);
   } else if (const auto* push = std::get_if<messages::PushBlockStream>(&*message)) {
     if (MayUse(push->app_id)) Fail(kNoMerge);
   } else {

@@ -281,6 +281,15 @@ TEST_F(SessionTest, AOneWayMessageBeforeTheHandshakeIsIgnored) {
   EXPECT_FALSE(host_.closing);
 }
 
+TEST_F(SessionTest, AnUploadBeyondTheHeapOf35EndsItsConnectionWithoutAWord) {
+  config_.answer_as = AnswerAs::kSpark35;
+  std::string bytes;
+  transport::AppendUploadStream(bytes, 3, "\x02\x7f\xff\xff\xffmeta", 0);
+  session().OnBytes(bytes);
+  EXPECT_TRUE(host_.closing);
+  EXPECT_TRUE(host_.out.empty());
+}
+
 TEST_F(SessionTest, AuthenticatedAppsSeeOnlyTheirOwn) {
   config_.security.authenticate = true;
   const auto sasl = [&](int64_t id, const std::string& app, const std::string& token) {

@@ -49,6 +49,7 @@ std::optional<int64_t> ChecksumOf(Algorithm algorithm, env::File& file, int64_t 
   if (!size.ok() || length < 0) return std::nullopt;
   const int64_t begin = std::clamp(offset, int64_t{0}, static_cast<int64_t>(*size));
   const int64_t end = begin + std::min(length, static_cast<int64_t>(*size) - begin);
+  if (begin == end && !file.ReadAt(0, {buffer.data(), 1}).ok()) return std::nullopt;  // a directory opens, too
   for (int64_t at = begin; at < end;) {
     const auto wanted = static_cast<size_t>(std::min(end - at, static_cast<int64_t>(buffer.size())));
     const auto read = file.ReadAt(static_cast<uint64_t>(at), {buffer.data(), wanted});

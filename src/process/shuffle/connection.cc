@@ -398,6 +398,7 @@ void Connection::RemoveBlocks(const Executor& executor, std::vector<std::string>
       },
       [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, generation = executor.generation, removed] {
         if (alive.expired()) return;
+        worker.Forget(generation);  // before the answer; the other threads a little later
         worker.owner().FilesRemoved(generation);
         if (removed->error) worker.blocks().NoteTrouble(removed->root, *removed->error);
         Connection* connection = worker.Find(id);
