@@ -8,8 +8,9 @@ import threading
 import time
 
 import peers
+import shuffle_differential
 import standalone
-from registry import case
+from registry import Spec, case
 
 RELEASES = ("3.5.9", "4.3.0")
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "a secret"}
@@ -267,3 +268,14 @@ def host_local(cluster, work):
     job.result()
     job.clean(8)
     cluster.require(lambda counters: counters["localDirsRequests"] > 0 and counters["blockTransfers"] == 0)
+
+
+def differential(release):
+    """Random exchanges with the service alone, as Spark's own answers them."""
+    def run(cluster, work):
+        assert shuffle_differential.compare(peers.spark(release), peers.BINARY, range(1, 151), work), "the services differ; see above"
+    case("all", Spec(spark=release, rm=None), name=f"shuffle-differential-{release}")(run)
+
+
+differential("3.5.5")
+differential("4.3.0")
