@@ -284,7 +284,7 @@ INTENDED = [
     Intended("the end of what a client sends is the end of its connection; Spark's, too, but it has answered by then what waits for a disk here",
              r"RpcResponse.*|RpcFailure.*", r"closed\(\) ''", sent="(RegisterExecutor|DiagnoseCorruption).*, and no more is sent", ends=True),
     Intended("RemoveBlocks takes names of files: nothing with a slash, and no directory", r"RpcResponse\(\S+\) b?'\\x08.*'", r"RpcResponse\(\S+\) b?'\\x08.*'",
-             sent=r"RemoveBlocks\(.*\[.*('[^']*/[^']*'|''|'\.\.?')", ends=True),
+             sent=r"RemoveBlocks\(.*\[.*('[^']*/[^']*'|''|'\.\.?')", releases=r"3\.", ends=True),
     Intended("an address in the JVM's memory", r"RpcFailure.*ShuffleServiceHeartbeat@[0-9a-f]+'", r"RpcFailure.*ShuffleServiceHeartbeat@0'", releases=r"3\."),
     Intended("bitmaps that a service does not get are not decoded", r".*Exception while decoding bitmap'|.*BufferUnderflowException'", r".*Unexpected message: MergeStatuses\[.*"),
     Intended("Java has a text of its own for a path with a NUL", r".*InvalidPathException: Nul character not allowed.*", r".*Failed to open file: .*\\x00.*", releases=r"3\."),
