@@ -66,8 +66,7 @@ def start_spark(home, root, port, log):
 
 
 def start_fairlead(binary, release, root, port, log):
-    """One I/O thread: as in 3.5 a stream may be read from another connection, but in Fairlead only from one of the same thread."""
-    return Service("Fairlead", [binary, "shuffle", "--port", port, "--local-roots", root, "--answer-as", release, "--io-threads", 1], port, log)
+    return Service("Fairlead", [binary, "shuffle", "--port", port, "--local-roots", root, "--answer-as", release], port, log)
 
 
 # ---- one script on one service ---------------------------------------------------------------------------------------
