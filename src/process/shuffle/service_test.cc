@@ -385,6 +385,23 @@ TEST_F(ShuffleService, DiagnosesWhatThereIsOfABlock) {
   }
 }
 
+/// Not even to a request that lay behind the removal, though the file is still open.
+TEST_F(ShuffleService, WhatWasRemovedIsServedNoMore) {
+  Start();
+  auto client = Connect();
+  Ask(*client, Registration());
+  Ask(*client, Fetch({0, 1}));
+  EXPECT_THAT(AskChunk(*client, 0), ElementsAre("ChunkFetchSuccess"));
+  std::string both;
+  const messages::RemoveBlocks removal{"app", "1", {messages::ShuffleDataName(0, 7)}};
+  transport::AppendRpcRequest(both, 1, messages::EncodeMessage(removal));
+  transport::AppendChunkFetchRequest(both, client->stream_id, 1);
+  client->Send(std::move(both));
+  Run(Duration::Millis(100));
+  EXPECT_THAT(client->Take(), ElementsAre("RpcResponse"));
+  EXPECT_TRUE(client->closed) << "as Spark's: the header was sent before the file was looked for";
+}
+
 TEST_F(ShuffleService, ANameTooLongIsNoTroubleOfTheDisk) {
   Start();
   auto client = Connect();
