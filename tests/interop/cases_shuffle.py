@@ -14,8 +14,9 @@ from registry import Spec, case
 
 RELEASES = ("3.5.9", "4.3.0")
 SECRET = {"spark.authenticate": "true", "spark.authenticate.secret": "a secret"}
-# What Spark says on its own account whatever serves its blocks.
-ALWAYS = "NativeCodeLoader|SparkConf: Note that spark.local.dir|RECEIVED SIGNAL TERM|TaskSchedulerImpl: Initial job has not accepted"
+# What Spark says on its own account whatever serves its blocks; the last when its driver stops and the connection to its master ends late.
+ALWAYS = (r"NativeCodeLoader|SparkConf: Note that spark.local.dir|RECEIVED SIGNAL TERM|TaskSchedulerImpl: Initial job has not accepted|"
+          r"Dispatcher: Message RemoteProcessDisconnected\(\S+\) dropped. Could not find AppClient")
 # And when executors end. Of connections: those to executors; one to the service would be named ":shuffle".
 LOST = (r"Lost executor|Lost task|Removing |No more replicas|Asked to remove|Executor \S+ on|Attempted to get executor loss reason|"
         r"Remote RPC client disassociated|Connection reset|Command exited with code N|Failed to remove|DecommissionWorker|"
