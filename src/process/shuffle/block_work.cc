@@ -40,6 +40,14 @@ std::optional<Algorithm> AlgorithmOf(std::string_view name, bool knows_crc32c) {
   return std::nullopt;
 }
 
+/// A file of the executor's; nullptr: it cannot be opened, or not without leaving its root.
+std::shared_ptr<env::File> OpenOf(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
+                                  const std::string& name) {
+  const auto path = Confine(executor, name);
+  auto file = path ? disk.OpenBeneath(roots[path->root], path->below_root) : base::Error{"", EXDEV};
+  return file.ok() ? *std::move(file) : nullptr;
+}
+
 /// Of what the file has of the range, as Java's FileInputStream reads it: nothing from beyond the end, and from the
 /// first byte where the range begins before it. nullopt: it cannot be read.
 std::optional<int64_t> ChecksumOf(Algorithm algorithm, env::File& file, int64_t offset, int64_t length) {
@@ -127,15 +135,11 @@ void ReadThrough(env::File& file, env::PageCache& page_cache, int64_t offset, in
 
 void WarmBlock(env::Disk& disk, env::PageCache& page_cache, const std::vector<std::string>& roots,
                const Executor& executor, const endpoints::shuffle::BlockRef& block, size_t index_bytes_max) {
-  const auto open = [&](const std::string& name) -> std::shared_ptr<env::File> {
-    const auto path = Confine(executor, name);
-    auto file = path ? disk.OpenBeneath(roots[path->root], path->below_root) : base::Error{"", EXDEV};
-    return file.ok() ? *std::move(file) : nullptr;
-  };
   int64_t offset = 0;
   int64_t length = kFirstBytes;
   if (block.kind != endpoints::shuffle::BlockRef::Kind::kRdd) {
-    const auto index = open(wire::spark_shuffle::ShuffleIndexName(block.shuffle_id, block.map_id));
+    const auto index =
+        OpenOf(disk, roots, executor, wire::spark_shuffle::ShuffleIndexName(block.shuffle_id, block.map_id));
     const auto size = index ? index->Size() : base::Error{""};
     if (!size.ok() || *size > index_bytes_max) return;
     std::string bytes(*size, '\0');
@@ -146,7 +150,8 @@ void WarmBlock(env::Disk& disk, env::PageCache& page_cache, const std::vector<st
     offset = range->offset;
     length = std::min(range->length, kFirstBytes);
   }
-  if (const auto data = open(DataFileName(block))) ReadThrough(*data, page_cache, offset, length);
+  if (const auto data = OpenOf(disk, roots, executor, DataFileName(block)))
+    ReadThrough(*data, page_cache, offset, length);
 }
 
 Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, const Executor& executor,
@@ -154,19 +159,16 @@ Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, cons
                     bool knows_crc32c) {
   const auto algorithm = AlgorithmOf(request.algorithm, knows_crc32c);
   if (!algorithm) return Cause::kUnsupportedChecksumAlgorithm;
-  const auto open = [&](const std::string& name) -> std::shared_ptr<env::File> {
-    const auto path = Confine(executor, name);
-    auto file = path ? disk.OpenBeneath(roots[path->root], path->below_root) : base::Error{"", EXDEV};
-    return file.ok() ? *std::move(file) : nullptr;
-  };
   const auto sums =
-      open(wire::spark_shuffle::ShuffleChecksumName(request.shuffle_id, request.map_id, request.algorithm));
+      OpenOf(disk, roots, executor,
+             wire::spark_shuffle::ShuffleChecksumName(request.shuffle_id, request.map_id, request.algorithm));
   if (!sums || request.reduce_id < 0) return Cause::kUnknownIssue;
   std::string stored(8, '\0');
   const auto read = sums->ReadAt(static_cast<uint64_t>(request.reduce_id) * 8, {stored.data(), stored.size()});
   if (!read.ok() || *read != stored.size()) return Cause::kUnknownIssue;
   const int64_t by_writer = base::ByteReader(stored).I64();
-  const auto file = open(wire::spark_shuffle::ShuffleDataName(request.shuffle_id, request.map_id));
+  const auto file =
+      OpenOf(disk, roots, executor, wire::spark_shuffle::ShuffleDataName(request.shuffle_id, request.map_id));
   const auto again = file ? ChecksumOf(*algorithm, *file, data.offset, data.length) : std::nullopt;
   if (!again) return Cause::kUnknownIssue;
   if (by_writer != *again) return Cause::kDiskIssue;
