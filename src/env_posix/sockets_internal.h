@@ -24,7 +24,7 @@ struct SocketHost {
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
                                                       env::Net::AcceptHandler on_accept);
-/// From any thread: that of the stream.
+/// Called on the thread of the stream, not of `host`.
 void AdoptStream(SocketHost& host, std::unique_ptr<env::Stream> stream, env::Net::AcceptHandler on_accept);
 base::Result<std::unique_ptr<env::Listener>> ListenOnName(SocketHost& host, const std::string& name,
                                                           env::LocalNet::LocalAcceptHandler on_accept);

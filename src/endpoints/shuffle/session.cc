@@ -24,6 +24,15 @@ std::string NotRegistered(const std::string& app, const std::string& executor) {
   return "java.lang.RuntimeException: Executor is not registered (appId=" + app + ", execId=" + executor + ")";
 }
 
+/// Of the HashSet in which the release puts so many ids: 4.3 by its constructor, 3.5 by Guava 14's Sets.newHashSet.
+size_t SetCapacity(AnswerAs answer_as, size_t count) {
+  const bool by_guava = answer_as == AnswerAs::kSpark35;
+  const size_t guava_wants = count < 3 ? count + 1 : count + count / 3;
+  size_t capacity = by_guava ? 1 : 16;
+  while (by_guava ? capacity < guava_wants : capacity * 3 < count * 4) capacity *= 2;
+  return capacity;
+}
+
 messages::Dialect DialectOf(AnswerAs answer_as) {
   return answer_as == AnswerAs::kSpark35 ? messages::Dialect::kSpark35 : messages::Dialect::kSpark43;
 }
@@ -106,7 +115,8 @@ void Session::OnFrame(const Frame& frame) {
     case FrameType::kMergedBlockMetaRequest:
       return OnMergedMeta(frame);
     case FrameType::kOneWayMessage:
-      if (authenticated_) OnMessage(std::nullopt, frame.body);
+      request_id_.reset();
+      if (authenticated_) OnMessage(frame.body);
       return;
     case FrameType::kChunkFetchSuccess:
     case FrameType::kChunkFetchFailure:
@@ -125,12 +135,11 @@ void Session::OnFrame(const Frame& frame) {
 void Session::OnRpc(int64_t request_id, std::string_view body) {
   request_id_ = request_id;
   if (!authenticated_) return OnHandshake(body);
-  OnMessage(request_id, body);
+  OnMessage(body);
 }
 
 /// A message is handled alike whether it is to be answered or, without a request id, not.
-void Session::OnMessage(std::optional<int64_t> request_id, std::string_view body) {
-  request_id_ = request_id;
+void Session::OnMessage(std::string_view body) {
   auto message = messages::DecodeMessage(body, DialectOf(config_.answer_as));
   if (message.ok()) return Dispatch(*std::move(message));
   if (message.error().code == static_cast<int>(messages::DecodeError::kOutOfMemory)) return Refuse();
@@ -245,16 +254,8 @@ void Session::Handle(messages::GetLocalDirsForExecutors& m) {
       if (!seen.insert(id).second) return Fail("java.lang.IllegalArgumentException: duplicate element: " + id);
     }
   }
-  // A HashSet of the ids fills a HashMap, whose order the answer has. 3.5 makes the set with Guava 14's
-  // Sets.newHashSet.
-  const size_t count = m.exec_ids.size();
-  size_t capacity = config_.answer_as == AnswerAs::kSpark43 ? 16 : 1;
-  if (config_.answer_as == AnswerAs::kSpark43) {
-    while (capacity * 3 < count * 4) capacity *= 2;
-  } else {
-    while (capacity < (count < 3 ? count + 1 : count + count / 3)) capacity *= 2;
-  }
-  std::vector<std::string> wanted = JavaHashOrder(m.exec_ids, capacity);
+  // A HashSet of the ids fills a HashMap, whose order the answer has.
+  std::vector<std::string> wanted = JavaHashOrder(m.exec_ids, SetCapacity(config_.answer_as, m.exec_ids.size()));
   const bool merged = std::erase(wanted, kMergerId) > 0;
   for (const std::string& executor : wanted) {
     if (host_.FindExecutor(m.app_id, executor) == nullptr) return Fail(NotRegistered(m.app_id, executor));
@@ -333,8 +334,8 @@ void Session::OnStream(std::string_view text) {
 }
 
 /// A stream of another application or connection.
-std::string Session::NotYours(int64_t stream_id, const std::string& app) const {
-  const std::string stream = std::to_string(stream_id);
+std::string Session::NotYours(const std::string& app) const {
+  const std::string stream = std::to_string(stream_id_);
   if (client_id_ && *client_id_ != app) {
     return "java.lang.SecurityException: Client " + *client_id_ + " not authorized to read stream " + stream +
            " (app " + app + ").";
@@ -343,42 +344,42 @@ std::string Session::NotYours(int64_t stream_id, const std::string& app) const {
          ": streams may only be read from the connection that registered them.";
 }
 
-/// checkAuthorization and the first half of getChunk.
-base::Result<BlockStream*> Session::CheckStream(int64_t stream_id, int32_t chunk_index) {
-  BlockStream* stream = streams_.Find(stream_id);
-  const bool strict = config_.answer_as == AnswerAs::kSpark43;
-  if (stream == nullptr) {
-    if (strict || client_id_) return base::Error{kUnknownStream};
-    return base::Error{"java.lang.IllegalStateException: Requested chunk not available since streamId " +
-                       std::to_string(stream_id) + " is closed"};
+/// A stream that this thread does not know. In 4.3's way another one may, which is said in other words.
+void Session::MissStream() {
+  if (config_.answer_as == AnswerAs::kSpark43) {
+    waiting_ = Waiting::kBlock;
+    return host_.FindStream(stream_id_);
   }
-  if (client_id_ && *client_id_ != stream->app()) return base::Error{NotYours(stream_id, stream->app())};
-  if (strict && stream->owner != id_) return base::Error{NotYours(stream_id, stream->app())};
-  if (chunk_index != stream->next_chunk) {
+  if (client_id_) return FailBlock(kUnknownStream);
+  FailBlock("java.lang.IllegalStateException: Requested chunk not available since streamId " +
+            std::to_string(stream_id_) + " is closed");
+}
+
+/// checkAuthorization and the first half of getChunk, of the block being served.
+base::Status Session::CheckStream(const BlockStream& stream) const {
+  const bool of_others = client_id_ && *client_id_ != stream.app();
+  const bool elsewhere = config_.answer_as == AnswerAs::kSpark43 && stream.owner != id_;
+  if (of_others || elsewhere) return base::Error{NotYours(stream.app())};
+  if (chunk_index_ != stream.next_chunk) {
     return base::Error{"java.lang.IllegalStateException: Received out-of-order chunk index " +
-                       std::to_string(chunk_index) + " (expected " + std::to_string(stream->next_chunk) + ")"};
+                       std::to_string(chunk_index_) + " (expected " + std::to_string(stream.next_chunk) + ")"};
   }
-  const auto more = stream->HasNext();
+  const auto more = stream.HasNext();
   if (!more.ok()) return more.error();
   if (!*more) {
     return base::Error{"java.lang.IllegalStateException: Requested chunk index beyond end " +
-                       std::to_string(chunk_index)};
+                       std::to_string(chunk_index_)};
   }
-  return stream;
+  return {};
 }
 
 void Session::ServeBlock(int64_t stream_id, int32_t chunk_index) {
   stream_id_ = stream_id;
   chunk_index_ = chunk_index;
-  const auto checked = CheckStream(stream_id, chunk_index);
-  if (!checked.ok()) {
-    if (config_.answer_as != AnswerAs::kSpark43 || streams_.Find(stream_id) != nullptr) {
-      return FailBlock(checked.error().message);
-    }
-    waiting_ = Waiting::kBlock;
-    return host_.FindStream(stream_id);
-  }
-  BlockStream& stream = **checked;
+  BlockStream* const found = streams_.Find(stream_id);
+  if (found == nullptr) return MissStream();
+  BlockStream& stream = *found;
+  if (const base::Status checked = CheckStream(stream); !checked.ok()) return FailBlock(checked.error().message);
   ++stream.next_chunk;
   const auto block = stream.Peek();
   if (!block.ok()) return FailBlock(block.error().message);
@@ -400,11 +401,9 @@ void Session::FinishBlock(BlockResult result) {
 }
 
 void Session::FinishStream(const std::optional<std::string>& app) {
-  if (closed_) return;
-  FL_CHECK(waiting_ == Waiting::kBlock, "a stream that was not asked for");
-  waiting_ = Waiting::kNothing;
-  FailBlock(app ? NotYours(stream_id_, *app) : kUnknownStream);
-  Pump();
+  BlockResult refused;
+  refused.error = app ? NotYours(*app) : kUnknownStream;
+  FinishBlock(std::move(refused));
 }
 
 void Session::SendBlock(BlockResult result) {

@@ -158,7 +158,7 @@ class Session {
 
   // ---- requests
   void OnRpc(int64_t request_id, std::string_view body);
-  void OnMessage(std::optional<int64_t> request_id, std::string_view body);
+  void OnMessage(std::string_view body);
   void OnUpload(const Frame& frame);
   void OnMergedMeta(const Frame& frame);
   void Dispatch(wire::spark_shuffle::Message message);
@@ -180,8 +180,9 @@ class Session {
   void OnChunk(int64_t stream_id, int32_t chunk_index);
   void OnStream(std::string_view text);
   void ServeBlock(int64_t stream_id, int32_t chunk_index);
-  std::string NotYours(int64_t stream_id, const std::string& app) const;
-  base::Result<BlockStream*> CheckStream(int64_t stream_id, int32_t chunk_index);
+  std::string NotYours(const std::string& app) const;
+  void MissStream();
+  base::Status CheckStream(const BlockStream& stream) const;
   void SendBlock(BlockResult result);
   bool MayPass(const BlockResult& result) const;
   void PassBlock(BlockResult result);
