@@ -2,10 +2,12 @@
 import copy
 import dataclasses
 import json
+import pathlib
 import re
 import subprocess
 
 import peers
+import spark_messages
 from jobs import Background, PausedJob, container_processes, kill, require_end
 from registry import Spec, case, require_success
 from texts import text_file
@@ -195,12 +197,32 @@ def node_lost(cluster, work):
 
 
 def profiles(cluster, work):
-    """Stage-level scheduling: one stage's executors have another size than the others'."""
-    run = cluster.spark_submit(*options(cluster, **{**DYNAMIC, "spark.cores.max": 6}), peers.HERE / "profiles_job.py", work / "result", timeout=200)
+    """Stage-level scheduling: some stages' executors have another size than the default one, which says what a profile leaves open."""
+    conf = {**DYNAMIC, "spark.cores.max": 6, "spark.executor.cores": 3, "spark.executor.memory": "800m"}
+    run = cluster.spark_submit(*options(cluster, **conf), peers.HERE / "profiles_job.py", work / "result", timeout=300)
     require_success(run, "spark-submit")
     found = json.loads((work / "result").read_text())
-    assert found["sum"] == sum(range(100)) and found["cores"] == [2], found
-    require_end(cluster, found["application"])
+    require_end(cluster, found.pop("application"))
+    executors = {"own": [2, "-Xmx600M"], "tasks only": [3, "-Xmx800M"], "heap only": [3, "-Xmx700M"]}
+    assert found == {name: {"sum": sum(range(100)), "executors": [executor]} for name, executor in executors.items()}, found
+
+
+def placeholders(cluster, work):
+    """Java options of executors may name their application and their own number."""
+    conf = {"spark.executor.extraJavaOptions": "-Dinterop={{APP_ID}}/{{EXECUTOR_ID}}"}
+    job = PausedJob(cluster, work, *options(cluster, **conf))
+    app_id = job.await_round()
+    for pid in container_processes(app_id).values():
+        words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        assert f"-Dinterop={app_id}/{words[words.index('--executor-id') + 1]}" in words, words
+    job.release()
+    job.result()
+    require_end(cluster, app_id)
+
+
+def messages(cluster, work):
+    """Random messages of Spark's own serializer are understood, and what a master says has the bytes it gives."""
+    assert spark_messages.compare(peers.spark(cluster.spec.spark), 1, 3000, work), "there are differences; see above"
 
 
 def class_numbers(cluster, work):
@@ -250,10 +272,13 @@ case("all", HERE, name="spark-master-crashing-executors")(crashing_executors)
 case("all", HERE, name="spark-master-too-large")(too_large)
 _soon = dataclasses.replace(HERE, yarn_site=(("yarn.nm.liveness-monitor.expiry-interval-ms", "6000"),))
 case("all", _soon, own_cluster=True, name="spark-master-node-lost")(node_lost)
-case("all", HERE, name="spark-master-profiles")(profiles)
+for _version in SPARKS:
+    case("all", dataclasses.replace(HERE, spark=_version), name=f"spark-master-profiles-{_version}")(profiles)
+case("all", HERE, name="spark-master-placeholders")(placeholders)
 case("all", HERE, name="spark-master-two-releases")(two_releases)
 case("all", HERE, own_cluster=True, name="spark-master-unknown-build")(unknown_build)
 for _version in ("3.5.5", "4.3.0"):
     case("all", Spec(spark=_version, rm=None), name=f"spark-class-numbers-{_version}")(class_numbers)
+    case("all", Spec(spark=_version, rm=None), name=f"spark-messages-{_version}")(messages)
 for _case in (word_count, dynamic_allocation, application_killed, master_killed, manager_killed):
     case("all", HERE.all_java(), name="spark-master-java-yarn-" + _case.__name__.replace("_", "-"))(_case)

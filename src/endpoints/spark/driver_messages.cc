@@ -1,6 +1,7 @@
 #include "endpoints/spark/driver_messages.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "endpoints/spark/scala_values.h"
 #include "wire/java_stream/reader.h"
@@ -52,8 +53,9 @@ class Fields {
   }
   std::string TextAt(Ref string, const char* name) { return Take(TextOf(graph_, string), name, std::string()); }
   int32_t IntAt(Ref boxed, const char* name) { return Take(IntOf(graph_, boxed), name, 0); }
-  void ExpectClass(Ref object, std::string_view class_name) {
-    if (graph_.ClassName(object) != class_name) Fail(class_name, "an object of this class expected");
+  void ExpectClass(Ref object, std::initializer_list<std::string_view> names) {
+    if (std::ranges::find(names, graph_.ClassName(object)) != names.end()) return;
+    Fail(*names.begin(), "an object of this class expected");
   }
   void Fail(std::string_view where, const std::string& why) {
     if (error_.empty()) error_ = std::string(where) + ": " + why;
@@ -72,7 +74,8 @@ class Fields {
 };
 
 ResourceProfile ReadProfile(Fields& in, Ref object) {
-  in.ExpectClass(object, "org.apache.spark.resource.ResourceProfile");
+  in.ExpectClass(object,
+                 {"org.apache.spark.resource.ResourceProfile", "org.apache.spark.resource.TaskResourceProfile"});
   ResourceProfile profile;
   profile.id = in.Int(object, "_id");
   for (const auto& [key, request] : in.Entries(object, "executorResources")) {
@@ -111,7 +114,7 @@ Command ReadCommand(Fields& in, Ref object) {
 }
 
 ApplicationDescription ReadApplication(Fields& in, Ref object) {
-  in.ExpectClass(object, "org.apache.spark.deploy.ApplicationDescription");
+  in.ExpectClass(object, {"org.apache.spark.deploy.ApplicationDescription"});
   ApplicationDescription application;
   application.name = in.Text(object, "name");
   application.user = in.Text(object, "user");
@@ -128,7 +131,7 @@ RegisterApplication ReadRegistration(Fields& in, const Graph& graph, Ref root) {
   message.suid = graph.Get<js::Class>(graph.Get<js::Object>(root)->type)->suid;
   message.application = ReadApplication(in, in.Object(root, "appDescription"));
   message.driver_reference = in.Object(root, "driver");
-  in.ExpectClass(message.driver_reference, "org.apache.spark.rpc.netty.NettyRpcEndpointRef");
+  in.ExpectClass(message.driver_reference, {"org.apache.spark.rpc.netty.NettyRpcEndpointRef"});
   const Ref endpoint = in.Object(message.driver_reference, "endpointAddress");
   message.driver_endpoint = in.Text(endpoint, "name");
   const Ref address = in.Object(endpoint, "rpcAddress");

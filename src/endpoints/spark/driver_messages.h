@@ -18,11 +18,12 @@
 
 namespace fairlead::endpoints::spark {
 
-/// org.apache.spark.resource.ResourceProfile: what one executor needs.
+/// org.apache.spark.resource.ResourceProfile, or a TaskResourceProfile, which says nothing of executors: what one
+/// executor needs. 0: not said.
 struct ResourceProfile {
   int32_t id = 0;
-  int32_t cores = 0;  // 0: not said
-  int64_t memory_mib = 1024;
+  int32_t cores = 0;
+  int64_t memory_mib = 0;
   int64_t off_heap_mib = 0;
   int64_t pyspark_mib = 0;
   std::optional<int64_t> overhead_mib;

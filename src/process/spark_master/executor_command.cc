@@ -1,6 +1,7 @@
 #include "process/spark_master/executor_command.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <vector>
 
@@ -33,13 +34,31 @@ std::string Joined(const std::vector<std::string>& parts) {
   return out;
 }
 
+/// An option of spark.executor.extraJavaOptions with the two placeholders that may stand in it.
+std::string JavaOption(std::string option, const ExecutorCommand& command,
+                       const application::ExecutorContainer& executor) {
+  boost::algorithm::replace_all(option, "{{APP_ID}}", command.application);
+  boost::algorithm::replace_all(option, "{{EXECUTOR_ID}}", executor.executor_id);
+  return option;
+}
+
+/// The class path as Spark's launcher puts it together for a worker; the last two are the node's own (or come by
+/// spark.executorEnv).
+std::string ClassPath(const ExecutorCommand& command) {
+  std::vector<std::string> entries = command.description->command.class_path;
+  entries.push_back(command.spark_home + "/conf");
+  entries.push_back(command.spark_home + "/jars/*");
+  return QuotedTwice(Joined(entries)) +
+         "'${HADOOP_CONF_DIR:+:$HADOOP_CONF_DIR}${SPARK_DIST_CLASSPATH:+:$SPARK_DIST_CLASSPATH}'";
+}
+
 /// The arguments with their placeholders filled. The worker's address is left out: an executor that watches one ends
 /// with it.
 std::vector<std::string> Arguments(const ExecutorCommand& command, const application::ExecutorContainer& executor) {
   const std::map<std::string, std::string> placeholders = {
       {"{{EXECUTOR_ID}}", executor.executor_id},
       {"{{HOSTNAME}}", executor.node.host},
-      {"{{CORES}}", std::to_string(std::max(1, command.profile->cores))},
+      {"{{CORES}}", std::to_string(command.profile->cores)},
       {"{{APP_ID}}", command.application},
       {"{{RESOURCE_PROFILE_ID}}", std::to_string(command.profile->id)},
   };
@@ -90,15 +109,12 @@ wy::ContainerLaunchContextProto ExecutorLaunchContext(const ExecutorCommand& com
   const es::Command& given = command.description->command;
   wy::ContainerLaunchContextProto context;
   for (auto& [name, value] : Environment(command, executor)) context.environment.push_back({name, value});
-  std::vector<std::string> class_path = given.class_path;
-  class_path.push_back(command.spark_home + "/jars/*");
-  std::vector<std::string> words = {"-cp", Joined(class_path),
-                                    "-Xmx" + std::to_string(command.profile->memory_mib) + "M"};
-  words.insert(words.end(), given.java_options.begin(), given.java_options.end());
+  std::vector<std::string> words = {"-Xmx" + std::to_string(command.profile->memory_mib) + "M"};
+  for (const std::string& option : given.java_options) words.push_back(JavaOption(option, command, executor));
   words.push_back(given.main_class);
   for (std::string& argument : Arguments(command, executor)) words.push_back(std::move(argument));
   // The node's Java, of its JAVA_HOME where it has one.
-  std::string line = "exec ${JAVA_HOME:+$JAVA_HOME/bin/}java";
+  std::string line = "exec ${JAVA_HOME:+$JAVA_HOME/bin/}java -cp " + ClassPath(command);
   for (const std::string& word : words) line += " " + QuotedTwice(word);
   line += " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr";
   context.command.push_back(std::move(line));

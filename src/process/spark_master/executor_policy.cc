@@ -22,12 +22,31 @@ std::string With(const std::string& sentence, const std::string& diagnostics) {
 
 int32_t IdOf(const std::string& executor) { return static_cast<int32_t>(std::stol(executor)); }
 
+/// The profile with what it does not say taken from `otherwise`, as Spark's Master and its YARN allocator do.
+es::ResourceProfile Completed(es::ResourceProfile profile, const es::ResourceProfile& otherwise) {
+  if (profile.cores == 0) profile.cores = otherwise.cores;
+  if (profile.memory_mib == 0) profile.memory_mib = otherwise.memory_mib;
+  if (profile.off_heap_mib == 0) profile.off_heap_mib = otherwise.off_heap_mib;
+  if (profile.pyspark_mib == 0) profile.pyspark_mib = otherwise.pyspark_mib;
+  if (!profile.overhead_mib) profile.overhead_mib = otherwise.overhead_mib;
+  return profile;
+}
+
+/// What an executor gets of which the driver says nothing: one core, where a Standalone worker gives it all it has, and
+/// the default of spark.executor.memory.
+es::ResourceProfile Unsaid() {
+  es::ResourceProfile profile;
+  profile.cores = 1;
+  profile.memory_mib = 1024;
+  return profile;
+}
+
 }  // namespace
 
 model::Resources ContainerSize(const es::ResourceProfile& profile) {
   const int64_t overhead = profile.overhead_mib.value_or(std::max(kOverheadMibLeast, profile.memory_mib / 10));
   const int64_t mib = profile.memory_mib + profile.off_heap_mib + profile.pyspark_mib + overhead;
-  return model::Resources::Of(mib, std::max(1, profile.cores));
+  return model::Resources::Of(mib, profile.cores);
 }
 
 es::ExecutorUpdated EndOf(const application::ExecutorEnd& end) {
@@ -54,16 +73,15 @@ es::ExecutorUpdated EndOf(const application::ExecutorEnd& end) {
 }
 
 ExecutorPolicy::ExecutorPolicy(PolicySettings settings, const es::ApplicationDescription& application)
-    : settings_(settings), cores_max_(application.cores_max.value_or(settings.default_cores)) {
-  profiles_[application.profile.id] = {application.profile, application.initial_executor_limit.value_or(INT32_MAX)};
+    : settings_(settings),
+      cores_max_(application.cores_max.value_or(settings.default_cores)),
+      default_profile_(Completed(application.profile, Unsaid())) {
+  profiles_[default_profile_.id] = {default_profile_, application.initial_executor_limit.value_or(INT32_MAX)};
 }
-
-/// A Standalone worker gives an executor all its cores when spark.executor.cores is not set; here it gets one.
-int32_t ExecutorPolicy::Cores(const es::ResourceProfile& profile) { return std::max(1, profile.cores); }
 
 const es::ResourceProfile& ExecutorPolicy::ProfileOf(int32_t id) const {
   const auto found = profiles_.find(id);
-  return (found != profiles_.end() ? found : profiles_.begin())->second.profile;
+  return found != profiles_.end() ? found->second.profile : default_profile_;
 }
 
 std::vector<std::pair<es::ResourceProfile, int32_t>> ExecutorPolicy::totals() const {
@@ -83,7 +101,7 @@ void ExecutorPolicy::SetTargets(Effects& effects) const {
     cores_left -= CoresOf(executor.profile);
   }
   for (const auto& [id, wanted] : profiles_) {
-    const int64_t cores = Cores(wanted.profile);
+    const int64_t cores = wanted.profile.cores;
     const int64_t more =
         std::clamp<int64_t>(wanted.limit - int64_t{present[id]}, 0, std::max<int64_t>(0, cores_left) / cores);
     cores_left -= more * cores;
@@ -99,7 +117,7 @@ bool ExecutorPolicy::OnRequest(const es::RequestExecutors& request, Effects& eff
     if (!profile.other.empty() || (known == profiles_.end() && profiles_.size() >= kProfilesMax)) return false;
   }
   for (const auto& [profile, total] : request.totals) {
-    profiles_.try_emplace(profile.id, Profile{profile, 0}).first->second.limit = total;
+    profiles_.try_emplace(profile.id, Profile{Completed(profile, default_profile_), 0}).first->second.limit = total;
   }
   SetTargets(effects);
   return true;
@@ -119,7 +137,7 @@ void ExecutorPolicy::OnGranted(const application::ExecutorContainer& executor, E
   if (!executors_.try_emplace(executor.executor_id, Executor{executor.kind, false, false, {}}).second) return;
   const es::ResourceProfile& profile = ProfileOf(executor.kind);
   effects.emplace_back(es::ExecutorAdded{IdOf(executor.executor_id), executor.container_id, executor.node.ToString(),
-                                         Cores(profile),
+                                         profile.cores,
                                          static_cast<int32_t>(std::min<int64_t>(profile.memory_mib, INT32_MAX))});
 }
 

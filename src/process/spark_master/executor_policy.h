@@ -64,9 +64,9 @@ class ExecutorPolicy {
   void OnStarted(base::Instant now, const application::ExecutorContainer& executor, Effects& effects);
   void OnEnded(base::Instant now, const application::ExecutorEnd& end, Effects& effects);
 
-  /// The profile of a granted executor; the default one's when it is not known.
+  /// The profile of a granted executor, with nothing left unsaid; the default one when it is not known.
   const endpoints::spark::ResourceProfile& ProfileOf(int32_t id) const;
-  int32_t CoresOf(int32_t profile) const { return Cores(ProfileOf(profile)); }
+  int32_t CoresOf(int32_t profile) const { return ProfileOf(profile).cores; }
   size_t executors() const { return executors_.size(); }
   /// What was last requested of each profile, for OnRequest after a restart.
   std::vector<std::pair<endpoints::spark::ResourceProfile, int32_t>> totals() const;
@@ -82,19 +82,19 @@ class ExecutorPolicy {
     endpoints::spark::ResourceProfile profile;
     int32_t limit = 0;
   };
-  static int32_t Cores(const endpoints::spark::ResourceProfile& profile);
   void SetTargets(Effects& effects) const;
   bool CountFailure(base::Instant now, const Executor& executor, const application::ExecutorEnd& end);
 
   const PolicySettings settings_;
   const int32_t cores_max_;
+  const endpoints::spark::ResourceProfile default_profile_;
   std::map<int32_t, Profile> profiles_;
   std::map<std::string, Executor> executors_;
   int32_t failures_ = 0;
 };
 
-/// What the container of an executor needs: heap, memory outside of it, and spark.executor.memoryOverhead, by default a
-/// tenth of the heap and at least 384 MiB, as Spark asks YARN for.
+/// What the container of an executor of a profile that says all needs: heap, memory outside of it, and
+/// spark.executor.memoryOverhead, by default a tenth of the heap and at least 384 MiB, as Spark asks YARN for.
 model::Resources ContainerSize(const endpoints::spark::ResourceProfile& profile);
 
 /// What the driver is told of the end of an executor that it did not end itself.

@@ -200,6 +200,21 @@ TEST(ExecutorPolicy, WhatTheClusterDoesIsNoFailure) {
   }
 }
 
+TEST(ExecutorPolicy, WhatAProfileDoesNotSayIsTheDefaultProfiles) {
+  auto application = Application(10, 0);
+  application.profile.overhead_mib = 500;
+  World world(application);
+  es::ResourceProfile tasks_only;  // a TaskResourceProfile
+  tasks_only.id = 1;
+  es::ResourceProfile cores_only = tasks_only;
+  cores_only.id = 2;
+  cores_only.cores = 3;
+  EXPECT_THAT(world.Request({{tasks_only, 1}, {cores_only, 1}}).targets,
+              ElementsAre(testing::Pair(0, 0), testing::Pair(1, 1), testing::Pair(2, 1)));
+  EXPECT_EQ(ContainerSize(world.policy.ProfileOf(1)), model::Resources::Of(1524, 2));
+  EXPECT_EQ(ContainerSize(world.policy.ProfileOf(2)), model::Resources::Of(1524, 3));
+}
+
 TEST(ExecutorPolicy, ContainersHaveRoomBesideTheHeap) {
   es::ResourceProfile profile;
   profile.cores = 2;
@@ -229,13 +244,15 @@ TEST(ExecutorCommand, IsTheDriversWithoutAWorker) {
                                    "--resourceProfileId",
                                    "{{RESOURCE_PROFILE_ID}}"};
   application.command.environment = {{"A", "x$y\"z"}, {"not a name", "x"}, {"SPARK_HOME", "/elsewhere"}};
-  application.command.java_options = {"-Da=it's $5"};
+  application.command.java_options = {"-Da=it's $5", "-Xlog:gc:{{APP_ID}}-{{EXECUTOR_ID}}.log"};
   application.command.class_path = {"/extra"};
   const ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile};
   const auto context = ExecutorLaunchContext(command, Container(3));
   EXPECT_EQ(context.command.at(0),
-            "exec ${JAVA_HOME:+$JAVA_HOME/bin/}java '-cp' '/extra:/opt/spark/jars/*' '-Xmx1024M' "
-            "'-Da=it'\\\\''s \\$5' 'org.Main' '--executor-id' '3' '--hostname' 'host-1' '--cores' '2' '--app-id' "
+            "exec ${JAVA_HOME:+$JAVA_HOME/bin/}java -cp '/extra:/opt/spark/conf:/opt/spark/jars/*'"
+            "'${HADOOP_CONF_DIR:+:$HADOOP_CONF_DIR}${SPARK_DIST_CLASSPATH:+:$SPARK_DIST_CLASSPATH}' '-Xmx1024M' "
+            "'-Da=it'\\\\''s \\$5' '-Xlog:gc:application_1_0001-3.log' 'org.Main' '--executor-id' '3' '--hostname' "
+            "'host-1' '--cores' '2' '--app-id' "
             "'application_1_0001' '--resourceProfileId' '0' 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr");
   std::map<std::string, std::string> environment;
   for (const auto& entry : context.environment) environment[std::string(entry.Key())] = entry.Value();
