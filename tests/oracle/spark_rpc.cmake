@@ -1,6 +1,6 @@
 # Spark's RPC between drivers and a Standalone Master.
 if(FAIRLEAD_TESTS)
-  add_executable(oracle_spark_rpc_test spark_rpc_test.cc spark_rpc_recording.cc)
+  add_executable(oracle_spark_rpc_test spark_rpc_test.cc spark_made_messages.cc spark_rpc_recording.cc)
   target_include_directories(oracle_spark_rpc_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(oracle_spark_rpc_test PRIVATE fairlead_endpoints_spark fairlead_wire_spark_transport nlohmann_json::nlohmann_json ZLIB::ZLIB
     GTest::gtest_main)
@@ -18,3 +18,6 @@ add_executable(oracle_spark_classes spark_classes_main.cc spark_rpc_recording.cc
 target_include_directories(oracle_spark_classes PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 target_link_libraries(oracle_spark_classes PRIVATE fairlead_shell_spark_master nlohmann_json::nlohmann_json ZLIB::ZLIB)
 target_compile_definitions(oracle_spark_classes PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+add_executable(oracle_spark_messages spark_messages_main.cc spark_made_messages.cc spark_rpc_recording.cc)
+target_include_directories(oracle_spark_messages PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+target_link_libraries(oracle_spark_messages PRIVATE fairlead_shell_spark_master nlohmann_json::nlohmann_json ZLIB::ZLIB)

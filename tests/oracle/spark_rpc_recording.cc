@@ -23,6 +23,8 @@ base::Result<std::string> Unpack(const std::string& path) {
   return out;
 }
 
+}  // namespace
+
 std::string Unhex(const std::string& hex) {
   std::string out;
   for (size_t i = 0; i + 1 < hex.size(); i += 2) {
@@ -30,8 +32,6 @@ std::string Unhex(const std::string& hex) {
   }
   return out;
 }
-
-}  // namespace
 
 base::Result<std::vector<SparkMessage>> ReadSparkMessages(const std::string& folder, const std::string& release) {
   std::vector<SparkMessage> messages;
@@ -61,6 +61,15 @@ base::Result<std::vector<SparkMessage>> ReadSparkMessages(const std::string& fol
     message.content = example.at("content");
     messages.push_back(std::move(message));
   }
+  return messages;
+}
+
+base::Result<std::vector<json>> ReadMadeMessages(const std::string& folder, const std::string& release) {
+  const auto text = Unpack(folder + "/" + release + "-made.jsonl.gz");
+  if (!text) return text.error();
+  std::vector<json> messages;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) messages.push_back(json::parse(line));
   return messages;
 }
 

@@ -19,8 +19,12 @@ struct SparkMessage {
   nlohmann::json content;
 };
 
+/// The bytes of pairs of hexadecimal digits.
+std::string Unhex(const std::string& hex);
 /// Every message of one release: the frames in their order, then the examples.
 base::Result<std::vector<SparkMessage>> ReadSparkMessages(const std::string& folder, const std::string& release);
+/// Messages made at random, of the releases 3.5.5 and 4.3.0 (spark_made_messages.h).
+base::Result<std::vector<nlohmann::json>> ReadMadeMessages(const std::string& folder, const std::string& release);
 /// The class descriptions of one release, an array of objects with class, suid, flags, parent and fields.
 base::Result<nlohmann::json> ReadSparkClasses(const std::string& folder, const std::string& release);
 

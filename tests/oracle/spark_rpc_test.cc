@@ -6,6 +6,7 @@
 
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
+#include "oracle/spark_made_messages.h"
 #include "oracle/spark_rpc_recording.h"
 #include "wire/java_stream/reader.h"
 #include "wire/java_stream/writer.h"
@@ -246,6 +247,32 @@ TEST_P(SparkRpc, RequestsForExecutorsAreUnderstood) {
     }
   }
   EXPECT_EQ(seen, 4u);
+}
+
+TEST(SparkMadeMessages, AreUnderstoodAndWrittenAsBySpark) {
+  for (const std::string release : {"3.5.5", "4.3.0"}) {
+    const auto messages = ReadMadeMessages(kFolder, release);
+    ASSERT_TRUE(messages.ok()) << messages.error().message;
+    ASSERT_GT(messages->size(), 100u);
+    const es::SparkBuild build = BuildOf(release);
+    for (const json& message : *messages) {
+      EXPECT_EQ(DifferenceToMadeMessage(message, build), "") << release << ", " << message["class"];
+    }
+  }
+}
+
+TEST(SparkMadeMessages, AChangedOneIsADifference) {
+  const auto messages = ReadMadeMessages(kFolder, "4.3.0");
+  ASSERT_TRUE(messages.ok());
+  const es::SparkBuild build = BuildOf("4.3.0");
+  for (json message : *messages) {
+    for (auto& [name, value] : message["said"].items()) {
+      if (name == "registration" || !(value.is_number() || value.is_string())) continue;
+      value = value.is_number() ? json(value.get<int64_t>() - 1) : json(value.get<std::string>() + "x");
+      EXPECT_NE(DifferenceToMadeMessage(message, build), "") << message["class"];
+      break;
+    }
+  }
 }
 
 TEST_P(SparkRpc, FramesAreTakenApartAndPutTogether) {

@@ -11,6 +11,9 @@ using js::Ref;
 using Refs = std::vector<Ref>;
 using Pairs = std::vector<std::pair<Ref, Ref>>;
 
+/// More executors than any application has. The stream bounds a vector's arrays, but not how often one stands in it.
+constexpr int64_t kVectorMax = 100'000;
+
 base::Error Unknown(const char* wanted, const Graph& graph, Ref ref) {
   const std::string_view name = graph.ClassName(ref);
   return {std::string(wanted) + " expected, not " + (name.empty() ? "another kind of value" : std::string(name))};
@@ -53,6 +56,31 @@ base::Result<Refs> InArray(const Graph& graph, Ref object, const char* name, std
   if (count.value_or(held) < 0 || count.value_or(held) > held) return base::Error{"a sequence longer than its array"};
   Refs refs;
   for (int64_t i = 0; i < count.value_or(held); ++i) refs.push_back(static_cast<Ref>(items->items[i]));
+  return refs;
+}
+
+/// immutable.Vector of 2.12: a tree of arrays with 32 places each; the way down to the element `focus` is in display0
+/// (its leaf) to display5, and only there up to date.
+base::Result<Refs> InVector(const Graph& graph, Ref vector) {
+  const auto number = [&](const char* name) { return graph.FieldOf(vector, name, 'I').value_or(-1); };
+  const int64_t begin = number("startIndex"), end = number("endIndex"), focus = number("focus");
+  if (begin < 0 || focus < 0 || end < begin || end - begin > kVectorMax)
+    return base::Error{"a vector of no valid size"};
+  Refs refs;
+  for (int64_t at = begin; at < end; ++at) {
+    int level = 0;
+    while (((at ^ focus) >> (5 * (level + 1))) != 0) ++level;
+    Ref node = graph.RefOf(vector, "display" + std::to_string(level));
+    for (; level >= 0; --level) {
+      const auto* places = graph.Get<js::Array>(node);
+      const auto place = static_cast<size_t>((at >> (5 * level)) & 31);
+      if (places == nullptr || graph.ClassName(node) != "[Ljava.lang.Object;" || place >= places->items.size()) {
+        return Unknown("an array of a vector", graph, node);
+      }
+      node = static_cast<Ref>(places->items[place]);
+    }
+    refs.push_back(node);
+  }
   return refs;
 }
 
@@ -122,6 +150,7 @@ base::Result<Refs> ElementsOf(const Graph& graph, Ref sequence) {
   if (type == "scala.collection.immutable.ArraySeq$ofRef") {
     return InArray(graph, sequence, "unsafeArray", std::nullopt);
   }
+  if (type == "scala.collection.immutable.Vector") return InVector(graph, sequence);
   if (ModuleOf(graph, sequence) == "scala.collection.immutable.Nil$") return Refs();
   return Unknown("a known kind of scala.collection.Seq", graph, sequence);
 }

@@ -1,0 +1,121 @@
+#include "oracle/spark_made_messages.h"
+
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/master_messages.h"
+#include "oracle/spark_rpc_recording.h"
+#include "wire/java_stream/reader.h"
+#include "wire/java_stream/writer.h"
+
+namespace fairlead::oracle {
+namespace {
+
+using nlohmann::json;
+namespace js = wire::java_stream;
+namespace es = endpoints::spark;
+
+/// Fields with the value that stands for "not said" are left out, as the generator leaves them out.
+json Said(const es::ResourceProfile& profile) {
+  json out = {{"id", profile.id}};
+  if (profile.cores != 0) out["cores"] = profile.cores;
+  if (profile.memory_mib != 0) out["memory_mib"] = profile.memory_mib;
+  if (profile.off_heap_mib != 0) out["off_heap_mib"] = profile.off_heap_mib;
+  if (profile.pyspark_mib != 0) out["pyspark_mib"] = profile.pyspark_mib;
+  if (profile.overhead_mib) out["overhead_mib"] = *profile.overhead_mib;
+  if (!profile.other.empty()) out["other"] = profile.other;
+  return out;
+}
+
+json Said(const es::Command& command) {
+  return {{"main_class", command.main_class},     {"arguments", command.arguments},
+          {"environment", command.environment},   {"class_path", command.class_path},
+          {"library_path", command.library_path}, {"java_options", command.java_options}};
+}
+
+json Said(const es::CheckExistence& message) { return {{"name", message.name}}; }
+json Said(const es::UnregisterApplication& message) { return {{"application", message.application}}; }
+json Said(const es::MasterChangeAcknowledged& message) { return {{"application", message.application}}; }
+json Said(const es::KillExecutors& message) {
+  return {{"application", message.application}, {"executors", message.executors}};
+}
+json Said(const es::RequestExecutors& message) {
+  json totals = json::array();
+  for (const auto& [profile, total] : message.totals) {
+    totals.push_back(Said(profile));
+    totals.back()["total"] = total;
+  }
+  return {{"application", message.application}, {"totals", totals}};
+}
+json Said(const es::RegisterApplication& message) {
+  const es::ApplicationDescription& application = message.application;
+  json out = {{"name", application.name},
+              {"user", application.user},
+              {"ui_url", application.ui_url},
+              {"command", Said(application.command)},
+              {"profile", Said(application.profile)},
+              {"host", message.driver.host},
+              {"port", message.driver.port},
+              {"endpoint", message.driver_endpoint}};
+  if (application.cores_max) out["cores_max"] = *application.cores_max;
+  if (application.initial_executor_limit) out["initial_executor_limit"] = *application.initial_executor_limit;
+  return out;
+}
+json Said(const es::OtherMessage& message) { return {{"not understood", message.class_name}}; }
+
+/// A map has no order of its own.
+json InOneOrder(json said) {
+  if (!said.contains("totals")) return said;
+  std::sort(said["totals"].begin(), said["totals"].end(),
+            [](const json& a, const json& b) { return a["id"] < b["id"]; });
+  return said;
+}
+
+template <class T>
+std::optional<T> Optional(const json& said, const char* name) {
+  return said.contains(name) ? std::optional(said[name].get<T>()) : std::nullopt;
+}
+
+base::Result<std::string> WithMaster(const es::SparkBuild& build, const std::string& type, const json& said) {
+  const auto registration = es::DecodeDriverMessage(Unhex(said.at("registration")));
+  if (!registration) return registration.error();
+  const auto& driver = std::get<es::RegisterApplication>(*registration);
+  const es::RpcAddress master{said.at("master_host"), said.at("master_port")};
+  return type == "MasterChanged" ? es::EncodeMasterChanged(build, driver, master, said.at("text"))
+                                 : es::EncodeRegistered(build, driver, said.at("text"), master);
+}
+
+/// What we would say to a driver; nothing for what drivers say.
+base::Result<std::string> Written(const es::SparkBuild& build, const std::string& type, const json& said) {
+  if (type == "RegisteredApplication" || type == "MasterChanged") return WithMaster(build, type, said);
+  if (type == "ApplicationRemoved") return es::EncodeRemoved(build, said.at("message"));
+  if (type == "ExecutorAdded") {
+    return es::Encode(build, es::ExecutorAdded{said.at("executor"), said.at("worker"), said.at("host_port"),
+                                               said.at("cores"), said.at("memory_mib")});
+  }
+  if (type == "ExecutorUpdated") {
+    return es::Encode(
+        build, es::ExecutorUpdated{said.at("executor"), said.at("state").get<es::ExecutorState>(),
+                                   Optional<std::string>(said, "message"), Optional<int32_t>(said, "exit_status"),
+                                   Optional<std::string>(said, "worker_host")});
+  }
+  return std::string();
+}
+
+}  // namespace
+
+std::string DifferenceToMadeMessage(const json& line, const es::SparkBuild& build) {
+  const std::string stream = Unhex(line.at("hex"));
+  const auto graph = js::ReadStream(stream);
+  if (!graph) return "the stream: " + graph.error().message;
+  if (js::WriteStream(*graph) != stream) return "the stream, read and written, has other bytes";
+  const std::string name = line.at("class");
+  const auto written = Written(build, name.substr(name.rfind('$') + 1), line.at("said"));
+  if (!written) return written.error().message;
+  if (!written->empty()) return *written == stream ? "" : "written for the same content, it has other bytes";
+  const auto message = es::DecodeDriverMessage(stream);
+  if (!message) return message.error().message;
+  const json said = InOneOrder(std::visit([](const auto& known) { return Said(known); }, *message));
+  const json expected = InOneOrder(line.at("said"));
+  return said == expected ? "" : "understood: " + json::diff(expected, said).dump();
+}
+
+}  // namespace fairlead::oracle
