@@ -153,6 +153,7 @@ int main(int argc, char** argv) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   const int yes = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  ::setsockopt(listener, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);  // as Fairlead on one host (env_posix/posix_net.cc)
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));

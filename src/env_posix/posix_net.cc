@@ -1,6 +1,9 @@
+#include <netinet/tcp.h>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <string>
 
 #include "env_posix/acceptor_internal.h"
 #include "env_posix/connection_internal.h"
@@ -17,12 +20,31 @@ env::Endpoint ToEndpoint(const error_code& error, const tcp::endpoint& endpoint)
   return {endpoint.address().to_string(), endpoint.port()};
 }
 
-std::unique_ptr<env::Stream> MakeStream(SocketHost& host, tcp::socket socket) {
+Connection::Ends EndsOf(const tcp::socket& socket) {
   error_code peer_error, local_error;
   const tcp::endpoint peer = socket.remote_endpoint(peer_error), local = socket.local_endpoint(local_error);
-  return std::make_unique<StreamOn<env::Stream>>(std::make_shared<Connection>(
-      host, std::move(socket), Connection::Ends{ToEndpoint(peer_error, peer), ToEndpoint(local_error, local)},
-      Connection::Kind::kTcp));
+  return {ToEndpoint(peer_error, peer), ToEndpoint(local_error, local)};
+}
+
+std::unique_ptr<env::Stream> MakeStream(SocketHost& host, tcp::socket socket, Connection::Ends ends) {
+  return std::make_unique<StreamOn<env::Stream>>(
+      std::make_shared<Connection>(host, std::move(socket), std::move(ends), Connection::Kind::kTcp));
+}
+
+/// Of connections from this host, where there is no network to be careful with. One that spreads what it sends over
+/// time (bbr, the default of many images for virtual machines) spends more on its timers there than all else costs. This
+/// one is in every kernel and does nothing until something is lost.
+constexpr const char* kControlWithoutNetwork = "reno";
+
+std::string CongestionControlOf(int socket) {
+  char name[16] = "";  // TCP_CA_NAME_MAX
+  socklen_t size = sizeof name - 1;
+  ::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &size);
+  return name;
+}
+
+void SetCongestionControl(int socket, const std::string& name) {
+  ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
 }
 
 /// One connect with its time limit.
@@ -60,7 +82,8 @@ class Connector : public std::enable_shared_from_this<Connector> {
       self->host_.BeginTurn();
       self->timer_.cancel();
       const auto done = std::exchange(self->done_, nullptr);
-      done(MakeStream(self->host_, std::move(self->socket_)));
+      Connection::Ends ends = EndsOf(self->socket_);
+      done(MakeStream(self->host_, std::move(self->socket_), std::move(ends)));
     });
   }
 
@@ -102,9 +125,15 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   if (!error) acceptor.listen(1024, error);
   if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
   const env::Endpoint local = ToEndpoint(error, acceptor.local_endpoint(error));
+  // Connections begin with the listener's; those from elsewhere get the system's back. The other way round would come
+  // too late: a connection that has begun to be paced stays so.
+  const std::string systems = CongestionControlOf(acceptor.native_handle());
+  SetCongestionControl(acceptor.native_handle(), kControlWithoutNetwork);
   return AcceptFrom<tcp>(host, std::move(acceptor), local,
-                         [&host, on_accept = std::move(on_accept)](tcp::socket socket) {
-                           on_accept(MakeStream(host, std::move(socket)));
+                         [&host, systems, on_accept = std::move(on_accept)](tcp::socket socket) {
+                           Connection::Ends ends = EndsOf(socket);
+                           if (ends.peer.host != ends.local.host) SetCongestionControl(socket.native_handle(), systems);
+                           on_accept(MakeStream(host, std::move(socket), std::move(ends)));
                          });
 }
 
