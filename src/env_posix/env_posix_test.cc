@@ -1,5 +1,6 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -210,6 +211,58 @@ int ConnectPlainly(uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   return fd;
+}
+
+std::string CongestionControlOf(int socket) {
+  char name[17] = "";
+  socklen_t size = sizeof name - 1;
+  ::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &size);
+  return name;
+}
+
+/// The descriptor in this process that is connected to `peer`, an IPv4 address and port.
+int ConnectedTo(const sockaddr_in& peer) {
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in found{};
+    socklen_t size = sizeof found;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&found), &size) == 0 && found.sin_family == AF_INET &&
+        found.sin_port == peer.sin_port && found.sin_addr.s_addr == peer.sin_addr.s_addr) {
+      return fd;
+    }
+  }
+  return -1;
+}
+
+TEST(PosixNet, OnlyConnectionsOfThisHostAreWithoutTheSystemsCongestionControl) {
+  const auto loop = MakePosixLoop();
+  std::unique_ptr<env::Stream> accepted;
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    accepted = std::move(stream);
+    loop->Stop();
+  });
+  ASSERT_TRUE(listener.ok());
+  const auto control_for = [&](const char* client_address) {
+    const int client = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in from{};
+    from.sin_family = AF_INET;
+    ::inet_pton(AF_INET, client_address, &from.sin_addr);
+    EXPECT_EQ(::bind(client, reinterpret_cast<sockaddr*>(&from), sizeof from), 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons((*listener)->local().port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(client, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    loop->Run();
+    socklen_t size = sizeof from;
+    ::getsockname(client, reinterpret_cast<sockaddr*>(&from), &size);
+    const std::string name = CongestionControlOf(ConnectedTo(from));
+    ::close(client);
+    return name;
+  };
+  EXPECT_EQ(control_for("127.0.0.1"), "reno");
+  const int fresh = ::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(control_for("127.0.0.2"), CongestionControlOf(fresh)) << "another address counts as another host";
+  ::close(fresh);
 }
 
 TEST(PosixNet, APortThatIsTakenIsRefused) {

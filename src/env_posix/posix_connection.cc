@@ -21,8 +21,8 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr size_t kSendFilePiece = 1 << 20;
-/// Up to this the rest of a file's part is read and sent with its neighbours. sendfile() copies nothing, but hands parts
-/// over one by one and page by page: over loopback that pays from 40 KiB on.
+/// Up to this the rest of a file's part is read and sent with its neighbours. sendfile() copies nothing, but hands
+/// parts over one by one and page by page: over loopback that pays from 40 KiB on.
 constexpr size_t kReadPieceMax = 32 * 1024;
 constexpr size_t kBuffersPerWrite = 64;
 /// The kernel's own limit of descriptors in one message (SCM_MAX_FD).

@@ -1,7 +1,9 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -285,6 +287,9 @@ class PosixPageCache final : public env::PageCache {
  public:
   bool Holds(const env::File& file, uint64_t offset, uint64_t length) override {
     if (length == 0) return true;
+    // tmpfs has no disk but swap, and as it keeps a file in single pages, to count a long range's takes a tenth of the
+    // time that sending them takes.
+    if (length >= kLongRange && IsOnTmpfs(file)) return true;
     CachestatRange range{offset, length};
     Cachestat found{};
     if (has_cachestat_ && ::syscall(kSysCachestat, file.descriptor(), &range, &found, 0) == 0) {
@@ -304,6 +309,12 @@ class PosixPageCache final : public env::PageCache {
 
  private:
   static constexpr uint64_t kPage = 4096;
+  static constexpr uint64_t kLongRange = 1 << 20;
+
+  static bool IsOnTmpfs(const env::File& file) {
+    struct statfs found {};
+    return ::fstatfs(file.descriptor(), &found) == 0 && found.f_type == TMPFS_MAGIC;
+  }
 
   static bool HoldsByte(const env::File& file, uint64_t offset) {
     char byte = 0;

@@ -32,8 +32,8 @@ std::unique_ptr<env::Stream> MakeStream(SocketHost& host, tcp::socket socket, Co
 }
 
 /// Of connections from this host, where there is no network to be careful with. One that spreads what it sends over
-/// time (bbr, the default of many images for virtual machines) spends more on its timers there than all else costs. This
-/// one is in every kernel and does nothing until something is lost.
+/// time (bbr, the default of many images for virtual machines) spends more on its timers there than all else costs.
+/// This one is in every kernel and does nothing until something is lost.
 constexpr const char* kControlWithoutNetwork = "reno";
 
 std::string CongestionControlOf(int socket) {
