@@ -5,8 +5,8 @@ usage: bench/shuffle.py BUILD_DIR [--spark HOME]... [--pairs N] [--seconds S] [-
 Spark homes are directories with jars/ in them; nginx takes part when it is installed. Each server is started anew for every measurement,
 and they take turns; the same raw client asks all but nginx, which gets the same blocks as ranges of files, asked for by wrk (when it is
 installed), a request after another on each connection as a web server's requests per second are usually counted, and, "pipelined", as
-many at a time as the raw client has open; --java fetches with Spark's own client classes besides. Prints the medians and their ratios, and
-writes the rows to BUILD_DIR/bench/shuffle.json.
+many at a time as the raw client has open; --java fetches with Spark's own client classes besides. Prints medians and the
+medians of the ratios within a turn, and writes the rows to BUILD_DIR/bench/shuffle.json.
 """
 import argparse
 import contextlib
@@ -209,12 +209,16 @@ class Bench:
             server.stop()
 
     def run(self):
-        """Medians by server; the servers take turns."""
+        """What each server gave, run by run; they take turns, so that runs of one number are neighbours in time."""
         results = {name: [] for name in self.servers}
         for _ in range(self.options.pairs):
             for name in self.servers:
                 results[name].append(self.run_once(name))
-        return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in results.items()}
+        return results
+
+
+def medians_of(results):
+    return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in results.items()}
 
 
 # Block size -> what is compared with whom, and the goal of ours / theirs; "<=" where less is better.
@@ -231,17 +235,19 @@ GOALS = {
 }
 
 
-def rows_of(block, medians):
-    """A row for each goal; of several releases of Spark the better one counts."""
+def rows_of(block, results):
+    """A row for each goal. A ratio is the median of those of runs that were made one after the other, as a virtual machine changes its speed
+    within minutes; of several releases of Spark that one counts beside which we look worst."""
     for key, peer, sense, goal in GOALS.get(block, []):
-        better = max if sense == ">=" else min
-        names = [name for name in medians if peer and name.startswith(peer)]
-        theirs = better((medians[name][key] for name in names), default=None)
-        ours = medians["fairlead"][key]
-        compared = ours if peer is None else ours / theirs if theirs else None
-        met = None if compared is None else compared >= goal if sense == ">=" else compared <= goal
-        yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours, "peer": theirs if peer else None,
-               "peer_version": better(names, key=lambda name: medians[name][key]) if names else None,
+        better, worst = (max, min) if sense == ">=" else (min, max)
+        ratios = {name: statistics.median(ours[key] / theirs[key] for ours, theirs in zip(results["fairlead"], runs))
+                  for name, runs in results.items() if peer and name.startswith(peer)}
+        ours = statistics.median(run[key] for run in results["fairlead"])
+        version = worst(ratios, key=ratios.get) if ratios else None
+        compared = ours if peer is None else ratios.get(version)
+        met = None if compared is None else better(compared, goal) == compared
+        yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours,
+               "peer": statistics.median(run[key] for run in results[version]) if version else None, "peer_version": version,
                "ratio": compared if peer else None, "goal": f"{sense} {goal}", "met": met, "checks_ok": True}
 
 
@@ -265,11 +271,11 @@ def main():
     try:
         for block in map(int, options.blocks.split(",")):
             bench = Bench(options, root, block)
-            medians = bench.run()
+            results = bench.run()
             print(f"blocks of {block} bytes, 4 connections, {bench.maps} maps x {bench.reduces} reduces")
-            for name, middle in medians.items():
+            for name, middle in medians_of(results).items():
                 print(f"  {name:15} " + " ".join(f"{key}={value:.3f}" for key, value in middle.items() if key not in ("blocks", "bytes", "seconds")))
-            for row in rows_of(block, medians):
+            for row in rows_of(block, results):
                 rows.append(row)
                 print(f"  {row['name']:34} {row['ours']:.3f} ratio {row['ratio'] if row['ratio'] is None else round(row['ratio'], 2)} "
                       f"goal {row['goal']} met {row['met']}", flush=True)
