@@ -5,8 +5,8 @@ usage: bench/shuffle.py BUILD_DIR [--spark HOME]... [--pairs N] [--seconds S] [-
 Spark homes are directories with jars/ in them; nginx takes part when it is installed. Each server is started anew for every measurement,
 and they take turns; the same raw client asks all but nginx, which gets the same blocks as ranges of files, asked for by wrk (when it is
 installed), a request after another on each connection as a web server's requests per second are usually counted, and, "pipelined", as
-many at a time as the raw client has open; --java fetches with Spark's own client classes besides. Prints medians and the
-medians of the ratios within a turn, and writes the rows to BUILD_DIR/bench/shuffle.json.
+many at a time as the raw client has open; --java fetches with Spark's own client classes besides. Prints medians, and the
+medians of the ratios of runs that were made one after the other, and writes the rows to BUILD_DIR/bench/shuffle.json.
 """
 import argparse
 import contextlib
@@ -218,6 +218,7 @@ class Bench:
 
 
 def medians_of(results):
+    """By server and figure."""
     return {name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in results.items()}
 
 
@@ -238,16 +239,17 @@ GOALS = {
 def rows_of(block, results):
     """A row for each goal. A ratio is the median of those of runs that were made one after the other, as a virtual machine changes its speed
     within minutes; of several releases of Spark that one counts beside which we look worst."""
+    medians = medians_of(results)
     for key, peer, sense, goal in GOALS.get(block, []):
         better, worst = (max, min) if sense == ">=" else (min, max)
         ratios = {name: statistics.median(ours[key] / theirs[key] for ours, theirs in zip(results["fairlead"], runs))
                   for name, runs in results.items() if peer and name.startswith(peer)}
-        ours = statistics.median(run[key] for run in results["fairlead"])
+        ours = medians["fairlead"][key]
         version = worst(ratios, key=ratios.get) if ratios else None
         compared = ours if peer is None else ratios.get(version)
         met = None if compared is None else better(compared, goal) == compared
-        yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours,
-               "peer": statistics.median(run[key] for run in results[version]) if version else None, "peer_version": version,
+        yield {"name": f"{block} B {key}" + (f" / {peer}" if peer else ""), "ours": ours, "peer": medians[version][key] if version else None,
+               "peer_version": version,
                "ratio": compared if peer else None, "goal": f"{sense} {goal}", "met": met, "checks_ok": True}
 
 

@@ -1,5 +1,8 @@
 #include "oracle/spark_made_messages.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
 #include "oracle/spark_rpc_recording.h"
