@@ -2,7 +2,7 @@
 // Joins id,key,qty,cents,pad with key,cat,name by key and writes for each cat: rows, sum of qty, sum of cents.
 #include <cstdio>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

@@ -15,9 +15,9 @@
 #include <future>
 
 #include "base/bytes.h"
-#include "engine/own_shuffle_service.h"
-#include "engine/remote_blocks.h"
-#include "engine/spark_layout.h"
+#include "engine/run/own_shuffle_service.h"
+#include "engine/run/remote_blocks.h"
+#include "engine/shuffle/spark_layout.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 

@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "sim/trace_profiles.h"
-#include "sim/trace_scheduler.h"
-#include "sim/trace_synthetic.h"
+#include "sim/traces/profiles.h"
+#include "sim/traces/scheduler.h"
+#include "sim/traces/synthetic.h"
 
 // Fixed workloads of the scheduler whose instructions are counted (tests/instruction_counts.py): an hour of a small TDW
 // cluster under each profile, and for `fairlead` one with preemption and lost racks. Prints a hash over all decisions.

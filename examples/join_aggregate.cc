@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

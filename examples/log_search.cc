@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

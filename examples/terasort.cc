@@ -3,7 +3,7 @@
 // INPUT" gives what it prints of the records in any order.
 #include <cstdio>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

@@ -2,7 +2,7 @@
 // Writes one line "word<TAB>count" per word to OUTPUT, sorted by count when the third argument is "top".
 #include <cstdio>
 
-#include "engine/engine.h"
+#include "engine/api/engine.h"
 
 using namespace fairlead::engine;
 

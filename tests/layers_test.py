@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer check passes on the tree and fails on a forbidden include and on a clock in a pure folder."""
+"""The layer check passes on the tree and fails on a forbidden include, an unused row and a clock in a pure folder."""
 import pathlib
 import subprocess
 import sys
@@ -20,6 +20,7 @@ def main():
         ("src/scheduler/a.h", '#include "env/net.h"', "scheduler must not include env/net.h"),
         ("src/tasks/a.cc", "#include <thread>", "tasks is pure"),
         ("src/nowhere/a.cc", "", "folder is not in the table"),
+        ("src/rm/a.cc", '#include "base/ids.h"', "rm does not include model: its row must not allow it"),
     ]:
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory) / path
@@ -27,7 +28,7 @@ def main():
             file.write_text(line + "\n")
             found = check(directory)
             assert found.returncode == 1 and expected in found.stderr, (path, found.stderr)
-    print("5 passed, 0 failed")
+    print("6 passed, 0 failed")
 
 
 if __name__ == "__main__":

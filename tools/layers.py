@@ -1,58 +1,92 @@
 #!/usr/bin/env python3
 """Checks that no folder of src/ includes a folder it may not know (docs/ARCHITECTURE.md, "Layers").
 
-Exit status: 0 when every include is allowed, 1 with one line per forbidden include otherwise.
+Exit status: 0 when every include is allowed and every row of the table is used, 1 with a line for each fault otherwise.
 """
 import argparse
 import pathlib
 import re
 import sys
 
-WIRES = {"wire/hadoop_rpc", "wire/yarn", "wire/spark_transport", "wire/spark_shuffle", "wire/java_stream", "wire/engine"}
-CORES = {"scheduler", "rm", "nm", "tasks", "shuffle"}
-ENDPOINTS = {"endpoints/yarn", "endpoints/spark", "endpoints/shuffle", "endpoints/rest"}
-# What every machine may stand on: Hadoop RPC and HTTP over the env ports, and on them an application's side of YARN.
-SERVERS = {"process/rpc", "process/http", "process/application"}
-MACHINES = {"process/rm", "process/nm", "process/shuffle", "process/driver", "process/executor",
-            "process/spark_master"}
-BELOW_ENGINE = {"base", "model", "env", "config"} | WIRES | CORES | ENDPOINTS | SERVERS | MACHINES
-
-# folder -> folders it may include besides itself
-MAY_INCLUDE = {
-    "base": set(),
-    "model": {"base"},
-    "env": {"base"},
-    "config": {"base", "model"},
-    "wire/hadoop_rpc": {"base"},
-    "wire/yarn": {"base", "wire/hadoop_rpc"},
-    "wire/spark_transport": {"base"},
-    "wire/spark_shuffle": {"base", "wire/spark_transport"},
-    "wire/java_stream": {"base"},
-    "wire/engine": {"base"},
-    **{core: {"base", "model"} for core in CORES},
-    "endpoints/yarn": {"base", "model", "wire/hadoop_rpc", "wire/yarn"},
-    "endpoints/spark": {"base", "model", "wire/spark_transport", "wire/java_stream"},
-    "endpoints/shuffle": {"base", "model", "wire/spark_transport", "wire/spark_shuffle"},
-    "endpoints/rest": {"base", "model"},
-    "env_posix": {"base", "env"},
-    "env_sim": {"base", "env"},
-    "process/http": {"base", "env"},
-    "process/rpc": {"base", "env", "wire/hadoop_rpc", "wire/yarn", "endpoints/yarn"},
-    "process/application": {"base", "model", "env", "wire/hadoop_rpc", "wire/yarn", "endpoints/yarn", "process/rpc"},
-    "process/rm": {"base", "model", "env", "config", "scheduler", "rm"} | WIRES | ENDPOINTS | SERVERS,
-    "process/nm": {"base", "model", "env", "config", "nm"} | WIRES | ENDPOINTS | SERVERS,
-    "process/shuffle": {"base", "model", "env", "config", "shuffle"} | WIRES | ENDPOINTS | SERVERS,
-    "process/driver": {"base", "model", "env", "config", "tasks"} | WIRES | ENDPOINTS | SERVERS,
-    "process/executor": {"base", "model", "env", "config"} | WIRES | ENDPOINTS | SERVERS,
-    "process/spark_master": {"base", "model", "env", "config"} | WIRES | ENDPOINTS | SERVERS,
-    "engine": BELOW_ENGINE | {"env_posix"},
-    "sim": BELOW_ENGINE | {"engine", "env_sim"},
-    "shell": BELOW_ENGINE | {"engine", "env_posix"},
-}
+# folder -> the folders it may include besides itself, from the lowest layer up. A row allows what is used and no more:
+# a folder that is named and not included is an error, too.
+MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
+    "base": "",
+    "model": "base",
+    "env": "base",
+    "config": "base model",
+    "wire/hadoop_rpc": "base",
+    "wire/yarn": "",
+    "wire/spark_transport": "base",
+    "wire/spark_shuffle": "base wire/spark_transport",
+    "wire/java_stream": "base",
+    "wire/engine": "base",
+    "scheduler": "base model",
+    "scheduler/shared": "base model",
+    "scheduler/fairlead": "base model scheduler scheduler/shared",
+    "scheduler/tdw": "base scheduler scheduler/fairlead scheduler/shared",
+    "scheduler/spark_standalone": "base model scheduler scheduler/fairlead",
+    "scheduler/yarn_fair": "base model scheduler",
+    "rm": "base model",
+    "nm": "base model",
+    "tasks": "base model",
+    "shuffle": "base model",
+    "endpoints/yarn": "base model wire/hadoop_rpc wire/yarn",
+    "endpoints/spark": "base wire/java_stream",
+    "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
+    "endpoints/rest": "base",
+    "env_posix": "base env",
+    "env_sim": "base env",
+    "process/http": "base env",
+    "process/rpc": "base endpoints/yarn env wire/hadoop_rpc",
+    "process/application": "endpoints/yarn env model process/rpc wire/yarn",
+    "process/rm":
+        "base config endpoints/rest endpoints/yarn env model process/http process/rpc rm scheduler "
+        "wire/hadoop_rpc wire/yarn",
+    "process/nm":
+        "base endpoints/rest endpoints/yarn env model nm process/http process/rpc wire/hadoop_rpc wire/yarn",
+    "process/shuffle": "base endpoints/shuffle env model shuffle wire/spark_shuffle wire/spark_transport",
+    "process/driver": "base env model process/application tasks wire/engine wire/yarn",
+    "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
+    "process/spark_master":
+        "base endpoints/spark endpoints/yarn env model process/application process/rpc wire/java_stream "
+        "wire/spark_transport wire/yarn",
+    "engine/records": "base",
+    "engine/plan": "base engine/records",
+    "engine/io": "base engine/plan engine/records",
+    "engine/shuffle": "base engine/io engine/plan engine/records",
+    "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
+    "engine/history": "base engine/io engine/plan engine/records env process/driver process/http",
+    "engine/driver":
+        "base endpoints/yarn engine/history engine/io engine/plan engine/records env env_posix process/driver "
+        "process/http",
+    "engine/run":
+        "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/shuffle "
+        "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "
+        "wire/spark_shuffle",
+    "engine/api":
+        "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/shuffle",
+    "sim/stages": "base tasks",
+    "sim/traces":
+        "base model process/http process/rm scheduler scheduler/fairlead scheduler/shared "
+        "scheduler/spark_standalone scheduler/tdw scheduler/yarn_fair",
+    "sim/cluster":
+        "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
+        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/spark_shuffle wire/yarn",
+    "shell/base": "base config endpoints/yarn env env_posix",
+    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
+    "shell/shuffle":
+        "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
+        "wire/spark_transport",
+    "shell/rm": "base config env env_posix process/rm scheduler/fairlead scheduler/yarn_fair shell/base",
+    "shell/nm": "base config env env_posix model process/nm shell/base shell/shuffle",
+    "shell/spark": "base endpoints/spark env env_posix process/spark_master shell/base wire/java_stream",
+}.items()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 # Words that do not belong into a pure folder: they let the world in behind the back of Step().
-PURE = CORES | WIRES | {"model", "base"}
+PURE = {"base", "model", "rm", "nm", "tasks", "shuffle"} | {
+    folder for folder in MAY_INCLUDE if folder.startswith(("wire/", "scheduler"))}
 IMPURE = re.compile(r"#\s*include\s*<(thread|mutex|condition_variable|future|random|fstream|iostream|filesystem|chrono"
                     r"|sys/[a-z_]+\.h|unistd\.h|fcntl\.h)>|\brandom_device\b|::now\(")
 
@@ -68,6 +102,7 @@ def folder_of(path: str):
 
 def violations(root: pathlib.Path):
     src = root / "src"
+    used = {}
     for file in sorted(src.rglob("*")):
         if file.suffix not in (".h", ".cc"):
             continue
@@ -81,10 +116,20 @@ def violations(root: pathlib.Path):
             match = INCLUDE.match(line)
             if match and not is_test:
                 other = folder_of(match.group(1))
+                used.setdefault(own, set()).add(other)
                 if other and other != own and other not in MAY_INCLUDE[own]:
                     yield f"src/{relative}:{number}: {own} must not include {match.group(1)} (layer {other})"
             if own in PURE and not is_test and IMPURE.search(line):
                 yield f"src/{relative}:{number}: {own} is pure: time, randomness, threads and I/O come in as arguments"
+
+    rows = list(MAY_INCLUDE)
+    for own, others in MAY_INCLUDE.items():
+        for other in sorted(others):
+            if other not in rows[:rows.index(own)]:
+                yield f"tools/layers.py: {own} may include {other}, whose row is not above its own"
+    for own, others in used.items():
+        for other in sorted(MAY_INCLUDE[own] - others):
+            yield f"tools/layers.py: {own} does not include {other}: its row must not allow it"
 
 
 def main():

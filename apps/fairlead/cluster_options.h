@@ -4,8 +4,8 @@
 #include <string>
 
 #include "commands.h"
-#include "shell/settings.h"
-#include "shell/yarn_client.h"
+#include "shell/base/settings.h"
+#include "shell/client/yarn_client.h"
 
 namespace fairlead::apps {
 

@@ -3,9 +3,9 @@
 
 #include "cluster_options.h"
 #include "commands.h"
-#include "shell/nm_settings.h"
-#include "shell/rm_settings.h"
-#include "shell/settings.h"
+#include "shell/base/settings.h"
+#include "shell/nm/settings.h"
+#include "shell/rm/settings.h"
 
 namespace fairlead::apps {
 namespace {

@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.h"
-#include "shell/nm_daemon.h"
-#include "shell/rm_daemon.h"
-#include "shell/spark_master_daemon.h"
-#include "shell/supervisor_spawner.h"
+#include "shell/nm/daemon.h"
+#include "shell/nm/supervisor_spawner.h"
+#include "shell/rm/daemon.h"
+#include "shell/spark/master_daemon.h"
 
 namespace fairlead::apps {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/history.h"
+#include "engine/history/history.h"
 
 #include <signal.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "application_logs.h"
-#include "engine/driver_page.h"
+#include "engine/driver/driver_page.h"
 #include "env_posix/posix_loop.h"
 
 // `fairlead history`: what a job of the engine did, from the event log that its driver wrote.

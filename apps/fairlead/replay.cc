@@ -1,9 +1,10 @@
+#include "shell/rm/replay.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "commands.h"
 #include "env_posix/posix_loop.h"
-#include "shell/rm_replay.h"
 
 namespace fairlead::apps {
 namespace {

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "commands.h"
-#include "shell/shuffle_daemon.h"
+#include "shell/shuffle/daemon.h"
 
 // `fairlead shuffle`: Spark's external shuffle service, alone; `fairlead shuffle status` looks at a running one,
 // `fairlead shuffle drain` ends one.

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "commands.h"
-#include "sim/fault_run.h"
+#include "sim/cluster/fault_run.h"
 #include "sim_stages.h"
 #include "sim_trace.h"
 #include "table.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "commands.h"
-#include "sim/stages.h"
+#include "sim/stages/stages.h"
 #include "table.h"
 
 namespace fairlead::apps {

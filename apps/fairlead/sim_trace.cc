@@ -13,12 +13,12 @@
 #include "commands.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
-#include "sim/trace_both.h"
-#include "sim/trace_faults.h"
-#include "sim/trace_profiles.h"
-#include "sim/trace_read.h"
-#include "sim/trace_report.h"
-#include "sim/trace_synthetic.h"
+#include "sim/traces/both.h"
+#include "sim/traces/faults.h"
+#include "sim/traces/profiles.h"
+#include "sim/traces/read.h"
+#include "sim/traces/report.h"
+#include "sim/traces/synthetic.h"
 #include "table.h"
 
 namespace fairlead::apps {

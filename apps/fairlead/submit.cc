@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster_options.h"
-#include "engine/job_environment.h"
+#include "engine/io/job_environment.h"
 #include "model/ids.h"
 #include "table.h"
 #include "wire/yarn/client.h"

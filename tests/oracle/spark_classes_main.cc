@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "oracle/spark_rpc_recording.h"
-#include "shell/spark_home.h"
+#include "shell/spark/spark_home.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "oracle/spark_made_messages.h"
-#include "shell/spark_home.h"
+#include "shell/spark/spark_home.h"
 
 int main(int argc, char** argv) {
   using namespace fairlead;

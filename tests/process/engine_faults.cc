@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "engine/engine.h"
-#include "engine/operators.h"
+#include "engine/api/engine.h"
+#include "engine/plan/operators.h"
 
 using namespace fairlead::engine;
 

@@ -17,7 +17,7 @@ struct ScriptInput {
   std::vector<std::pair<std::string, std::string>> links;           // link in the working directory -> path
   std::vector<std::string> commands;
   std::string log_dir;
-  bool debug_info = true;  // the agent writes it before the script runs (shell/directory_info.h)
+  bool debug_info = true;  // the agent writes it before the script runs (shell/nm/directory_info.h)
 };
 
 /// "<LOG_DIR>", "<CPS>", "{{X}}" and "<ADD_OPENS>" replaced as Hadoop's ContainerLaunch.expandEnvironment does (plain

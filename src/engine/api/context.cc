@@ -1,0 +1,57 @@
+#include "engine/api/context.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+struct RangeSource : Operator {
+  struct State {
+    int64_t begin = 0;
+    int64_t end = 0;
+    int32_t partitions = 1;
+    FL_FIELDS(begin, end, partitions)
+  };
+  State state;
+  static std::unique_ptr<RangeSource> Make(std::string_view payload) {
+    auto op = std::make_unique<RangeSource>();
+    op->state = DecodePayload<State>(payload, "range");
+    return op;
+  }
+  int64_t Bound(int32_t partition) const {
+    return state.begin +
+           static_cast<int64_t>(static_cast<__int128>(state.end - state.begin) * partition / state.partitions);
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<int64_t>&>(out);
+    const int64_t end = Bound(partition + 1);
+    for (int64_t i = Bound(partition); i < end; ++i) {
+      if ((i & 0xffff) == 0) scope.task.CheckKilled();
+      next.Push(i);
+    }
+    scope.task.metrics.records_read += end - Bound(partition);
+  }
+};
+
+}  // namespace
+
+Dataset<std::string_view> Context::Text(const std::string& path, int32_t pieces) {
+  const std::vector<FileSplit> splits = PlanSplits(path, Pieces(pieces));
+  return Dataset<std::string_view>(dataset_internal::MakeNode<TextSource>(
+      session_, "text " + path, EncodePayload(splits), static_cast<int32_t>(splits.size())));
+}
+
+Dataset<std::string_view> Context::FixedRecords(const std::string& path, uint64_t size, int32_t pieces) {
+  if (size == 0) throw JobError("records of no bytes");
+  RecordSource::State state{size, PlanSplits(path, Pieces(pieces), size)};
+  const int32_t parts = static_cast<int32_t>(state.splits.size());
+  return Dataset<std::string_view>(
+      dataset_internal::MakeNode<RecordSource>(session_, "records " + path, EncodePayload(state), parts));
+}
+
+Dataset<int64_t> Context::Range(int64_t begin, int64_t end, int32_t partitions) {
+  RangeSource::State state{begin, std::max(begin, end), partitions > 0 ? partitions : parallelism()};
+  return Dataset<int64_t>(
+      dataset_internal::MakeNode<RangeSource>(session_, "range", EncodePayload(state), state.partitions));
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/api/dataset.h"
+#include "engine/plan/shared_values.h"
+
+namespace fairlead::engine {
+
+/// What a job's program works with: makes datasets from files and values. Given to the job function by Main.
+class Context {
+ public:
+  explicit Context(Session& session) : session_(session) {}
+
+  /// Slots of all executors: the usual number of partitions of a shuffle.
+  int32_t parallelism() const { return session_.parallelism(); }
+  const std::string& application_id() const { return session_.application_id(); }
+
+  /// Lines of a file, of all files of a directory, or of those that match a pattern; .gz and .zst are decompressed.
+  /// Bytes are passed as they are (UTF-8 is not checked). `pieces`: at least so many partitions where the files are
+  /// large enough (0: three per slot).
+  Dataset<std::string_view> Text(const std::string& path, int32_t pieces = 0);
+
+  /// Records of `size` bytes each.
+  Dataset<std::string_view> FixedRecords(const std::string& path, uint64_t size, int32_t pieces = 0);
+
+  /// Rows of CSV files as aggregates: `columns` names the column for each field, in order (empty: the first columns).
+  /// Fields are numbers, bool, strings, string views, or std::optional of them (absent: empty or NA).
+  template <class T>
+  Dataset<T> Csv(const std::string& path, const std::vector<std::string>& columns = {}, CsvOptions options = {},
+                 int32_t pieces = 0) {
+    static_assert(std::is_aggregate_v<T>, "Csv<T>: T is a struct with one public field per wanted column");
+    T probe{};
+    size_t count = 0;
+    VisitEachField(probe, [&](auto&) { ++count; });
+    CsvState state;
+    state.splits = PlanSplits(path, Pieces(pieces));
+    state.layout = PlanCsv(state.splits, columns, count, options);
+    const int32_t parts = static_cast<int32_t>(state.splits.size());
+    return Dataset<T>(dataset_internal::MakeNode<CsvSource<T>>(session_, "csv " + path, EncodePayload(state), parts));
+  }
+
+  /// Values of this program's memory.
+  template <class T>
+  Dataset<T> Parallelize(const std::vector<T>& values, int32_t partitions = 0) {
+    const size_t parts = static_cast<size_t>(partitions > 0 ? partitions : session_.parallelism());
+    std::vector<std::string> bytes;
+    for (size_t p = 0; p < parts; ++p) {
+      Buffer out;
+      for (size_t i = values.size() * p / parts; i < values.size() * (p + 1) / parts; ++i) {
+        Serde<T>::Write(out, values[i]);
+      }
+      bytes.emplace_back(out.view());
+    }
+    return Dataset<T>(dataset_internal::MakeNode<LocalSource<T>>(session_, "parallelize", EncodePayload(bytes),
+                                                                 static_cast<int32_t>(parts)));
+  }
+
+  /// A value that functions can look into on executors, fetched once by each.
+  template <class T>
+  Broadcast<T> MakeBroadcast(const T& value) {
+    return Broadcast<T>::Make(session_.PutBroadcast(ToBytes(value)), value);
+  }
+
+  /// A number that tasks add to. Only tasks that succeed count; one that is repeated after a loss counts again.
+  Counter MakeCounter() { return {session_.NewCounter()}; }
+  int64_t ValueOf(const Counter& counter) const { return session_.CounterValue(counter.id); }
+
+  /// Numbers begin, begin + 1, ..., end - 1.
+  Dataset<int64_t> Range(int64_t begin, int64_t end, int32_t partitions = 0);
+
+ private:
+  int32_t Pieces(int32_t wanted) const { return wanted > 0 ? wanted : 3 * session_.parallelism(); }
+  Session& session_;
+};
+
+}  // namespace fairlead::engine

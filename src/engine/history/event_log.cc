@@ -1,0 +1,169 @@
+#include "engine/history/event_log.h"
+
+#include <cstdio>
+
+#include "base/bytes.h"
+#include "base/codec.h"
+#include "engine/records/errors.h"
+
+namespace fairlead::engine {
+
+namespace mt = model::tasks;
+
+namespace {
+constexpr size_t kFlushBytes = 256 << 10;
+}
+
+EventLog::EventLog(env::Loop& loop, const std::string& path, const std::string& application, const std::string& program)
+    : loop_(loop), path_(path) {
+  if (!path_.empty()) {
+    try {
+      file_ = CreateFile(path_);
+    } catch (const TaskError& error) {
+      std::fprintf(stderr, "no event log: %s\n", error.what());
+    }
+  }
+  Say(history::ApplicationStarted{Now(), 1, application, program});
+  Flush();
+  Tick();
+}
+
+EventLog::~EventLog() {
+  if (timer_ != 0) loop_.Cancel(timer_);
+  if (soon_timer_ != 0) loop_.Cancel(soon_timer_);
+  Flush();
+}
+
+void EventLog::Tick() {
+  timer_ = loop_.After(base::Duration::Seconds(1), [this] { Tick(); });
+  Flush();
+}
+
+void EventLog::FlushSoon() {
+  if (soon_timer_ != 0) return;
+  soon_timer_ = loop_.After(kFlushSoon, [this] {
+    soon_timer_ = 0;
+    Flush();
+  });
+}
+
+void EventLog::Say(const history::Event& event) {
+  history_.Apply(event);
+  if (!file_.valid() || std::holds_alternative<history::TaskLaunched>(event)) return;
+  if (std::holds_alternative<history::TaskFinished>(event)) {
+    if (full_) return;
+    if (written_ + buffer_.size() > kBytesMax) {
+      full_ = true;
+      return Say(history::TasksOmitted{Now()});
+    }
+  }
+  buffer_ += history::ToLine(event);
+  if (buffer_.size() >= kFlushBytes) Flush();
+}
+
+void EventLog::Flush() {
+  if (buffer_.empty() || !file_.valid()) return;
+  try {
+    WriteAll(file_.get(), path_, buffer_);
+    written_ += buffer_.size();
+  } catch (const TaskError& error) {
+    std::fprintf(stderr, "the event log ends here: %s\n", error.what());
+    file_ = FileDescriptor();
+  }
+  buffer_.clear();
+}
+
+std::string EventLog::End(const std::string& error) {
+  Say(history::ApplicationEnded{Now(), error});
+  Flush();
+  std::string text;
+  for (const auto& [key, stage] : history_.stages()) {
+    const int64_t bad = Summarize(stage).bad_records;
+    if (bad == 0) continue;
+    text += "stage " + std::to_string(key.first) + " (" + stage.started.name + ") left out " + std::to_string(bad) +
+            " bad records\n";
+  }
+  return text;
+}
+
+void EventLog::OnEvent(const mt::Event& event) {
+  if (const auto* job = std::get_if<mt::SubmitJob>(&event)) {
+    for (const mt::Dataset& dataset : job->datasets) dataset_names_[dataset.id] = dataset.name;
+    Say(history::JobStarted{Now(), job->job, job->description});
+  } else if (const auto* added = std::get_if<mt::ExecutorAdded>(&event)) {
+    executors_[added->executor.value] = added->id;
+    Say(history::ExecutorJoined{Now(), added->id, added->host, added->slots, added->serves_own_files});
+  } else if (const auto* lost = std::get_if<mt::ExecutorLost>(&event)) {
+    loss_[lost->executor.value] = lost->message;
+    Say(history::ExecutorLeft{Now(), executors_[lost->executor.value], lost->message});
+  } else if (const auto* forgotten = std::get_if<mt::ForgetDatasets>(&event)) {
+    for (const mt::DatasetId dataset : forgotten->datasets) dataset_names_.erase(dataset);
+  }
+}
+
+void EventLog::OnTaskDone(const wire::engine::TaskDone& done) {
+  base::ByteReader in(done.metrics);
+  base::Decode(in, outcomes_[done.task].metrics);
+}
+
+void EventLog::OnTaskBroke(const wire::engine::TaskBroke& broke) { outcomes_[broke.task].reason = broke.message; }
+
+void EventLog::On(const mt::StageSubmitted& stage) {
+  Say(history::StageStarted{Now(), stage.stage, stage.attempt, stage.job, dataset_names_[stage.dataset],
+                            static_cast<int32_t>(stage.partitions.size()), stage.shuffle >= 0, stage.parents});
+}
+
+void EventLog::On(const mt::LaunchTask& launch) {
+  const history::TaskLaunched& task = tasks_[launch.task] = {Now(),
+                                                             launch.task,
+                                                             launch.stage,
+                                                             launch.stage_attempt,
+                                                             launch.partition,
+                                                             launch.attempt,
+                                                             executors_[launch.executor.value],
+                                                             std::string(EnumName(launch.level)),
+                                                             launch.speculative};
+  Say(task);
+}
+
+void EventLog::On(const mt::TaskEnded& end) {
+  if (end.kind == mt::EndKind::kResubmitted) return Say(history::OutputLost{Now(), end.stage, end.stage_attempt});
+  const auto task = tasks_.find(end.task);
+  if (task == tasks_.end()) return;
+  history::TaskFinished finished;
+  finished.launch = std::move(task->second);
+  tasks_.erase(task);
+  finished.at_ms = Now();
+  finished.end = EnumName(end.kind);
+  if (const auto outcome = outcomes_.find(end.task); outcome != outcomes_.end()) {
+    finished.reason = std::move(outcome->second.reason);
+    finished.metrics = outcome->second.metrics;
+    outcomes_.erase(outcome);
+  } else if (end.kind != mt::EndKind::kSuccess) {
+    finished.reason = loss_[end.executor.value];
+  }
+  Say(finished);
+}
+
+void EventLog::OnEffect(const mt::Effect& effect) {
+  if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
+    On(*submitted);
+  } else if (const auto* launch = std::get_if<mt::LaunchTask>(&effect)) {
+    On(*launch);
+  } else if (const auto* batch = std::get_if<mt::LaunchBatch>(&effect)) {
+    for (const mt::LaunchTask& task : batch->tasks) On(task);
+  } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
+    On(*ended);
+  } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
+    Say(history::StageFinished{Now(), completed->stage, completed->attempt, completed->failure});
+    FlushSoon();
+  } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {
+    Say(history::JobFinished{Now(), end->job, end->succeeded ? "" : end->error.empty() ? "cancelled" : end->error});
+    FlushSoon();
+  } else if (const auto* rejected = std::get_if<mt::JobRejected>(&effect)) {
+    Say(history::JobFinished{Now(), rejected->job, rejected->error});
+    FlushSoon();
+  }
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "engine/history/history.h"
+#include "engine/io/files.h"
+#include "env/loop.h"
+#include "process/driver/job_driver.h"
+
+namespace fairlead::engine {
+
+/// Turns what the driver does into the application's history, in memory and, line by line, in a file. The file is only
+/// appended to, whole lines at a time, within kFlushSoon of the end of a stage and else every second: what a killed
+/// driver had written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
+class EventLog : public process::driver::DriverListener {
+ public:
+  /// Bytes of the file; above it ends of tasks are left out (about 150,000 of them fit).
+  static constexpr size_t kBytesMax = 48 << 20;
+  static constexpr base::Duration kFlushSoon = base::Duration::Millis(20);
+
+  /// `path` empty: in memory only.
+  EventLog(env::Loop& loop, const std::string& path, const std::string& application, const std::string& program);
+  ~EventLog() override;
+
+  const history::History& history() const { return history_; }
+  /// The program has returned, or failed with `error`. Gives what the user should know besides: records left out.
+  std::string End(const std::string& error);
+
+  void OnEvent(const model::tasks::Event& event) override;
+  void OnEffect(const model::tasks::Effect& effect) override;
+  void OnTaskDone(const wire::engine::TaskDone& done) override;
+  void OnTaskBroke(const wire::engine::TaskBroke& broke) override;
+
+ private:
+  struct Outcome {
+    std::string reason;
+    TaskMetrics metrics;
+  };
+  void On(const model::tasks::StageSubmitted& stage);
+  void On(const model::tasks::LaunchTask& launch);
+  void On(const model::tasks::TaskEnded& end);
+  void Say(const history::Event& event);
+  void Flush();
+  void FlushSoon();
+  void Tick();
+  int64_t Now() const { return loop_.Wall().ms; }
+
+  env::Loop& loop_;
+  const std::string path_;
+  history::History history_;
+  FileDescriptor file_;
+  std::string buffer_;
+  size_t written_ = 0;
+  bool full_ = false;
+  std::map<model::tasks::DatasetId, std::string> dataset_names_;
+  std::unordered_map<uint32_t, std::string> executors_;       // ids by index
+  std::unordered_map<uint32_t, std::string> loss_;            // why an executor went, by index
+  std::unordered_map<int64_t, history::TaskLaunched> tasks_;  // that run
+  std::unordered_map<int64_t, Outcome> outcomes_;             // reported, not yet judged by the core
+  env::Loop::TimerId timer_ = 0;
+  env::Loop::TimerId soon_timer_ = 0;
+};
+
+}  // namespace fairlead::engine

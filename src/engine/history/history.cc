@@ -1,0 +1,189 @@
+#include "engine/history/history.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "base/codec.h"
+
+namespace fairlead::engine::history {
+
+namespace {
+
+constexpr int64_t kSkewPercent = 300;
+constexpr int64_t kSlowMs = 100;
+constexpr int64_t kLargeBytes = 1 << 20;
+
+Quantiles QuantilesOf(const std::vector<const TaskRow*>& tasks, const std::function<int64_t(const TaskRow&)>& value) {
+  std::vector<int64_t> values;
+  values.reserve(tasks.size());
+  for (const TaskRow* task : tasks) values.push_back(value(*task));
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto at = [&](size_t percent) { return values[(values.size() - 1) * percent / 100]; };
+  return {at(0), at(25), at(50), at(75), at(100)};
+}
+
+int64_t SkewPercent(const Quantiles& of) { return of.median <= 0 ? 0 : of.max * 100 / of.median; }
+
+}  // namespace
+
+bool StageSummary::skewed() const {
+  return (duration_skew_percent >= kSkewPercent && duration_ms.max >= kSlowMs) ||
+         (input_skew_percent >= kSkewPercent && read_bytes.max >= kLargeBytes);
+}
+
+StageSummary Summarize(const StageRow& stage) {
+  if (stage.dropped) return *stage.dropped;
+  StageSummary sum;
+  std::vector<const TaskRow*> good;
+  for (const TaskRow& task : stage.tasks) {
+    ++sum.levels[task.level];
+    sum.speculative += task.speculative ? 1 : 0;
+    if (task.ended_ms == 0) continue;
+    if (!task.succeeded()) {
+      ++sum.failed;
+      continue;
+    }
+    good.push_back(&task);
+    const TaskMetrics& of = task.metrics;
+    sum.input_bytes += of.bytes_read;
+    sum.output_bytes += of.bytes_written;
+    sum.shuffle_read_bytes += of.shuffle_bytes_local + of.shuffle_bytes_remote;
+    sum.shuffle_written_bytes += of.shuffle_bytes_written;
+    sum.spilled_bytes += of.spilled_bytes;
+    sum.records_read += of.records_read + of.shuffle_records_read;
+    sum.bad_records += of.bad_records;
+    sum.peak_memory = std::max(sum.peak_memory, of.peak_memory);
+  }
+  sum.succeeded = static_cast<int64_t>(good.size());
+  sum.duration_ms = QuantilesOf(good, [](const TaskRow& task) { return task.duration_ms(); });
+  sum.fetch_wait_ms = QuantilesOf(good, [](const TaskRow& task) { return task.metrics.fetch_wait_ns / 1'000'000; });
+  sum.read_bytes = QuantilesOf(good, [](const TaskRow& task) {
+    return task.metrics.bytes_read + task.metrics.shuffle_bytes_local + task.metrics.shuffle_bytes_remote;
+  });
+  sum.written_bytes = QuantilesOf(
+      good, [](const TaskRow& task) { return task.metrics.bytes_written + task.metrics.shuffle_bytes_written; });
+  sum.duration_skew_percent = SkewPercent(sum.duration_ms);
+  sum.input_skew_percent = SkewPercent(sum.read_bytes);
+  return sum;
+}
+
+void History::Apply(const Event& event) {
+  std::visit(
+      [this](const auto& one) {
+        now_ms_ = std::max(now_ms_, one.at_ms);
+        On(one);
+      },
+      event);
+}
+
+uint32_t History::ExecutorAt(const std::string& id) {
+  const auto [found, fresh] = executor_at_.emplace(id, static_cast<uint32_t>(executors_.size()));
+  if (fresh) {
+    executors_.emplace_back();
+    executors_.back().joined.executor = id;
+  }
+  return found->second;
+}
+
+void History::On(const ExecutorJoined& event) { executors_[ExecutorAt(event.executor)].joined = event; }
+
+void History::On(const ExecutorLeft& event) {
+  ExecutorRow& executor = executors_[ExecutorAt(event.executor)];
+  executor.left_ms = event.at_ms;
+  executor.reason = event.reason;
+}
+
+void History::On(const JobFinished& event) {
+  JobRow& job = jobs_[event.job];
+  job.ended_ms = event.at_ms;
+  job.error = event.error;
+}
+
+StageRow* History::Find(int32_t stage, int32_t attempt) {
+  const auto found = stages_.find({stage, attempt});
+  return found == stages_.end() ? nullptr : &found->second;
+}
+
+void History::On(const StageStarted& event) { stages_[{event.stage, event.attempt}].started = event; }
+
+void History::On(const StageFinished& event) {
+  StageRow* const stage = Find(event.stage, event.attempt);
+  if (stage == nullptr) return;
+  stage->ended_ms = event.at_ms;
+  stage->failure = event.failure;
+  finished_.emplace_back(event.stage, event.attempt);
+  DropOldTasks();
+}
+
+void History::On(const TaskLaunched& event) {
+  StageRow* const stage = Find(event.stage, event.stage_attempt);
+  if (stage == nullptr || stage->dropped) return;
+  ++stage->running;
+  stage->at[event.task] = stage->tasks.size();
+  TaskRow row;
+  row.task = event.task;
+  row.partition = event.partition;
+  row.attempt = event.attempt;
+  row.executor = ExecutorAt(event.executor);
+  row.launched_ms = event.at_ms;
+  row.level = event.level;
+  row.speculative = event.speculative;
+  stage->tasks.push_back(std::move(row));
+  ++rows_;
+}
+
+void History::On(const TaskFinished& event) {
+  StageRow* const stage = Find(event.launch.stage, event.launch.stage_attempt);
+  if (stage == nullptr) return;
+  ++(event.end == "success" ? stage->done : stage->failed);
+  if (stage->dropped) return;
+  auto known = stage->at.find(event.launch.task);
+  if (known == stage->at.end()) {  // from a log, which has no launches
+    On(event.launch);
+    known = stage->at.find(event.launch.task);
+  }
+  TaskRow& row = stage->tasks[known->second];
+  stage->at.erase(known);
+  --stage->running;
+  row.ended_ms = event.at_ms;
+  row.end = event.end;
+  row.reason = event.reason;
+  row.metrics = event.metrics;
+}
+
+void History::On(const OutputLost& event) {
+  if (StageRow* const stage = Find(event.stage, event.stage_attempt)) --stage->done;
+}
+
+void History::DropOldTasks() {
+  while (rows_ > kTasksMax && finished_.size() > 1) {
+    StageRow& stage = stages_.at(finished_.front());
+    finished_.pop_front();
+    if (stage.dropped) continue;
+    stage.dropped = Summarize(stage);
+    rows_ -= stage.tasks.size();
+    stage.tasks = {};
+    stage.at.clear();
+  }
+}
+
+base::Result<History> ReadLog(std::string_view text) {
+  History history;
+  for (int64_t number = 1; !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) break;  // cut off by a crash
+    const base::Result<Event> event = ParseLine(text.substr(0, end));
+    if (!event) return base::Error{"line " + std::to_string(number) + ": " + event.error().message};
+    if (number == 1 && !std::holds_alternative<ApplicationStarted>(*event)) {
+      return base::Error{"line 1 does not start an application: no event log"};
+    }
+    history.Apply(*event);
+    text.remove_prefix(end + 1);
+  }
+  if (history.application().id.empty()) return base::Error{"no whole line: no event log"};
+  return history;
+}
+
+}  // namespace fairlead::engine::history

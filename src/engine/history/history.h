@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/history/history_events.h"
+
+// An application's story, put together from its events: while it runs by the driver, afterwards from the log.
+
+namespace fairlead::engine::history {
+
+struct TaskRow {
+  int64_t task = 0;
+  int32_t partition = 0;
+  int32_t attempt = 0;
+  uint32_t executor = 0;  // in executors()
+  int64_t launched_ms = 0;
+  int64_t ended_ms = 0;  // 0: it runs
+  std::string level;
+  bool speculative = false;
+  std::string end;
+  std::string reason;
+  TaskMetrics metrics;
+
+  bool succeeded() const { return end == "success"; }
+  /// Milliseconds from launch to end as the driver saw it; of a finished task.
+  int64_t duration_ms() const { return ended_ms - launched_ms; }
+};
+
+/// Of the tasks that succeeded: least, quartiles and largest.
+struct Quantiles {
+  int64_t min = 0;
+  int64_t p25 = 0;
+  int64_t median = 0;
+  int64_t p75 = 0;
+  int64_t max = 0;
+  FL_FIELDS(min, p25, median, p75, max)
+};
+
+struct StageSummary {
+  int64_t succeeded = 0;
+  int64_t failed = 0;  // attempts that ended otherwise
+  int64_t speculative = 0;
+  Quantiles duration_ms;
+  Quantiles fetch_wait_ms;
+  Quantiles read_bytes;     // files and shuffles
+  Quantiles written_bytes;  // files and shuffles
+  int64_t input_bytes = 0;
+  int64_t output_bytes = 0;
+  int64_t shuffle_read_bytes = 0;
+  int64_t shuffle_written_bytes = 0;
+  int64_t spilled_bytes = 0;
+  int64_t records_read = 0;
+  int64_t bad_records = 0;
+  int64_t peak_memory = 0;  // of one task
+  /// The slowest task by the median one, in hundredths, and the largest input by the median one; 0: nothing to compare.
+  int64_t duration_skew_percent = 0;
+  int64_t input_skew_percent = 0;
+  /// Launches by level, as Spark names them.
+  std::map<std::string, int64_t> levels;
+  FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
+            output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
+            peak_memory, duration_skew_percent, input_skew_percent, levels)
+  /// Worth a look: the slowest task took at least three times the median and a noticeable time, or read so much more.
+  bool skewed() const;
+};
+
+struct StageRow {
+  StageStarted started;
+  int64_t ended_ms = 0;  // 0: it runs, or its driver did not live to tell
+  std::string failure;
+  int64_t done = 0;  // tasks with an output that is still there
+  int64_t failed = 0;
+  int64_t running = 0;
+  std::vector<TaskRow> tasks;              // in order of their ends, those that run last; empty once dropped
+  std::optional<StageSummary> dropped;     // what is left of them then
+  std::unordered_map<int64_t, size_t> at;  // task -> position, of those that run
+};
+
+struct JobRow {
+  JobStarted started;
+  int64_t ended_ms = 0;
+  std::string error;
+};
+
+struct ExecutorRow {
+  ExecutorJoined joined;
+  int64_t left_ms = 0;
+  std::string reason;
+};
+
+/// Keeps the rows of the latest tasks and, when there are too many, of older finished stages only the summary.
+class History {
+ public:
+  static constexpr size_t kTasksMax = 100'000;
+
+  void Apply(const Event& event);
+
+  const ApplicationStarted& application() const { return application_; }
+  const std::optional<ApplicationEnded>& ended() const { return ended_; }
+  /// The time of the latest event.
+  int64_t now_ms() const { return now_ms_; }
+  bool tasks_omitted() const { return tasks_omitted_; }
+  const std::vector<ExecutorRow>& executors() const { return executors_; }
+  const std::map<int32_t, JobRow>& jobs() const { return jobs_; }
+  /// By (stage, attempt).
+  const std::map<std::pair<int32_t, int32_t>, StageRow>& stages() const { return stages_; }
+
+ private:
+  void On(const ApplicationStarted& event) { application_ = event; }
+  void On(const ApplicationEnded& event) { ended_ = event; }
+  void On(const ExecutorJoined& event);
+  void On(const ExecutorLeft& event);
+  void On(const JobStarted& event) { jobs_[event.job].started = event; }
+  void On(const JobFinished& event);
+  void On(const StageStarted& event);
+  void On(const StageFinished& event);
+  void On(const TaskLaunched& event);
+  void On(const TaskFinished& event);
+  void On(const OutputLost& event);
+  void On(const TasksOmitted&) { tasks_omitted_ = true; }
+  uint32_t ExecutorAt(const std::string& id);
+  StageRow* Find(int32_t stage, int32_t attempt);
+  void DropOldTasks();
+
+  ApplicationStarted application_;
+  std::optional<ApplicationEnded> ended_;
+  int64_t now_ms_ = 0;
+  bool tasks_omitted_ = false;
+  std::vector<ExecutorRow> executors_;
+  std::map<std::string, uint32_t> executor_at_;
+  std::map<int32_t, JobRow> jobs_;
+  std::map<std::pair<int32_t, int32_t>, StageRow> stages_;
+  std::deque<std::pair<int32_t, int32_t>> finished_;  // stages with rows, oldest first
+  size_t rows_ = 0;
+};
+
+/// O(tasks log tasks).
+StageSummary Summarize(const StageRow& stage);
+
+/// For people at a terminal.
+std::string ToText(const History& history);
+/// One object: application, executors, jobs, stages with their summaries; no tasks.
+std::string ToJson(const History& history);
+
+/// Reads a whole log. A last line that was cut off by a crash is passed over; any other bad line is an error with its
+/// number.
+base::Result<History> ReadLog(std::string_view text);
+
+}  // namespace fairlead::engine::history

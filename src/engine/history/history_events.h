@@ -1,0 +1,129 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "engine/plan/operators.h"
+
+// What happened in an application, as the driver's event log tells it: one JSON object a line, {"name": {fields}}.
+// Times are milliseconds since 1970. Fields are only ever added; readers pass over what they do not know (Spark's
+// JsonProtocol is the model, not the format).
+
+namespace fairlead::engine::history {
+
+struct ApplicationStarted {
+  static constexpr std::string_view kName = "application_started";
+  int64_t at_ms = 0;
+  int32_t version = 1;
+  std::string id;
+  std::string program;
+  FL_FIELDS(at_ms, version, id, program)
+};
+struct ApplicationEnded {
+  static constexpr std::string_view kName = "application_ended";
+  int64_t at_ms = 0;
+  std::string error;  // empty: the program returned
+  FL_FIELDS(at_ms, error)
+};
+struct ExecutorJoined {
+  static constexpr std::string_view kName = "executor_joined";
+  int64_t at_ms = 0;
+  std::string executor;
+  std::string host;
+  int32_t slots = 1;
+  bool serves_own_files = false;
+  FL_FIELDS(at_ms, executor, host, slots, serves_own_files)
+};
+struct ExecutorLeft {
+  static constexpr std::string_view kName = "executor_left";
+  int64_t at_ms = 0;
+  std::string executor;
+  std::string reason;
+  FL_FIELDS(at_ms, executor, reason)
+};
+struct JobStarted {
+  static constexpr std::string_view kName = "job_started";
+  int64_t at_ms = 0;
+  int32_t job = 0;
+  std::string description;
+  FL_FIELDS(at_ms, job, description)
+};
+struct JobFinished {
+  static constexpr std::string_view kName = "job_finished";
+  int64_t at_ms = 0;
+  int32_t job = 0;
+  std::string error;  // empty: succeeded
+  FL_FIELDS(at_ms, job, error)
+};
+struct StageStarted {
+  static constexpr std::string_view kName = "stage_started";
+  int64_t at_ms = 0;
+  int32_t stage = 0;
+  int32_t attempt = 0;
+  int32_t job = 0;
+  std::string name;  // of its last dataset
+  int32_t tasks = 0;
+  bool writes_shuffle = false;
+  std::vector<int32_t> parents;
+  FL_FIELDS(at_ms, stage, attempt, job, name, tasks, writes_shuffle, parents)
+};
+struct StageFinished {
+  static constexpr std::string_view kName = "stage_finished";
+  int64_t at_ms = 0;
+  int32_t stage = 0;
+  int32_t attempt = 0;
+  std::string failure;  // empty: all partitions are there
+  FL_FIELDS(at_ms, stage, attempt, failure)
+};
+/// Not in the log: its end says all of it.
+struct TaskLaunched {
+  static constexpr std::string_view kName = "task_launched";
+  int64_t at_ms = 0;
+  int64_t task = 0;
+  int32_t stage = 0;
+  int32_t stage_attempt = 0;
+  int32_t partition = 0;
+  int32_t attempt = 0;
+  std::string executor;
+  std::string level;  // as Spark prints it: "NODE_LOCAL"
+  bool speculative = false;
+  FL_FIELDS(at_ms, task, stage, stage_attempt, partition, attempt, executor, level, speculative)
+};
+struct TaskFinished {
+  static constexpr std::string_view kName = "task_finished";
+  TaskLaunched launch;
+  int64_t at_ms = 0;
+  std::string end;     // model::tasks::EndKind: "success", ...
+  std::string reason;  // of a failure
+  TaskMetrics metrics;
+  FL_FIELDS(launch, at_ms, end, reason, metrics)
+};
+/// An output that had succeeded went with its executor.
+struct OutputLost {
+  static constexpr std::string_view kName = "output_lost";
+  int64_t at_ms = 0;
+  int32_t stage = 0;
+  int32_t stage_attempt = 0;
+  FL_FIELDS(at_ms, stage, stage_attempt)
+};
+/// The log has reached its bound: ends of tasks that follow are not in it.
+struct TasksOmitted {
+  static constexpr std::string_view kName = "tasks_omitted";
+  int64_t at_ms = 0;
+  FL_FIELDS(at_ms)
+};
+
+using Event = std::variant<ApplicationStarted, ApplicationEnded, ExecutorJoined, ExecutorLeft, JobStarted, JobFinished,
+                           StageStarted, StageFinished, TaskLaunched, TaskFinished, OutputLost, TasksOmitted>;
+
+/// The event as a line of the log, with its end of line.
+std::string ToLine(const Event& event);
+/// An unknown name and malformed JSON are errors; unknown fields and those left out are not.
+base::Result<Event> ParseLine(std::string_view line);
+
+}  // namespace fairlead::engine::history

@@ -1,0 +1,127 @@
+#include "engine/history/history.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/history/history_page.h"
+
+// The application's story: events as lines and back, a log that was cut off, what the summary says, and that nothing
+// from a log gets into the page unescaped.
+
+namespace fairlead::engine::history {
+namespace {
+
+TaskFinished Task(int64_t task, int32_t stage, int64_t begin, int64_t end, const std::string& how = "success") {
+  TaskFinished finished;
+  finished.launch = {begin, task, stage, 0, static_cast<int32_t>(task), 0, "1", "NODE_LOCAL", false};
+  finished.at_ms = end;
+  finished.end = how;
+  return finished;
+}
+
+std::vector<Event> Story() {
+  std::vector<Event> events{ApplicationStarted{1000, 1, "application_1_0001", "word_count"},
+                            ExecutorJoined{1100, "1", "host-a", 2, true}, JobStarted{1200, 0, "save <out>"},
+                            StageStarted{1200, 4, 0, 0, "map \"text\"", 5, true, {}}};
+  for (int64_t i = 0; i < 5; ++i) {
+    TaskFinished task = Task(i, 4, 1200 + i, i == 4 ? 2300 : 1300 + i);
+    task.metrics.bytes_read = 100 * (i + 1);
+    task.metrics.spilled_bytes = i == 2 ? 7000 : 0;
+    events.push_back(task);
+  }
+  TaskFinished broken = Task(5, 4, 1300, 1400, "exception");
+  broken.reason = "std::runtime_error: <script>alert(1)</script>";
+  events.push_back(broken);
+  events.push_back(StageFinished{2300, 4, 0, ""});
+  events.push_back(JobFinished{2350, 0, ""});
+  events.push_back(ApplicationEnded{2400, ""});
+  return events;
+}
+
+std::string LogOf(const std::vector<Event>& events) {
+  std::string text;
+  for (const Event& event : events) text += ToLine(event);
+  return text;
+}
+
+TEST(HistoryTest, ReadsWhatWasWritten) {
+  const auto history = ReadLog(LogOf(Story()));
+  ASSERT_TRUE(history.ok()) << history.error().message;
+  History live;
+  for (const Event& event : Story()) {
+    if (const auto* task = std::get_if<TaskFinished>(&event)) live.Apply(task->launch);
+    live.Apply(event);
+  }
+  EXPECT_EQ(ToJson(*history), ToJson(live));
+  EXPECT_EQ(history->executors().size(), 1u);
+  EXPECT_TRUE(history->executors()[0].joined.serves_own_files);
+  const StageRow& stage = history->stages().at({4, 0});
+  EXPECT_EQ(stage.done, 5);
+  EXPECT_EQ(stage.failed, 1);
+  EXPECT_EQ(stage.running, 0);
+  EXPECT_EQ(stage.started.name, "map \"text\"");
+}
+
+TEST(HistoryTest, SummarizesAStage) {
+  const auto history = ReadLog(LogOf(Story()));
+  ASSERT_TRUE(history.ok());
+  const StageSummary sum = Summarize(history->stages().at({4, 0}));
+  EXPECT_EQ(sum.succeeded, 5);
+  EXPECT_EQ(sum.failed, 1);
+  EXPECT_EQ(sum.duration_ms.min, 100);
+  EXPECT_EQ(sum.duration_ms.median, 100);
+  EXPECT_EQ(sum.duration_ms.max, 1096);
+  EXPECT_EQ(sum.read_bytes.median, 300);
+  EXPECT_EQ(sum.input_bytes, 1500);
+  EXPECT_EQ(sum.spilled_bytes, 7000);
+  EXPECT_TRUE(sum.skewed());  // 1,096 ms beside 100
+  EXPECT_EQ(sum.levels.at("NODE_LOCAL"), 6);
+}
+
+TEST(HistoryTest, ALogThatWasCutOffIsReadUpToThere) {
+  const std::string whole = LogOf(Story());
+  const auto cut = ReadLog(whole.substr(0, whole.size() - 10));
+  ASSERT_TRUE(cut.ok()) << cut.error().message;
+  EXPECT_FALSE(cut->ended());
+  EXPECT_EQ(cut->jobs().at(0).ended_ms, 2350);
+}
+
+TEST(HistoryTest, RefusesWhatIsNoLog) {
+  EXPECT_FALSE(ReadLog("").ok());
+  EXPECT_FALSE(ReadLog("hello\n").ok());
+  EXPECT_FALSE(ReadLog("{\"job_started\":{}}\n").ok());
+  const auto broken = ReadLog(ToLine(ApplicationStarted{1, 1, "a", "b"}) + "{\"job_started\":\n");
+  ASSERT_FALSE(broken.ok());
+  EXPECT_NE(broken.error().message.find("line 2"), std::string::npos);
+}
+
+TEST(HistoryTest, OldTasksBecomeSummaries) {
+  History history;
+  history.Apply(ApplicationStarted{1, 1, "a", "b"});
+  history.Apply(ExecutorJoined{1, "1", "h", 1, false});
+  const auto tasks = static_cast<int64_t>(History::kTasksMax / 2 + 10);
+  for (int32_t stage = 0; stage < 3; ++stage) {
+    history.Apply(StageStarted{1, stage, 0, 0, "s", static_cast<int32_t>(tasks), false, {}});
+    for (int64_t i = 0; i < tasks; ++i) history.Apply(Task(stage * tasks + i, stage, 10, 30));
+    history.Apply(StageFinished{40, stage, 0, ""});
+  }
+  EXPECT_TRUE(history.stages().at({0, 0}).dropped);
+  EXPECT_TRUE(history.stages().at({0, 0}).tasks.empty());
+  EXPECT_FALSE(history.stages().at({2, 0}).dropped);
+  EXPECT_EQ(Summarize(history.stages().at({0, 0})).succeeded, tasks);
+  EXPECT_EQ(Summarize(history.stages().at({0, 0})).duration_ms.median, 20);
+}
+
+TEST(HistoryTest, ThePageEscapesWhatTheLogSays) {
+  const auto history = ReadLog(LogOf(Story()));
+  ASSERT_TRUE(history.ok());
+  const std::string page = ToHtml(*history);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_NE(page.find("&lt;script&gt;alert"), std::string::npos);
+  EXPECT_NE(page.find(">skew</span>"), std::string::npos);
+  EXPECT_NE(page.find(">spill</span>"), std::string::npos);
+  EXPECT_EQ(page.find("http://"), std::string::npos);      // nothing from elsewhere
+  EXPECT_EQ(page.find("setInterval"), std::string::npos);  // it has ended
+}
+
+}  // namespace
+}  // namespace fairlead::engine::history

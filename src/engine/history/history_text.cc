@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "base/codec.h"
+#include "engine/history/history.h"
+#include "engine/history/history_format.h"
+
+namespace fairlead::engine::history {
+
+std::string DurationText(int64_t ms) {
+  char text[48];
+  if (ms < 1000) {
+    std::snprintf(text, sizeof text, "%lld ms", static_cast<long long>(ms));
+  } else if (ms < 60'000) {
+    std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(ms) / 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%lld min %02lld s", static_cast<long long>(ms / 60'000),
+                  static_cast<long long>(ms / 1000 % 60));
+  }
+  return text;
+}
+
+std::string BytesText(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes == 0) return "0";
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  char text[48];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+std::string TimeText(int64_t ms) {
+  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[48];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+namespace {
+
+// What --json and the page's history.json print.
+struct ExecutorJson {
+  std::string id;
+  std::string host;
+  int32_t slots = 0;
+  int64_t joined_ms = 0;
+  int64_t left_ms = 0;
+  std::string reason;
+  FL_FIELDS(id, host, slots, joined_ms, left_ms, reason)
+};
+struct StageJson {
+  int32_t stage = 0;
+  int32_t attempt = 0;
+  int32_t job = 0;
+  std::string name;
+  std::string state;
+  int32_t tasks = 0;
+  int64_t done = 0;
+  int64_t running = 0;
+  int64_t failed = 0;
+  std::vector<int32_t> parents;
+  int64_t started_ms = 0;
+  int64_t ended_ms = 0;
+  std::string failure;
+  bool skewed = false;
+  StageSummary summary;
+  FL_FIELDS(stage, attempt, job, name, state, tasks, done, running, failed, parents, started_ms, ended_ms, failure,
+            skewed, summary)
+};
+struct JobJson {
+  int32_t job = 0;
+  std::string description;
+  std::string state;
+  int64_t started_ms = 0;
+  int64_t ended_ms = 0;
+  std::string error;
+  FL_FIELDS(job, description, state, started_ms, ended_ms, error)
+};
+struct HistoryJson {
+  std::string id;
+  std::string program;
+  std::string state;
+  std::string error;
+  int64_t started_ms = 0;
+  int64_t now_ms = 0;
+  bool tasks_omitted = false;
+  std::vector<ExecutorJson> executors;
+  std::vector<JobJson> jobs;
+  std::vector<StageJson> stages;
+  FL_FIELDS(id, program, state, error, started_ms, now_ms, tasks_omitted, executors, jobs, stages)
+};
+
+std::string StateOf(int64_t ended_ms, const std::string& error) {
+  return ended_ms == 0 ? "running" : error.empty() ? "done" : "failed";
+}
+
+HistoryJson Collect(const History& history) {
+  HistoryJson out;
+  out.id = history.application().id;
+  out.program = history.application().program;
+  out.started_ms = history.application().at_ms;
+  out.now_ms = history.now_ms();
+  out.error = history.ended() ? history.ended()->error : "";
+  out.state = StateOf(history.ended() ? history.ended()->at_ms : 0, out.error);
+  out.tasks_omitted = history.tasks_omitted();
+  for (const ExecutorRow& row : history.executors()) {
+    out.executors.push_back(
+        {row.joined.executor, row.joined.host, row.joined.slots, row.joined.at_ms, row.left_ms, row.reason});
+  }
+  for (const auto& [id, row] : history.jobs()) {
+    out.jobs.push_back(
+        {id, row.started.description, StateOf(row.ended_ms, row.error), row.started.at_ms, row.ended_ms, row.error});
+  }
+  for (const auto& [key, row] : history.stages()) {
+    StageSummary summary = Summarize(row);
+    const bool skewed = summary.skewed();
+    out.stages.push_back({key.first, key.second, row.started.job, row.started.name, StateOf(row.ended_ms, row.failure),
+                          row.started.tasks, row.done, row.running, row.failed, row.started.parents, row.started.at_ms,
+                          row.ended_ms, row.failure, skewed, std::move(summary)});
+  }
+  return out;
+}
+
+std::string Pad(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string StageLine(const StageJson& stage) {
+  const StageSummary& sum = stage.summary;
+  std::string line = "  stage " + std::to_string(stage.stage);
+  if (stage.attempt > 0) line += "." + std::to_string(stage.attempt);
+  line = Pad(line, 12) + Pad(stage.name.substr(0, 34), 36) + Pad(stage.state, 9) +
+         Pad(std::to_string(stage.done) + "/" + std::to_string(stage.tasks), 14) +
+         Pad(DurationText(sum.duration_ms.median) + " / " + DurationText(sum.duration_ms.max), 20);
+  line += "read " + BytesText(sum.input_bytes + sum.shuffle_read_bytes) + ", wrote " +
+          BytesText(sum.output_bytes + sum.shuffle_written_bytes);
+  if (sum.spilled_bytes > 0) line += ", spilled " + BytesText(sum.spilled_bytes);
+  if (stage.failed > 0) line += ", " + std::to_string(stage.failed) + " attempts failed";
+  if (sum.bad_records > 0) line += ", " + std::to_string(sum.bad_records) + " bad records";
+  if (stage.skewed) line += ", skewed";
+  if (!stage.failure.empty()) line += "\n      " + stage.failure;
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string ToJson(const History& history) {
+  std::string out;
+  base::ToJson(out, Collect(history));
+  return out;
+}
+
+std::string ToText(const History& history) {
+  const HistoryJson all = Collect(history);
+  std::string out = all.id + " (" + all.program + "): " + all.state + ", began " + TimeText(all.started_ms) +
+                    " UTC, took " + DurationText(all.now_ms - all.started_ms) + "\n";
+  if (!all.error.empty()) out += "  " + all.error + "\n";
+  if (all.tasks_omitted) out += "  the log reached its bound: the last tasks are not in it\n";
+  for (const ExecutorJson& executor : all.executors) {
+    out += "  executor " + executor.id + " on " + executor.host + ", " + std::to_string(executor.slots) + " slots";
+    if (executor.left_ms != 0) out += ", left: " + executor.reason;
+    out += "\n";
+  }
+  for (const JobJson& job : all.jobs) {
+    out += "job " + std::to_string(job.job) + " " + job.description + ": " + job.state;
+    if (job.ended_ms != 0) out += " after " + DurationText(job.ended_ms - job.started_ms);
+    out += "\n";
+    if (!job.error.empty()) out += "      " + job.error + "\n";
+    bool head = true;
+    for (const StageJson& stage : all.stages) {
+      if (stage.job != job.job) continue;
+      if (head) out += Pad("", 12) + Pad("", 36) + Pad("", 9) + Pad("tasks", 14) + "median / slowest\n";
+      head = false;
+      out += StageLine(stage);
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::engine::history

@@ -1,0 +1,73 @@
+#include "engine/io/job_files.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "engine/io/files.h"
+#include "engine/records/buffer.h"
+#include "engine/records/checksum.h"
+#include "engine/records/errors.h"
+
+namespace fairlead::engine {
+
+std::string Environment(const char* name, const std::string& otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : value;
+}
+
+std::string RequiredEnvironment(const char* name) {
+  const std::string value = Environment(name);
+  if (value.empty())
+    throw JobError(std::string("environment variable ") + name + " is missing: not started by a cluster?");
+  return value;
+}
+
+long EnvironmentNumber(const char* name, long otherwise) {
+  const std::string text = Environment(name);
+  if (text.empty()) return otherwise;
+  long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw JobError(std::string("environment variable ") + name + " is no number: " + text);
+  }
+  return value;
+}
+
+namespace {
+
+std::string ReadWhole(const std::string& path) {
+  try {
+    const FileDescriptor file = OpenForReading(path);
+    std::string bytes(FileSize(file.get(), path), '\0');
+    bytes.resize(ReadAt(file.get(), path, 0, bytes.data(), bytes.size()));
+    return bytes;
+  } catch (const TaskError& error) {
+    throw JobError(error.what());
+  }
+}
+
+}  // namespace
+
+std::string ReadTokenFile() { return ReadWhole(Environment("HADOOP_TOKEN_FILE_LOCATION", "container_tokens")); }
+
+std::string BuildId() {
+  const std::string program = ReadWhole("/proc/self/exe");
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(program.data(), program.size())));
+  return text;
+}
+
+std::vector<std::string> SplitCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t at = 0;
+  while (at <= text.size()) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/plan/operators.h"
+#include "tasks/map_outputs.h"
+#include "wire/engine/messages.h"
+
+namespace fairlead::engine {
+
+/// One block that a reducer wants.
+struct BlockRequest {
+  int32_t shuffle = -1;
+  int32_t map_index = -1;
+  int64_t map_task = -1;  // names the file
+  int32_t reduce = 0;
+  int64_t bytes = 0;  // about
+  uint32_t place = 0;
+};
+
+/// Brings blocks that other executors wrote, from their shuffle services. Thread-safe.
+class RemoteBlocks {
+ public:
+  virtual ~RemoteBlocks() = default;
+  /// Starts to fetch `blocks` of `place`; they arrive in any order, within bounded bytes in flight. The input ends
+  /// after the last one and throws FetchFailed for the first that cannot be had.
+  virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
+                                              const std::map<uint32_t, wire::engine::Place>& places,
+                                              TaskContext& task) = 0;
+};
+
+struct ExecutorOptions {
+  int32_t slots = 1;
+  int64_t memory_bytes = 512 << 20;            // for all tasks together
+  std::vector<std::string> local_directories;  // block manager directories (Spark's layout), made when missing
+  std::string scratch_directory;
+};
+
+/// An executor: threads that run tasks as the driver's messages say. Needs nothing of the network but two functions:
+/// one that carries messages to the driver (called from any thread), and RemoteBlocks for shuffle input of other
+/// executors.
+class Executor {
+ public:
+  /// `more`: other messages will follow at once.
+  using SendFunction = std::function<void(wire::engine::Message, bool more)>;
+  Executor(ExecutorOptions options, SendFunction send, RemoteBlocks* remote);
+  /// Kills what runs, joins the threads, removes the scratch directory.
+  ~Executor();
+
+  /// A message of the driver.
+  void OnMessage(wire::engine::Message message);
+  /// The index by which the driver and map outputs call this executor.
+  void set_index(uint32_t index) { index_ = index; }
+
+ private:
+  class Context;
+  struct Work {
+    wire::engine::TaskLaunch launch;
+    int32_t stage = 0;
+    std::shared_ptr<struct SharedProgram> program;
+  };
+  struct Outputs {
+    int64_t epoch = -1;
+    bool asked = false;
+    bool ready = false;
+    std::shared_ptr<const tasks::MapOutputTable> table;
+    std::map<uint32_t, wire::engine::Place> places;
+  };
+  struct Kept {
+    std::shared_ptr<const Buffer> bytes;  // null: on disk
+    std::string path;
+    uint64_t used = 0;  // grows with each use
+  };
+  struct CommitWait {
+    bool answered = false;
+    bool granted = false;
+  };
+  struct BroadcastWait {
+    bool ready = false;
+    std::shared_ptr<const std::string> value;
+  };
+
+  void WorkerLoop();
+  void Execute(const Work& work, Context& context);
+  void OnLaunch(wire::engine::Launch& launch);
+  void OnMapOutputs(wire::engine::MapOutputs& outputs);
+  void OnForget(const wire::engine::Forget& forget);
+
+  /// Waits for the table of a shuffle; throws TaskKilled.
+  Outputs WaitForOutputs(int32_t shuffle, const TaskContext& task);
+  void DropOutputs(int32_t shuffle);
+  bool WaitForCommit(int64_t task_id, const TaskContext& task);
+  std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t partition);
+  void Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path);
+  bool ReserveMemory(int32_t dataset, int64_t size, std::vector<wire::engine::BlockKept>& news);
+  std::shared_ptr<const std::string> WaitForBroadcast(int64_t id, const TaskContext& task);
+
+  ExecutorOptions options_;
+  SendFunction send_;
+  RemoteBlocks* remote_;
+  uint32_t index_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable work_ready_;
+  std::condition_variable answer_ready_;
+  bool stopping_ = false;
+  std::deque<Work> queue_;
+  std::map<std::pair<int32_t, int32_t>, std::shared_ptr<struct SharedProgram>> programs_;
+  std::map<int64_t, Context*> running_;
+  std::map<int32_t, Outputs> outputs_;
+  std::map<uint64_t, CommitWait> commits_;
+  std::map<int64_t, BroadcastWait> broadcasts_;
+  std::map<std::pair<int32_t, int32_t>, Kept> kept_;  // (dataset, partition)
+  int64_t kept_bytes_ = 0;                            // in memory
+  uint64_t next_use_ = 1;
+  std::map<int32_t, std::vector<int64_t>> written_;  // shuffle -> tasks that wrote files here
+  uint64_t next_token_ = 1;
+  uint64_t next_scratch_ = 1;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace fairlead::engine

@@ -1,0 +1,263 @@
+#include "engine/run/remote_blocks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "engine/io/file_pieces.h"
+#include "engine/records/buffer.h"
+#include "engine/records/errors.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+namespace pe = process::executor;
+
+/// Blocks of one place that travel in one request.
+struct Request {
+  env::Endpoint service;
+  std::string executor_id;
+  std::vector<BlockRequest> blocks;
+  int64_t bytes = 0;
+  int tries = 0;
+};
+
+/// A block that has come: bytes, or a range of an open file that the task reads itself.
+struct Arrival {
+  BlockRequest request;
+  int64_t bytes = 0;
+  std::shared_ptr<Buffer> copy;
+  std::shared_ptr<env::File> file;
+  int64_t offset = 0;
+};
+
+/// One task's fetch. The members above the line belong to the loop's thread, those below to both, under the mutex.
+class FetchState : public std::enable_shared_from_this<FetchState> {
+ public:
+  FetchState(env::Loop& loop, pe::ShuffleClient& client, const RemoteBlocksOptions& options,
+             std::deque<Request> requests, size_t blocks)
+      : loop_(loop), client_(client), options_(options), requests_(std::move(requests)), missing_(blocks) {}
+
+  /// Loop: sends requests while there is room. Always at least one, however large.
+  void Pump() {
+    while (!requests_.empty() && !Stopped()) {
+      const int64_t bytes = requests_.front().bytes;
+      if (in_flight_ > 0 && in_flight_ + Held() + bytes > options_.in_flight_max) return;
+      in_flight_ += bytes;
+      auto request = std::make_shared<Request>(std::move(requests_.front()));
+      requests_.pop_front();
+      Send(request);
+    }
+  }
+
+  /// Task: the next block, whose bytes count as held until the next call; nullopt at the end.
+  std::optional<Arrival> Next(TaskContext& task) {
+    std::unique_lock lock(mutex_);
+    if (last_bytes_ > 0) {
+      held_ -= std::exchange(last_bytes_, 0);
+      lock.unlock();
+      loop_.Post([self = shared_from_this()] { self->Pump(); });
+      lock.lock();
+    }
+    while (ready_.empty() && missing_ > 0 && !failure_) {
+      const auto begin = std::chrono::steady_clock::now();
+      // The timeout is for kills, which wake nobody here.
+      changed_.wait_for(lock, std::chrono::milliseconds(100));
+      task.metrics.fetch_wait_ns +=
+          std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin).count();
+      if (task.killed) {
+        stopped_ = true;
+        throw TaskKilled();
+      }
+    }
+    if (ready_.empty()) {
+      if (failure_) {
+        stopped_ = true;
+        throw FetchFailed(*failure_);
+      }
+      return std::nullopt;
+    }
+    Arrival arrival = std::move(ready_.front());
+    ready_.pop_front();
+    --missing_;
+    last_bytes_ = arrival.bytes;
+    return arrival;
+  }
+
+  void Stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    ready_.clear();
+  }
+
+ private:
+  bool Stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_ || failure_.has_value();
+  }
+  int64_t Held() {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+  void Send(const std::shared_ptr<Request>& request) {
+    std::vector<pe::ShuffleClient::Block> blocks;
+    for (const BlockRequest& block : request->blocks) blocks.push_back({block.map_task, block.reduce});
+    auto arrived = std::make_shared<std::vector<bool>>(blocks.size(), false);
+    pe::ShuffleClient::FetchCallbacks callbacks;
+    callbacks.on_block = [self = shared_from_this(), request, arrived](size_t i, std::string_view bytes) {
+      (*arrived)[i] = true;
+      auto copy = std::make_shared<Buffer>(bytes.size());
+      copy->Append(bytes);
+      self->Arrived({request->blocks[i], static_cast<int64_t>(bytes.size()), std::move(copy), nullptr, 0});
+    };
+    callbacks.on_file = [self = shared_from_this(), request, arrived](size_t i, std::shared_ptr<env::File> file,
+                                                                      int64_t offset, int64_t length) {
+      (*arrived)[i] = true;
+      self->Arrived({request->blocks[i], length, nullptr, std::move(file), offset});
+    };
+    callbacks.on_end = [self = shared_from_this(), request, arrived](base::Status status) {
+      self->in_flight_ -= request->bytes;
+      if (!status.ok()) self->Broken(*request, *arrived, status.error());
+      self->Pump();
+    };
+    client_.Fetch(request->service, request->executor_id, request->blocks.front().shuffle, std::move(blocks),
+                  std::move(callbacks));
+  }
+
+  void Arrived(Arrival arrival) {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    held_ += arrival.bytes;
+    ready_.push_back(std::move(arrival));
+    changed_.notify_one();
+  }
+
+  void Broken(const Request& request, const std::vector<bool>& arrived, const base::Error& error) {
+    Request rest = request;
+    rest.blocks.clear();
+    rest.bytes = 0;
+    for (size_t i = 0; i < arrived.size(); ++i) {
+      if (arrived[i]) continue;
+      rest.blocks.push_back(request.blocks[i]);
+      rest.bytes += request.blocks[i].bytes;
+    }
+    if (rest.blocks.empty()) return;
+    const bool worth_it = error.code == static_cast<int>(pe::FetchError::kConnection);
+    if (!worth_it || rest.tries >= options_.retries) {
+      const std::lock_guard lock(mutex_);
+      const BlockRequest& block = rest.blocks.front();
+      failure_.emplace(block.shuffle, block.map_index, block.place, error.message);
+      changed_.notify_one();
+      return;
+    }
+    const base::Duration wait = std::min(options_.first_wait * (int64_t{1} << rest.tries), options_.wait_max);
+    ++rest.tries;
+    loop_.After(wait, [self = shared_from_this(), rest = std::move(rest)]() mutable {
+      self->requests_.push_front(std::move(rest));
+      self->Pump();
+    });
+  }
+
+  env::Loop& loop_;
+  pe::ShuffleClient& client_;
+  const RemoteBlocksOptions options_;
+  std::deque<Request> requests_;
+  int64_t in_flight_ = 0;
+  // -----
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Arrival> ready_;
+  size_t missing_ = 0;
+  int64_t held_ = 0;        // bytes of blocks that wait or are being read
+  int64_t last_bytes_ = 0;  // of the block given out last
+  bool stopped_ = false;
+  std::optional<FetchFailed> failure_;
+};
+
+class RemoteInput : public ShuffleInput {
+ public:
+  RemoteInput(std::shared_ptr<FetchState> state, TaskContext& task) : state_(std::move(state)), task_(task) {}
+  ~RemoteInput() override { state_->Stop(); }
+
+  bool Next(ShuffleBlock& block) override {
+    if (pieces_.done()) {
+      auto arrival = state_->Next(task_);
+      if (!arrival) return false;
+      arrival_ = *std::move(arrival);
+      if (!arrival_.file) {
+        task_.metrics.shuffle_bytes_remote += arrival_.bytes;
+        block = {arrival_.request.map_index, arrival_.request.place, arrival_.copy->view(), arrival_.copy};
+        return true;
+      }
+      task_.metrics.shuffle_bytes_local += arrival_.bytes;
+    }
+    return NextPiece(block);
+  }
+
+ private:
+  bool NextPiece(ShuffleBlock& block) {
+    const BlockRequest& request = arrival_.request;
+    try {
+      if (pieces_.done()) {
+        const auto begin = static_cast<uint64_t>(arrival_.offset);
+        pieces_ = FilePieces(arrival_.file->descriptor(), "an open file from the shuffle service", begin,
+                             begin + static_cast<uint64_t>(arrival_.bytes), task_);
+      }
+      block = {request.map_index, request.place, {}, nullptr};
+      pieces_.Next(block);
+      return true;
+    } catch (const TaskError& error) {
+      throw FetchFailed(request.shuffle, request.map_index, request.place, error.what());
+    }
+  }
+
+  std::shared_ptr<FetchState> state_;
+  TaskContext& task_;
+  Arrival arrival_;  // the block at hand
+  FilePieces pieces_;
+};
+
+}  // namespace
+
+std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockRequest> blocks,
+                                                         const std::map<uint32_t, wire::engine::Place>& places,
+                                                         TaskContext& task) {
+  RemoteBlocksOptions options = options_;
+  options.in_flight_max = std::min(options.in_flight_max, std::max<int64_t>(1 << 20, task.memory_bytes / 8));
+  std::map<uint32_t, std::vector<BlockRequest>> by_place;
+  for (const BlockRequest& block : blocks) by_place[block.place].push_back(block);
+  std::deque<Request> requests;
+  for (auto& [place, wanted] : by_place) {
+    const auto known = places.find(place);
+    if (known == places.end() || known->second.port <= 0) {
+      throw FetchFailed(wanted.front().shuffle, wanted.front().map_index, place,
+                        "nobody serves the files of its executor");
+    }
+    const env::Endpoint service{known->second.host, static_cast<uint16_t>(known->second.port)};
+    Request request{service, known->second.executor_id, {}, 0, 0};
+    for (const BlockRequest& block : wanted) {
+      if (!request.blocks.empty() && request.bytes + block.bytes > options.in_flight_max / 5) {
+        requests.push_back(request);
+        request.blocks.clear();
+        request.bytes = 0;
+      }
+      request.blocks.push_back(block);
+      request.bytes += block.bytes;
+    }
+    requests.push_back(std::move(request));
+  }
+  // Not every reducer shall begin with the same service.
+  if (!requests.empty()) {
+    std::rotate(requests.begin(), requests.begin() + task.partition % static_cast<int32_t>(requests.size()),
+                requests.end());
+  }
+  auto state = std::make_shared<FetchState>(loop_, client_, options, std::move(requests), blocks.size());
+  loop_.Post([state] { state->Pump(); });
+  return std::make_unique<RemoteInput>(state, task);
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,239 @@
+#include "engine/run/remote_blocks.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "base/bytes.h"
+#include "engine/io/file_pieces.h"
+#include "engine/records/errors.h"
+#include "engine/shuffle/spark_layout.h"
+#include "env_posix/loop_thread.h"
+#include "env_posix/posix_loop.h"
+#include "process/shuffle/io_worker.h"
+#include "process/shuffle/service.h"
+#include "wire/spark_shuffle/passed_block.h"
+
+// How an executor reads what others of its host wrote: over the service's local socket, long blocks as open files.
+
+namespace fairlead::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Duration;
+using process::executor::ShuffleClient;
+
+constexpr int64_t kLong = wire::spark_shuffle::kPassedFileMin;
+constexpr int64_t kShort = 100;
+
+/// A task that only reads.
+class ReadingTask final : public TaskContext {
+ public:
+  std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
+  std::string LocalPath(const std::string&) override { return {}; }
+  std::string ScratchPath() override { return {}; }
+  bool MayCommit() override { return false; }
+  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
+};
+
+class RemoteBlocksTest : public testing::Test {
+ protected:
+  RemoteBlocksTest() : root_(testing::TempDir() + "remote_blocks_test_" + std::to_string(::getpid())) {
+    fs::remove_all(root_);
+    std::string data(static_cast<size_t>(kLong + kShort), '\0');
+    for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 31 + (i >> 9));
+    long_ = data.substr(0, kLong);
+    short_ = data.substr(kLong);
+    std::string index;
+    base::ByteWriter writer(index);
+    for (const int64_t offset : {int64_t{0}, kLong, kLong, kLong + kShort}) writer.I64(offset);
+    Put(ShuffleDataName(0, 7), data);
+    Put(ShuffleIndexName(0, 7), index);
+    StartService();
+    StartClient(::geteuid());
+  }
+  ~RemoteBlocksTest() override {
+    reading_.Run([&] { client_.reset(); });
+    StopService();
+    fs::remove_all(root_);
+  }
+
+  std::string Path(const std::string& name) const { return BlockPath({root_}, name); }
+  void Put(const std::string& name, const std::string& bytes) const {
+    fs::create_directories(fs::path(Path(name)).parent_path());
+    std::ofstream(Path(name), std::ios::binary) << bytes;
+  }
+
+  void StartService() {
+    serving_.Run([&] {
+      config_.core.local_roots = {root_};
+      service_ = std::make_unique<process::shuffle::Service>(*serving_.loop, *disk_, nullptr, log_, config_);
+      ASSERT_TRUE(service_->Recover().ok());
+      worker_ = std::make_unique<process::shuffle::IoWorker>(*serving_.loop, *serving_.loop, *disk_, nullptr, log_,
+                                                             config_, *service_);
+      service_->AddWorker(*worker_);
+      ASSERT_TRUE(worker_->Listen({host_, address_.port}).ok());
+      address_ = worker_->local();
+      const base::Status local =
+          worker_->ListenLocal(*serving_.loop, wire::spark_shuffle::LocalServiceName(address_.host, address_.port));
+      ASSERT_TRUE(local.ok()) << local.error().message;
+    });
+  }
+  void StopService() {
+    serving_.Run([&] {
+      worker_.reset();
+      service_.reset();
+    });
+  }
+  uint64_t FilesPassed() {
+    uint64_t passed = 0;
+    serving_.Run([&] { passed = worker_->Metrics().sessions.files_passed; });
+    return passed;
+  }
+
+  void StartClient(uint32_t user) {
+    reading_.Run([&] {
+      client_ = std::make_unique<ShuffleClient>(*reading_.loop, *reading_.loop, "app", ShuffleClient::Limits());
+      client_->UseLocalSockets(*reading_.loop, user);
+    });
+    Register();
+  }
+  /// Tries again while the connection is one of a service that has gone.
+  void Register() {
+    base::Status status = base::Error{"not tried"};
+    for (int tries = 0; !status.ok() && tries < 100; ++tries) {
+      std::promise<base::Status> done;
+      reading_.Run([&] {
+        client_->Register(address_, "1", {root_}, [&](const base::Status& answer) { done.set_value(answer); });
+      });
+      status = done.get_future().get();
+    }
+    ASSERT_TRUE(status.ok()) << status.error().message;
+  }
+
+  /// The blocks of map output 7 in the order of `reduces`, as a task gets them; throws as Next() does.
+  std::vector<std::string> Read(const std::vector<int32_t>& reduces) {
+    RemoteBlocksOptions options;
+    options.first_wait = Duration::Millis(20);
+    options.retries = 3;
+    RemoteBlocksOverNet remote(*reading_.loop, *client_, options);
+    std::vector<BlockRequest> blocks;
+    for (const int32_t reduce : reduces) blocks.push_back({0, 3, 7, reduce, kLong, 0});
+    wire::engine::Place place;
+    place.executor_id = "1";
+    place.host = address_.host;
+    place.port = address_.port;
+    ReadingTask task;
+    const auto input = remote.Fetch(std::move(blocks), {{0, place}}, task);
+    std::vector<std::string> out;
+    for (ShuffleBlock block; input->Next(block);) out.emplace_back(block.bytes);
+    return out;
+  }
+
+  const std::string root_;
+  std::string host_ = "127.0.0.1";
+  std::string long_, short_;
+  env::NullLog log_;
+  std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
+  process::shuffle::Config config_;
+  env::Endpoint address_;
+  env_posix::LoopThread serving_, reading_;
+  std::unique_ptr<process::shuffle::Service> service_;
+  std::unique_ptr<process::shuffle::IoWorker> worker_;
+  std::unique_ptr<ShuffleClient> client_;
+};
+
+TEST_F(RemoteBlocksTest, LongBlocksOfThisHostComeAsOpenFiles) {
+  EXPECT_EQ(Read({0, 1, 2}), (std::vector<std::string>{long_, "", short_}));
+  EXPECT_EQ(FilesPassed(), 1u);
+}
+
+TEST_F(RemoteBlocksTest, EveryLoopbackAddressIsThisHost) {
+  StopService();
+  host_ = "127.0.0.2";  // the client's own end is 127.0.0.1
+  StartService();
+  StartClient(::geteuid());
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
+  EXPECT_EQ(FilesPassed(), 1u);
+}
+
+TEST_F(RemoteBlocksTest, MoreThanMayBeOnTheirWayAtOnce) {
+  const std::vector<std::string> blocks = Read(std::vector<int32_t>(500, 0));
+  ASSERT_EQ(blocks.size(), 500u);
+  for (const std::string& block : blocks) ASSERT_EQ(block, long_);
+  EXPECT_GT(FilesPassed(), 0u);
+}
+
+TEST_F(RemoteBlocksTest, ASocketOfAnotherUserIsNotBelieved) {
+  const uint32_t user = ::geteuid();
+  const uint32_t nobody = 65534;
+  if (user == 0) {  // root's own sockets are always believed: let it listen as somebody else
+    StopService();
+    ASSERT_EQ(::seteuid(nobody), 0);
+    StartService();
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  StartClient(user == 0 ? 0 : user + 1);
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
+  EXPECT_EQ(FilesPassed(), 0u);
+}
+
+TEST_F(RemoteBlocksTest, AnOpenFileOutlivesItsName) {
+  RemoteBlocksOverNet remote(*reading_.loop, *client_);
+  std::promise<std::shared_ptr<env::File>> passed;
+  std::promise<base::Status> ended;
+  reading_.Run([&] {
+    ShuffleClient::FetchCallbacks callbacks;
+    callbacks.on_block = [](size_t, std::string_view) { ADD_FAILURE() << "came as bytes"; };
+    callbacks.on_file = [&](size_t, std::shared_ptr<env::File> file, int64_t offset, int64_t length) {
+      EXPECT_EQ(offset, 0);
+      EXPECT_EQ(length, kLong);
+      passed.set_value(std::move(file));
+    };
+    callbacks.on_end = [&](const base::Status& status) { ended.set_value(status); };
+    client_->Fetch(address_, "1", 0, {{7, 0}}, std::move(callbacks));
+  });
+  const auto file = passed.get_future().get();
+  ASSERT_TRUE(ended.get_future().get().ok());
+  fs::remove(Path(ShuffleDataName(0, 7)));
+  ReadingTask task;
+  ShuffleBlock block;
+  FilePieces pieces(file->descriptor(), "file", 0, kLong, task);
+  pieces.Next(block);
+  EXPECT_EQ(block.bytes, long_);
+  EXPECT_TRUE(pieces.done());
+  // Cut shorter than the service said: an error, not the signal that reading a mapping beyond the end gives.
+  EXPECT_THROW(FilePieces(file->descriptor(), "file", 0, kLong + kShort + 1, task), TaskError);
+}
+
+TEST_F(RemoteBlocksTest, ARemovedFileIsAFetchFailureThatNamesIt) {
+  fs::remove(Path(ShuffleIndexName(0, 7)));
+  try {
+    Read({0});
+    FAIL() << "read what is not there";
+  } catch (const FetchFailed& failed) {
+    EXPECT_EQ(failed.map_index, 3);
+    EXPECT_NE(std::string(failed.what()).find(Path(ShuffleIndexName(0, 7))), std::string::npos) << failed.what();
+  }
+}
+
+TEST_F(RemoteBlocksTest, AServiceThatComesBackIsReadWithoutTheLocalSocketAtFirst) {
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
+  EXPECT_EQ(FilesPassed(), 1u);
+  StopService();
+  StartService();
+  Register();  // this one keeps nothing on disk
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
+  EXPECT_EQ(FilesPassed(), 0u);
+  StopService();
+  StartService();
+  Register();
+  EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
+  EXPECT_EQ(FilesPassed(), 1u);
+}
+
+}  // namespace
+}  // namespace fairlead::engine

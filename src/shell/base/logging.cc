@@ -1,0 +1,80 @@
+#include "shell/base/logging.h"
+
+#include <spdlog/sinks/dup_filter_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace fairlead::shell {
+namespace {
+
+constexpr size_t kFileBytes = 64u << 20;
+constexpr size_t kFilesKept = 5;
+
+bool NeedsQuotes(const std::string& value) {
+  return value.empty() || value.find_first_of(" \t\n\"=") != std::string::npos;
+}
+
+std::string Quoted(const std::string& value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+class SpdLog final : public env::Log {
+ public:
+  SpdLog(const std::string& daemon, const std::string& file, env::LogLevel level) {
+    auto unrepeated = std::make_shared<spdlog::sinks::dup_filter_sink_mt>(std::chrono::seconds(1));
+    if (file.empty()) {
+      unrepeated->add_sink(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    } else {
+      unrepeated->add_sink(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file, kFileBytes, kFilesKept));
+    }
+    logger_ = std::make_shared<spdlog::logger>(daemon, unrepeated);
+    logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%L%$ %n %v", spdlog::pattern_time_type::utc);
+    logger_->set_level(Level(level));
+    logger_->flush_on(spdlog::level::info);
+  }
+
+  void Write(env::LogLevel level, std::string_view what, const Fields& fields) override {
+    std::string line(what);
+    for (const auto& [key, value] : fields) {
+      line += ' ';
+      line += key;
+      line += '=';
+      line += NeedsQuotes(value) ? Quoted(value) : value;
+    }
+    logger_->log(Level(level), spdlog::string_view_t(line));
+  }
+
+ private:
+  static spdlog::level::level_enum Level(env::LogLevel level) {
+    switch (level) {
+      case env::LogLevel::kDebug:
+        return spdlog::level::debug;
+      case env::LogLevel::kInfo:
+        return spdlog::level::info;
+      case env::LogLevel::kWarn:
+        return spdlog::level::warn;
+      case env::LogLevel::kError:
+        return spdlog::level::err;
+    }
+    return spdlog::level::info;
+  }
+  std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace
+
+std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const std::string& file, env::LogLevel level) {
+  return std::make_unique<SpdLog>(daemon, file, level);
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,49 @@
+#include "shell/base/settings.h"
+
+#include <unistd.h>
+
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::shell {
+namespace {
+
+std::map<std::string, std::string> EnvironmentVariables() {
+  std::map<std::string, std::string> out;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
+  const auto disk = env_posix::MakePosixDisk();
+  const config::FileReader read = [&](const std::string& path) { return disk->ReadFile(path, uint64_t{16} << 20); };
+  config::Settings settings{config::HadoopConf(EnvironmentVariables()), std::nullopt};
+  if (!source.hadoop_conf.empty()) {
+    auto conf = config::HadoopConf::Load(source.hadoop_conf, EnvironmentVariables(), read);
+    if (!conf) return conf.error();
+    settings.conf = std::move(conf).value();
+  } else {
+    settings.conf.Set("yarn.resourcemanager.hostname", "127.0.0.1", {});
+    settings.conf.Set("yarn.nodemanager.hostname", "127.0.0.1", {});
+  }
+  if (!source.yaml.empty()) {
+    const auto text = read(source.yaml);
+    if (!text) return text.error();
+    if (const base::Status added = config::AddFairleadYaml(source.yaml, *text, settings); !added.ok()) {
+      return added.error();
+    }
+  }
+  for (const std::string& pair : source.overrides) {
+    const size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) return base::Error{"--set takes KEY=VALUE, not '" + pair + "'"};
+    settings.conf.Set(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  return settings;
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,177 @@
+#include "shell/nm/daemon.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "env_posix/posix_loop.h"
+#include "process/nm/node_manager.h"
+#include "process/nm/web.h"
+#include "shell/base/logging.h"
+#include "shell/nm/dirs.h"
+#include "shell/nm/health.h"
+#include "shell/nm/localizer.h"
+#include "shell/nm/services.h"
+#include "shell/nm/settings.h"
+#include "shell/nm/supervised_containers.h"
+
+extern char** environ;
+
+namespace fairlead::shell {
+
+namespace {
+
+int Refuse(const std::string& message, int code) {
+  std::fprintf(stderr, "fairlead nm: %s\n", message.c_str());
+  return code;
+}
+
+std::map<std::string, std::string> OwnEnvironment() {
+  std::map<std::string, std::string> out;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return out;
+}
+
+std::string OwnUser() {
+  const char* name = std::getenv("USER");
+  if (name && *name) return name;
+  return ::geteuid() == 0 ? "root" : std::to_string(::geteuid());
+}
+
+/// The daemon's parts, in the order in which they are made.
+struct Daemon {
+  int lock = -1;
+  std::unique_ptr<env_posix::PosixLoop> loop;
+  std::unique_ptr<env::Disk> disk;
+  std::unique_ptr<env::Log> log;
+  std::unique_ptr<env::Store> store;
+  std::unique_ptr<NmDirs> dirs;
+  std::unique_ptr<process::nm::Containers> containers;
+  std::unique_ptr<process::nm::Localizer> localizer;
+  AuxServices services;
+  std::unique_ptr<process::nm::LogAggregator> aggregator;
+  std::unique_ptr<process::nm::NodeManager> manager;
+  std::unique_ptr<process::nm::Web> web;
+  std::unique_ptr<NmHealth> health;
+  int exit_code = 0;
+};
+
+/// Two agents on one state directory would fight for the same containers.
+base::Status TakeLock(Daemon& daemon, const std::string& directory) {
+  const std::string path = directory + "/lock";
+  daemon.lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (daemon.lock < 0) return base::Error{"cannot open " + path};
+  if (::flock(daemon.lock, LOCK_EX | LOCK_NB) == 0) return {};
+  return base::Error{"another node agent runs on " + directory +
+                     "; give each its own yarn.nodemanager.recovery.dir (or hadoop.tmp.dir)"};
+}
+
+base::Status OpenState(Daemon& daemon, const NmSettings& settings) {
+  const std::string& directory = settings.state_directory;
+  if (base::Status made = daemon.disk->MakeDirectories(directory, 0700); !made) return made;
+  if (base::Status locked = TakeLock(daemon, directory); !locked) return locked;
+  const std::string path = directory + "/fairlead-nm.db";
+  if (!settings.recovery) {
+    for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
+    if (base::Status removed = daemon.disk->RemoveTree(directory + "/containers"); !removed) return removed;
+  }
+  if (base::Status made = daemon.disk->MakeDirectories(directory + "/containers", 0700); !made) return made;
+  // What it keeps is about processes of this machine, which do not outlive it either.
+  auto store = env_posix::OpenSqliteStore(path, *daemon.loop, env_posix::Durability::kProcess);
+  if (!store) return store.error();
+  daemon.store = std::move(*store);
+  return {};
+}
+
+void MakeMachine(Daemon& daemon, NmSettings& settings) {
+  env::Log* log = daemon.log.get();
+  daemon.dirs = std::make_unique<NmDirs>(settings.dirs);
+  if (settings.use_cgroups) {
+    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1]);
+    log->Info(settings.containers.cgroups.Description());
+  } else {
+    log->Info("control groups are switched off: memory limits by polling /proc");
+  }
+  settings.containers.control_root = settings.state_directory + "/containers";
+  // Lines from the containers' thread go through the loop: the log belongs to its thread.
+  settings.containers.warn = [log, loop = daemon.loop.get()](const std::string& text) {
+    loop->Post([log, text] { log->Warn(text); });
+  };
+  daemon.containers = MakeSupervisedContainers(*daemon.loop, settings.containers);
+  daemon.localizer = MakeLocalizer(*daemon.loop, settings.localizer);
+}
+
+}  // namespace
+
+int RunNodeManager(const NmOptions& options) {
+  base::Result<config::Settings> source = LoadSettings(options.settings);
+  if (!source) return Refuse(source.error().message, 2);
+  base::Result<NmSettings> read = ReadNmSettings(*source);
+  if (!read) return Refuse(read.error().message, 2);
+  NmSettings settings = std::move(*read);
+  settings.manager.environment = OwnEnvironment();
+  settings.manager.user = OwnUser();
+
+  Daemon daemon;
+  daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
+  daemon.disk = env_posix::MakePosixDisk();
+  daemon.log = MakeLog("nm", options.log_file, options.log_level);
+  for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
+  if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
+  MakeMachine(daemon, settings);
+
+  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log_file, *daemon.loop,
+                                                        *daemon.disk, *daemon.store, *daemon.log, *daemon.dirs);
+  if (!services) return Refuse(services.error().message, 1);
+  daemon.services = std::move(*services);
+  process::nm::Environment environment{
+      *daemon.loop,      *daemon.loop, *daemon.disk, *daemon.store, *daemon.log, *daemon.containers,
+      *daemon.localizer, *daemon.dirs, {},           nullptr};
+  if (settings.aggregate_logs) {
+    daemon.aggregator = MakeLogAggregator(*daemon.loop, settings.log_aggregation);
+    environment.aggregator = daemon.aggregator.get();
+  }
+  for (const auto& service : daemon.services) environment.services.push_back(service.get());
+  daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
+  const fairlead::nm::Config& core = settings.manager.core;
+  auto web = process::nm::Web::Start(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.dirs, *daemon.manager,
+                                     {settings.web, core.check_virtual, core.check_physical, core.virtual_ratio});
+  if (!web) return Refuse(web.error().message, 1);
+  daemon.web = std::move(*web);
+  daemon.manager->SetHttpPort(daemon.web->local().port);
+  const base::Status started = daemon.manager->Start([&daemon](int code, const std::string& reason) {
+    if (code != 0) Refuse(reason, code);
+    daemon.exit_code = code;
+    // A moment for what was sent last (unregistration) to leave.
+    daemon.loop->After(base::Duration::Millis(50), [&daemon] { daemon.loop->Stop(); });
+  });
+  if (!started) return Refuse(started.error().message, 1);
+  daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager);
+  const bool keep = settings.recovery && settings.supervised;
+  for (const int signal : {SIGTERM, SIGINT}) {
+    daemon.loop->OnSignal(signal, [&daemon, keep, first = true]() mutable {
+      if (!std::exchange(first, false)) return daemon.loop->Stop();  // asked twice: at once
+      daemon.manager->Shutdown(keep);
+    });
+  }
+  daemon.loop->Run();
+  daemon.health.reset();
+  daemon.web.reset();
+  daemon.containers.reset();
+  daemon.localizer.reset();
+  daemon.manager.reset();
+  daemon.services.clear();
+  daemon.store.reset();
+  return daemon.exit_code;
+}
+
+}  // namespace fairlead::shell

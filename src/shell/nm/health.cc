@@ -1,0 +1,100 @@
+#include "shell/nm/health.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace fairlead::shell {
+
+namespace {
+constexpr size_t kOutputBytesMax = 64 * 1024;
+
+std::string OutputPath(const NmSettings& settings) { return settings.state_directory + "/health-script.out"; }
+}  // namespace
+
+NmHealth::NmHealth(env::Loop& loop, env::Processes& processes, const NmSettings& settings, NmDirs& dirs,
+                   process::nm::NodeManager& manager)
+    : loop_(loop), processes_(processes), settings_(settings), dirs_(dirs), manager_(manager) {
+  CheckDisks();
+  if (!settings_.health_script.empty()) RunScript();
+}
+
+NmHealth::~NmHealth() {
+  *alive_ = false;
+  KillScript();
+}
+
+void NmHealth::CheckDisks() {
+  dirs_.Check();
+  Tell();
+  loop_.After(settings_.disk_check_interval, [this, alive = alive_] {
+    if (*alive) CheckDisks();
+  });
+}
+
+void NmHealth::RunScript() {
+  env::SpawnRequest request;
+  request.argv = {settings_.health_script};
+  request.argv.insert(request.argv.end(), settings_.health_script_options.begin(),
+                      settings_.health_script_options.end());
+  request.environment = settings_.manager.environment;
+  request.directory = "/";
+  request.stdout_path = OutputPath(settings_);
+  ::unlink(request.stdout_path.c_str());
+  script_timed_out_ = false;
+  const base::Result<int64_t> pid = processes_.Spawn(request, [this, alive = alive_](env::ExitStatus status) {
+    if (*alive) ScriptEnded(status);
+  });
+  if (pid) {
+    script_pid_ = *pid;
+    loop_.After(settings_.health_timeout, [this, alive = alive_, started = *pid] {
+      if (!*alive || script_pid_ != started) return;
+      script_timed_out_ = true;
+      KillScript();
+    });
+  }
+  ScheduleScript();
+}
+
+void NmHealth::ScheduleScript() {
+  loop_.After(settings_.health_interval, [this, alive = alive_] {
+    if (!*alive) return;
+    if (script_pid_ == 0) {
+      RunScript();
+    } else {
+      ScheduleScript();
+    }
+  });
+}
+
+void NmHealth::KillScript() {
+  if (script_pid_ <= 0) return;
+  [[maybe_unused]] const base::Status sent = processes_.Signal(-script_pid_, SIGKILL);
+}
+
+void NmHealth::ScriptEnded(env::ExitStatus) {
+  script_pid_ = 0;
+  script_error_.clear();
+  if (script_timed_out_) {
+    script_error_ = "Node health script timed out";
+  } else {
+    std::ifstream file(OutputPath(settings_));
+    std::string line, all;
+    bool bad = false;
+    while (std::getline(file, line) && all.size() < kOutputBytesMax) {
+      bad |= line.starts_with("ERROR");
+      all += line + "\n";
+    }
+    if (bad) script_error_ = all;
+  }
+  Tell();
+}
+
+void NmHealth::Tell() {
+  std::string report = dirs_.Report();
+  if (!script_error_.empty()) report = report.empty() ? script_error_ : script_error_ + ";" + report;
+  manager_.SetHealth(dirs_.healthy() && script_error_.empty(), report);
+}
+
+}  // namespace fairlead::shell

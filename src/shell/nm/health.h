@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/loop.h"
+#include "env/process.h"
+#include "process/nm/node_manager.h"
+#include "shell/nm/dirs.h"
+#include "shell/nm/settings.h"
+
+namespace fairlead::shell {
+
+/// Tells the node agent whether its machine is fit: disks by NmDirs, and the administrator's script, which says so by a
+/// line that begins with ERROR (Hadoop: NodeHealthCheckerService, NodeHealthScriptRunner). A script that does not end
+/// in time counts as unhealthy.
+class NmHealth {
+ public:
+  NmHealth(env::Loop& loop, env::Processes& processes, const NmSettings& settings, NmDirs& dirs,
+           process::nm::NodeManager& manager);
+  ~NmHealth();
+
+ private:
+  void CheckDisks();
+  void RunScript();
+  void ScheduleScript();
+  void KillScript();
+  void ScriptEnded(env::ExitStatus status);
+  void Tell();
+
+  env::Loop& loop_;
+  env::Processes& processes_;
+  const NmSettings& settings_;
+  NmDirs& dirs_;
+  process::nm::NodeManager& manager_;
+  std::string script_error_;  // "" : healthy
+  int64_t script_pid_ = 0;
+  bool script_timed_out_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::shell

@@ -1,0 +1,99 @@
+#include "shell/nm/services.h"
+
+#include <charconv>
+
+#include "process/nm/map_reduce_shuffle.h"
+#include "shell/shuffle/aux_service.h"
+
+namespace fairlead::shell {
+
+namespace {
+
+/// Stands for a service that could not start on a node that goes on without it.
+class AbsentService final : public process::nm::AuxService {
+ public:
+  explicit AbsentService(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  std::string MetaData() const override { return {}; }
+  void InitializeApplication(const std::string&, const model::ApplicationId&, const std::string&) override {}
+  void StopApplication(const model::ApplicationId&) override {}
+
+ private:
+  const std::string name_;
+};
+
+base::Result<std::unique_ptr<process::nm::AuxService>> StartSpark(const AuxServiceSetting& service,
+                                                                  const NmSettings& settings,
+                                                                  const config::HadoopConf& conf,
+                                                                  const std::string& log_file, env::Log& log) {
+  SparkShuffleOptions options;
+  options.name = service.name;
+  options.listen = service.listen;
+  options.local_roots = settings.dirs.local;
+  options.local_roots.insert(options.local_roots.end(), settings.shuffle_extra_roots.begin(),
+                             settings.shuffle_extra_roots.end());
+  if (settings.recovery) options.state = settings.state_directory + "/" + service.name;
+  options.log_file = log_file;
+  auto started = StartSparkShuffle(conf, std::move(options));
+  if (started || settings.shuffle_stop_on_failure) return started;
+  log.Error("the shuffle service cannot start; the node goes on without it",
+            {{"service", service.name}, {"why", started.error().message}});
+  return std::unique_ptr<process::nm::AuxService>(std::make_unique<AbsentService>(service.name));
+}
+
+/// Ports by service name.
+constexpr char kPorts[] = "nm_service_ports";
+
+uint16_t LastPort(env::Store& store, const std::string& service) {
+  uint16_t port = 0;
+  const auto rows = store.Load(kPorts);
+  if (!rows) return 0;
+  for (const env::Row& row : *rows) {
+    if (row.key == service && row.value)
+      std::from_chars(row.value->data(), row.value->data() + row.value->size(), port);
+  }
+  return port;
+}
+
+base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxServiceSetting& service,
+                                                                      env_posix::PosixLoop& loop, env::Disk& disk,
+                                                                      env::Store& store, env::Log& log,
+                                                                      const process::nm::NodeDirs& dirs) {
+  using process::nm::MapReduceShuffle;
+  MapReduceShuffle::Options options;
+  options.service_name = service.name;
+  options.listen = service.listen;
+  if (service.listen.port == 0) options.listen.port = LastPort(store, service.name);
+  auto started = MapReduceShuffle::Start(loop, loop, disk, log, dirs, options);
+  if (!started && options.listen.port != service.listen.port) {
+    log.Warn("the port of the last run is taken, another one is used",
+             {{"service", service.name}, {"why", started.error().message}});
+    options.listen.port = 0;
+    started = MapReduceShuffle::Start(loop, loop, disk, log, dirs, options);
+  }
+  if (!started) return started.error();
+  const env::Endpoint local = (*started)->local();
+  log.Info("serving map outputs", {{"service", service.name}, {"address", local.ToString()}});
+  store.Commit({{kPorts, service.name, std::to_string(local.port)}}, [&log](const base::Status& stored) {
+    if (!stored) log.Error("state is not stored", {{"why", stored.error().message}});
+  });
+  return std::unique_ptr<process::nm::AuxService>(std::move(*started));
+}
+
+}  // namespace
+
+base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const config::HadoopConf& conf,
+                                           const std::string& log_file, env_posix::PosixLoop& loop, env::Disk& disk,
+                                           env::Store& store, env::Log& log, const process::nm::NodeDirs& dirs) {
+  AuxServices services;
+  for (const AuxServiceSetting& service : settings.services) {
+    auto started = service.kind == AuxServiceSetting::Kind::kSparkShuffle
+                       ? StartSpark(service, settings, conf, log_file, log)
+                       : StartMapReduce(service, loop, disk, store, log, dirs);
+    if (!started) return base::Error{service.name + ": " + started.error().message};
+    services.push_back(std::move(*started));
+  }
+  return services;
+}
+
+}  // namespace fairlead::shell

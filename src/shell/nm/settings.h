@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/fairlead_yaml.h"
+#include "env/net.h"
+#include "process/nm/node_manager.h"
+#include "shell/nm/dirs.h"
+#include "shell/nm/localizer.h"
+#include "shell/nm/log_aggregation.h"
+#include "shell/nm/supervised_containers.h"
+
+namespace fairlead::shell {
+
+/// One entry of yarn.nodemanager.aux-services.
+struct AuxServiceSetting {
+  std::string name;
+  enum class Kind : uint8_t { kSparkShuffle, kMapReduceShuffle } kind = Kind::kSparkShuffle;
+  env::Endpoint listen;
+};
+
+/// Everything `fairlead nm` takes from its configuration.
+struct NmSettings {
+  process::nm::Settings manager;
+  env::Endpoint web;
+  std::string state_directory;  // yarn.nodemanager.recovery.dir
+  bool recovery = true;         // yarn.nodemanager.recovery.enabled, unless written false
+  bool supervised = false;      // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
+  NmDirsOptions dirs;
+  base::Duration disk_check_interval = base::Duration::Seconds(120);
+  SupervisedOptions containers;
+  bool use_cgroups = true;  // fairlead.nm.cgroups
+  std::string cgroup_hierarchy;
+  LocalizerOptions localizer;
+  bool aggregate_logs = false;  // yarn.log-aggregation-enable
+  LogAggregationOptions log_aggregation;
+  std::vector<AuxServiceSetting> services;
+  std::vector<std::string> shuffle_extra_roots;  // fairlead.shuffle.extra-local-roots: of other agents here
+  bool shuffle_stop_on_failure = false;          // spark.yarn.shuffle.stopOnFailure
+  std::string health_script;
+  std::vector<std::string> health_script_options;
+  base::Duration health_interval = base::Duration::Seconds(600);
+  base::Duration health_timeout = base::Duration::Seconds(1200);
+  std::vector<std::string> warnings;
+};
+
+/// Reads and checks the whole configuration; what cannot be honoured is an Error with the key, the reason and what to
+/// write.
+base::Result<NmSettings> ReadNmSettings(const config::Settings& settings);
+
+}  // namespace fairlead::shell

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "env/log.h"
+#include "shell/base/settings.h"
+
+namespace fairlead::shell {
+
+struct RmOptions {
+  SettingsSource settings;
+  std::string log_file;  // empty: stderr
+  env::LogLevel log_level = env::LogLevel::kInfo;
+};
+
+/// `fairlead rm`: the resource manager as a daemon, until SIGTERM or SIGINT. Gives the exit status: 0 ended on request,
+/// 1 could not start or go on, 2 the configuration was refused (the reason, with key and remedy, is on stderr).
+int RunResourceManager(const RmOptions& options);
+
+}  // namespace fairlead::shell

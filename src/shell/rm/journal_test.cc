@@ -1,0 +1,71 @@
+#include "shell/rm/journal.h"
+
+#include <gtest/gtest.h>
+
+#include "env_sim/sim_disk.h"
+#include "env_sim/world.h"
+
+namespace fairlead::shell {
+namespace {
+
+class JournalTest : public testing::Test {
+ protected:
+  std::string Write(int batches, uint64_t bytes_max = 1 << 20) {
+    auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", {1, "rm", "test", "conf"}, bytes_max,
+                                      [this](const std::string& why) { stopped_ = why; });
+    EXPECT_TRUE(writer.ok());
+    for (int i = 0; i < batches; ++i) {
+      (*writer)->Append({base::Instant{i}, base::WallTime{i}, "events" + std::to_string(i), static_cast<uint64_t>(i)});
+    }
+    (*writer)->Flush();
+    return *machine_.disk().ReadFile("/j");
+  }
+  env_sim::World world_{1};
+  env_sim::Machine& machine_ = world_.AddMachine("a");
+  std::string stopped_;
+};
+
+TEST_F(JournalTest, WhatWasWrittenIsRead) {
+  const auto journal = ParseJournal(Write(3));
+  ASSERT_TRUE(journal.ok());
+  EXPECT_EQ(journal->header.configuration, "conf");
+  ASSERT_EQ(journal->batches.size(), 3u);
+  EXPECT_EQ(journal->batches[2].events, "events2");
+  EXPECT_FALSE(journal->torn_tail);
+}
+
+TEST_F(JournalTest, ATornTailIsCut) {
+  const std::string bytes = Write(3);
+  for (size_t cut = 1; cut < 10; ++cut) {
+    const auto journal = ParseJournal(std::string_view(bytes).substr(0, bytes.size() - cut));
+    ASSERT_TRUE(journal.ok());
+    EXPECT_EQ(journal->batches.size(), 2u);
+    EXPECT_TRUE(journal->torn_tail);
+  }
+}
+
+TEST_F(JournalTest, DamageElsewhereStopsWithItsPlace) {
+  std::string bytes = Write(3);
+  bytes[bytes.find("events1") + 2] ^= 1;
+  const auto journal = ParseJournal(bytes);
+  ASSERT_FALSE(journal.ok());
+  EXPECT_NE(journal.error().message.find("record 2 at byte"), std::string::npos) << journal.error().message;
+}
+
+TEST_F(JournalTest, TheLimitEndsTheJournalAndIsTold) {
+  const auto journal = ParseJournal(Write(100, 500));
+  ASSERT_TRUE(journal.ok());
+  EXPECT_LT(journal->batches.size(), 100u);
+  EXPECT_NE(stopped_.find("limit of 500 bytes"), std::string::npos);
+}
+
+TEST_F(JournalTest, AnEarlierLifeIsKept) {
+  Write(1);
+  Write(2);
+  EXPECT_EQ(ParseJournal(*machine_.disk().ReadFile("/j.previous"))->batches.size(), 1u);
+}
+
+TEST(Crc32c, KnownVector) { EXPECT_EQ(Crc32c("123456789"), 0xE3069283u); }
+
+}  // namespace
+}  // namespace fairlead::shell

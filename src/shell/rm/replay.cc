@@ -1,0 +1,92 @@
+#include "shell/rm/replay.h"
+
+#include "base/codec.h"
+#include "process/rm/machine.h"
+
+namespace fairlead::shell {
+namespace {
+
+/// The journal's idea of a configuration: every explicit key, with variables replaced, and the queues in force at
+/// start.
+struct Configuration {
+  std::map<std::string, std::string> keys;
+  model::QueueTree queues;
+  FL_FIELDS(keys, queues)
+};
+
+constexpr const char* kAllocationFileKey = "yarn.scheduler.fair.allocation.file";
+
+base::Result<RmSettings> SettingsOf(const Journal& journal) {
+  Configuration configuration;
+  base::ByteReader in(journal.header.configuration);
+  base::Decode(in, configuration);
+  if (!in.done()) return base::Error{"the journal's header holds no configuration that this build understands"};
+  config::Settings settings{config::HadoopConf(), configuration.queues};
+  for (const auto& [key, value] : configuration.keys) settings.conf.Set(key, value, {"journal", 0, 0});
+  return ReadRmSettings(settings, "");
+}
+
+std::string Describe(const JournalBatch& batch, int64_t number, const std::vector<model::rm::OuterEvent>& events,
+                     const std::vector<model::rm::OuterEffect>& effects) {
+  std::string text =
+      "batch " + std::to_string(number) + " at " + std::to_string(batch.now.ns) + " ns had other effects\nits events: ";
+  base::ToJson(text, events);
+  text += "\neffects of this replay: ";
+  base::ToJson(text, effects);
+  return text;
+}
+
+}  // namespace
+
+JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build) {
+  Configuration configuration;
+  for (const auto& [key, raw] : conf.Explicit()) {
+    if (key != kAllocationFileKey) configuration.keys[key] = conf.Find(key).value_or(raw);
+  }
+  configuration.queues = settings.manager.queues;
+  JournalHeader header;
+  header.core = "rm";
+  header.build = build;
+  base::Encode(header.configuration, configuration);
+  return header;
+}
+
+uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
+  base::StateHasher hasher;
+  base::HashInto(hasher, effects);
+  return hasher.value();
+}
+
+base::Result<ReplayResult> ReplayRm(const Journal& journal) {
+  if (journal.header.core != "rm") return base::Error{"this is a journal of '" + journal.header.core + "', not of rm"};
+  auto settings = SettingsOf(journal);
+  if (!settings) return settings.error();
+  ReplayResult result;
+  std::unique_ptr<process::rm::ResourceMachine> machine;
+  std::vector<model::rm::OuterEvent> events;
+  std::vector<model::rm::OuterEffect> effects;
+  for (const JournalBatch& batch : journal.batches) {
+    base::ByteReader in(batch.events);
+    base::Decode(in, events);
+    if (!in.done()) return base::Error{"batch " + std::to_string(result.batches) + " does not decode"};
+    if (!machine) {
+      const auto* started = events.empty() ? nullptr : std::get_if<model::rm::Started>(&events.front());
+      if (started == nullptr) return base::Error{"the journal does not begin with a start"};
+      auto scheduler = settings->manager.make_scheduler(started->epoch);
+      if (!scheduler) return scheduler.error();
+      machine = std::make_unique<process::rm::ResourceMachine>(settings->manager.core, std::move(scheduler).value());
+    }
+    effects.clear();
+    machine->Step(batch.now, batch.wall, events, effects);
+    if (EffectHash(effects) != batch.effect_hash) {
+      result.difference = Describe(batch, result.batches, events, effects);
+      break;
+    }
+    ++result.batches;
+    result.events += static_cast<int64_t>(events.size());
+  }
+  if (machine) result.state_hash = machine->StateHash();
+  return result;
+}
+
+}  // namespace fairlead::shell

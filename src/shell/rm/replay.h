@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "shell/rm/journal.h"
+#include "shell/rm/settings.h"
+
+namespace fairlead::shell {
+
+/// The header of a resource manager's journal: everything that its machine is made from.
+JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build);
+
+/// The hash of a batch's effects that the journal keeps.
+uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects);
+
+struct ReplayResult {
+  int64_t batches = 0;
+  int64_t events = 0;
+  uint64_t state_hash = 0;
+  /// Empty: every batch had the same effects, byte for byte. Else the batch and its events, for a person.
+  std::string difference;
+};
+
+/// Steps a fresh machine through the journal and compares. An Error: the journal cannot be replayed at all.
+base::Result<ReplayResult> ReplayRm(const Journal& journal);
+
+}  // namespace fairlead::shell

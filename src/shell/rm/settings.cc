@@ -1,0 +1,387 @@
+#include "shell/rm/settings.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "config/allocation_file.h"
+#include "config/hadoop_conf.h"
+#include "env_posix/posix_loop.h"
+#include "scheduler/fairlead/fairlead.h"
+#include "scheduler/yarn_fair/config.h"
+#include "scheduler/yarn_fair/yarn_fair.h"
+#include "shell/base/token_hmac.h"
+#include "shell/rm/user_lookup.h"
+
+namespace fairlead::shell {
+
+using config::HadoopConf;
+
+namespace {
+
+constexpr char kFairScheduler[] = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler";
+
+/// Values that would change what a cluster promises, and that Fairlead does not have.
+struct Unsupported {
+  const char* key;
+  const char* refused;  // this value, or "*": every value but `accepted`
+  const char* accepted;
+  const char* reason;
+  const char* remedy;
+};
+constexpr Unsupported kUnsupported[] = {
+    {"hadoop.security.authentication", "*", "simple", "Kerberos is not supported",
+     "write simple, and keep the ports on a trusted network"},
+    {"hadoop.rpc.protection", "*", "authentication", "integrity and privacy of RPC are not supported",
+     "write authentication"},
+    {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
+     "write DIGEST-MD5"},
+    {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
+     "write false; use yarn.acl.enable and queue ACLs"},
+    {"yarn.resourcemanager.ha.enabled", "true", "", "this build runs one ResourceManager",
+     "write false; a restarted ResourceManager takes up all work where it was"},
+    {"yarn.node-labels.enabled", "true", "", "node labels are not supported", "write false"},
+    {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
+    {"yarn.resourcemanager.reservation-system.enable", "true", "", "planned reservations are not supported",
+     "write false"},
+    {"yarn.resourcemanager.placement-constraints.handler", "*", "disabled", "placement constraints are not supported",
+     "write disabled"},
+    {"yarn.http.policy", "*", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
+    {"yarn.resourcemanager.opportunistic-container-allocation.enabled", "true", "",
+     "opportunistic containers are not supported", "write false"},
+};
+
+base::Status CheckUnsupported(const HadoopConf& conf, const std::string& conf_directory) {
+  for (const Unsupported& entry : kUnsupported) {
+    if (!conf.IsSet(entry.key)) continue;
+    const std::string value = conf.String(entry.key);
+    const bool any = std::string_view(entry.refused) == "*";
+    if (any ? value == entry.accepted || value.empty() : value != entry.refused) continue;
+    conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
+  }
+  const char* scheduler = "yarn.resourcemanager.scheduler.class";
+  const std::string value = conf.IsSet(scheduler) ? conf.String(scheduler) : "";
+  if (!value.empty() && value != kFairScheduler) {
+    conf.Refuse(scheduler, value + " is not supported; write " + kFairScheduler +
+                               " and put the queues into fair-scheduler.xml (hadoop fs2cs converts the other way, so "
+                               "keep the old files)");
+  }
+  if (value.empty() && !conf_directory.empty()) {
+    const auto disk = env_posix::MakePosixDisk();
+    if (disk->Stat(conf_directory + "/capacity-scheduler.xml").ok() &&
+        !disk->Stat(conf_directory + "/fair-scheduler.xml").ok()) {
+      return base::Error{std::string(scheduler) + " is not set, so Hadoop would run the CapacityScheduler of " +
+                         conf_directory + "/capacity-scheduler.xml, which is not supported; write " + kFairScheduler +
+                         " into yarn-site.xml and put the queues into fair-scheduler.xml"};
+    }
+  }
+  return {};
+}
+
+base::Result<env::Endpoint> Address(const HadoopConf& conf, const char* key, uint16_t default_port, bool loopback) {
+  base::Result<env::Endpoint> endpoint = env::ParseEndpoint(conf.String(key), default_port);
+  if (!endpoint.ok()) return base::Error{std::string(key) + ": " + endpoint.error().message};
+  if (loopback && !conf.IsSet(key)) endpoint->host = "127.0.0.1";
+  if (conf.IsSet("yarn.resourcemanager.bind-host")) {
+    if (const std::string bind = conf.String("yarn.resourcemanager.bind-host"); !bind.empty()) endpoint->host = bind;
+  }
+  return endpoint;
+}
+
+base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
+  const bool loopback = !conf.IsSet("yarn.resourcemanager.hostname");
+  struct Listener {
+    const char* key;
+    uint16_t port;
+    env::Endpoint* endpoint;
+    const char* closes;
+  };
+  const Listener listeners[] = {
+      {"yarn.resourcemanager.address", 8032, &out.manager.client, "any name is believed; set yarn.acl.enable for ACLs"},
+      {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.scheduler, nullptr},
+      {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.tracker,
+       "nodes are believed by name; list them in yarn.resourcemanager.nodes.include-path"},
+      {"yarn.resourcemanager.admin.address", 8033, &out.manager.admin,
+       "any name is believed; set yarn.acl.enable and yarn.admin.acl"},
+      {"yarn.resourcemanager.webapp.address", 8088, &out.web, "anybody may read; bind it to 127.0.0.1 to close it"},
+  };
+  for (const Listener& listener : listeners) {
+    base::Result<env::Endpoint> endpoint = Address(conf, listener.key, listener.port, loopback);
+    if (!endpoint.ok()) return endpoint.error();
+    *listener.endpoint = *endpoint;
+    if (listener.closes && !env::IsLoopback(endpoint->host)) {
+      out.warnings.push_back(std::string(listener.key) + " listens on " + endpoint->ToString() +
+                             " beyond loopback: " + listener.closes);
+    }
+  }
+  base::Result<env::Endpoint> shown = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
+  std::string host = shown.ok() ? shown->host : "localhost";
+  if (loopback && !conf.IsSet("yarn.resourcemanager.webapp.address")) host = "localhost";
+  if (host == "0.0.0.0" || host == "::") host = "localhost";
+  out.manager.core.web_base = "http://" + host + ":" + std::to_string(out.web.port);
+  return {};
+}
+
+/// yarn.resource-types, and the sizes of requests for each type.
+base::Status ReadResources(const HadoopConf& conf, fairlead::rm::Config& core) {
+  for (const std::string& name : conf.List("yarn.resource-types")) {
+    if (model::ResourceTypes::Add(name) < 0) {
+      return base::Error{"yarn.resource-types: more than " + std::to_string(model::Resources::kMaxTypes) +
+                         " resource types are not supported; drop some"};
+    }
+  }
+  const auto max = INT64_MAX / 4;
+  core.minimum = model::Resources::Of(conf.Int("yarn.scheduler.minimum-allocation-mb", 1024, 0, max),
+                                      conf.Int("yarn.scheduler.minimum-allocation-vcores", 1, 0, max));
+  core.maximum = model::Resources::Of(conf.Int("yarn.scheduler.maximum-allocation-mb", 8192, 1, max),
+                                      conf.Int("yarn.scheduler.maximum-allocation-vcores", 4, 1, max));
+  core.increment = model::Resources::Of(conf.Int("yarn.scheduler.increment-allocation-mb", 1024, 1, max),
+                                        conf.Int("yarn.scheduler.increment-allocation-vcores", 1, 1, max));
+  const auto increment = [&](const char* key, size_t type) {
+    if (conf.IsSet(key)) core.increment[type] = std::max<int64_t>(1, std::atoll(conf.String(key).c_str()));
+  };
+  increment("yarn.resource-types.memory-mb.increment-allocation", 0);
+  increment("yarn.resource-types.vcores.increment-allocation", 1);
+  for (size_t type = 2; type < model::ResourceTypes::Count(); ++type) {
+    const std::string prefix = "yarn.resource-types." + std::string(model::ResourceTypes::Name(type));
+    core.maximum[type] = conf.Int(prefix + ".maximum-allocation", INT64_MAX / 4, 0);
+    core.minimum[type] = conf.Int(prefix + ".minimum-allocation", 0, 0);
+    core.increment[type] = conf.Int(prefix + ".increment-allocation", 1, 1);
+  }
+  for (size_t type = 0; type < 2; ++type) {
+    if (core.minimum[type] > core.maximum[type]) {
+      return base::Error{
+          "yarn.scheduler.minimum-allocation-* is larger than yarn.scheduler.maximum-allocation-*; write "
+          "a minimum of at most " +
+          std::to_string(core.maximum[type])};
+    }
+  }
+  return {};
+}
+
+void ReadLimits(const HadoopConf& conf, RmSettings& out) {
+  fairlead::rm::Config& core = out.manager.core;
+  core.max_attempts = static_cast<int32_t>(conf.Int("yarn.resourcemanager.am.max-attempts", 2, 1, INT32_MAX));
+  core.global_max_attempts =
+      static_cast<int32_t>(conf.Int("yarn.resourcemanager.am.global.max-attempts", core.max_attempts, 1, INT32_MAX));
+  if (!conf.IsSet("yarn.resourcemanager.am.global.max-attempts")) core.global_max_attempts = core.max_attempts;
+  const base::Duration ten_minutes = base::Duration::Seconds(600);
+  core.master_expiry = conf.Time("yarn.am.liveness-monitor.expiry-interval-ms", ten_minutes);
+  core.node_expiry = conf.Time("yarn.nm.liveness-monitor.expiry-interval-ms", ten_minutes);
+  core.grant_expiry = conf.Time("yarn.resourcemanager.rm.container-allocation.expiry-interval-ms", ten_minutes);
+  core.max_completed_apps =
+      static_cast<int32_t>(conf.Int("yarn.resourcemanager.max-completed-applications", 1000, 0, INT32_MAX));
+  core.max_stored_apps =
+      std::min(core.max_completed_apps,
+               static_cast<int32_t>(conf.Int("yarn.resourcemanager.state-store.max-completed-applications",
+                                             core.max_completed_apps, 0, INT32_MAX)));
+  core.max_priority = static_cast<int32_t>(conf.Int("yarn.cluster.max-application-priority", 0, 0, INT32_MAX));
+  if (core.max_priority == 0) core.max_priority = INT32_MAX;
+  core.keep_work = conf.Bool("yarn.resourcemanager.work-preserving-recovery.enabled", true);
+  core.configured_maximum_for =
+      conf.Time("yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms", base::Duration::Seconds(10));
+  core.log_aggregation = conf.Bool("yarn.log-aggregation-enable", false);
+  process::rm::ResourceManagerOptions& manager = out.manager;
+  manager.heartbeat = conf.Time("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", base::Duration::Seconds(1));
+  manager.recovery =
+      !conf.IsSet("yarn.resourcemanager.recovery.enabled") || conf.Bool("yarn.resourcemanager.recovery.enabled", true);
+  manager.keys.roll = conf.Time("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs",
+                                base::Duration::Seconds(24 * 3600), base::Duration::Seconds(1));
+  manager.keys.node_activation = {core.node_expiry.ns / 2 * 3};
+  manager.keys.master_activation = {core.master_expiry.ns / 2 * 3};
+  manager.keys.container_token_life = core.grant_expiry;
+  manager.keys.hmac = ReadTokenHmac(conf);
+  manager.core.acls = conf.Bool("yarn.acl.enable", false);
+  manager.admin_acl = config::ParseAccessList(conf.String("yarn.admin.acl", "*"));
+  manager.admin_acl.users.push_back(OwnUser());  // the daemon's user always is one (AdminService, AdminACLsManager)
+  out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
+}
+
+std::string StateDirectory(const HadoopConf& conf) {
+  if (conf.IsSet("fairlead.rm.state-dir")) return conf.String("fairlead.rm.state-dir");
+  std::string uri = conf.IsSet("yarn.resourcemanager.fs.state-store.uri")
+                        ? conf.String("yarn.resourcemanager.fs.state-store.uri")
+                        : "";
+  if (uri.starts_with("file:")) {
+    uri.erase(0, 5);
+    while (uri.starts_with("//")) uri.erase(0, 1);
+    return uri;
+  }
+  return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
+}
+
+base::Result<scheduler::FairleadConfig> FairleadConfigOf(const HadoopConf& conf, const fairlead::rm::Config& core) {
+  scheduler::FairleadConfig config;
+  config.minimum_allocation = core.minimum;
+  config.maximum_allocation = core.maximum;
+  config.increment = core.increment;
+  config.undeclared_queues = conf.Bool("yarn.scheduler.fair.allow-undeclared-pools", true);
+  config.user_as_default_queue = conf.Bool("yarn.scheduler.fair.user-as-default-queue", true);
+  config.preemption.enabled = conf.Bool("yarn.scheduler.fair.preemption", false);
+  config.preemption.grace = conf.Time("yarn.scheduler.fair.waitTimeBeforeKill", config.preemption.grace);
+  config.preemption.starvation = conf.Time("fairlead.scheduler.preemption.starvation-ms", config.preemption.starvation);
+  config.preemption.interval = conf.Time("fairlead.scheduler.preemption.interval-ms", config.preemption.interval);
+  config.preemption.minimum_run =
+      conf.Time("fairlead.scheduler.preemption.minimum-run-ms", config.preemption.minimum_run);
+  return config;
+}
+
+using MakeScheduler = std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t)>;
+
+base::Result<MakeScheduler> SchedulerMaker(const HadoopConf& conf, const RmSettings& settings,
+                                           const model::QueueTree& queues) {
+  if (settings.profile == "fairlead") {
+    if (base::Status checked = scheduler::CheckQueueTree(queues); !checked.ok()) return checked.error();
+    base::Result<scheduler::FairleadConfig> config = FairleadConfigOf(conf, settings.manager.core);
+    if (!config.ok()) return config.error();
+    config->queues = queues;
+    return MakeScheduler(
+        [config = *config](int64_t epoch) mutable -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
+          config.epoch = epoch;
+          return scheduler::MakeFairlead(config);
+        });
+  }
+  if (settings.profile == "yarn-fair") {
+    base::Result<scheduler::yarn_fair::YarnFairConfig> config = scheduler::yarn_fair::ReadConfig(
+        [&](const std::string& key) -> std::optional<std::string> {
+          return conf.IsSet(key) ? conf.Find(key) : std::nullopt;
+        },
+        "3.3.6", conf.Explicit());
+    if (!config.ok()) return config.error();
+    return MakeScheduler(
+        [config = *config, queues](int64_t epoch) mutable -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
+          config.epoch = epoch;
+          return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, queues));
+        });
+  }
+  return base::Error{"fairlead.scheduler.profile: \"" + settings.profile +
+                     "\" is not a profile of the resource manager; write fairlead or yarn-fair"};
+}
+
+// Looked up on the loop's thread, as Hadoop does under its lock: only where lists are configured, and once a
+// registration.
+std::string AddressOfHost(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  char text[INET_ADDRSTRLEN] = {};
+  ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
+  ::freeaddrinfo(found);
+  return text;
+}
+
+}  // namespace
+
+base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file) {
+  const auto disk = env_posix::MakePosixDisk();
+  base::Result<std::string> text = disk->ReadFile(allocation_file, uint64_t{16} << 20);
+  if (!text.ok()) return base::Error{allocation_file + ": " + text.error().message};
+  base::Result<config::AllocationFile> file = config::ParseAllocationFile(*text, allocation_file);
+  if (!file.ok()) return file.error();
+  return std::move(file->tree);
+}
+
+namespace {
+
+constexpr char kIncludePath[] = "yarn.resourcemanager.nodes.include-path";
+constexpr char kExcludePath[] = "yarn.resourcemanager.nodes.exclude-path";
+
+base::Result<config::HostList> ReadHostFile(const std::string& path) {
+  if (path.empty()) return config::HostList{};
+  const auto disk = env_posix::MakePosixDisk();
+  base::Result<std::string> text = disk->ReadFile(path, uint64_t{16} << 20);
+  if (!text.ok()) return base::Error{path + ": " + text.error().message};
+  if (!path.ends_with(".xml")) return config::ParseHostList(*text);
+  base::Result<config::HostList> list = config::ParseHostListXml(*text);
+  if (!list.ok()) return base::Error{path + ": " + list.error().message};
+  return list;
+}
+
+}  // namespace
+
+base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf) {
+  model::rm::RefreshNodes lists;
+  const std::string include = conf.String(kIncludePath);
+  const std::string exclude = conf.String(kExcludePath);
+  for (const std::string& path : {include, exclude}) {
+    if (path.empty() || env_posix::MakePosixDisk()->Stat(path).ok()) continue;
+    return base::Error{"java.nio.file.NoSuchFileException: " + path};
+  }
+  base::Result<config::HostList> in = ReadHostFile(include);
+  if (!in.ok()) return in.error();
+  base::Result<config::HostList> ex = ReadHostFile(exclude);
+  if (!ex.ok()) return ex.error();
+  lists.include = std::move(in->names);
+  lists.exclude = std::move(ex->names);
+  lists.timeouts_s = std::move(ex->timeouts_s);
+  return lists;
+}
+
+base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory) {
+  const HadoopConf& conf = settings.conf;
+  RmSettings out;
+  if (base::Status status = CheckUnsupported(conf, conf_directory); !status.ok()) return status.error();
+  if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
+  if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
+  ReadLimits(conf, out);
+  out.state_directory = StateDirectory(conf);
+  out.profile = conf.String("fairlead.scheduler.profile", "fairlead");
+  const std::string include = conf.String(kIncludePath);
+  const std::string exclude = conf.String(kExcludePath);
+  model::QueueTree queues;
+  if (settings.queues) {
+    queues = *settings.queues;
+  } else {
+    std::string file = conf.String("yarn.scheduler.fair.allocation.file", "fair-scheduler.xml");
+    if (!file.starts_with("/") && !conf_directory.empty()) file = conf_directory + "/" + file;
+    const auto disk = env_posix::MakePosixDisk();
+    if (file.starts_with("/") && disk->Stat(file).ok()) {
+      base::Result<model::QueueTree> read = ReadQueues(file);
+      if (!read.ok()) return read.error();
+      queues = std::move(*read);
+      out.allocation_file = file;
+    } else if (conf.IsSet("yarn.scheduler.fair.allocation.file")) {
+      conf.Refuse("yarn.scheduler.fair.allocation.file", file + " is not there; write the path of the file");
+    }
+  }
+  for (auto [path, list] :
+       {std::pair{&include, &out.manager.core.include_hosts}, std::pair{&exclude, &out.manager.core.exclude_hosts}}) {
+    if (!path->empty() && !env_posix::MakePosixDisk()->Stat(*path).ok()) {
+      // NodesListManager.disableHostsFileReader: a file that is not there yet is no reason not to start.
+      out.warnings.push_back(*path + " is not there: the list of hosts counts as empty until refreshNodes finds it");
+      continue;
+    }
+    base::Result<config::HostList> hosts = ReadHostFile(*path);
+    if (!hosts.ok()) return hosts.error();
+    *list = std::move(hosts->names);
+  }
+  base::Result<MakeScheduler> maker = SchedulerMaker(conf, out, queues);
+  if (!maker.ok()) return maker.error();
+  out.manager.make_scheduler = std::move(*maker);
+  out.manager.core.queues = queues;
+  out.manager.queues = std::move(queues);
+  base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
+  if (!racks.ok()) return racks.error();
+  out.manager.rack_of = std::move(*racks);
+  out.manager.groups_of = GroupsOfUser;
+  if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
+  out.manager.read_queues = [file = out.allocation_file,
+                             queues = out.manager.queues]() -> base::Result<model::QueueTree> {
+    if (file.empty()) return queues;
+    return ReadQueues(file);
+  };
+  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
+  for (const std::string& key : conf.Unread({"yarn.resourcemanager.", "yarn.scheduler."})) {
+    if (key.starts_with("yarn.resourcemanager.connect.")) continue;  // clients read it
+    out.warnings.push_back(key + " has no effect on this resource manager");
+  }
+  return out;
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,133 @@
+#include "shell/rm/user_lookup.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "config/hadoop_conf.h"
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::shell {
+
+namespace {
+
+std::vector<std::string> LookUpGroups(const std::string& user) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16 * 1024);
+  if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return {};
+  int count = 256;
+  std::vector<gid_t> ids(static_cast<size_t>(count));
+  if (getgrouplist(user.c_str(), entry.pw_gid, ids.data(), &count) < 0) count = static_cast<int>(ids.size());
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    group group_entry{};
+    group* group_found = nullptr;
+    std::vector<char> group_buffer(64 * 1024);
+    if (getgrgid_r(ids[static_cast<size_t>(i)], &group_entry, group_buffer.data(), group_buffer.size(), &group_found) ==
+            0 &&
+        group_found) {
+      names.emplace_back(group_entry.gr_name);
+    }
+  }
+  return names;
+}
+
+/// Runs the topology script with one host; its first word is the rack. A host from the wire never reaches a shell.
+std::string RunScript(const std::string& script, const std::string& host) {
+  int ends[2];
+  if (pipe(ends) != 0) return "";
+  const pid_t child = fork();
+  if (child < 0) {
+    close(ends[0]);
+    close(ends[1]);
+    return "";
+  }
+  if (child == 0) {
+    dup2(ends[1], 1);
+    close(ends[0]);
+    execl(script.c_str(), script.c_str(), host.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string text;
+  char bytes[512];
+  ssize_t n = 0;
+  while ((n = read(ends[0], bytes, sizeof(bytes))) > 0 && text.size() < 4096)
+    text.append(bytes, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::istringstream words(text);
+  std::string rack;
+  words >> rack;
+  return rack;
+}
+
+}  // namespace
+
+std::vector<std::string> GroupsOfUser(const std::string& user) {
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    Clock::time_point until;
+    std::vector<std::string> groups;
+  };
+  static std::map<std::string, Entry> cache;
+  const Clock::time_point now = Clock::now();
+  if (const auto it = cache.find(user); it != cache.end() && it->second.until > now) return it->second.groups;
+  if (cache.size() > 10'000) cache.clear();
+  std::vector<std::string> groups = LookUpGroups(user);
+  cache[user] = {now + std::chrono::minutes(5), groups};
+  return groups;
+}
+
+std::string OwnUser() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> buffer(16 * 1024);
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return "";
+  return entry.pw_name;
+}
+
+base::Result<std::function<std::string(const std::string&)>> RackLookup(const config::HadoopConf& conf) {
+  using Lookup = std::function<std::string(const std::string&)>;
+  const std::string table_file = conf.String("net.topology.table.file.name");
+  const std::string script = conf.String("net.topology.script.file.name");
+  if (!table_file.empty()) {
+    base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(table_file, uint64_t{16} << 20);
+    if (!text.ok()) return base::Error{"net.topology.table.file.name: " + table_file + ": " + text.error().message};
+    auto racks = std::make_shared<std::map<std::string, std::string>>();
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string host, rack;
+      if (words >> host >> rack && host[0] != '#') (*racks)[host] = rack;
+    }
+    return Lookup([racks](const std::string& host) {
+      const auto it = racks->find(host);
+      return it == racks->end() ? std::string("/default-rack") : it->second;
+    });
+  }
+  if (!script.empty()) {
+    auto known = std::make_shared<std::map<std::string, std::string>>();
+    return Lookup([known, script](const std::string& host) {
+      const auto it = known->find(host);
+      if (it != known->end()) return it->second;
+      std::string rack = host.starts_with("-") ? "" : RunScript(script, host);
+      if (rack.empty()) rack = "/default-rack";
+      if (known->size() < 100'000) (*known)[host] = rack;
+      return rack;
+    });
+  }
+  return Lookup([](const std::string&) { return std::string("/default-rack"); });
+}
+
+}  // namespace fairlead::shell

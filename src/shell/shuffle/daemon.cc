@@ -1,0 +1,176 @@
+#include "shell/shuffle/daemon.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "env_posix/posix_loop.h"
+#include "process/http/client.h"
+#include "shell/base/logging.h"
+#include "shell/shuffle/page.h"
+#include "shell/shuffle/runtime.h"
+
+namespace fairlead::shell {
+namespace {
+
+namespace http = process::http;
+using nlohmann::json;
+
+/// What connections have to end once the service stops.
+constexpr base::Duration kStopLimit = base::Duration::Seconds(10);
+/// What the rates of `fairlead shuffle status` are of.
+constexpr std::chrono::seconds kRateInterval{1};
+
+long long Number(const json& object, const char* name) { return object.value(name, 0LL); }
+
+/// `before`: the same some `seconds` earlier, for the rates.
+void PrintStatus(const json& before, const json& status, double seconds) {
+  const json& counters = status["counters"];
+  const auto rate = [&](const char* name) {
+    return static_cast<double>(Number(counters, name) - Number(before["counters"], name)) / seconds;
+  };
+  std::printf("executors %lld, connections %lld, blocks %lld, bytes %lld, failures %lld\n",
+              Number(counters, "registeredExecutorsSize"), Number(counters, "numActiveConnections"),
+              Number(counters, "blockTransfers"), Number(counters, "blockTransferBytes"),
+              Number(counters, "blockFailures"));
+  std::printf("now: %.0f blocks/s, %.1f MB/s, %.0f reads/s of disks\n", rate("blockTransfers"),
+              rate("blockTransferBytes") / 1e6, rate("diskReads"));
+  std::map<std::string, long long> bytes_before;
+  for (const json& app : before["apps"]) bytes_before[app.value("id", "")] = Number(app, "bytes");
+  std::printf("%-40s %10s %12s %16s %10s\n", "application", "executors", "connections", "bytes", "MB/s");
+  for (const json& app : status["apps"]) {
+    const std::string id = app.value("id", "");
+    const auto found = bytes_before.find(id);
+    const long long served = found == bytes_before.end() ? 0 : Number(app, "bytes") - found->second;
+    std::printf("%-40s %10lld %12lld %16lld %10.1f\n", id.c_str(), Number(app, "executors"), Number(app, "connections"),
+                Number(app, "bytes"), static_cast<double>(served) / seconds / 1e6);
+  }
+  for (const json& disk : status["disks"]) {
+    std::printf("disk %s: %lld errors%s\n", disk.value("root", "").c_str(), Number(disk, "errors"),
+                disk.contains("lastError") ? (", last: " + disk.value("lastError", "")).c_str() : "");
+  }
+}
+
+struct PageAddress {
+  std::string address;
+  std::string token;
+};
+
+PageAddress ReadPageAddress(const std::string& state) {
+  PageAddress out;
+  std::ifstream file(state + kShufflePageFile);
+  std::getline(file, out.address);
+  std::getline(file, out.token);
+  return out;
+}
+
+/// One request to a running service.
+base::Result<http::Response> Ask(const PageAddress& page, const std::string& target, const std::string& method) {
+  const auto endpoint = env::ParseEndpoint(page.address);
+  if (!endpoint.ok()) return base::Error{"no service has its state there"};
+  const auto loop = env_posix::MakePosixLoop();
+  base::Result<http::Response> out = base::Error{"no answer"};
+  http::ClientRequest request;
+  request.endpoint = *endpoint;
+  request.method = method;
+  request.target = target;
+  request.body = method == "POST" ? page.token : "";
+  request.timeout = base::Duration::Seconds(5);
+  http::Fetch(*loop, *loop, std::move(request), [&](base::Result<http::Response> response) {
+    out = std::move(response);
+    loop->Stop();
+  });
+  loop->Run();
+  if (!out.ok()) return base::Error{page.address + " does not answer: " + out.error().message};
+  return out;
+}
+
+base::Result<json> AskStatus(const PageAddress& page) {
+  const auto answer = Ask(page, "/status", "GET");
+  if (!answer.ok()) return answer.error();
+  json status = json::parse(answer->body, nullptr, false);
+  const bool ours =
+      status.is_object() && status.contains("counters") && status.contains("apps") && status.contains("disks");
+  if (!ours) return base::Error{page.address + ": an answer of another program"};
+  return status;
+}
+
+}  // namespace
+
+int RunShuffle(const ShuffleOptions& options) {
+  const auto settings = ReadShuffleSettings(options);
+  if (!settings.ok()) {
+    std::fprintf(stderr, "fairlead shuffle: %s\n", settings.error().message.c_str());
+    return 2;
+  }
+  env_posix::RaiseOpenFilesLimit();  // connections and the files they read
+  const auto log = MakeLog("shuffle", options.log_file, options.log_level);
+  for (const std::string& warning : settings->warnings) log->Warn(warning);
+  ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);
+  const auto recovered = runtime.Start();
+  if (!recovered.ok()) {
+    std::fprintf(stderr, "fairlead shuffle: %s\n", recovered.error().message.c_str());
+    return 1;
+  }
+  // Signals and the status page live on this thread's loop.
+  const auto loop = env_posix::MakePosixLoop();
+  ShufflePage page(*loop, runtime, settings->config, [&](base::Duration idle, base::Duration limit) {
+    log->Info("Draining: no more executors", {{"limit_s", std::to_string(limit.millis() / 1000)}});
+    runtime.Drain(idle, limit, [&](const std::string& reason) {
+      log->Info("Drained", {{"because", reason}});
+      loop->Post([&loop] { loop->Stop(); });
+    });
+  });
+  const base::Status listening = page.Listen(settings->web, settings->state);
+  if (!listening.ok()) log->Warn("No status page", {{"cause", listening.error().message}});
+  log->Info("Serving shuffle blocks", {{"address", runtime.local().ToString()},
+                                       {"executors", std::to_string(*recovered)},
+                                       {"threads", std::to_string(settings->io_threads)},
+                                       {"status", page.address()}});
+  for (const int signal : {SIGTERM, SIGINT}) {
+    loop->OnSignal(signal, [&, first = true]() mutable {
+      if (!std::exchange(first, false)) ::_exit(1);
+      loop->Stop();
+    });
+  }
+  loop->Run();
+  log->Info("Stopping: open connections may end");
+  runtime.Stop(kStopLimit);
+  log->Info("Stopped");
+  return 0;
+}
+
+int RunShuffleStatus(const std::string& state, const std::string& web, bool as_json) {
+  const PageAddress page = web.empty() ? ReadPageAddress(state) : PageAddress{web, ""};
+  const auto first = AskStatus(page);
+  const auto begin = std::chrono::steady_clock::now();
+  if (first.ok() && !as_json) std::this_thread::sleep_for(kRateInterval);
+  const auto second = first.ok() && !as_json ? AskStatus(page) : first;
+  if (!second.ok()) {
+    std::fprintf(stderr, "fairlead shuffle status: %s\n", second.error().message.c_str());
+    return 3;
+  }
+  if (as_json) {
+    std::printf("%s\n", second->dump(2).c_str());
+  } else {
+    PrintStatus(*first, *second, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return 0;
+}
+
+int RunShuffleDrain(const std::string& state, int64_t idle_seconds, int64_t limit_seconds) {
+  const std::string target = "/drain?idle=" + std::to_string(idle_seconds) + "&limit=" + std::to_string(limit_seconds);
+  const auto answer = Ask(ReadPageAddress(state), target, "POST");
+  if (answer.ok() && answer->status == 200) return 0;
+  std::fprintf(stderr, "fairlead shuffle drain: %s\n",
+               answer.ok() ? answer->body.c_str() : answer.error().message.c_str());
+  return 3;
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,172 @@
+#include "shell/shuffle/page.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "wire/spark_transport/cipher.h"
+
+namespace fairlead::shell {
+namespace {
+
+namespace http = process::http;
+using nlohmann::json;
+using process::shuffle::WorkerMetrics;
+
+template <class Get>
+uint64_t Sum(const std::vector<WorkerMetrics>& workers, Get&& get) {
+  uint64_t out = 0;
+  for (const WorkerMetrics& worker : workers) out += static_cast<uint64_t>(get(worker));
+  return out;
+}
+
+/// Counters by the names Spark's service has for them where it has some (ExternalBlockHandler.ShuffleMetrics).
+json Counters(const ShuffleRuntime::Status& status) {
+  const auto& workers = status.workers;
+  json out;
+  const auto session = [&](const char* name, auto field) {
+    out[name] = Sum(workers, [&](const WorkerMetrics& w) { return w.sessions.*field; });
+  };
+  using S = endpoints::shuffle::SessionCounters;
+  out["registeredExecutorsSize"] = status.registry->executors();
+  out["numActiveConnections"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections; });
+  session("openBlockRequests", &S::open_block_requests);
+  session("registerExecutorRequests", &S::register_requests);
+  session("removeBlocksRequests", &S::remove_requests);
+  session("localDirsRequests", &S::local_dirs_requests);
+  session("diagnoseRequests", &S::diagnose_requests);
+  session("blockTransfers", &S::blocks);
+  session("blockTransferBytes", &S::block_bytes);
+  session("blockFailures", &S::block_failures);
+  session("rpcFailures", &S::rpc_failures);
+  session("refusedFrames", &S::refused_frames);
+  session("authSuccesses", &S::auth_successes);
+  session("authFailures", &S::auth_failures);
+  session("filesPassed", &S::files_passed);
+  out["openStreams"] = Sum(workers, [](const WorkerMetrics& w) { return w.streams; });
+  out["openStreamBytes"] = Sum(workers, [](const WorkerMetrics& w) { return w.stream_bytes; });
+  out["queuedBytes"] = Sum(workers, [](const WorkerMetrics& w) { return w.queued_bytes; });
+  out["indexCacheBytes"] = Sum(workers, [](const WorkerMetrics& w) { return w.index_cache_bytes; });
+  out["indexCacheHits"] = Sum(workers, [](const WorkerMetrics& w) { return w.blocks.index_hits; });
+  out["indexCacheMisses"] = Sum(workers, [](const WorkerMetrics& w) { return w.blocks.index_misses; });
+  out["diskReads"] = Sum(workers, [](const WorkerMetrics& w) { return w.read_ahead.reads; });
+  out["diskReadsWaiting"] = Sum(workers, [](const WorkerMetrics& w) { return w.read_ahead.waiting; });
+  out["diskReadsUnanswered"] = Sum(workers, [](const WorkerMetrics& w) { return w.read_ahead.unanswered; });
+  out["openFiles"] = Sum(workers, [](const WorkerMetrics& w) { return w.open_files; });
+  out["connectionsOpened"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections_opened; });
+  out["connectionsRefused"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections_refused; });
+  out["tlsFailures"] = Sum(workers, [](const WorkerMetrics& w) { return w.tls_failures; });
+  out["connectionsClosedIdle"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections_idle_closed; });
+  return out;
+}
+
+json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Config& config) {
+  json apps = json::array();
+  for (const auto& [name, app] : status.registry->apps()) {
+    json entry{{"id", name}, {"executors", app->executors.size()}, {"hasSecret", app->secret.has_value()}};
+    entry["bytes"] = Sum(status.workers, [&](const WorkerMetrics& w) {
+      const auto found = w.app_bytes.find(name);
+      return found == w.app_bytes.end() ? 0 : found->second;
+    });
+    entry["connections"] = Sum(status.workers, [&](const WorkerMetrics& w) {
+      const auto found = w.app_connections.find(name);
+      return found == w.app_connections.end() ? 0 : found->second;
+    });
+    apps.push_back(std::move(entry));
+  }
+  json disks = json::array();
+  for (size_t i = 0; i < config.core.local_roots.size(); ++i) {
+    json disk{{"root", config.core.local_roots[i]}};
+    disk["errors"] = Sum(status.workers, [&](const WorkerMetrics& w) { return w.disks[i].errors; });
+    for (const WorkerMetrics& worker : status.workers) {
+      if (worker.disks[i].errors > 0) disk["lastError"] = worker.disks[i].last;
+    }
+    disks.push_back(std::move(disk));
+  }
+  return {{"pid", ::getpid()}, {"counters", Counters(status)}, {"apps", apps}, {"disks", disks}};
+}
+
+/// Prometheus text: one line a counter.
+std::string MetricsText(const ShuffleRuntime::Status& status) {
+  std::string out;
+  for (const auto& [name, value] : Counters(status).items()) {
+    out += "fairlead_shuffle_" + name + " " + value.dump() + "\n";
+  }
+  return out;
+}
+
+std::string RandomToken(env::Loop& loop) {
+  std::array<uint8_t, 16> bytes{};
+  loop.RandomBytes(bytes);
+  std::string out;
+  for (const uint8_t byte : bytes) {
+    out.push_back("0123456789abcdef"[byte >> 4]);
+    out.push_back("0123456789abcdef"[byte & 15]);
+  }
+  return out;
+}
+
+/// Whole seconds of a query parameter; nullopt: not a number up to ten years.
+std::optional<base::Duration> SecondsOf(const http::Request& request, const std::string& name) {
+  const auto found = request.query.find(name);
+  int64_t seconds = 0;
+  if (found == request.query.end()) return std::nullopt;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > 315'360'000) {
+    return std::nullopt;
+  }
+  return base::Duration::Seconds(seconds);
+}
+
+}  // namespace
+
+ShufflePage::ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, const process::shuffle::Config& config,
+                         DrainHandler on_drain)
+    : loop_(loop), runtime_(runtime), config_(config), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
+
+base::Status ShufflePage::Listen(const env::Endpoint& endpoint, const std::string& state) {
+  auto server = http::Server::Listen(loop_, loop_, endpoint, [this](const http::Request& request, const auto& reply) {
+    Answer(request, [this, reply](http::Response response) {
+      loop_.Post([reply, response = std::move(response)] { reply(response); });
+    });
+  });
+  if (!server.ok()) return server.error();
+  server_ = *std::move(server);
+  if (state.empty()) return {};
+  return env_posix::MakePosixDisk()->WriteFileAtomically(state + kShufflePageFile, address() + "\n" + token_ + "\n",
+                                                         0600);
+}
+
+std::string ShufflePage::address() const { return server_ ? server_->local().ToString() : ""; }
+
+void ShufflePage::Answer(const http::Request& request, const http::Server::Reply& reply) {
+  if (request.path == "/status") {
+    runtime_.CollectStatus([this, reply](const ShuffleRuntime::Status& status) {
+      reply(http::JsonResponse(200, StatusJson(status, config_).dump()));
+    });
+  } else if (request.path == "/metrics") {
+    runtime_.CollectStatus(
+        [reply](const ShuffleRuntime::Status& status) { reply(http::TextResponse(200, MetricsText(status))); });
+  } else if (request.path == "/drain") {
+    reply(Drain(request));
+  } else {
+    reply(http::TextResponse(404, "try /status or /metrics\n"));
+  }
+}
+
+http::Response ShufflePage::Drain(const http::Request& request) {
+  if (request.method != "POST" || !wire::spark_transport::EqualInConstantTime(request.body, token_)) {
+    return http::TextResponse(403, "only who can read the state directory may drain\n");
+  }
+  const auto idle = SecondsOf(request, "idle");
+  const auto limit = SecondsOf(request, "limit");
+  if (!idle || !limit) return http::TextResponse(400, "idle and limit: write seconds\n");
+  on_drain_(*idle, *limit);
+  return http::TextResponse(200, "draining\n");
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,132 @@
+#include "shell/shuffle/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace fairlead::shell {
+namespace {
+
+using testing::HasSubstr;
+
+ShuffleOptions Options(std::vector<std::string> conf = {}) {
+  ShuffleOptions options;
+  options.local_roots = {"/tmp"};
+  options.state = "/tmp/state";
+  options.conf = std::move(conf);
+  return options;
+}
+
+TEST(ShuffleSettings, Properties) {
+  const auto properties = ParseSparkProperties("# c\nspark.a  1\nspark.b=2 \n spark.c : 3\r\n\n!x\nspark.d");
+  EXPECT_EQ(properties.at("spark.a"), "1");
+  EXPECT_EQ(properties.at("spark.b"), "2");
+  EXPECT_EQ(properties.at("spark.c"), "3");
+  EXPECT_EQ(properties.at("spark.d"), "");
+  EXPECT_EQ(properties.size(), 4u);
+  EXPECT_EQ(*ParseSparkBytes("100m"), 100 << 20);
+  EXPECT_EQ(*ParseSparkBytes("7"), 7);
+  EXPECT_FALSE(ParseSparkBytes("7x").ok());
+  EXPECT_EQ(*ParseSparkSeconds("2min"), 120);
+}
+
+TEST(ShuffleSettings, Defaults) {
+  const auto settings = ReadShuffleSettings(Options());
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_EQ(settings->config.listen.ToString(), "127.0.0.1:7337");
+  EXPECT_EQ(settings->config.core.local_roots[0], "/tmp");
+  EXPECT_TRUE(settings->config.core.refuse_foreign_dirs);
+  EXPECT_TRUE(settings->warnings.empty());
+}
+
+TEST(ShuffleSettings, TlsKeysAreReadAsSparkReadsThem) {
+  const auto error = [](std::vector<std::string> conf) {
+    conf.emplace_back("spark.ssl.rpc.enabled=true");
+    const auto settings = ReadShuffleSettings(Options(std::move(conf)));
+    return settings.ok() ? std::string("accepted") : settings.error().message;
+  };
+  const std::string path = testing::TempDir() + "shuffle_settings_test.jks";
+  std::ofstream(path) << "\xfe\xed\xfe\xed\0\0";
+  EXPECT_THAT(error({}), HasSubstr("give keyStore, or privateKey and certChain"));
+  EXPECT_THAT(error({"spark.authenticate=true", "spark.network.crypto.enabled=true"}),
+              HasSubstr("TLS encrypts already"));
+  EXPECT_THAT(error({"spark.ssl.rpc.keyStore=" + path}), HasSubstr("keytool -importkeystore"));
+  EXPECT_THAT(error({"spark.ssl.rpc.keyStore=/nowhere"}), HasSubstr("spark.ssl.rpc.keyStore: cannot read /nowhere"));
+  // spark.ssl.* stands for what spark.ssl.rpc.* leaves out, but only when it is enabled itself.
+  EXPECT_THAT(error({"spark.ssl.keyStore=" + path}), HasSubstr("give keyStore"));
+  EXPECT_THAT(error({"spark.ssl.keyStore=" + path, "spark.ssl.enabled=true"}), HasSubstr("keytool"));
+  EXPECT_EQ(ReadShuffleSettings(Options({"spark.ssl.enabled=true"}))->config.tls, nullptr)
+      << "rpc has a switch of its own";
+}
+
+TEST(ShuffleSettings, SparksKeys) {
+  const auto settings = ReadShuffleSettings(
+      Options({"spark.shuffle.service.port=1234", "spark.authenticate=true", "spark.authenticate.secret=s",
+               "spark.network.crypto.enabled=true", "spark.network.crypto.authEngineVersion=2",
+               "spark.network.crypto.cipher=AES/GCM/NoPadding", "spark.network.timeout=300s",
+               "spark.shuffle.service.index.cache.size=64m", "spark.shuffle.io.serverThreads=2"}));
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  const auto& config = settings->config;
+  EXPECT_EQ(config.listen.port, 1234);
+  EXPECT_TRUE(config.session.security.crypto);
+  EXPECT_EQ(config.session.security.version, wire::spark_transport::AuthVersion::kV2);
+  EXPECT_EQ(config.session.security.cipher, wire::spark_transport::AuthCipher::kGcm);
+  EXPECT_EQ(config.cluster_secret, "s");
+  EXPECT_EQ(config.connection_idle_max, base::Duration::Seconds(300));
+  EXPECT_EQ(settings->io_threads, 2);
+  EXPECT_EQ(config.index_cache_bytes, 32u << 20) << "each thread has its share";
+}
+
+TEST(ShuffleSettings, AnsweringAs35TakesOneThreadUnlessTold) {
+  ShuffleOptions options = Options({});
+  options.answer_as = "3.5";
+  EXPECT_EQ(ReadShuffleSettings(options)->io_threads, 1);
+  options.io_threads = 3;
+  EXPECT_EQ(ReadShuffleSettings(options)->io_threads, 3);
+}
+
+TEST(ShuffleSettings, WhatCannotBeHonouredIsRefused) {
+  const auto error = [](ShuffleOptions options) {
+    const auto settings = ReadShuffleSettings(options);
+    return settings.ok() ? std::string("accepted") : settings.error().message;
+  };
+  EXPECT_THAT(error(Options({"spark.authenticate=true"})), HasSubstr("spark.authenticate.secret"));
+  EXPECT_THAT(error(Options({"spark.network.crypto.authEngineVersion=3"})), HasSubstr("write 1 or 2"));
+  EXPECT_THAT(error(Options({"nonsense"})), HasSubstr("spark.key=value"));
+  ShuffleOptions options = Options();
+  options.answer_as = "2.4";
+  EXPECT_THAT(error(options), HasSubstr("3.5 or 4.3"));
+  options = Options();
+  options.local_roots = {"relative"};
+  EXPECT_THAT(error(options), HasSubstr("absolute"));
+  options.local_roots = {"/does/not/exist"};
+  EXPECT_THAT(error(options), HasSubstr("create it first"));
+  options.local_roots.clear();
+  EXPECT_THAT(error(options), HasSubstr("--local-roots"));
+}
+
+TEST(ShuffleSettings, OffLoopbackWithoutAuthenticationWarns) {
+  ShuffleOptions options = Options();
+  options.bind = "0.0.0.0";
+  const auto settings = ReadShuffleSettings(options);
+  ASSERT_TRUE(settings.ok());
+  ASSERT_EQ(settings->warnings.size(), 1u);
+  EXPECT_THAT(settings->warnings[0], HasSubstr("spark.authenticate=true"));
+}
+
+TEST(ShuffleSettings, WarnsOfTheOldServicesRegistrations) {
+  const std::string root = testing::TempDir() + "shuffle_settings_test";
+  std::filesystem::create_directories(root + "/registeredExecutors.rdb");
+  ShuffleOptions options = Options();
+  options.local_roots = {root};
+  const auto settings = ReadShuffleSettings(options);
+  std::filesystem::remove_all(root);
+  ASSERT_TRUE(settings.ok());
+  ASSERT_EQ(settings->warnings.size(), 1u);
+  EXPECT_THAT(settings->warnings[0], HasSubstr("drain the node"));
+}
+
+}  // namespace
+}  // namespace fairlead::shell

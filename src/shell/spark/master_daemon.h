@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/log.h"
+#include "shell/base/settings.h"
+
+namespace fairlead::shell {
+
+/// What `fairlead spark-master` was told on its command line; it goes over the keys fairlead.spark-master.*.
+struct SparkMasterOptions {
+  SettingsSource settings;
+  std::vector<std::string> spark_homes;
+  std::string host;
+  std::optional<uint16_t> port;
+  std::string queue;
+  std::string state;  // directory
+  std::string log_file;
+  env::LogLevel log_level = env::LogLevel::kInfo;
+};
+
+/// `fairlead spark-master`: runs until SIGTERM or SIGINT. Gives the exit status: 0 ended on request, 1 could not start,
+/// 2 the configuration was refused (the reason is on stderr).
+int RunSparkMaster(const SparkMasterOptions& options);
+
+}  // namespace fairlead::shell

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+
+#include "env_sim/world.h"
+#include "process/rpc/rpc_client.h"
+#include "sim/cluster/ledger.h"
+#include "sim/cluster/master.h"
+#include "wire/yarn/client.h"
+
+namespace fairlead::sim {
+
+/// A user's client: submits one job over ApplicationClientProtocol, trying again as Hadoop's YarnClient does, and
+/// follows it to its end.
+class JobClient {
+ public:
+  JobClient(env_sim::Machine& machine, env::Endpoint rm, JobSpec job, Ledger& ledger);
+  ~JobClient();
+  bool ended() const { return ended_; }
+
+ private:
+  template <class Response, class Request>
+  void Call(const char* method, const Request& request, void (JobClient::*again)(),
+            std::function<void(const Response&)> then);
+  void Later(base::Duration delay, void (JobClient::*step)());
+  void GetId();
+  void Submit();
+  void Poll();
+
+  env_sim::Machine& machine_;
+  env::Endpoint rm_;
+  JobSpec job_;
+  Ledger& ledger_;
+  process::rpc::RpcClient rpc_;
+  wire::yarn::ApplicationIdProto id_;
+  bool acknowledged_ = false;
+  bool ended_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::sim

@@ -1,0 +1,266 @@
+#include "sim/cluster/cluster.h"
+
+#include "scheduler/fairlead/fairlead.h"
+#include "sim/cluster/audit.h"
+#include "sim/cluster/planted.h"
+
+namespace fairlead::sim {
+namespace {
+
+using base::Duration;
+
+constexpr uint16_t kSchedulerPort = 8030;
+constexpr uint16_t kTrackerPort = 8031;
+constexpr uint16_t kClientPort = 8032;
+constexpr uint16_t kAdminPort = 8033;
+
+std::string NodeName(int node) { return "node" + std::to_string(node); }
+
+}  // namespace
+
+Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec> jobs, Ledger& ledger)
+    : world_(world),
+      spec_(spec),
+      jobs_(std::move(jobs)),
+      ledger_(ledger),
+      rm_machine_(world.AddMachine("rm")),
+      client_machine_(world.AddMachine("clients")) {
+  if (spec_.bug == PlantedBug::kLostAcknowledgement) {
+    lying_store_ = MakeLyingStore(rm_machine_.store(), rm_machine_.loop());
+  }
+  StartRm();
+  for (int i = 0; i < spec_.nodes; ++i) {
+    auto node = std::make_unique<Node>();
+    node->name = NodeName(i);
+    node->machine = &world_.AddMachine(node->name);
+    node->apps = &world_.AddMachine(node->name + "-containers");
+    ledger_.SetCapacity(node->name, spec_.node_capacity);
+    node->shuffle = std::make_unique<ShuffleNode>(world_, world_.AddMachine(node->name + "-shuffle"),
+                                                  node->machine->disk(), ledger_);
+    node->shuffle->Start();
+    node->host = std::make_unique<ContainerHost>(
+        world_,
+        ContainerHost::Place{
+            node->name, *node->apps, node->machine->disk(), {"rm", kSchedulerPort}, node->shuffle->endpoint()},
+        jobs_, ledger_);
+    StartAgent(*node);
+    nodes_.push_back(std::move(node));
+  }
+}
+
+Cluster::~Cluster() = default;
+
+process::rm::ResourceManagerOptions Cluster::RmOptions() const {
+  process::rm::ResourceManagerOptions options;
+  options.core.max_attempts = 3;
+  options.core.global_max_attempts = 3;
+  options.core.master_expiry = Duration::Seconds(20);
+  options.core.node_expiry = Duration::Seconds(10);
+  options.core.grant_expiry = Duration::Seconds(15);
+  options.core.minimum = model::Resources::Of(128, 1);
+  options.core.increment = model::Resources::Of(128, 1);
+  options.core.maximum = spec_.node_capacity;
+  options.keys.node_activation = Duration::Seconds(15);
+  options.keys.master_activation = Duration::Seconds(30);
+  options.keys.roll = Duration::Seconds(60);
+  options.launcher.call = Duration::Seconds(5);
+  options.launcher.give_up = Duration::Seconds(20);
+  options.client = {"rm", kClientPort};
+  options.scheduler = {"rm", kSchedulerPort};
+  options.tracker = {"rm", kTrackerPort};
+  options.admin = {"rm", kAdminPort};
+  options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
+  options.rack_of = [](const std::string& host) { return "/rack" + std::to_string(host.back() % 2); };
+  options.make_scheduler = [spec = spec_,
+                            ledger = &ledger_](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
+    scheduler::FairleadConfig config;
+    config.epoch = epoch;
+    config.minimum_allocation = model::Resources::Of(128, 1);
+    config.maximum_allocation = spec.node_capacity;
+    return Audit(Plant(spec.bug, scheduler::MakeFairlead(config)), *ledger);
+  };
+  return options;
+}
+
+void Cluster::StartRm() {
+  env::Store* store = lying_store_ ? lying_store_.get() : &rm_machine_.store();
+  auto started = process::rm::ResourceManager::Start(rm_machine_.loop(), rm_machine_.net(), store, RmOptions());
+  if (!started) return ledger_.Violation("the resource manager does not start: " + started.error().message);
+  rm_ = std::move(started).value();
+}
+
+void Cluster::StartAgent(Node& node) {
+  process::nm::Settings settings;
+  settings.host = node.name;
+  settings.listen = {node.name, 0};
+  settings.trackers = {{"rm", kTrackerPort}};
+  settings.user = "yarn";
+  settings.call_timeout = Duration::Seconds(5);
+  settings.core.capacity = spec_.node_capacity;
+  settings.physical = spec_.node_capacity;
+  settings.core.check_physical = false;
+  settings.core.check_virtual = false;
+  settings.core.room_is_all_types = true;
+  node.containers = node.host->NewPort(node.machine->loop());
+  node.localizer = std::make_unique<SimLocalizer>(world_, node.machine->loop());
+  node.agent = std::make_unique<process::nm::NodeManager>(process::nm::Environment{node.machine->loop(),
+                                                                                   node.machine->net(),
+                                                                                   node.machine->disk(),
+                                                                                   node.machine->store(),
+                                                                                   log_,
+                                                                                   *node.containers,
+                                                                                   *node.localizer,
+                                                                                   node.dirs,
+                                                                                   {}},
+                                                          settings);
+  const base::Status started = node.agent->Start([this, name = node.name](int code, const std::string& reason) {
+    ledger_.Violation(name + "'s agent ends with " + std::to_string(code) + ": " + reason);
+  });
+  if (!started.ok()) ledger_.Violation(node.name + "'s agent does not start: " + started.error().message);
+}
+
+void Cluster::Submit(int job) {
+  clients_.push_back(
+      std::make_unique<JobClient>(client_machine_, env::Endpoint{"rm", kClientPort}, jobs_.at(job), ledger_));
+}
+
+void Cluster::CrashRm(bool silently) {
+  if (!rm_) return;
+  rm_machine_.Crash(silently);
+  rm_.reset();
+}
+
+void Cluster::RestartRm() {
+  if (rm_) return;
+  rm_machine_.Restart();
+  ledger_.RmRestarted();
+  StartRm();
+}
+
+void Cluster::CrashAgent(int number, bool silently) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  if (!node.agent) return;
+  node.machine->Crash(silently);
+  node.agent.reset();
+  node.containers.reset();
+  node.localizer.reset();
+}
+
+void Cluster::RestartAgent(int number) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  if (node.agent) return;
+  node.machine->Restart();
+  node.apps->Restart();
+  StartAgent(node);
+  node.host_up = true;
+  node.shuffle->Restart();
+}
+
+void Cluster::RestartShuffle(int number) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  if (node.host_up) node.shuffle->Restart();
+}
+
+void Cluster::LoseFiles(int number) {
+  const base::Status removed = nodes_[static_cast<size_t>(number)]->machine->disk().RemoveTree("/local/usercache");
+  if (!removed.ok()) ledger_.Violation("files cannot be lost: " + removed.error().message);
+}
+
+void Cluster::KillHost(int number) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  CrashAgent(number, true);
+  node.apps->Crash(true);
+  node.host->Die();
+  node.shuffle->Crash(true);
+  node.host_up = false;
+}
+
+bool Cluster::AllJobsEnded() const {
+  for (const auto& client : clients_) {
+    if (!client->ended()) return false;
+  }
+  return true;
+}
+
+void Cluster::CheckInvariants() {
+  if (rm_) {
+    const std::string wrong = rm_->machine().CheckInvariants();
+    if (!wrong.empty()) ledger_.Violation("resource manager: " + wrong);
+  }
+  for (const auto& node : nodes_) {
+    node->shuffle->CheckInvariants();
+    node->host->CheckInvariants();
+    if (!node->agent) continue;
+    const std::string wrong = node->agent->core().CheckInvariants();
+    if (!wrong.empty()) ledger_.Violation(node->name + ": " + wrong);
+  }
+}
+
+bool Cluster::Quiet() const {
+  if (!rm_ || ledger_.running() > 0) return false;
+  for (const scheduler::NodeView& node : rm_->scheduler().GetView().nodes) {
+    if (node.containers > 0 || !node.used.IsZero()) return false;
+  }
+  return true;
+}
+
+void Cluster::CheckQuiet() {
+  if (ledger_.running() > 0) {
+    ledger_.Violation(std::to_string(ledger_.running()) + " processes run although every job has ended");
+  }
+  if (!rm_) return;
+  for (const scheduler::NodeView& node : rm_->scheduler().GetView().nodes) {
+    if (node.containers > 0 || !node.used.IsZero()) {
+      ledger_.Violation("the scheduler still books " + ToString(node.used) + " in " + std::to_string(node.containers) +
+                        " containers although every job has ended" + DescribeBooked());
+    }
+  }
+}
+
+std::string Cluster::DescribeBooked() const {
+  std::string text;
+  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+    for (const fairlead::rm::Container* container : InOrder(app.containers)) {
+      text += "; " + ToString(container->id) + " " + std::string(EnumName(container->state)) + " on " +
+              ToString(rm_->core().NodeAt(container->node)->address) + ", " + std::string(EnumName(app.state)) +
+              " application";
+    }
+  });
+  return text;
+}
+
+std::string Cluster::Describe() const {
+  if (!rm_) return "the resource manager is down";
+  std::string text;
+  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+    if (app.state >= model::rm::AppState::kFinished) return;
+    text += "; " + ToString(app.submission.id) + " " + std::string(EnumName(app.state));
+    if (const auto* attempt = app.current()) {
+      text += ", attempt " + std::to_string(attempt->id.attempt) + " " + std::string(EnumName(attempt->state)) +
+              (attempt->known ? "" : " (not registered)");
+    }
+    text += ", " + std::to_string(app.containers.size()) + " containers, " +
+            std::to_string(ledger_.tasks_done(app.submission.id)) + " tasks done";
+    for (const auto& pending : rm_->scheduler().Why(app.index, world_.now())) {
+      text += ", waits for " + std::to_string(pending.ask.count) + " x " + ToString(pending.ask.capability) + ": " +
+              std::string(EnumName(pending.reason)) + " " + pending.detail;
+    }
+  });
+  rm_->core().ForEachNode([&](const fairlead::rm::Node& node) {
+    text += "; " + ToString(node.address) + " " + std::string(EnumName(node.state));
+  });
+  return text;
+}
+
+uint64_t Cluster::StateHash() const {
+  base::StateHasher hasher;
+  hasher.Mix(static_cast<uint64_t>(world_.now().ns));
+  if (rm_) hasher.Mix(rm_->machine().StateHash());
+  for (const auto& node : nodes_) {
+    if (node->agent) hasher.Mix(node->agent->core().StateHash());
+    hasher.Mix(node->shuffle->StateHash());
+  }
+  return hasher.value();
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,152 @@
+#include "sim/cluster/count_driver.h"
+
+#include "base/codec.h"
+#include "endpoints/yarn/credentials.h"
+
+namespace fairlead::sim {
+
+namespace mt = model::tasks;
+using base::Duration;
+
+namespace {
+
+tasks::Config TasksConfig() {
+  tasks::Config config;
+  config.external_shuffle_service = true;
+  return config;
+}
+
+mt::Dataset DatasetOf(int32_t id, const char* name, int32_t partitions) {
+  mt::Dataset dataset;
+  dataset.id = id;
+  dataset.name = name;
+  dataset.partitions = partitions;
+  if (id > 0) {
+    mt::Dependency dependency;
+    dependency.kind = mt::Dependency::Kind::kShuffle;
+    dependency.dataset = id - 1;
+    dependency.shuffle = id - 1;
+    dataset.dependencies.push_back(dependency);
+  }
+  return dataset;
+}
+
+}  // namespace
+
+CountDriver::CountDriver(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, const JobSpec& job,
+                         model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
+                         std::function<void(int exit_code)> exit)
+    : world_(world),
+      machine_(machine),
+      scheduler_(std::move(scheduler)),
+      job_(job),
+      attempt_(attempt),
+      token_(std::move(token)),
+      ledger_(ledger),
+      exit_(std::move(exit)),
+      jobs_(machine.loop(), TasksConfig(), *this) {
+  uint8_t bytes[16];
+  machine_.loop().RandomBytes(bytes);
+  secret_.assign(reinterpret_cast<const char*>(bytes), sizeof bytes);
+  machine_.loop().After(Duration::Millis(100), [this, alive = alive_] {
+    if (*alive) Start();
+  });
+}
+
+CountDriver::~CountDriver() { *alive_ = false; }
+
+process::driver::ExecutorLaunch CountDriver::MakeLaunch(const env::Endpoint& driver) const {
+  process::driver::ExecutorLaunch launch;
+  launch.memory_mib = job_.task_size.memory_mib();
+  launch.cores = static_cast<int32_t>(job_.task_size.vcores());
+  launch.job_url = "file:///job";
+  launch.command = {"simulate-executor", std::to_string(job_.number), driver.ToString()};
+  endpoints::yarn::Credentials credentials;
+  credentials.secrets[kExecutorSecret] = secret_;
+  launch.tokens = EncodeCredentials(credentials);
+  return launch;
+}
+
+void CountDriver::Start() {
+  process::driver::FleetSettings settings;
+  settings.host = machine_.host();
+  settings.resource_manager = scheduler_;
+  settings.am_rm_token = token_;
+  settings.executors_max = job_.executors;
+  settings.executors_min = 1;
+  settings.cores = static_cast<int32_t>(job_.task_size.vcores());
+  settings.build_id = "simulated";
+  settings.secret = secret_;
+  process::driver::ExecutorFleet::Callbacks callbacks;
+  callbacks.on_failed = [this](const std::string& reason) { Finish(reason); };
+  callbacks.progress = [] { return 0.5f; };
+  callbacks.on_news = [](const std::string&) {};
+  callbacks.make_launch = [this](const env::Endpoint& driver) { return MakeLaunch(driver); };
+  fleet_ = std::make_unique<process::driver::ExecutorFleet>(machine_.loop(), machine_.net(), jobs_, std::move(settings),
+                                                            std::move(callbacks));
+  jobs_.AddListener(this);
+  if (const base::Status started = fleet_->Start(); !started.ok()) {
+    ledger_.Violation(ToString(attempt_) + " cannot listen: " + started.error().message);
+    return exit_(1);
+  }
+  Submit();
+}
+
+void CountDriver::Submit() {
+  mt::SubmitJob job;
+  job.job = 0;
+  job.datasets = {DatasetOf(0, "input", job_.tasks), DatasetOf(1, "count by key", job_.reduces),
+                  DatasetOf(2, "keys by count", kHistogramPartitions)};
+  job.target = 2;
+  for (int32_t partition = 0; partition < kHistogramPartitions; ++partition) job.partitions.push_back(partition);
+  process::driver::JobDriver::JobCallbacks callbacks;
+  callbacks.on_result = [this](int32_t, const std::string& result) {
+    if (!DecodeInto(result, result_)) ledger_.Violation(ToString(attempt_) + " got a malformed result");
+  };
+  callbacks.on_end = [this](const mt::JobEnded& end) { OnJobEnded(end); };
+  jobs_.Submit(std::move(job), std::move(callbacks));
+}
+
+void CountDriver::OnJobEnded(const mt::JobEnded& end) {
+  if (finishing_) return;
+  if (!end.succeeded) {
+    ++world_.counts()["job fails with a reason"];
+    if (end.error.empty()) ledger_.Violation(ToString(attempt_) + "'s job failed without a reason");
+    return Finish(end.error);
+  }
+  if (result_ == Expected(job_)) {
+    ledger_.ResultRight(attempt_.app);
+  } else {
+    ledger_.Violation(ToString(attempt_) + "'s job ended with a wrong result");
+  }
+  Finish("");
+}
+
+void CountDriver::Finish(const std::string& error) {
+  if (std::exchange(finishing_, true)) return;
+  fleet_->Finish(error, [this, code = error.empty() ? 0 : 1] { exit_(code); });
+}
+
+std::string CountDriver::PlanOf(const mt::StageSubmitted& stage) {
+  StagePlan plan;
+  if (!stage.reads.empty()) plan.reads = stage.reads.front();
+  plan.writes = stage.shuffle;
+  plan.reduces = stage.reduce_partitions;
+  plan.input_seed = job_.input_seed;
+  std::string bytes;
+  base::Encode(bytes, plan);
+  return bytes;
+}
+
+void CountDriver::OnEffect(const mt::Effect& effect) {
+  if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
+    if (submitted->attempt > 0) ++world_.counts()["stage runs again"];
+  } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
+    if (ended->kind == mt::EndKind::kFetchFailed) ++world_.counts()["map output cannot be fetched"];
+    if (ended->kind == mt::EndKind::kExecutorLost || ended->kind == mt::EndKind::kExecutorLostByApp) {
+      ++world_.counts()["task lost with its executor"];
+    }
+  }
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,46 @@
+#include "sim/cluster/ledger.h"
+
+namespace fairlead::sim {
+
+void Ledger::Ended(const model::ApplicationId& app, const std::string& final_status, bool complete) {
+  const auto [entry, first] = ended_.emplace(app, final_status);
+  if (!first && entry->second != final_status) {
+    Violation(ToString(app) + " ended twice: " + entry->second + ", then " + final_status);
+  }
+  if (final_status == "SUCCEEDED" && !complete) {
+    Violation(ToString(app) + " says it succeeded with " + std::to_string(tasks_done(app)) +
+              " tasks done, and work is missing");
+  }
+}
+
+void Ledger::ProcessStarted(const model::ContainerId& id, const std::string& host, const model::Resources& resources) {
+  if (!ever_started_.insert(id).second) Violation(ToString(id) + " was started a second time, on " + host);
+  running_[id] = {host, resources};
+  model::Resources used;
+  for (const auto& [other, running] : running_) {
+    if (running.host == host) used += running.resources;
+  }
+  if (!used.FitsIn(capacity_[host])) {
+    Violation(host + " runs " + ToString(used) + " of " + ToString(capacity_[host]) + " since " + ToString(id) +
+              " began: room was granted twice");
+  }
+}
+
+void Ledger::ProcessEnded(const model::ContainerId& id) { running_.erase(id); }
+
+void Ledger::HostDied(const std::string& host) {
+  std::erase_if(running_, [&](const auto& entry) { return entry.second.host == host; });
+}
+
+void Ledger::MasterHeardEnd(const std::string& master_life, const model::ContainerId& id) {
+  if (!heard_[{master_life, rm_run_}].insert(id).second) {
+    Violation(master_life + " was told twice that " + ToString(id) + " ended");
+  }
+}
+
+int Ledger::tasks_done(const model::ApplicationId& app) const {
+  const auto found = done_.find(app);
+  return found == done_.end() ? 0 : static_cast<int>(found->second.size());
+}
+
+}  // namespace fairlead::sim

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+
+#include "env/store.h"
+#include "scheduler/scheduler.h"
+#include "sim/cluster/cluster.h"
+
+// Bugs on purpose: wrappers around production parts, so that the parts themselves stay clean.
+
+namespace fairlead::sim {
+
+/// `inner`, or a wrapper with the scheduler's share of the bug.
+std::unique_ptr<scheduler::Scheduler> Plant(PlantedBug bug, std::unique_ptr<scheduler::Scheduler> inner);
+
+/// A store that says yes and forgets one commit in three.
+std::unique_ptr<env::Store> MakeLyingStore(env::Store& inner, env::Loop& loop);
+
+}  // namespace fairlead::sim

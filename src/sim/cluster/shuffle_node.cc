@@ -1,0 +1,43 @@
+#include "sim/cluster/shuffle_node.h"
+
+namespace fairlead::sim {
+
+ShuffleNode::ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, Ledger& ledger)
+    : world_(world), machine_(machine), disk_(disk), ledger_(ledger) {
+  config_.listen = {machine.host(), kShufflePort};
+  config_.core.local_roots = {"/local"};
+}
+
+void ShuffleNode::Start() {
+  service_ = std::make_unique<process::shuffle::Service>(machine_.loop(), disk_, &machine_.store(), log_, config_);
+  const base::Result<size_t> known = service_->Recover();
+  if (!known.ok()) ledger_.Violation(machine_.host() + " cannot read its store: " + known.error().message);
+  if (known.ok() && *known > 0) ++world_.counts()["shuffle registrations recovered"];
+  worker_ = std::make_unique<process::shuffle::IoWorker>(machine_.loop(), machine_.net(), disk_, nullptr, log_, config_,
+                                                         *service_);
+  service_->AddWorker(*worker_);
+  if (const base::Status listening = worker_->Listen(config_.listen); !listening.ok()) {
+    ledger_.Violation(machine_.host() + " cannot listen: " + listening.error().message);
+  }
+}
+
+void ShuffleNode::Crash(bool silently) {
+  if (!up()) return;
+  machine_.Crash(silently);
+  worker_.reset();
+  service_.reset();
+}
+
+void ShuffleNode::Restart() {
+  if (up()) return;
+  machine_.Restart();
+  Start();
+}
+
+void ShuffleNode::CheckInvariants() {
+  if (!up()) return;
+  const std::string wrong = service_->core().CheckInvariants();
+  if (!wrong.empty()) ledger_.Violation(machine_.host() + ": " + wrong);
+}
+
+}  // namespace fairlead::sim
