@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "env_posix/posix_loop.h"
+#include "env_posix/private_dir.h"
 
 namespace fairlead::env_posix {
 namespace {
@@ -151,8 +152,10 @@ class SqliteStore final : public env::Store {
 
 base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop,
                                                           Durability durability) {
+  // SQLite gives its other files (WAL and index) the mode of this one.
+  if (base::Status made = MakePrivateFile(path); !made.ok()) return made.error();
   sqlite3* db = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const auto fail = [&] {
     const base::Error error{"state store " + path + ": " + ::sqlite3_errmsg(db), ::sqlite3_errcode(db)};
     ::sqlite3_close(db);

@@ -13,6 +13,7 @@
 #include "process/nm/node_manager.h"
 #include "process/nm/web.h"
 #include "shell/base/logging.h"
+#include "shell/base/state_directory.h"
 #include "shell/nm/dirs.h"
 #include "shell/nm/health.h"
 #include "shell/nm/localizer.h"
@@ -77,14 +78,14 @@ base::Status TakeLock(Daemon& daemon, const std::string& directory) {
 
 base::Status OpenState(Daemon& daemon, const NmSettings& settings) {
   const std::string& directory = settings.state_directory;
-  if (base::Status made = daemon.disk->MakeDirectories(directory, 0700); !made) return made;
+  if (base::Status made = MakeStateDirectory(directory, *daemon.log); !made) return made;
   if (base::Status locked = TakeLock(daemon, directory); !locked) return locked;
   const std::string path = directory + "/fairlead-nm.db";
   if (!settings.recovery) {
     for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
     if (base::Status removed = daemon.disk->RemoveTree(directory + "/containers"); !removed) return removed;
   }
-  if (base::Status made = daemon.disk->MakeDirectories(directory + "/containers", 0700); !made) return made;
+  if (base::Status made = MakeStateDirectory(directory + "/containers", *daemon.log); !made) return made;
   // What it keeps is about processes of this machine, which do not outlive it either.
   auto store = env_posix::OpenSqliteStore(path, *daemon.loop, env_posix::Durability::kProcess);
   if (!store) return store.error();

@@ -12,6 +12,7 @@
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
 #include "shell/base/logging.h"
+#include "shell/base/state_directory.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
@@ -107,8 +108,8 @@ int RunResourceManager(const RmOptions& options) {
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("rm", options.log_file, options.log_level);
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
-  if (base::Status made = daemon.disk->MakeDirectories(settings.state_directory, 0700); !made.ok()) {
-    return Refuse("cannot make the state directory " + settings.state_directory + ": " + made.error().message, 1);
+  if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {
+    return Refuse(made.error().message, 1);
   }
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
       settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine);

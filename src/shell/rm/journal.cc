@@ -29,7 +29,7 @@ base::Result<std::unique_ptr<JournalWriter>> JournalWriter::Open(env::Loop& loop
   if (disk.Stat(path).ok()) {
     if (const base::Status moved = disk.Rename(path, path + ".previous"); !moved.ok()) return moved.error();
   }
-  auto file = disk.OpenForAppending(path, 0640);
+  auto file = disk.OpenForAppending(path, 0600);
   if (!file) return file.error();
   std::unique_ptr<JournalWriter> writer(
       new JournalWriter(loop, std::move(file).value(), bytes_max, std::move(on_stop)));

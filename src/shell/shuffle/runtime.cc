@@ -3,6 +3,7 @@
 #include <future>
 
 #include "env_posix/posix_page_cache.h"
+#include "shell/base/state_directory.h"
 #include "wire/spark_shuffle/passed_block.h"
 
 namespace fairlead::shell {
@@ -32,7 +33,7 @@ void ShuffleRuntime::RunOn(Thread& thread, std::function<void()> what) {
 
 base::Result<size_t> ShuffleRuntime::Start() {
   if (!state_.empty()) {
-    if (const base::Status made = disk_->MakeDirectories(state_, 0700); !made.ok()) return made.error();
+    if (const base::Status made = MakeStateDirectory(state_, log_); !made.ok()) return made.error();
     auto store = env_posix::OpenSqliteStore(state_ + "/shuffle.db", *core_.loop, env_posix::Durability::kMachine);
     if (!store.ok()) return store.error();
     store_ = *std::move(store);

@@ -9,6 +9,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/spark_master/spark_master.h"
 #include "shell/base/logging.h"
+#include "shell/base/state_directory.h"
 #include "shell/spark/spark_home.h"
 
 namespace fairlead::shell {
@@ -96,9 +97,7 @@ int RunSparkMaster(const SparkMasterOptions& options) {
   const auto loop = env_posix::MakePosixLoop();
   const std::string manager = settings->master.application.resource_manager.ToString();
   const std::string& state = settings->state_directory;
-  if (const base::Status made = env_posix::MakePosixDisk()->MakeDirectories(state, 0700); !made.ok()) {
-    return Refuse("cannot make the state directory " + state + ": " + made.error().message, 1);
-  }
+  if (const base::Status made = MakeStateDirectory(state, *log); !made.ok()) return Refuse(made.error().message, 1);
   auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine);
   if (!store.ok()) return Refuse(store.error().message, 1);
   const auto master =
