@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_seed.h"
 
 namespace fairlead::base {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 /// Whatever comes and goes, it finds what a map of names finds; hashes that collide wholly or in part included.
 TEST(SlotTable, FindsWhatAMapFinds) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    Rng rng(seed);
+    SCOPED_TRACE(TestSeed() + seed);
+    Rng rng(TestSeed() + seed);
     SlotTable table;
     std::vector<uint64_t> names;  // by slot
     std::map<uint64_t, uint32_t> known;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "base/test_seed.h"
 
 namespace fairlead::tasks {
 namespace {
@@ -938,7 +939,7 @@ void RunRandomly(uint64_t seed) {
 class TasksRandomTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(TasksRandomTest, EveryJobEndsAndEveryResultCountsOnce) {
   for (uint64_t i = 0; i < 20; ++i) {
-    RunRandomly(GetParam() * 20 + i);
+    RunRandomly(base::TestSeed() + GetParam() * 20 + i);
     if (HasFatalFailure()) return;
   }
 }

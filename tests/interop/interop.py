@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Interop cases: real Spark, MapReduce and YARN clients and daemons against Fairlead.
 
-usage: interop.py smoke|all [--require] [--only NAME[,NAME]] [--list] [--keep] [--record]
+usage: interop.py smoke|all [--require] [--only NAME[,NAME]] [--shard I/N] [--list] [--keep] [--record]
 """
 import argparse
 import dataclasses
@@ -80,7 +80,18 @@ def chosen(arguments):
     first = {}
     for at, case in enumerate(cases):
         first.setdefault(case.spec, at)
-    return sorted(cases, key=lambda c: (c.own_cluster, first[c.spec]))
+    cases = sorted(cases, key=lambda c: (c.own_cluster, first[c.spec]))
+    part, parts = arguments.shard
+    # Neighbours share a cluster: each shard is one stretch of the order.
+    return cases[len(cases) * (part - 1) // parts:len(cases) * part // parts]
+
+
+def shard(text):
+    """'2/5' as (2, 5)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not I/N with I from 1 to N, such as 2/5")
+    return int(part), int(parts)
 
 
 def main():
@@ -88,6 +99,7 @@ def main():
     parser.add_argument("set", choices=["smoke", "all"])
     parser.add_argument("--require", action="store_true", help="a skipped case is a failure")
     parser.add_argument("--only", help="only the cases of these names")
+    parser.add_argument("--shard", type=shard, default=(1, 1), metavar="I/N", help="only the Ith of N parts of the cases")
     parser.add_argument("--list", action="store_true", help="print the names and end")
     parser.add_argument("--keep", action="store_true", help="keep logs and work files")
     parser.add_argument("--record", action="store_true", help="run the cases of --only on Hadoop's daemons and record their answers")
