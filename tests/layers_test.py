@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer check passes on the tree and fails on a forbidden include, an unused row and a clock in a pure folder."""
+"""The layer check passes on the tree and fails on a forbidden include, an unused row, a clock in a pure folder and a wrong DEPS."""
 import pathlib
 import subprocess
 import sys
@@ -28,7 +28,20 @@ def main():
             file.write_text(line + "\n")
             found = check(directory)
             assert found.returncode == 1 and expected in found.stderr, (path, found.stderr)
-    print("6 passed, 0 failed")
+    with tempfile.TemporaryDirectory() as directory:
+        src = pathlib.Path(directory) / "src"
+        for folder, source, modules in [
+            ("base", "", "NAME base SRCS a.cc"),
+            ("model", '#include "base/a.h"', "NAME model SRCS a.cc DEPS"),
+            ("rm", "", "NAME rm SRCS a.cc DEPS base"),
+        ]:
+            (src / folder).mkdir(parents=True)
+            (src / folder / "a.cc").write_text(source + "\n")
+            (src / folder / "CMakeLists.txt").write_text(f"fairlead_module({modules})\n")
+        found = check(directory)
+        assert "model needs base in DEPS" in found.stderr, found.stderr
+        assert "rm includes nothing of base, which its DEPS name" in found.stderr, found.stderr
+    print("7 passed, 0 failed")
 
 
 if __name__ == "__main__":

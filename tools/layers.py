@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that no folder of src/ includes a folder it may not know (docs/ARCHITECTURE.md, "Layers").
+"""Checks that no folder of src/ includes a folder it may not know (docs/ARCHITECTURE.md, "Layers"), and that the DEPS of
+each build target are the targets whose headers it includes.
 
-Exit status: 0 when every include is allowed and every row of the table is used, 1 with a line for each fault otherwise.
+Exit status: 0 when every include is allowed and declared and every row and dependency is used, else 1 with a line a fault.
 """
 import argparse
 import pathlib
@@ -132,10 +133,67 @@ def violations(root: pathlib.Path):
             yield f"tools/layers.py: {own} does not include {other}: its row must not allow it"
 
 
+KEYWORDS = {"NAME", "SRCS", "DEPS", "LIBS", "TESTS", "TEST_DEPS", "TEST_LIBS", "BENCHES", "BENCH_DEPS", "BENCH_LIBS", "FUZZ"}
+
+
+def modules_of(src: pathlib.Path):
+    """name -> (folder of its CMakeLists.txt, keyword -> words) of every fairlead_module."""
+    modules = {}
+    for file in sorted(src.rglob("CMakeLists.txt")):
+        text = re.sub(r"#.*", "", file.read_text(encoding="utf-8"))
+        for body in re.findall(r"fairlead_module\((.*?)\)\s*$", text, re.S | re.M):
+            words = {}
+            for word in body.split():
+                if word in KEYWORDS:
+                    current = words.setdefault(word, [])
+                else:
+                    current.append(word)
+            modules[words["NAME"][0]] = (file.parent, words)
+    return modules
+
+
+def undeclared(src: pathlib.Path):
+    """A module names in DEPS every module whose headers it includes, and no other."""
+    modules = modules_of(src)
+    folders, of_source = {}, {}  # folder -> modules with sources or headers in it; source without its ending -> module
+    for name, (base, words) in modules.items():
+        sources = [base / source for source in words.get("SRCS", []) if not source.startswith("$")]
+        for source in sources:
+            of_source[source.with_suffix("")] = name
+        for folder in {base} | {source.parent for source in sources}:
+            folders.setdefault(folder, set()).add(name)
+
+    def owners(header: pathlib.Path):
+        own = of_source.get(header.with_suffix(""))
+        return {own} if own else folders.get(header.parent, set())
+
+    for name, (base, words) in sorted(modules.items()):
+        files = {file for file, owner in of_source.items() if owner == name}
+        files = [file.with_suffix(ending) for file in files for ending in (".h", ".cc")]
+        files += [header for folder in folders if name in folders[folder] for header in folder.glob("*.h")
+                  if header.with_suffix("") not in of_source]
+        used = {}
+        for file in files:
+            text = file.read_text(encoding="utf-8") if file.exists() else ""
+            for included in re.findall(INCLUDE.pattern, text, re.M):
+                found = owners(src / included)
+                if found and name not in found:
+                    used.setdefault(frozenset(found), f"{file.relative_to(src)} includes {included}")
+        declared = set(words.get("DEPS", []))
+        for found, why in used.items():
+            if not found & declared:
+                yield f"{base.relative_to(src.parent)}/CMakeLists.txt: {name} needs {'|'.join(sorted(found))} in DEPS ({why})"
+        if any(source.startswith("$") for source in words.get("SRCS", [])):
+            continue  # what generated sources include is not seen here
+        for dep in sorted(declared - set().union(*used)):
+            yield f"{base.relative_to(src.parent)}/CMakeLists.txt: {name} includes nothing of {dep}, which its DEPS name"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    found = list(violations(parser.parse_args().root))
+    root = parser.parse_args().root
+    found = [*violations(root), *undeclared(root / "src")]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0
