@@ -28,6 +28,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "scheduler/tdw": "base scheduler scheduler/fairlead scheduler/shared",
     "scheduler/spark_standalone": "base model scheduler scheduler/fairlead",
     "scheduler/yarn_fair": "base model scheduler",
+    "profiles":
+        "base config model scheduler scheduler/fairlead scheduler/spark_standalone scheduler/tdw scheduler/yarn_fair",
     "rm": "base model",
     "nm": "base model",
     "tasks": "base model",
@@ -69,8 +71,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/shuffle",
     "sim/stages": "base tasks",
     "sim/traces":
-        "base model process/http process/rm scheduler scheduler/fairlead scheduler/shared "
-        "scheduler/spark_standalone scheduler/tdw scheduler/yarn_fair",
+        "base config model process/http process/rm profiles scheduler scheduler/shared",
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
         "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/spark_shuffle wire/yarn",
@@ -79,7 +80,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
         "wire/spark_transport",
-    "shell/rm": "base config env env_posix process/rm scheduler/fairlead scheduler/yarn_fair shell/base",
+    "shell/rm": "base config env env_posix process/rm profiles shell/base",
     "shell/nm": "base config env env_posix model process/nm shell/base shell/shuffle",
     "shell/spark": "base endpoints/spark env env_posix process/spark_master shell/base wire/java_stream",
 }.items()}

@@ -1,6 +1,8 @@
 #include "cluster_files.h"
 
+#include <algorithm>
 #include <map>
+#include <regex>
 
 #include "env_posix/posix_loop.h"
 
@@ -33,14 +35,43 @@ std::string SiteXml(const Properties& properties) {
 
 std::string NodeHost(int number) { return "127.0.0." + std::to_string(number); }
 
-std::string Allocations(const ClusterShape& shape) {
-  std::string out = "<?xml version=\"1.0\"?>\n<allocations>\n";
-  for (const std::string& queue : shape.queues) {
-    const size_t equals = queue.find('=');
-    out += "  <queue name=\"" + XmlEscape(queue.substr(0, equals)) + "\">";
-    if (equals != std::string::npos) out += "<weight>" + XmlEscape(queue.substr(equals + 1)) + "</weight>";
+/// One <queue> and those inside.
+struct QueueElement {
+  std::string name;
+  std::string weight;
+  std::vector<QueueElement> inside;
+};
+
+void AddQueue(std::vector<QueueElement>& siblings, const std::string& path, const std::string& weight) {
+  const size_t dot = path.find('.');
+  const std::string name = path.substr(0, dot);
+  auto it = std::find_if(siblings.begin(), siblings.end(), [&](const QueueElement& one) { return one.name == name; });
+  if (it == siblings.end()) it = siblings.insert(it, {name, "", {}});
+  if (dot != std::string::npos) return AddQueue(it->inside, path.substr(dot + 1), weight);
+  it->weight = weight;
+}
+
+void AppendXml(const std::vector<QueueElement>& queues, const std::string& indent, std::string& out) {
+  for (const QueueElement& queue : queues) {
+    out += indent + "<queue name=\"" + queue.name + "\">";
+    if (!queue.weight.empty()) out += "<weight>" + queue.weight + "</weight>";
+    if (!queue.inside.empty()) {
+      out += "\n";
+      AppendXml(queue.inside, indent + "  ", out);
+      out += indent;
+    }
     out += "</queue>\n";
   }
+}
+
+std::string Allocations(const ClusterShape& shape) {
+  std::vector<QueueElement> queues;
+  for (const std::string& queue : shape.queues) {
+    const size_t equals = queue.find('=');
+    AddQueue(queues, queue.substr(0, equals), equals == std::string::npos ? "" : queue.substr(equals + 1));
+  }
+  std::string out = "<?xml version=\"1.0\"?>\n<allocations>\n";
+  AppendXml(queues, "  ", out);
   return out + "</allocations>\n";
 }
 
@@ -91,6 +122,13 @@ Properties YarnSite(const ClusterShape& shape) {
 }
 
 }  // namespace
+
+std::string WrongQueue(const std::string& queue) {
+  static const std::regex kForm(R"([\w-]+(\.[\w-]+)*(=\d+(\.\d+)?)?)");
+  if (std::regex_match(queue, kForm)) return "";
+  return "'" + queue +
+         "' is not a queue; write NAME, NAME=WEIGHT or GROUP.POOL=WEIGHT, names of letters, digits, _ and -";
+}
 
 base::Status WriteClusterFiles(const ClusterShape& shape) {
   const auto disk = env_posix::MakePosixDisk();

@@ -27,11 +27,14 @@ struct ClusterShape {
   int racks = 2;
   int64_t node_memory_mib = 2048;
   int node_vcores = 2;
-  std::vector<std::string> queues;  // "name=weight"
+  std::vector<std::string> queues;  // that passed WrongQueue
   std::string profile = "fairlead";
   uint16_t port_base = 0;
   uint16_t Port(uint16_t offset) const { return static_cast<uint16_t>(port_base + offset); }
 };
+
+/// What is wrong with a queue of the command line ("NAME=WEIGHT", "GROUP.POOL=WEIGHT"); empty when it is good.
+std::string WrongQueue(const std::string& queue);
 
 /// Writes DIRECTORY/conf (Hadoop's files, good for any YARN client) and makes the other folders.
 base::Status WriteClusterFiles(const ClusterShape& shape);

@@ -3,6 +3,7 @@
 
 #include "cluster_options.h"
 #include "commands.h"
+#include "profiles/profile.h"
 #include "shell/base/settings.h"
 #include "shell/nm/settings.h"
 #include "shell/rm/settings.h"
@@ -20,9 +21,6 @@ void PrintWarnings(const char* daemon, const std::vector<std::string>& warnings)
 base::Status CheckRm(const config::Settings& settings, const std::string& conf_directory) {
   const auto rm = shell::ReadRmSettings(settings, conf_directory);
   if (!rm) return rm.error();
-  if (!rm->allocation_file.empty()) {
-    if (const auto queues = shell::ReadQueues(rm->allocation_file); !queues) return queues.error();
-  }
   PrintWarnings("rm", rm->warnings);
   std::printf("rm: profile %s, queues from %s, state in %s\n", rm->profile.c_str(),
               rm->allocation_file.empty() ? "Fairlead's defaults" : rm->allocation_file.c_str(),
@@ -75,6 +73,17 @@ void AddConfig(CLI::App& app, int& exit_code) {
   check->add_option("--set", source->overrides, "KEY=VALUE; may be repeated");
   check->add_flag("--show", *show, "print every key that is set");
   check->callback([source, show, daemon, &exit_code] { exit_code = Check(*source, *daemon, *show); });
+
+  CLI::App* list = config->add_subcommand(
+      "profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
+  list->callback([] {
+    for (const profiles::Profile& profile : profiles::All()) {
+      std::printf("%s\n  %s\n", std::string(profile.name).c_str(), std::string(profile.about).c_str());
+      for (const profiles::Setting& setting : profile.settings()) {
+        std::printf("  %-58s %-14s %s\n", setting.key.c_str(), setting.fallback.c_str(), setting.meaning.c_str());
+      }
+    }
+  });
 
   CLI::App* names =
       config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");

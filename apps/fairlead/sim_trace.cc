@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
+#include "profiles/profile.h"
 #include "sim/traces/both.h"
 #include "sim/traces/faults.h"
 #include "sim/traces/profiles.h"
@@ -215,7 +216,7 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   for (const std::string& text : arguments.keys) {
     const auto pair = SplitPair(text, "--key");
     if (!pair) return pair.error();
-    options.hadoop_keys[pair->first] = pair->second;
+    options.keys[pair->first] = pair->second;
   }
   auto profile = sim::MakeProfile(name, options);
   if (!profile) return base::Error{profile.error().message, kUsage};
@@ -361,7 +362,7 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
   command.add_flag("--preemption", arguments.preemption, "take containers back from queues above their share");
   command.add_flag("--scheduler-only", arguments.scheduler_only,
                    "step the scheduler by itself, without the resource manager's part: faster");
-  command.add_option("--key", arguments.keys, "yarn-fair: KEY=VALUE as in yarn-site.xml; may be repeated")
+  command.add_option("--key", arguments.keys, "KEY=VALUE of the profile (fairlead config profiles); may be repeated")
       ->allow_extra_args(false);
   command.add_option("--lose-racks", arguments.faults.rack_losses, "so often a whole rack is lost")
       ->check(CLI::Range(0, 10'000));
@@ -386,7 +387,7 @@ void AddSimTraces(CLI::App& sim, int& exit_code) {
   CLI::App* run = sim.add_subcommand("run", "Run a trace through one profile of the scheduler, over virtual time");
   AddTraceOptions(*run, *run_arguments);
   run->add_option("--profile", run_arguments->profile, "the scheduler's profile")
-      ->check(CLI::IsMember(sim::ProfileNames()))
+      ->check(CLI::IsMember(profiles::Names()))
       ->capture_default_str();
   run->footer(
       "Examples:\n"
@@ -397,15 +398,14 @@ void AddSimTraces(CLI::App& sim, int& exit_code) {
       [run_arguments, &exit_code] { exit_code = RunTraces("sim run", *run_arguments, {run_arguments->profile}); });
 
   auto compare_arguments = std::make_shared<TraceArguments>();
-  CLI::App* compare = sim.add_subcommand("compare", "Run a trace through all four profiles and set them side by side");
+  CLI::App* compare = sim.add_subcommand("compare", "Run a trace through all profiles and set them side by side");
   AddTraceOptions(*compare, *compare_arguments);
   compare->footer(
       "Examples:\n"
       "  fairlead sim compare tdw --scale 0.01 --hours 4 --out result\n"
       "  fairlead sim compare trace.tsv.gz --nodes 60 --faster 8 --queues fair-scheduler.xml");
-  compare->callback([compare_arguments, &exit_code] {
-    exit_code = RunTraces("sim compare", *compare_arguments, sim::ProfileNames());
-  });
+  compare->callback(
+      [compare_arguments, &exit_code] { exit_code = RunTraces("sim compare", *compare_arguments, profiles::Names()); });
 }
 
 }  // namespace fairlead::apps

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
+#include "profiles/profile.h"
 
 // `fairlead up`: a cluster on this machine in one command, and nothing left of it afterwards. A janitor process
 // outlives this one by a moment and cleans up even when this one is killed with SIGKILL.
@@ -341,6 +342,7 @@ void AddUp(CLI::App& app, int& exit_code) {
   up->footer(
       "Examples:\n  fairlead up\n  fairlead up --nodes 5 --memory 2048 --vcores 2\n"
       "  fairlead up --queue prod=3 --queue adhoc=1 --directory ./cluster\n"
+      "  fairlead up --profile tdw --queue bi.daily=3 --queue bi.hourly=1 --queue search.index=2\n"
       "  fairlead up --memory 4096 --spark-home /opt/spark-3.5.9");
   auto options = std::make_shared<UpOptions>();
   up->add_option("--nodes", options->shape.nodes, "number of node managers")
@@ -349,9 +351,11 @@ void AddUp(CLI::App& app, int& exit_code) {
   up->add_option("--racks", options->shape.racks, "number of racks")->check(CLI::Range(1, 64))->capture_default_str();
   up->add_option("--memory", options->shape.node_memory_mib, "MiB of memory a node gives")->capture_default_str();
   up->add_option("--vcores", options->shape.node_vcores, "virtual cores a node gives")->capture_default_str();
-  up->add_option("--queue", options->shape.queues, "NAME=WEIGHT of a queue; may be repeated");
+  up->add_option("--queue", options->shape.queues,
+                 "NAME=WEIGHT of a queue, or GROUP.POOL=WEIGHT of one inside another; may be repeated")
+      ->check(CLI::Validator(WrongQueue, "NAME=WEIGHT"));
   up->add_option("--profile", options->shape.profile, "scheduler profile")
-      ->check(CLI::IsMember({"fairlead", "yarn-fair", "tdw"}))
+      ->check(CLI::IsMember(profiles::Names()))
       ->capture_default_str();
   up->add_option("--port-base", options->shape.port_base,
                  "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free");

@@ -243,14 +243,15 @@ float Ratio(int64_t part, int64_t whole) {
 }
 
 /// FSQueue.getQueueInfo.
-w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, const scheduler::QueueView& queue,
-                              const std::map<std::string, int64_t>& pending, bool children, bool recursive) {
+w::QueueInfoProto QueueInfoOf(const ResourceManager& manager, const scheduler::View& view,
+                              const scheduler::QueueView& queue, const std::map<std::string, int64_t>& pending,
+                              bool children, bool recursive) {
   w::QueueInfoProto info;
   info.queue_name = queue.name;
   info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
   info.current_capacity = Ratio(queue.used.memory_mib(), queue.fair_share.memory_mib());
   info.state = w::QueueStateProto::kRunning;
-  w::QueueStatisticsProto statistics = StatisticsOf(core, queue.name);
+  w::QueueStatisticsProto statistics = StatisticsOf(manager.core(), queue.name);
   // QueueMetrics knows what is available of the root alone.
   const model::Resources available = queue.parent.empty() ? view.cluster - queue.used : model::Resources{};
   statistics.available_memory_mb = std::max<int64_t>(0, available.memory_mib());
@@ -264,7 +265,7 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
   info.queue_statistics = std::move(statistics);
   info.weight = static_cast<float>(queue.weight);
   info.queue_path = queue.name;
-  info.scheduler_type = "FairScheduler";
+  info.scheduler_type = std::string(manager.options().hadoop_scheduler);
   info.max_parallel_apps = queue.max_running_apps;
   info.min_resource_memory = queue.min_share.memory_mib();
   info.min_resource_v_core = static_cast<int32_t>(queue.min_share.vcores());
@@ -276,7 +277,7 @@ w::QueueInfoProto QueueInfoOf(const Core& core, const scheduler::View& view, con
   if (!children) return info;
   for (const scheduler::QueueView& child : view.queues) {
     if (child.parent == queue.name)
-      info.child_queues.push_back(QueueInfoOf(core, view, child, pending, recursive, recursive));
+      info.child_queues.push_back(QueueInfoOf(manager, view, child, pending, recursive, recursive));
   }
   return info;
 }
@@ -291,7 +292,7 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   const std::string name = FullQueueName(request->QueueName());
   for (const scheduler::QueueView& queue : view.queues) {
     if (queue.name != name) continue;
-    response.queue_info = QueueInfoOf(core(), view, queue, PendingContainers(scheduler(), core(), now()),
+    response.queue_info = QueueInfoOf(*this, view, queue, PendingContainers(scheduler(), core(), now()),
                                       request->IncludeChildQueues(), request->Recursive());
     if (!request->IncludeApplications()) break;
     core().ForEachApp([&](const App& app) {

@@ -35,7 +35,8 @@ struct ResourceManagerOptions {
   fairlead::rm::Config core;
   /// Makes the scheduler for this run; its containers carry the epoch.
   std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
-  model::QueueTree queues;  // what the scheduler was made with, for ACLs
+  model::QueueTree queues;                              // what the scheduler was made with, for ACLs
+  std::string_view hadoop_scheduler = "FairScheduler";  // whose documents REST and RPC give; clients read it
 
   env::Endpoint client;     // yarn.resourcemanager.address
   env::Endpoint scheduler;  // yarn.resourcemanager.scheduler.address

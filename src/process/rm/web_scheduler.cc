@@ -85,7 +85,9 @@ Document Web::SchedulerDocument() const {
   const scheduler::View view = manager_.scheduler().GetView();
   const std::map<std::string, int64_t> pending =
       PendingContainers(manager_.scheduler(), manager_.core(), manager_.now());
-  Document info = Document::Object().Add("type", "fairScheduler");
+  std::string type(manager_.options().hadoop_scheduler);
+  type.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(type.front())));
+  Document info = Document::Object().Add("type", std::move(type));
   for (const scheduler::QueueView& queue : view.queues) {
     if (queue.name == "root") info.Add("rootQueue", QueueDocument(view, queue, pending));
   }

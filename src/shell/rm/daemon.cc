@@ -76,7 +76,7 @@ void WatchQueues(Daemon& daemon) {
     const base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);
     if (text.ok() && *text != daemon.allocation_text) {
       daemon.allocation_text = *text;
-      base::Result<model::QueueTree> queues = ReadQueues(daemon.allocation_file);
+      base::Result<model::QueueTree> queues = daemon.manager->options().read_queues();
       if (queues.ok()) {
         daemon.log->Info("the allocation file has changed", {{"file", daemon.allocation_file}});
         daemon.manager->ReloadQueues(std::move(*queues));

@@ -11,9 +11,8 @@
 #include "config/allocation_file.h"
 #include "config/hadoop_conf.h"
 #include "env_posix/posix_loop.h"
-#include "scheduler/fairlead/fairlead.h"
-#include "scheduler/yarn_fair/config.h"
-#include "scheduler/yarn_fair/yarn_fair.h"
+#include "profiles/profile.h"
+#include "profiles/sizes.h"
 #include "shell/base/token_hmac.h"
 #include "shell/rm/user_lookup.h"
 
@@ -134,32 +133,11 @@ base::Status ReadResources(const HadoopConf& conf, fairlead::rm::Config& core) {
                          " resource types are not supported; drop some"};
     }
   }
-  const auto max = INT64_MAX / 4;
-  core.minimum = model::Resources::Of(conf.Int("yarn.scheduler.minimum-allocation-mb", 1024, 0, max),
-                                      conf.Int("yarn.scheduler.minimum-allocation-vcores", 1, 0, max));
-  core.maximum = model::Resources::Of(conf.Int("yarn.scheduler.maximum-allocation-mb", 8192, 1, max),
-                                      conf.Int("yarn.scheduler.maximum-allocation-vcores", 4, 1, max));
-  core.increment = model::Resources::Of(conf.Int("yarn.scheduler.increment-allocation-mb", 1024, 1, max),
-                                        conf.Int("yarn.scheduler.increment-allocation-vcores", 1, 1, max));
-  const auto increment = [&](const char* key, size_t type) {
-    if (conf.IsSet(key)) core.increment[type] = std::max<int64_t>(1, std::atoll(conf.String(key).c_str()));
-  };
-  increment("yarn.resource-types.memory-mb.increment-allocation", 0);
-  increment("yarn.resource-types.vcores.increment-allocation", 1);
-  for (size_t type = 2; type < model::ResourceTypes::Count(); ++type) {
-    const std::string prefix = "yarn.resource-types." + std::string(model::ResourceTypes::Name(type));
-    core.maximum[type] = conf.Int(prefix + ".maximum-allocation", INT64_MAX / 4, 0);
-    core.minimum[type] = conf.Int(prefix + ".minimum-allocation", 0, 0);
-    core.increment[type] = conf.Int(prefix + ".increment-allocation", 1, 1);
-  }
-  for (size_t type = 0; type < 2; ++type) {
-    if (core.minimum[type] > core.maximum[type]) {
-      return base::Error{
-          "yarn.scheduler.minimum-allocation-* is larger than yarn.scheduler.maximum-allocation-*; write "
-          "a minimum of at most " +
-          std::to_string(core.maximum[type])};
-    }
-  }
+  const base::Result<profiles::ContainerSizes> sizes = profiles::ReadSizes(conf);
+  if (!sizes) return sizes.error();
+  core.minimum = sizes->minimum;
+  core.maximum = sizes->maximum;
+  core.increment = sizes->increment;
   return {};
 }
 
@@ -214,54 +192,6 @@ std::string StateDirectory(const HadoopConf& conf) {
   return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
 }
 
-base::Result<scheduler::FairleadConfig> FairleadConfigOf(const HadoopConf& conf, const fairlead::rm::Config& core) {
-  scheduler::FairleadConfig config;
-  config.minimum_allocation = core.minimum;
-  config.maximum_allocation = core.maximum;
-  config.increment = core.increment;
-  config.undeclared_queues = conf.Bool("yarn.scheduler.fair.allow-undeclared-pools", true);
-  config.user_as_default_queue = conf.Bool("yarn.scheduler.fair.user-as-default-queue", true);
-  config.preemption.enabled = conf.Bool("yarn.scheduler.fair.preemption", false);
-  config.preemption.grace = conf.Time("yarn.scheduler.fair.waitTimeBeforeKill", config.preemption.grace);
-  config.preemption.starvation = conf.Time("fairlead.scheduler.preemption.starvation-ms", config.preemption.starvation);
-  config.preemption.interval = conf.Time("fairlead.scheduler.preemption.interval-ms", config.preemption.interval);
-  config.preemption.minimum_run =
-      conf.Time("fairlead.scheduler.preemption.minimum-run-ms", config.preemption.minimum_run);
-  return config;
-}
-
-using MakeScheduler = std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t)>;
-
-base::Result<MakeScheduler> SchedulerMaker(const HadoopConf& conf, const RmSettings& settings,
-                                           const model::QueueTree& queues) {
-  if (settings.profile == "fairlead") {
-    if (base::Status checked = scheduler::CheckQueueTree(queues); !checked.ok()) return checked.error();
-    base::Result<scheduler::FairleadConfig> config = FairleadConfigOf(conf, settings.manager.core);
-    if (!config.ok()) return config.error();
-    config->queues = queues;
-    return MakeScheduler(
-        [config = *config](int64_t epoch) mutable -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
-          config.epoch = epoch;
-          return scheduler::MakeFairlead(config);
-        });
-  }
-  if (settings.profile == "yarn-fair") {
-    base::Result<scheduler::yarn_fair::YarnFairConfig> config = scheduler::yarn_fair::ReadConfig(
-        [&](const std::string& key) -> std::optional<std::string> {
-          return conf.IsSet(key) ? conf.Find(key) : std::nullopt;
-        },
-        "3.3.6", conf.Explicit());
-    if (!config.ok()) return config.error();
-    return MakeScheduler(
-        [config = *config, queues](int64_t epoch) mutable -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
-          config.epoch = epoch;
-          return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, queues));
-        });
-  }
-  return base::Error{"fairlead.scheduler.profile: \"" + settings.profile +
-                     "\" is not a profile of the resource manager; write fairlead or yarn-fair"};
-}
-
 // Looked up on the loop's thread, as Hadoop does under its lock: only where lists are configured, and once a
 // registration.
 std::string AddressOfHost(const std::string& host) {
@@ -276,18 +206,51 @@ std::string AddressOfHost(const std::string& host) {
   return text;
 }
 
-}  // namespace
-
-base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file) {
+base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const std::string& file) {
   const auto disk = env_posix::MakePosixDisk();
-  base::Result<std::string> text = disk->ReadFile(allocation_file, uint64_t{16} << 20);
-  if (!text.ok()) return base::Error{allocation_file + ": " + text.error().message};
-  base::Result<config::AllocationFile> file = config::ParseAllocationFile(*text, allocation_file);
-  if (!file.ok()) return file.error();
-  return std::move(file->tree);
+  base::Result<std::string> text = disk->ReadFile(file, uint64_t{16} << 20);
+  if (!text.ok()) return base::Error{file + ": " + text.error().message};
+  return form.parse(*text, file);
 }
 
-namespace {
+/// Fairlead's own file gives them, or the profile's file, or there are none.
+base::Result<model::QueueTree> FindQueues(const config::Settings& settings, const std::string& conf_directory,
+                                          const profiles::QueueFile& form, RmSettings& out) {
+  if (settings.queues) return *settings.queues;
+  std::string file = settings.conf.String(form.key, form.name);
+  if (!file.starts_with("/") && !conf_directory.empty()) file = conf_directory + "/" + file;
+  if (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok()) {
+    out.allocation_file = file;
+    return ReadQueues(form, file);
+  }
+  if (settings.conf.IsSet(form.key)) settings.conf.Refuse(form.key, file + " is not there; write the path of the file");
+  return model::QueueTree{};
+}
+
+/// Profile, its queues, and the scheduler made of both.
+base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, RmSettings& out) {
+  out.profile = settings.conf.String("fairlead.scheduler.profile", "fairlead");
+  const profiles::Profile* profile = profiles::Find(out.profile);
+  model::QueueTree queues;
+  if (profile != nullptr) {
+    base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, out);
+    if (!found.ok()) return found.error();
+    queues = std::move(*found);
+  }
+  base::Result<profiles::Maker> maker = profiles::Read(out.profile, settings.conf, queues);
+  if (!maker.ok()) return maker.error();
+  process::rm::ResourceManagerOptions& manager = out.manager;
+  manager.make_scheduler = std::move(*maker);
+  manager.hadoop_scheduler = profile->hadoop_name;
+  manager.core.queues = queues;
+  manager.queues = std::move(queues);
+  manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
+                         same = manager.queues]() -> base::Result<model::QueueTree> {
+    if (file.empty()) return same;
+    return ReadQueues(form, file);
+  };
+  return {};
+}
 
 constexpr char kIncludePath[] = "yarn.resourcemanager.nodes.include-path";
 constexpr char kExcludePath[] = "yarn.resourcemanager.nodes.exclude-path";
@@ -331,25 +294,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
   if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
   ReadLimits(conf, out);
   out.state_directory = StateDirectory(conf);
-  out.profile = conf.String("fairlead.scheduler.profile", "fairlead");
   const std::string include = conf.String(kIncludePath);
   const std::string exclude = conf.String(kExcludePath);
-  model::QueueTree queues;
-  if (settings.queues) {
-    queues = *settings.queues;
-  } else {
-    std::string file = conf.String("yarn.scheduler.fair.allocation.file", "fair-scheduler.xml");
-    if (!file.starts_with("/") && !conf_directory.empty()) file = conf_directory + "/" + file;
-    const auto disk = env_posix::MakePosixDisk();
-    if (file.starts_with("/") && disk->Stat(file).ok()) {
-      base::Result<model::QueueTree> read = ReadQueues(file);
-      if (!read.ok()) return read.error();
-      queues = std::move(*read);
-      out.allocation_file = file;
-    } else if (conf.IsSet("yarn.scheduler.fair.allocation.file")) {
-      conf.Refuse("yarn.scheduler.fair.allocation.file", file + " is not there; write the path of the file");
-    }
-  }
   for (auto [path, list] :
        {std::pair{&include, &out.manager.core.include_hosts}, std::pair{&exclude, &out.manager.core.exclude_hosts}}) {
     if (!path->empty() && !env_posix::MakePosixDisk()->Stat(*path).ok()) {
@@ -361,21 +307,12 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
     if (!hosts.ok()) return hosts.error();
     *list = std::move(hosts->names);
   }
-  base::Result<MakeScheduler> maker = SchedulerMaker(conf, out, queues);
-  if (!maker.ok()) return maker.error();
-  out.manager.make_scheduler = std::move(*maker);
-  out.manager.core.queues = queues;
-  out.manager.queues = std::move(queues);
+  if (base::Status status = ReadProfile(settings, conf_directory, out); !status.ok()) return status.error();
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);
   out.manager.groups_of = GroupsOfUser;
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
-  out.manager.read_queues = [file = out.allocation_file,
-                             queues = out.manager.queues]() -> base::Result<model::QueueTree> {
-    if (file.empty()) return queues;
-    return ReadQueues(file);
-  };
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   for (const std::string& key : conf.Unread({"yarn.resourcemanager.", "yarn.scheduler."})) {
     if (key.starts_with("yarn.resourcemanager.connect.")) continue;  // clients read it

@@ -26,9 +26,6 @@ struct RmSettings {
 /// allocation file is looked for; may be empty.
 base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory);
 
-/// The queues of `settings.allocation_file` as it is now.
-base::Result<model::QueueTree> ReadQueues(const std::string& allocation_file);
-
 /// What yarn.resourcemanager.nodes.include-path and .exclude-path name, as the files are now: one or more hosts a line,
 /// "#" begins a comment, or XML (HostsFileReader).
 base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf);

@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "model/queues.h"
@@ -15,13 +14,11 @@ namespace fairlead::sim {
 struct ProfileOptions {
   model::QueueTree queues;
   bool preemption = false;
-  /// Hadoop's keys for `yarn-fair`, over its defaults with assignmultiple on (off, a node gets one container a second).
-  std::map<std::string, std::string> hadoop_keys;
-  int64_t node_heartbeat_ms = 1000;  // of yarn-fair, the only profile that waits for heartbeats
+  /// Keys of the profile (docs/configuration.md), over the trace's own: nothing is rounded up or too large, and
+  /// `yarn-fair` decides as 3.4.3 with assignmultiple on (off, a node gets one container a second).
+  std::map<std::string, std::string> keys;
+  int64_t node_heartbeat_ms = 1000;  // of a profile that grants by heartbeats
 };
-
-/// "fairlead", "yarn-fair", "tdw", "spark-standalone".
-const std::vector<std::string>& ProfileNames();
 
 struct Profile {
   std::unique_ptr<scheduler::Scheduler> scheduler;

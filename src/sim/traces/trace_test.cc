@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "profiles/profile.h"
 #include "sim/traces/both.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/read.h"
@@ -54,7 +55,7 @@ TraceJob Job(const std::string& queue, size_t tasks, uint32_t run_ms, int64_t su
 }
 
 TEST(TraceRunTest, EveryProfileEndsASmallDayAndTwoRunsAreAlike) {
-  for (const std::string& name : ProfileNames()) {
+  for (const std::string& name : profiles::Names()) {
     SCOPED_TRACE(name);
     SyntheticWorkload first = TdwDay({0.002, 1, 0.5});
     SyntheticWorkload second = TdwDay({0.002, 1, 0.5});
@@ -80,7 +81,7 @@ TEST(TraceRunTest, EveryProfileEndsASmallDayAndTwoRunsAreAlike) {
 
 TEST(TraceRunTest, TheResourceManagerTellsTheSchedulerWhatItWasToldWithoutIt) {
   const SyntheticOptions day{0.003, 5, 1};
-  for (const std::string& name : ProfileNames()) {
+  for (const std::string& name : profiles::Names()) {
     for (const bool rough : {false, true}) {
       SCOPED_TRACE(name + (rough ? " with preemption, lost racks and slow nodes" : ""));
       SyntheticWorkload first = TdwDay(day);
@@ -155,7 +156,7 @@ TEST(TraceRunTest, TasksRunWhereTheyWouldLikeToWhenThereIsRoom) {
   std::vector<TraceJob> jobs = {Job("a", 4, 10'000)};
   jobs[0].stages[0].hosts = {"/r0/h0", "/r1/h3"};
   jobs[0].stages[0].wishes = {{0, kNoHost, kNoHost}, {1, kNoHost, kNoHost}, {0, 1, kNoHost}, {1, kNoHost, kNoHost}};
-  for (const std::string& name : ProfileNames()) {
+  for (const std::string& name : profiles::Names()) {
     JobList list(jobs);
     const RunResult result = RunProfile(name, Nodes(4, 8), list);
     EXPECT_EQ(result.unfinished, 0) << name << result.first_problem;
@@ -174,7 +175,7 @@ TEST(TraceRunTest, LostNodesCostWorkAndNoJob) {
   for (const uint32_t node : {0U, 1U, 2U, 3U}) {
     faults.losses.push_back({10'000 + 15'000 * node, 40'000 + 15'000 * node, node});
   }
-  for (const std::string& name : ProfileNames()) {
+  for (const std::string& name : profiles::Names()) {
     SCOPED_TRACE(name);
     JobList list(jobs);
     const RunResult result = RunProfile(name, nodes, list, {}, faults);
@@ -189,7 +190,7 @@ TEST(TraceRunTest, LostNodesCostWorkAndNoJob) {
 TEST(TraceRunTest, WhatNoNodeCouldHoldDoesNotRunUnderAnyProfile) {
   std::vector<TraceJob> jobs = {Job("a", 2, 10'000), Job("a", 2, 10'000, 20'000)};
   jobs[0].stages[0].size = model::Resources::Of(1024, 9);
-  for (const std::string& name : ProfileNames()) {
+  for (const std::string& name : profiles::Names()) {
     SCOPED_TRACE(name);
     JobList list(jobs);
     const RunResult result = RunProfile(name, Nodes(2, 8), list);

@@ -1,0 +1,104 @@
+#include "scheduler/fairlead/fairlead.h"
+
+#include "profiles/parts.h"
+#include "profiles/sizes.h"
+
+namespace fairlead::profiles {
+namespace {
+
+using scheduler::FairleadConfig;
+using scheduler::HoldConfig;
+using scheduler::PreemptionConfig;
+
+constexpr Key<FairleadConfig> kSharedKeys[] = {
+    KeyOf<&FairleadConfig::undeclared_queues>("yarn.scheduler.fair.allow-undeclared-pools",
+                                              "an application may name a queue that no file has"),
+    KeyOf<&FairleadConfig::user_as_default_queue>("yarn.scheduler.fair.user-as-default-queue",
+                                                  "an application without a queue goes to its user's"),
+    KeyOf<&FairleadConfig::cluster_master_share>("fairlead.scheduler.cluster-master-share",
+                                                 "thousandths of the cluster that all masters together may use"),
+    KeyOf<&FairleadConfig::keys_per_app>("fairlead.scheduler.keys-per-app",
+                                         "different asks (priority, id, size) of one application at most", 1),
+    KeyOf<&FairleadConfig::sizes_per_app>("fairlead.scheduler.sizes-per-app",
+                                          "different sizes that one application waits for at most", 1),
+};
+
+constexpr Key<FairleadConfig> kKeys[] = {
+    KeyOf<&FairleadConfig::node_locality_wait>(
+        "fairlead.scheduler.node-locality-wait-ms",
+        "how long an ask leaves room elsewhere alone while it waits for a named host"),
+    KeyOf<&FairleadConfig::rack_locality_wait>("fairlead.scheduler.rack-locality-wait-ms",
+                                               "and then for the rack of a named host"),
+    KeyOf<&FairleadConfig::node_order>("fairlead.scheduler.node-order",
+                                       "spread: the next node that has room; pack: the first one"),
+    KeyOf<&FairleadConfig::gang_expiry>("fairlead.scheduler.gang-expiry-ms",
+                                        "a gang that could not start for so long is given up"),
+    KeyOf<&FairleadConfig::holds, &HoldConfig::after>(
+        "fairlead.scheduler.reservation.after-ms",
+        "how long an ask waits in a full cluster before a node is kept for it"),
+    KeyOf<&FairleadConfig::holds, &HoldConfig::duration>("fairlead.scheduler.reservation.duration-ms",
+                                                         "how long one reservation lasts"),
+    KeyOf<&FairleadConfig::holds, &HoldConfig::nodes_per_thousand>(
+        "fairlead.scheduler.reservation.nodes-per-thousand",
+        "nodes per thousand that are reserved at the same time; at least one"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::enabled>("yarn.scheduler.fair.preemption",
+                                                                   "take containers back for queues below their share"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::starvation>(
+        "fairlead.scheduler.preemption.starvation-ms",
+        "how long a queue waits below its share before others give back"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::grace>(
+        "yarn.scheduler.fair.waitTimeBeforeKill", "time between the notice to the application and the end (ms)"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::interval>("fairlead.scheduler.preemption.interval-ms",
+                                                                    "time between two rounds of preemption"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::minimum_run>("fairlead.scheduler.preemption.minimum-run-ms",
+                                                                       "a container that ran for less is never taken"),
+    KeyOf<&FairleadConfig::preemption, &PreemptionConfig::round_cap>("fairlead.scheduler.preemption.round-cap",
+                                                                     "containers noticed in one round at most"),
+};
+
+std::vector<Setting> Settings() {
+  std::vector<Setting> out;
+  AppendSettings<FairleadConfig>(kSharedKeys, {}, out);
+  AppendSettings<FairleadConfig>(kKeys, {}, out);
+  return out;
+}
+
+base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  base::Result<FairleadConfig> config = ReadShared(conf, queues);
+  if (!config) return config.error();
+  ReadKeys<FairleadConfig>(conf, kKeys, *config);
+  return Maker([config = *config](int64_t epoch) mutable {
+    config.epoch = epoch;
+    return scheduler::MakeFairlead(config);
+  });
+}
+
+}  // namespace
+
+std::span<const Key<FairleadConfig>> SharedKeys() { return kSharedKeys; }
+
+base::Result<FairleadConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  if (const base::Status checked = scheduler::CheckQueueTree(queues); !checked) return checked.error();
+  const base::Result<ContainerSizes> sizes = ReadSizes(conf);
+  if (!sizes) return sizes.error();
+  FairleadConfig config;
+  config.queues = queues;
+  config.minimum_allocation = sizes->minimum;
+  config.maximum_allocation = sizes->maximum;
+  config.increment = sizes->increment;
+  ReadKeys<FairleadConfig>(conf, kSharedKeys, config);
+  return config;
+}
+
+const Profile kFairlead = {
+    .name = "fairlead",
+    .about = "grants at the event that made room: fair queues, locality waits, reservations, preemption with notice",
+    .hadoop_name = "FairScheduler",
+    .by_heartbeat = false,
+    .pushes_grants = false,
+    .queue_file = kFairSchedulerFile,
+    .settings = Settings,
+    .read = Read,
+};
+
+}  // namespace fairlead::profiles

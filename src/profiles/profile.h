@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/hadoop_conf.h"
+#include "model/queues.h"
+#include "scheduler/scheduler.h"
+
+// The registry of profiles: who needs a scheduler takes it from here, by name. docs/how-to-add.md adds one.
+
+namespace fairlead::profiles {
+
+/// One configuration key of a profile.
+struct Setting {
+  std::string key;
+  std::string fallback;  // what counts when the key is not set
+  std::string meaning;
+};
+
+/// Where a profile's queues are written, Fairlead's own YAML aside.
+struct QueueFile {
+  const char* key;   // names the file
+  const char* name;  // in the directory of Hadoop's files, when the key is not set
+  /// `file` is named in errors.
+  base::Result<model::QueueTree> (*parse)(std::string_view text, const std::string& file);
+};
+
+/// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.
+using Maker = std::function<std::unique_ptr<scheduler::Scheduler>(int64_t epoch)>;
+
+struct Profile {
+  std::string_view name;   // as in fairlead.scheduler.profile
+  std::string_view about;  // one line
+  /// The Hadoop scheduler whose documents REST and RPC give, by its simple class name. Hadoop's command line reads it.
+  std::string_view hadoop_name;
+  /// It grants when a node's heartbeat comes, as Hadoop's schedulers do; the others grant at once or in rounds.
+  bool by_heartbeat;
+  /// What it stands for starts what it granted by itself; its masters do not have to come for grants. A simulated
+  /// cluster behaves so.
+  bool pushes_grants;
+  const QueueFile& queue_file;
+  std::vector<Setting> (*settings)();
+  /// Reads the profile's keys and checks the queues. A bad value is noted in conf.errors(), or is the error.
+  base::Result<Maker> (*read)(const config::HadoopConf& conf, const model::QueueTree& queues);
+};
+
+/// All profiles, the default first.
+std::span<const Profile> All();
+std::vector<std::string> Names();
+/// nullptr when there is none of that name.
+const Profile* Find(std::string_view name);
+
+/// The profile of that name with these keys and queues. An error says which key or queue is wrong, and what to write.
+base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues);
+
+}  // namespace fairlead::profiles

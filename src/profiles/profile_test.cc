@@ -1,0 +1,122 @@
+#include "profiles/profile.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace fairlead::profiles {
+namespace {
+
+namespace ev = model::scheduler;
+using testing::HasSubstr;
+
+config::HadoopConf Conf(const std::vector<std::pair<std::string, std::string>>& keys) {
+  config::HadoopConf conf;
+  for (const auto& [key, value] : keys) conf.Set(key, value);
+  return conf;
+}
+
+std::string ErrorOf(std::string_view name, const std::vector<std::pair<std::string, std::string>>& keys,
+                    const model::QueueTree& queues = {}) {
+  const auto maker = Read(name, Conf(keys), queues);
+  return maker.ok() ? "" : maker.error().message;
+}
+
+TEST(ProfilesTest, NamesAreFoundAndOthersRefusedWithTheList) {
+  EXPECT_EQ(Names(), (std::vector<std::string>{"fairlead", "yarn-fair", "tdw", "spark-standalone"}));
+  EXPECT_EQ(Find("capacity"), nullptr);
+  EXPECT_EQ(ErrorOf("capacity", {}),
+            "there is no profile \"capacity\"; write one of fairlead, yarn-fair, tdw, spark-standalone");
+}
+
+/// Node, application and its master's ask, and whatever a profile needs to grant it.
+std::vector<model::ContainerId> FirstGrant(scheduler::Scheduler& scheduler) {
+  ev::NodeAdded node{{0}, "h", 1, "/r", model::Resources::Of(4096, 4), {}};
+  ev::AppAdded app;
+  app.app = {0};
+  app.id = {1, 1};
+  app.queue = "root.a";
+  app.user = "u";
+  ev::AttemptAdded attempt{{0}, 1, false};
+  ev::Allocate call;
+  call.app = {0};
+  call.asks = {{0, -1, "*", true, model::Resources::Of(1024, 1), 1, ""}};
+  std::vector<model::ContainerId> granted;
+  base::Instant now{};
+  const auto step = [&](const std::vector<ev::Event>& events) {
+    scheduler::EffectSink effects;
+    scheduler.Step(now, events, effects);
+    for (const ev::Effect& effect : effects) {
+      if (const auto* grant = std::get_if<ev::Granted>(&effect)) granted.push_back(grant->container);
+    }
+    EXPECT_EQ(scheduler.CheckInvariants(), "");
+  };
+  step({node, app, attempt, call});
+  for (int i = 0; i < 3 && granted.empty(); ++i) {
+    now = now + base::Duration::Seconds(1);
+    step({ev::NodeUpdated{{0}, {}, {}}});
+  }
+  return granted;
+}
+
+TEST(ProfilesTest, EveryProfileGrantsAContainerThatCarriesTheEpoch) {
+  for (const Profile& profile : All()) {
+    SCOPED_TRACE(profile.name);
+    const auto maker = Read(profile.name, config::HadoopConf(), {});
+    ASSERT_TRUE(maker.ok()) << maker.error().message;
+    const auto granted = FirstGrant(*(*maker)(7));
+    ASSERT_EQ(granted.size(), 1u);
+    EXPECT_EQ(granted[0].epoch(), 7);
+  }
+}
+
+TEST(ProfilesTest, EveryKeyOfTheTableIsReadAndABadValueNamesIt) {
+  for (const Profile& profile : All()) {
+    for (const Setting& setting : profile.settings()) {
+      EXPECT_THAT(ErrorOf(profile.name, {{setting.key, "neither"}}), HasSubstr(setting.key)) << profile.name;
+    }
+  }
+}
+
+TEST(ProfilesTest, TheDefaultOfTheTableCanBeWrittenDown) {
+  for (const Profile& profile : All()) {
+    for (const Setting& setting : profile.settings()) {
+      if (setting.fallback.starts_with("as ")) continue;
+      EXPECT_EQ(ErrorOf(profile.name, {{setting.key, setting.fallback}}), "") << setting.key;
+    }
+  }
+}
+
+TEST(ProfilesTest, ValuesOutOfRangeAreRefused) {
+  EXPECT_THAT(ErrorOf("tdw", {{"fairlead.scheduler.tdw.round-limit", "0"}}), HasSubstr("at least 1"));
+  EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.node-locality-wait-ms", "-5"}}), HasSubstr("negative"));
+  EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.node-order", "best"}}), HasSubstr("write spread or pack"));
+  EXPECT_THAT(ErrorOf("yarn-fair", {{"fairlead.scheduler.yarn-fair.version", "2.7.1"}}), HasSubstr("3.3.6"));
+  EXPECT_THAT(ErrorOf("yarn-fair", {{"yarn.scheduler.minimum-allocation-mb", "9000"}}), HasSubstr("minimum-alloc"));
+}
+
+TEST(ProfilesTest, AQueueTreeThatAProfileCannotLoadIsRefused) {
+  model::QueueTree queues;
+  queues.queues.emplace_back().name = "root.a";
+  queues.queues.back().policy = "roulette";
+  EXPECT_THAT(ErrorOf("fairlead", {}, queues), HasSubstr("root.a"));
+}
+
+/// docs/configuration.md holds the rows that `fairlead config profiles` prints.
+TEST(ProfilesTest, TheDocumentHasEveryKeyWithItsDefault) {
+  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const Profile& profile : All()) {
+    EXPECT_THAT(text.str(), HasSubstr("### `" + std::string(profile.name) + "`"));
+    for (const Setting& setting : profile.settings()) {
+      EXPECT_THAT(text.str(),
+                  HasSubstr("| `" + setting.key + "` | " + setting.fallback + " | " + setting.meaning + " |"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::profiles

@@ -1,0 +1,47 @@
+#include "profiles/parts.h"
+#include "scheduler/spark_standalone/standalone.h"
+
+namespace fairlead::profiles {
+namespace {
+
+using scheduler::FairleadConfig;
+using scheduler::StandaloneConfig;
+
+constexpr Key<StandaloneConfig> kKeys[] = {
+    KeyOf<&StandaloneConfig::spread_out>("spark.deploy.spreadOutApps",
+                                         "one container at a time around the nodes, or node after node"),
+};
+
+std::vector<Setting> Settings() {
+  std::vector<Setting> out;
+  AppendSettings<StandaloneConfig>(kKeys, {}, out);
+  AppendSettings<FairleadConfig>(SharedKeys(), {}, out);
+  return out;
+}
+
+base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  const base::Result<FairleadConfig> shared = ReadShared(conf, queues);
+  if (!shared) return shared.error();
+  StandaloneConfig config;
+  config.base = *shared;
+  ReadKeys<StandaloneConfig>(conf, kKeys, config);
+  return Maker([config](int64_t epoch) mutable {
+    config.base.epoch = epoch;
+    return scheduler::MakeStandalone(config);
+  });
+}
+
+}  // namespace
+
+const Profile kSparkStandalone = {
+    .name = "spark-standalone",
+    .about = "Spark's Standalone Master: drivers first, applications in order of submission, spread out or packed",
+    .hadoop_name = "FairScheduler",
+    .by_heartbeat = false,
+    .pushes_grants = true,
+    .queue_file = kFairSchedulerFile,
+    .settings = Settings,
+    .read = Read,
+};
+
+}  // namespace fairlead::profiles

@@ -1,0 +1,84 @@
+#include "scheduler/tdw/tdw.h"
+
+#include "profiles/parts.h"
+
+namespace fairlead::profiles {
+namespace {
+
+using scheduler::FairleadConfig;
+using scheduler::TdwConfig;
+
+constexpr char kPreset[] = "fairlead.scheduler.tdw.preset";
+
+constexpr Key<TdwConfig> kKeys[] = {
+    KeyOf<&TdwConfig::round_limit>("fairlead.scheduler.tdw.round-limit", "grants of one task type in one round", 1),
+    KeyOf<&TdwConfig::round_interval>("fairlead.scheduler.tdw.round-interval-ms",
+                                      "time between two rounds; 0: one at the end of every batch of events"),
+    KeyOf<&TdwConfig::reduce_priority>("fairlead.scheduler.tdw.reduce-priority",
+                                       "asks of this priority are reduce tasks; the master apart, all others are maps"),
+    KeyOf<&TdwConfig::preemption>("yarn.scheduler.fair.preemption",
+                                  "take young grants back for pools below their share"),
+    KeyOf<&TdwConfig::victim_age>("fairlead.scheduler.tdw.victim-age-ms", "only grants at most so old are taken back"),
+    KeyOf<&TdwConfig::over_kill>("fairlead.scheduler.tdw.over-kill",
+                                 "the last victim session gives its whole surplus, even if less is needed"),
+};
+
+/// Preemption is off as in every profile; the article has it always.
+TdwConfig Defaults() {
+  TdwConfig config;
+  config.preemption = false;
+  return config;
+}
+
+/// The article: always preemption, the whole surplus, no share of the masters.
+void UseArticle(TdwConfig& config) {
+  config.preemption = true;
+  config.over_kill = true;
+  config.base.cluster_master_share = 1000;
+  auto& share = config.base.queues.queue_max_am_share_default;
+  if (!share) share = -1.0;
+}
+
+std::vector<Setting> Settings() {
+  std::vector<Setting> out = {
+      {kPreset, "fairlead",
+       "fairlead, or article: preemption and over-kill on, cluster-master-share 1000, maxAMShare -1 where no queue "
+       "says otherwise; a key that is set still counts"}};
+  AppendSettings<TdwConfig>(kKeys, Defaults(), out);
+  AppendSettings<FairleadConfig>(SharedKeys(), {}, out);
+  return out;
+}
+
+base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  const base::Result<FairleadConfig> shared = ReadShared(conf, queues);
+  if (!shared) return shared.error();
+  TdwConfig config = Defaults();
+  config.base = *shared;
+  const std::string preset = conf.String(kPreset, "fairlead");
+  if (preset == "article") {
+    UseArticle(config);
+    ReadKeys<FairleadConfig>(conf, SharedKeys(), config.base);
+  } else if (preset != "fairlead") {
+    conf.Refuse(kPreset, "'" + preset + "' is not a preset; write fairlead or article");
+  }
+  ReadKeys<TdwConfig>(conf, kKeys, config);
+  return Maker([config](int64_t epoch) mutable {
+    config.base.epoch = epoch;
+    return scheduler::MakeTdw(config);
+  });
+}
+
+}  // namespace
+
+const Profile kTdw = {
+    .name = "tdw",
+    .about = "Tencent's TDW: groups, pools and sessions, one round per task type, preferred nodes, then low load",
+    .hadoop_name = "FairScheduler",
+    .by_heartbeat = false,
+    .pushes_grants = true,
+    .queue_file = kFairSchedulerFile,
+    .settings = Settings,
+    .read = Read,
+};
+
+}  // namespace fairlead::profiles
