@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/refusal.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
 
@@ -378,7 +379,8 @@ struct ResizeNode {
 struct ReloadQueues {
   static constexpr std::string_view kName = "reload_queues";
   QueueTree tree;
-  FL_FIELDS(tree)
+  CallToken call = 0;
+  FL_FIELDS(tree, call)
 };
 /// Time has passed; NextDeadline() asked for it.
 struct Tick {
@@ -408,13 +410,12 @@ struct Persist {
   std::vector<StoreRow> rows;
   FL_FIELDS(txn, rows)
 };
-/// The call ends with an exception of Hadoop: simple class name, see endpoints for its package.
+/// The call is refused, and nothing of it was applied.
 struct CallRefused {
   static constexpr std::string_view kName = "call_refused";
   CallToken call = 0;
-  std::string exception;
-  std::string message;
-  FL_FIELDS(call, exception, message)
+  Refused refused;
+  FL_FIELDS(call, refused)
 };
 /// The call succeeded and its answer is empty.
 struct CallDone {
@@ -469,9 +470,9 @@ struct UpdatedContainer {
 };
 struct UpdateError {
   ContainerUpdate update;
-  std::string reason;
+  Refused refused;
   int32_t current_version = 0;
-  FL_FIELDS(update, reason, current_version)
+  FL_FIELDS(update, refused, current_version)
 };
 struct AllocateAnswer {
   static constexpr std::string_view kName = "allocate_answer";

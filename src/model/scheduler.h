@@ -10,10 +10,15 @@
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/queues.h"
+#include "model/refusal.h"
 #include "model/resources.h"
 
-// Events and effects of the scheduler core. Variant indices and field lists are only ever appended: journals hold them.
-// The rm core and the scheduler never include each other; process/rm carries effects of one to the other as events.
+// Events and effects of the scheduler core. The rm core and the scheduler never include each other; process/rm carries
+// effects of one to the other as events.
+//
+// Events with a `token` are calls: exactly one effect with that token answers each, in the same step. It is the call's
+// own effect (AppAccepted, AllocateAnswered, MoveAnswered, ...), or CallRefused: then nothing of the call was
+// applied.
 
 namespace fairlead::model {
 
@@ -40,6 +45,11 @@ struct Ask {
 };
 
 namespace scheduler {
+
+/// Tokens that rm gives to calls of its own have this bit; the token of a client's call never has it.
+inline constexpr uint64_t kOwnCall = uint64_t{1} << 63;
+/// The token of rm's ask for the container of the application's master.
+constexpr uint64_t MasterToken(AppIndex app) { return kOwnCall | app.value; }
 
 struct NodeAdded {
   static constexpr std::string_view kName = "node_added";
@@ -96,7 +106,8 @@ struct AppAdded {
   bool unmanaged = false;
   base::WallTime submitted;
   std::vector<Ask> master_asks;  // what the master's container will be asked with: checked against the queue's maximum
-  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks)
+  uint64_t token = 0;            // comes back in AppAccepted
+  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks, token)
 };
 struct AttemptAdded {
   static constexpr std::string_view kName = "attempt_added";
@@ -165,7 +176,8 @@ struct AppPriority {
   static constexpr std::string_view kName = "app_priority";
   AppIndex app;
   int32_t priority = 0;
-  FL_FIELDS(app, priority)
+  uint64_t token = 0;  // comes back in PriorityAnswered
+  FL_FIELDS(app, priority, token)
 };
 /// A granted container changes its size (container update).
 struct ContainerResized {
@@ -178,7 +190,8 @@ struct ContainerResized {
 struct QueuesReloaded {
   static constexpr std::string_view kName = "queues_reloaded";
   QueueTree tree;
-  FL_FIELDS(tree)
+  uint64_t token = 0;  // comes back in ReloadAnswered
+  FL_FIELDS(tree, token)
 };
 /// The passes of Hadoop's threads. A daemon gets them from NextDeadline(); recordings name them one by one.
 enum class PassKind : uint8_t { kUpdate, kContinuous, kPreempt, kQueueCheck, kTimers };
@@ -192,18 +205,21 @@ using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, Nod
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
                            AppPriority, ContainerResized, QueuesReloaded, Pass>;
 
+/// The call is refused, and nothing of it was applied.
+struct CallRefused {
+  static constexpr std::string_view kName = "call_refused";
+  uint64_t token = 0;
+  Refused refused;
+  FL_FIELDS(token, refused)
+};
+/// Answer to AppAdded.
 struct AppAccepted {
   static constexpr std::string_view kName = "app_accepted";
   AppIndex app;
   std::string queue;
   bool runnable = true;
-  FL_FIELDS(app, queue, runnable)
-};
-struct AppRejected {
-  static constexpr std::string_view kName = "app_rejected";
-  AppIndex app;
-  std::string reason;
-  FL_FIELDS(app, reason)
+  uint64_t token = 0;
+  FL_FIELDS(app, queue, runnable, token)
 };
 struct Granted {
   static constexpr std::string_view kName = "granted";
@@ -265,28 +281,42 @@ struct AllocateAnswered {
   int32_t cluster_nodes = 0;
   FL_FIELDS(app, token, headroom, cluster_nodes)
 };
+/// Answer to AppMoved: its queue from now on.
 struct MoveAnswered {
   static constexpr std::string_view kName = "move_answered";
   AppIndex app;
   uint64_t token = 0;
   std::string queue;
-  std::string error;  // empty: moved
-  FL_FIELDS(app, token, queue, error)
+  FL_FIELDS(app, token, queue)
+};
+struct PriorityAnswered {
+  static constexpr std::string_view kName = "priority_answered";
+  uint64_t token = 0;
+  FL_FIELDS(token)
 };
 struct ResizeAnswered {
   static constexpr std::string_view kName = "resize_answered";
-  ContainerId container;
   uint64_t token = 0;
-  Resources resources;
-  std::string error;
-  FL_FIELDS(container, token, resources, error)
+  FL_FIELDS(token)
 };
-/// A call that Hadoop's scheduler would have answered with an exception; the state is as that throw leaves it.
-struct CallFailed {
-  static constexpr std::string_view kName = "call_failed";
-  std::string exception;  // simple class name
-  std::string message;
-  FL_FIELDS(exception, message)
+struct ReloadAnswered {
+  static constexpr std::string_view kName = "reload_answered";
+  uint64_t token = 0;
+  FL_FIELDS(token)
+};
+/// A gang could not start in time: nothing of it is asked for any more.
+struct GangExpired {
+  static constexpr std::string_view kName = "gang_expired";
+  AppIndex app;
+  int64_t gang = 0;
+  FL_FIELDS(app, gang)
+};
+/// yarn-fair: Hadoop's reload throws where the removed queue `queue` was never made. The new queues are in use; what
+/// the reload does after them is left out.
+struct ReloadCutShort {
+  static constexpr std::string_view kName = "reload_cut_short";
+  std::string queue;
+  FL_FIELDS(queue)
 };
 
 /// yarn-fair: a starved application was worked on; `victims` will be killed after the grace period.
@@ -298,8 +328,9 @@ struct VictimsChosen {
   FL_FIELDS(app, starvation, victims)
 };
 
-using Effect = std::variant<AppAccepted, AppRejected, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
-                            AllocateAnswered, MoveAnswered, ResizeAnswered, CallFailed, VictimsChosen>;
+using Effect = std::variant<CallRefused, AppAccepted, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
+                            AllocateAnswered, MoveAnswered, PriorityAnswered, ResizeAnswered, ReloadAnswered,
+                            GangExpired, ReloadCutShort, VictimsChosen>;
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {

@@ -9,6 +9,7 @@
 
 namespace fairlead::rm {
 
+using model::Refusal;
 using model::rm::AppState;
 using model::rm::AttemptState;
 
@@ -52,27 +53,24 @@ void Core::On(const model::rm::Submit& event) {
   if (event.submission.max_attempts > 0) {
     app.max_attempts = std::min(event.submission.max_attempts, config_.global_max_attempts);
   }
-  std::string exception;
-  std::string message;
+  model::Refused refused = NormalizeMasterAsks(app);
   if (event.submission.lifetime_s == 0 || event.submission.lifetime_s < -1) {
-    exception = "YarnException";
-    message =
-        "Invalid application timeout, value=" + std::to_string(event.submission.lifetime_s) + " for type=LIFETIME";
+    refused = {Refusal::kBadLifetime, {}, {}, {event.submission.lifetime_s}};
   }
   if (event.submission.queue.empty()) {  // RMAppManager.placeApplication
-    exception = "YarnException";
-    message = "Failed to place application " + ToString(event.submission.id) +
-              " in a queue and submit context queue is null or empty";
+    refused = {Refusal::kNoQueue, {ToString(event.submission.id)}, {}, {}};
   }
-  if (!exception.empty() || !NormalizeMasterAsks(app, &exception, &message)) {
+  if (refused) {
     apps_.Drop(app.index);
-    Refuse(event.call, exception, message);
-    return;
+    return Refuse(event.call, std::move(refused));
   }
   if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
-  app.placing = true;
   apps_.Enter(app);
+  Place(app, event.call, false);
+}
+
+void Core::Place(const App& app, uint64_t token, bool recovered) {
   model::scheduler::AppAdded added;
   added.app = app.index;
   added.id = app.submission.id;
@@ -80,32 +78,26 @@ void Core::On(const model::rm::Submit& event) {
   added.user = app.submission.user;
   added.groups = app.submission.groups;
   added.priority = app.submission.priority;
+  added.place = !recovered;
+  added.recovering = recovered;
   added.unmanaged = app.submission.unmanaged;
   added.submitted = app.submitted;
   added.master_asks = app.master_asks;
+  added.token = token;
+  asked_.emplace(token, PlacementAsked{app.index, recovered});
   Tell(std::move(added));
 }
 
-bool Core::NormalizeMasterAsks(App& app, std::string* exception, std::string* message) const {
-  if (app.submission.unmanaged) return true;
-  *exception = "InvalidResourceRequestException";
-  if (app.submission.master_asks.empty()) {
-    *message = "Invalid resource request, no resources requested";
-    return false;
-  }
+model::Refused Core::NormalizeMasterAsks(App& app) const {
+  if (app.submission.unmanaged) return {};
+  if (app.submission.master_asks.empty()) return {Refusal::kNoAsk, {}, {}, {}};
   const model::Ask* any = nullptr;
   for (const model::Ask& ask : app.submission.master_asks) {
     if (ask.name != "*") continue;
-    if (any) {
-      *message = "Invalid resource request, only one resource request with * is allowed";
-      return false;
-    }
+    if (any) return {Refusal::kTwoAsksAnywhere, {}, {}, {}};
     any = &ask;
   }
-  if (!any) {
-    *message = "Invalid resource request, no resource request specified with *";
-    return false;
-  }
+  if (!any) return {Refusal::kNoAskAnywhere, {}, {}, {}};
   model::Ask first = *any;
   std::vector<model::Ask> asks = {first};
   for (const model::Ask& ask : app.submission.master_asks) {
@@ -115,19 +107,17 @@ bool Core::NormalizeMasterAsks(App& app, std::string* exception, std::string* me
     ask.capability = first.capability;
     ask.count = 1;
     ask.priority = 0;
-    if (!NormalizeAsk(ask, app.submission.label, exception, message)) return false;
+    if (model::Refused refused = NormalizeAsk(ask, app.submission.label)) return refused;
   }
   app.master_asks = std::move(asks);
-  exception->clear();
-  return true;
+  return {};
 }
 
 void Core::On(const model::scheduler::AppAccepted& effect) {
+  const PlacementAsked asked = TakeAsked<PlacementAsked>(effect.token);
   App& app = At(effect.app);
   app.in_scheduler = true;
-  if (!app.placing) return;
-  if (!MaySubmit(app, effect.queue)) return;
-  app.placing = false;
+  if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
   ++apps_submitted_;
   SetState(app, AppState::kNewSaving, "START");
@@ -142,44 +132,42 @@ bool Core::MaySubmit(App& app, const std::string& queue) {
       QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
     return true;
   }
-  const std::string message = "org.apache.hadoop.security.AccessControlException: User " + s.user +
-                              " does not have permission to submit " + ToString(s.id) + " to queue " +
-                              FullQueueName(queue) + " denied by ACL for queue " +
-                              ConfiguredQueue(config_.queues, queue);
-  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Refuse(call, "YarnException", message);
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) {
+    Refuse(call, Refusal::kAccessLists,
+           {s.user, ToString(s.id), FullQueueName(queue), ConfiguredQueue(config_.queues, queue)});
+  }
   if (app.in_scheduler) Tell(model::scheduler::AppRemoved{app.index});
   Forget(app);
   return false;
 }
 
-void Core::On(const model::scheduler::AppRejected& effect) {
-  App& app = At(effect.app);
+void Core::Refused(PlacementAsked& asked, uint64_t, const model::Refused& refused) {
+  App& app = At(asked.app);
   app.in_scheduler = false;
-  if (app.placing && !MaySubmit(app, app.submission.queue)) return;
-  std::string diagnostics = effect.reason;
-  if (app.placing) {
+  if (!asked.recovered) {
+    if (!MaySubmit(app, app.submission.queue)) return;
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
-    app.placing = false;
     ++apps_submitted_;
-    SetState(app, AppState::kSubmitted, "REJECTED: " + diagnostics);
-    if (!diagnostics.starts_with("Reject application") && !diagnostics.ends_with("is not a leaf queue")) {
-      diagnostics = "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
-                    " application rejected by placement rules.";  // why is in the log
-    }
+    SetState(app, AppState::kSubmitted, "REJECTED: " + ToString(refused));
   }
   if (IsFinalStored(app.state) || app.state == AppState::kFinalSaving) return;
-  SaveFinal(app, AppState::kFailed, AppState::kFailed, std::move(diagnostics));
+  SaveFinal(app, AppState::kFailed, AppState::kFailed, RejectionDiagnostics(app, refused));
+}
+
+// What clients of Hadoop wait for; why exactly is in the log.
+std::string Core::RejectionDiagnostics(const App& app, const model::Refused& refused) const {
+  if (refused.why == Refusal::kNotALeaf) return refused.names[0] + " is not a leaf queue";
+  return "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
+         " application rejected by placement rules.";
 }
 
 void Core::AppSaved(App& app, bool ok, const std::string& error) {
   if (!ok) {
-    const std::string message =
-        "Application " + ToString(app.submission.id) + " is not accepted: the state store could not keep it: " + error;
-    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted))
-      Refuse(call, "YarnException", message);
+    const model::Refused refused{Refusal::kNotStored, {ToString(app.submission.id), error}, {}, {}};
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Refuse(call, refused);
     for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
     Tell(model::scheduler::AppRemoved{app.index});
-    Log(ToString(app.submission.id), "NEW_SAVING", "NEW", message);
+    Log(ToString(app.submission.id), "NEW_SAVING", "NEW", ToString(refused));
     Forget(app);
     return;
   }
@@ -210,8 +198,7 @@ void Core::SetState(App& app, AppState state, std::string_view why) {
 void Core::On(const model::rm::KillApp& event) {
   App* app = MutableApp(event.app);
   if (!app || app->state == AppState::kNew) {
-    Refuse(event.call, "ApplicationNotFoundException", "Trying to kill an absent application " + ToString(event.app));
-    return;
+    return Refuse(event.call, Refusal::kUnknownApplicationToKill, {ToString(event.app)});
   }
   if (IsFinalStored(app->state)) {
     Emit(model::rm::KillAnswer{event.call, true});
@@ -474,20 +461,14 @@ void Core::On(const model::rm::MoveApp& event) {
   App* app = Require(event.call, event.app);
   if (!app) return;
   if (!IsActive(app->state)) {
-    Refuse(event.call, "YarnException", "App in " + std::string(EnumName(app->state)) + " state cannot be moved.");
-    return;
+    return Refuse(event.call, Refusal::kCannotBeMoved, {std::string(EnumName(app->state))});
   }
-  moves_[event.call] = event.queue;
+  asked_.emplace(event.call, MoveAsked{app->index});
   Tell(model::scheduler::AppMoved{app->index, event.call, event.queue});
 }
 
 void Core::On(const model::scheduler::MoveAnswered& effect) {
-  if (moves_.erase(effect.token) == 0) return;
-  if (!effect.error.empty()) {
-    Refuse(effect.token, "YarnException", effect.error);
-    return;
-  }
-  App& app = At(effect.app);
+  App& app = At(TakeAsked<MoveAsked>(effect.token).app);
   app.submission.queue = effect.queue;
   Continuation continuation;
   continuation.after = After::kAnswer;
@@ -502,17 +483,23 @@ void Core::On(const model::rm::SetPriority& event) {
     if (IsCompleted(*app)) {
       Emit(model::rm::PriorityAnswer{event.call, app->submission.priority});
     } else {
-      Refuse(event.call, "YarnException",
-             "Application in " + std::string(EnumName(app->state)) + " state cannot update priority.");
+      Refuse(event.call, Refusal::kPriorityIsSettled, {std::string(EnumName(app->state))});
     }
     return;
   }
-  app->submission.priority = std::clamp(event.priority, 0, config_.max_priority);
-  Tell(model::scheduler::AppPriority{app->index, app->submission.priority});
+  const int32_t priority = std::clamp(event.priority, 0, config_.max_priority);
+  asked_.emplace(event.call, PriorityAsked{app->index, priority});
+  Tell(model::scheduler::AppPriority{app->index, priority, event.call});
+}
+
+void Core::On(const model::scheduler::PriorityAnswered& effect) {
+  const PriorityAsked asked = TakeAsked<PriorityAsked>(effect.token);
+  App& app = At(asked.app);
+  app.submission.priority = asked.priority;
   Continuation continuation;
   continuation.after = After::kAnswer;
-  continuation.answers.push_back(model::rm::PriorityAnswer{event.call, app->submission.priority});
-  Store({RowOf(*app)}, std::move(continuation));
+  continuation.answers.push_back(model::rm::PriorityAnswer{effect.token, asked.priority});
+  Store({RowOf(app)}, std::move(continuation));
 }
 
 void Core::On(const model::rm::SetLifetime& event) {
@@ -522,16 +509,12 @@ void Core::On(const model::rm::SetLifetime& event) {
     if (IsCompleted(*app)) {
       Emit(model::rm::LifetimeAnswer{event.call, event.expires});
     } else {
-      Refuse(event.call, "YarnException",
-             "Application is in " + std::string(EnumName(app->state)) + " state can not update timeout.");
+      Refuse(event.call, Refusal::kLifetimeIsSettled, {std::string(EnumName(app->state))});
     }
     return;
   }
   if (event.expires.ms < wall_.ms) {
-    Refuse(event.call, "YarnException",
-           "Expire time is less than current time, current-time=" + std::to_string(wall_.ms) +
-               " expire-time=" + std::to_string(event.expires.ms));
-    return;
+    return Refuse(event.call, Refusal::kLifetimeIsOver, {}, {wall_.ms, event.expires.ms});
   }
   app->expires = event.expires;
   ArmLifetime(*app);

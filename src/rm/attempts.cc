@@ -31,8 +31,18 @@ void Core::ScheduleMaster(App& app, Attempt& attempt) {
   SetState(app, attempt, AttemptState::kScheduled, "ATTEMPT_ADDED");
   model::scheduler::Allocate allocate;
   allocate.app = app.index;
+  allocate.token = model::scheduler::MasterToken(app.index);
   allocate.asks = app.master_asks;
+  asked_.emplace(allocate.token, MasterAsked{app.index, attempt.id.attempt});
   Tell(std::move(allocate));
+}
+
+void Core::Refused(MasterAsked& asked, uint64_t, const model::Refused& refused) {
+  App& app = At(asked.app);
+  const auto attempt = app.attempts.find(asked.attempt);
+  if (attempt == app.attempts.end()) return;
+  FailAttemptNow(app, attempt->second, "The scheduler refuses the ask for the master's container: " + ToString(refused),
+                 model::rm::kExitInvalid);
 }
 
 void Core::MasterGranted(App& app, Attempt& attempt, const model::ContainerId& id) {
@@ -86,9 +96,7 @@ void Core::On(const model::rm::FailAttempt& event) {
   if (!app) return;
   const auto it = app->attempts.find(event.attempt.attempt);
   if (it == app->attempts.end()) {
-    Refuse(event.call, "ApplicationAttemptNotFoundException",
-           "ApplicationAttempt with id '" + ToString(event.attempt) + "' doesn't exist in RM.");
-    return;
+    return Refuse(event.call, model::Refusal::kUnknownAttempt, {ToString(event.attempt)});
   }
   if (!IsCompleted(*app) && !IsFinal(it->second.state)) {
     FailAttemptNow(*app, it->second, "Attempt failed by user.", model::rm::kExitInvalid);

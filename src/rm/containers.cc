@@ -150,31 +150,34 @@ void Core::On(const model::scheduler::Unreserved& effect) { At(effect.app).reser
 
 // The new size reaches the master with its next answer and, for a decrease, the node with its next heartbeat.
 void Core::On(const model::scheduler::ResizeAnswered& effect) {
+  const ResizeAsked asked = TakeAsked<ResizeAsked>(effect.token);
+  const model::rm::ContainerUpdate& update = asked.update;
   App* app = nullptr;
-  Attempt* attempt = MutableAttempt(effect.container.attempt, &app);
-  if (!attempt) return;
-  Container* container = app->containers.Find(effect.container);
-  if (!container) return;
-  const auto type = effect.token == 1 ? model::rm::UpdateType::kIncrease : model::rm::UpdateType::kDecrease;
-  if (!effect.error.empty()) {
-    model::rm::ContainerUpdate update{effect.container, container->version, type, effect.resources};
-    attempt->update_errors.push_back({update, effect.error, container->version});
-    return;
+  Attempt* attempt = MutableAttempt(update.container.attempt, &app);
+  Container* container = attempt ? app->containers.Find(update.container) : nullptr;
+  if (container) {
+    container->resources = update.capability;
+    ++container->version;
+    attempt->updated.push_back({InfoOf(*container), update.type});
+    if (update.type == model::rm::UpdateType::kDecrease) {
+      LiveNode(container->node).updates[update.container] = InfoOf(*container);
+    }
   }
-  container->resources = effect.resources;
-  ++container->version;
-  attempt->updated.push_back({InfoOf(*container), type});
-  if (type == model::rm::UpdateType::kDecrease) {
-    LiveNode(container->node).updates[effect.container] = InfoOf(*container);
+  ResizeDone(asked.call);
+}
+
+void Core::Refused(ResizeAsked& asked, uint64_t, const model::Refused& refused) {
+  if (Attempt* attempt = MutableAttempt(asked.update.container.attempt)) {
+    attempt->update_errors.push_back({asked.update, refused, asked.update.version});
   }
+  ResizeDone(asked.call);
 }
 
 void Core::On(const model::rm::SignalContainer& event) {
   App* app = MutableApp(event.container.attempt.app);
   const Container* container = app ? app->containers.Find(event.container) : nullptr;
   if (!container) {
-    Refuse(event.call, "YarnException", "Trying to signal an absent container " + ToString(event.container));
-    return;
+    return Refuse(event.call, model::Refusal::kUnknownContainerToSignal, {ToString(event.container)});
   }
   LiveNode(container->node).signals.push_back({event.container, event.command});
   Emit(model::rm::CallDone{event.call});

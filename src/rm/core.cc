@@ -49,16 +49,13 @@ void Core::StepScheduler(base::Instant now, base::WallTime wall, std::span<const
 }
 
 void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
-  if (allocates_.empty() && heartbeats_.empty()) return;
+  if (heartbeats_.empty()) return;
   now_ = now;
   wall_ = wall;
   const SinkScope scope(sink_, &sink);
   std::sort(heartbeats_.begin(), heartbeats_.end());
   for (const model::NodeIndex index : heartbeats_) AnswerWaitingHeartbeat(index);
   heartbeats_.clear();
-  for (const auto& [call, waiting] : std::exchange(allocates_, {})) {
-    Refuse(call, "YarnException", last_failure_.empty() ? "the scheduler gave no answer" : last_failure_);
-  }
 }
 
 void Core::Handle(const model::rm::OuterEvent& event) {
@@ -74,8 +71,12 @@ void Core::HandleScheduler(const model::scheduler::Effect& effect) {
       effect);
 }
 
-void Core::Refuse(model::rm::CallToken call, std::string exception, std::string message) {
-  Emit(model::rm::CallRefused{call, std::move(exception), std::move(message)});
+void Core::On(const model::scheduler::CallRefused& effect) {
+  const auto it = asked_.find(effect.token);
+  FL_CHECK(it != asked_.end(), "the scheduler refuses what nobody asked");
+  Asked asked = std::move(it->second);
+  asked_.erase(it);
+  std::visit([&](auto& kind) { Refused(kind, effect.token, effect.refused); }, asked);
 }
 
 void Core::Log(std::string subject, std::string_view from, std::string_view to, std::string detail) {
@@ -127,7 +128,7 @@ void Core::On(const model::rm::Persisted& event) {
         std::visit(
             [&](const auto& a) {
               if constexpr (requires { a.call; }) {
-                Refuse(a.call, "YarnException", "The state store could not keep the change: " + event.error);
+                Refuse(a.call, model::Refusal::kChangeNotStored, {event.error});
               }
             },
             answer);
@@ -137,8 +138,21 @@ void Core::On(const model::rm::Persisted& event) {
 }
 
 void Core::On(const model::rm::ReloadQueues& event) {
-  config_.queues = event.tree;
-  Tell(model::scheduler::QueuesReloaded{event.tree});
+  const uint64_t token = OwnToken();
+  asked_.emplace(token, ReloadAsked{event.call, event.tree});
+  Tell(model::scheduler::QueuesReloaded{event.tree, token});
+}
+
+void Core::On(const model::scheduler::ReloadAnswered& effect) {
+  ReloadAsked asked = TakeAsked<ReloadAsked>(effect.token);
+  config_.queues = std::move(asked.queues);
+  Emit(model::rm::CallDone{asked.call});
+}
+
+void Core::Refused(ReloadAsked& asked, uint64_t, const model::Refused& refused) { Refuse(asked.call, refused); }
+
+void Core::On(const model::scheduler::GangExpired& effect) {
+  Log(ToString(At(effect.app).submission.id), "", "", "gang " + std::to_string(effect.gang) + " did not start in time");
 }
 
 void Core::FireTimers() {
@@ -242,9 +256,7 @@ Attempt* Core::MutableAttempt(const model::ApplicationAttemptId& id, App** app) 
 App* Core::Require(model::rm::CallToken call, const model::ApplicationId& id) {
   App* app = MutableApp(id);
   if (!app || app->state == AppState::kNew) {
-    Refuse(call, "ApplicationNotFoundException",
-           "Application with id '" + ToString(id) +
-               "' doesn't exist in RM. Please check that the job submission was successful.");
+    Refuse(call, model::Refusal::kUnknownApplication, {ToString(id)});
     return nullptr;
   }
   return app;
@@ -383,6 +395,7 @@ std::string AppError(const App& app) {
 }  // namespace
 
 std::string Core::CheckInvariants() const {
+  if (!asked_.empty()) return "the scheduler has not answered a call";
   base::Instant earlier;
   for (const Container& container : waiting_grants_) {
     if (container.launched) return "a launched container is waited for: " + ToString(container.id);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/check.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/rm.h"
@@ -39,7 +40,7 @@ class Core {
   void StepScheduler(base::Instant now, base::WallTime wall, std::span<const model::scheduler::Effect> effects,
                      Sink sink);
   /// To be called when the two cores have nothing more to say to each other in this step: answers heartbeats with all
-  /// that the step has decided for their nodes, and allocate calls that the scheduler left unanswered because it threw.
+  /// that the step has decided for their nodes.
   void EndStep(base::Instant now, base::WallTime wall, Sink sink);
 
   /// When a Tick is wanted at the latest; Instant::Max() for never.
@@ -113,11 +114,6 @@ class Core {
     int32_t attempt = 0;
     std::vector<model::rm::OuterEffect> answers;
   };
-  struct WaitingAllocate {
-    model::AppIndex app;
-    int32_t attempt = 0;
-  };
-
   // core.cc
   void Handle(const model::rm::OuterEvent& event);
   void HandleScheduler(const model::scheduler::Effect& effect);
@@ -129,12 +125,33 @@ class Core {
   void Tell(T&& event) {
     sink_->scheduler.emplace_back(std::forward<T>(event));
   }
-  void Refuse(model::rm::CallToken call, std::string exception, std::string message);
+  void Refuse(model::rm::CallToken call, model::Refused refused) {
+    Emit(model::rm::CallRefused{call, std::move(refused)});
+  }
+  void Refuse(model::rm::CallToken call, model::Refusal why, std::vector<std::string> names = {},
+              std::vector<int64_t> numbers = {}) {
+    Refuse(call, {why, std::move(names), {}, std::move(numbers)});
+  }
   void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
   void Store(std::vector<model::rm::StoreRow> rows, Continuation continuation);
   void On(const model::rm::Persisted& event);
   void On(const model::rm::Tick&) {}
   void On(const model::rm::ReloadQueues& event);
+  void On(const model::scheduler::ReloadAnswered& effect);
+  void On(const model::scheduler::GangExpired& effect);
+  void On(const model::scheduler::CallRefused& effect);
+  void Refused(ReloadAsked& asked, uint64_t token, const model::Refused& refused);
+  /// A token for a call of the core's own.
+  uint64_t OwnToken() { return model::scheduler::kOwnCall | model::scheduler::kOwnCall >> 1 | ++last_own_call_; }
+  /// What was asked under that token, which is answered now; an Asked of another kind is a scheduler's fault.
+  template <class T>
+  T TakeAsked(uint64_t token) {
+    const auto it = asked_.find(token);
+    FL_CHECK(it != asked_.end() && std::holds_alternative<T>(it->second), "the scheduler answers what nobody asked");
+    T asked = std::get<T>(std::move(it->second));
+    asked_.erase(it);
+    return asked;
+  }
   void FireTimers();
   void Fire(const Timer& timer);
   void ExpireGrants();
@@ -152,8 +169,14 @@ class Core {
   void On(const model::rm::SetPriority& event);
   void On(const model::rm::SetLifetime& event);
   void On(const model::scheduler::AppAccepted& effect);
-  void On(const model::scheduler::AppRejected& effect);
   void On(const model::scheduler::MoveAnswered& effect);
+  void On(const model::scheduler::PriorityAnswered& effect);
+  void Refused(PlacementAsked& asked, uint64_t token, const model::Refused& refused);
+  void Refused(MoveAsked&, uint64_t token, const model::Refused& refused) { Refuse(token, refused); }
+  void Refused(PriorityAsked&, uint64_t token, const model::Refused& refused) { Refuse(token, refused); }
+  /// Asks the scheduler to take it; AppAccepted or CallRefused with the token must follow.
+  void Place(const App& app, uint64_t token, bool recovered);
+  std::string RejectionDiagnostics(const App& app, const model::Refused& refused) const;
   bool MaySubmit(App& app, const std::string& queue);
   void AppSaved(App& app, bool ok, const std::string& error);
   void AppFinalSaved(App& app, bool ok);
@@ -174,13 +197,14 @@ class Core {
   int32_t FailedAttempts(const App& app) const;
   std::string FailureDiagnostics(const App& app, const std::string& cause, bool beyond) const;
   model::rm::StoreRow RowOf(const App& app) const;
-  bool NormalizeMasterAsks(App& app, std::string* exception, std::string* message) const;
+  model::Refused NormalizeMasterAsks(App& app) const;
 
   // attempts.cc
   void On(const model::rm::FailAttempt& event);
   void On(const model::rm::MasterLaunched& event);
   void SetState(App& app, Attempt& attempt, model::rm::AttemptState state, std::string_view why);
   void ScheduleMaster(App& app, Attempt& attempt);
+  void Refused(MasterAsked& asked, uint64_t token, const model::Refused& refused);
   void MasterGranted(App& app, Attempt& attempt, const model::ContainerId& container);
   void AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string& error);
   void AttemptFinalSaved(App& app, Attempt& attempt, bool ok);
@@ -203,12 +227,16 @@ class Core {
   void On(const model::rm::FinishMaster& event);
   void On(const model::scheduler::AllocateAnswered& effect);
   void On(const model::scheduler::PreemptionNotice& effect);
-  void On(const model::scheduler::CallFailed& effect);
-  bool ValidateAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call,
-                        std::string* exception, std::string* message) const;
-  bool NormalizeAsk(model::Ask& ask, const std::string& default_label, std::string* exception,
-                    std::string* message) const;
-  void RequestUpdates(App& app, Attempt& attempt, const std::vector<model::rm::ContainerUpdate>& updates);
+  void Refused(AllocateAsked&, uint64_t token, const model::Refused& refused) { Refuse(token, refused); }
+  model::Refused CheckAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call) const;
+  model::Refused NormalizeAsk(model::Ask& ask, const std::string& default_label) const;
+  /// Asks the scheduler for the updates that are allowed, and gives their number; the others are errors.
+  size_t RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,
+                        const std::vector<model::rm::ContainerUpdate>& updates);
+  model::Refused CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const;
+  /// The scheduler has answered all that the call wanted of it.
+  void AllocateDone(model::rm::CallToken call, const AllocateAsked& asked);
+  void ResizeDone(model::rm::CallToken call);
   /// What a master hears when there is nothing to tell.
   model::rm::AllocateAnswer NothingNewFor(const App& app, const Attempt& attempt) const;
   void AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
@@ -221,6 +249,7 @@ class Core {
   void On(const model::scheduler::Reserved& effect);
   void On(const model::scheduler::Unreserved& effect);
   void On(const model::scheduler::ResizeAnswered& effect);
+  void Refused(ResizeAsked& asked, uint64_t token, const model::Refused& refused);
   void On(const model::rm::SignalContainer& event);
   void Account(Attempt& attempt, const Container& container);
   void DeliverEnd(App& app, UntoldEnd untold);
@@ -281,11 +310,10 @@ class Core {
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;
-  std::map<uint64_t, Continuation> waiting_;                   // by transaction
-  std::map<model::rm::CallToken, WaitingAllocate> allocates_;  // asked of the scheduler in this step
-  std::map<model::rm::CallToken, std::string> moves_;          // target queue
-  std::vector<model::NodeIndex> heartbeats_;                   // answered at the end of the step
-  std::string last_failure_;
+  std::map<uint64_t, Continuation> waiting_;  // by transaction
+  std::map<uint64_t, Asked> asked_;           // of the scheduler, in this step, by token
+  uint64_t last_own_call_ = 0;
+  std::vector<model::NodeIndex> heartbeats_;  // answered at the end of the step
 
   // Valid during a step only.
   base::Instant now_;

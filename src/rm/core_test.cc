@@ -12,6 +12,7 @@
 namespace fairlead::rm {
 namespace {
 
+using model::Refusal;
 using model::Resources;
 using model::rm::AppState;
 using model::rm::AttemptState;
@@ -74,11 +75,11 @@ class FirstFit {
   }
   void On(const s::AppAdded& e) {
     if (reject) {
-      out_.push_back(s::AppRejected{e.app, "no such queue"});
+      out_.push_back(s::CallRefused{e.token, {Refusal::kUnknownQueue, {e.queue}, {}, {}}});
       return;
     }
     apps_[e.app] = {e.id, 0, {}, true, 0};
-    out_.push_back(s::AppAccepted{e.app, "root." + e.queue, true});
+    out_.push_back(s::AppAccepted{e.app, "root." + e.queue, true, e.token});
   }
   void On(const s::AttemptAdded& e) {
     apps_[e.app].attempt = e.attempt;
@@ -94,16 +95,18 @@ class FirstFit {
   }
   void On(const s::Allocate& e) {
     for (const auto& ask : e.asks) apps_[e.app].asks.push_back(ask);
-    for (const auto& id : e.releases) End(id, m::kExitAborted);
-    if (e.token != 0) calls_.push_back(e);
+    for (const auto& id : e.releases) End(id, m::kExitAborted, "Container released by application");
+    calls_.push_back(e);
   }
   void On(const s::ContainerEnded& e) { End(e.container, e.exit_status); }
   void On(const s::ContainerRecovered& e) {
     held_[e.container] = {e.app, e.node, e.resources};
     nodes_[e.node].free -= e.resources;
   }
-  void On(const s::AppMoved& e) { out_.push_back(s::MoveAnswered{e.app, e.token, "root." + e.queue, ""}); }
-  void On(const s::ContainerResized& e) { out_.push_back(s::ResizeAnswered{e.container, e.token, e.resources, ""}); }
+  void On(const s::AppMoved& e) { out_.push_back(s::MoveAnswered{e.app, e.token, "root." + e.queue}); }
+  void On(const s::AppPriority& e) { out_.push_back(s::PriorityAnswered{e.token}); }
+  void On(const s::ContainerResized& e) { out_.push_back(s::ResizeAnswered{e.token}); }
+  void On(const s::QueuesReloaded& e) { out_.push_back(s::ReloadAnswered{e.token}); }
 
   void EndAll(model::AppIndex app) {
     std::vector<model::ContainerId> all;
@@ -112,11 +115,11 @@ class FirstFit {
     }
     for (const auto& id : all) End(id, m::kExitAborted);
   }
-  void End(const model::ContainerId& id, int32_t exit) {
+  void End(const model::ContainerId& id, int32_t exit, const char* diagnostics = "") {
     const auto it = held_.find(id);
     if (it == held_.end()) return;
     if (const auto node = nodes_.find(it->second.node); node != nodes_.end()) node->second.free += it->second.size;
-    out_.push_back(s::Finished{it->second.app, id, it->second.node, exit, true, "", false});
+    out_.push_back(s::Finished{it->second.app, id, it->second.node, exit, true, diagnostics, false});
     held_.erase(it);
   }
   void Place() {
@@ -232,9 +235,9 @@ class World : public ::testing::Test {
     }
     return found;
   }
-  std::string Exception() const {
+  Refusal Why() const {
     const auto refused = Got<m::CallRefused>();
-    return refused.empty() ? "" : refused[0].exception;
+    return refused.empty() ? Refusal::kNone : refused[0].refused.why;
   }
 
   m::Submission AnApp(int32_t number) const {
@@ -395,7 +398,7 @@ TEST_F(World, SubmissionThatCannotBeStoredIsRefused) {
   store_works_ = false;
   Do(m::Submit{1, AnApp(1)});
   StepOnce({m::Persisted{pending_[0].txn, false, "disk full"}});
-  EXPECT_EQ(Exception(), "YarnException");
+  EXPECT_EQ(Why(), Refusal::kNotStored);
   EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
 }
 
@@ -428,12 +431,11 @@ TEST_F(World, ListsOfTheQueueDecideWhoSubmits) {
   Do(m::Submit{1, AnApp(1)});
   const auto refused = Got<m::CallRefused>();
   ASSERT_EQ(refused.size(), 1u);
-  EXPECT_EQ(refused[0].exception, "YarnException");
-  EXPECT_EQ(refused[0].message,
-            "org.apache.hadoop.security.AccessControlException: User ann does not have permission to submit "
-            "application_1000_0001 to queue root.alpha denied by ACL for queue root.alpha");
+  EXPECT_EQ(
+      refused[0].refused,
+      (model::Refused{Refusal::kAccessLists, {"ann", "application_1000_0001", "root.alpha", "root.alpha"}, {}, {}}));
   EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
-  m::ReloadQueues reload{tree};
+  m::ReloadQueues reload{tree, 2};
   reload.tree.queues[1].submit_acl->users.push_back("ann");
   Do(reload);
   Do(m::Submit{2, AnApp(1)});
@@ -444,7 +446,7 @@ TEST_F(World, MasterLargerThanTheMaximumIsRefused) {
   auto submission = AnApp(1);
   submission.master_asks[0].capability = Resources::Of(1 << 20, 1);
   Do(m::Submit{1, submission});
-  EXPECT_EQ(Exception(), "InvalidResourceRequestException");
+  EXPECT_EQ(Why(), Refusal::kAboveMaximum);
 }
 
 TEST_F(World, MasterThatDiesIsStartedAgainUntilTheLimit) {
@@ -495,7 +497,7 @@ TEST_F(World, ResponseIdsFollowHadoop) {
   EXPECT_EQ(Got<m::AllocateAnswer>()[0].response_id, first.response_id);
   again.response_id = 5;
   Do(again);
-  EXPECT_EQ(Exception(), "InvalidApplicationMasterRequestException");
+  EXPECT_EQ(Why(), Refusal::kResponseId);
 }
 
 TEST_F(World, CallsOfMastersAreRefusedAsHadoopRefusesThem) {
@@ -505,20 +507,20 @@ TEST_F(World, CallsOfMastersAreRefusedAsHadoopRefusesThem) {
   m::AllocateCall call;
   call.attempt = attempt;
   Do(call);
-  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  EXPECT_EQ(Why(), Refusal::kMasterNotRegistered);
   Do(m::FinishMaster{1, attempt, m::FinalStatus::kSucceeded, "", ""});
-  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  EXPECT_EQ(Why(), Refusal::kMasterFinishesTooEarly);
   Do(m::MasterLaunched{attempt, ""});
   Do(m::RegisterMaster{2, attempt, "h", 1, ""});
   Do(m::RegisterMaster{3, attempt, "h", 1, ""});
-  EXPECT_EQ(Exception(), "InvalidApplicationMasterRequestException");
+  EXPECT_EQ(Why(), Refusal::kMasterRegistered);
   call.releases = {{{{1000, 9}, 1}, 1}};
   Do(call);
-  EXPECT_EQ(Exception(), "InvalidContainerReleaseException");
+  EXPECT_EQ(Why(), Refusal::kForeignContainer);
   call.releases.clear();
   call.blacklist_add = {"*"};
   Do(call);
-  EXPECT_EQ(Exception(), "InvalidResourceBlacklistRequestException");
+  EXPECT_EQ(Why(), Refusal::kBlacklistAnywhere);
   call.blacklist_add.clear();
   model::Ask ask;
   ask.name = "*";
@@ -526,10 +528,10 @@ TEST_F(World, CallsOfMastersAreRefusedAsHadoopRefusesThem) {
   ask.count = 1;
   call.asks = {ask};
   Do(call);
-  EXPECT_EQ(Exception(), "InvalidResourceRequestException");
+  EXPECT_EQ(Why(), Refusal::kAboveMaximum);
   call.attempt.attempt = 2;
   Do(call);
-  EXPECT_EQ(Exception(), "ApplicationAttemptNotFoundException");
+  EXPECT_EQ(Why(), Refusal::kAttemptNotServed);
 }
 
 TEST_F(World, KillIsAnsweredWhenItIsStored) {
@@ -542,7 +544,7 @@ TEST_F(World, KillIsAnsweredWhenItIsStored) {
   EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})), "killed by bob");
   EXPECT_EQ(Got<m::StopContainers>().empty(), false) << "a kill reaches the node at once";
   Do(m::KillApp{10, {1000, 77}, ""});
-  EXPECT_EQ(Exception(), "ApplicationNotFoundException");
+  EXPECT_EQ(Why(), Refusal::kUnknownApplicationToKill);
 }
 
 TEST_F(World, SilentMasterExpires) {
@@ -841,7 +843,7 @@ TEST_F(World, RestartKeepsWhatRuns) {
   call.attempt = attempt;
   call.response_id = 7;
   Do(call);
-  EXPECT_EQ(Exception(), "ApplicationMasterNotRegisteredException");
+  EXPECT_EQ(Why(), Refusal::kMasterNotRegistered);
   EXPECT_EQ(Beat("n1").action, m::NodeAction::kResync);
   AddNode("n1", {Runs(master), Runs(granted[0].id), Ended(granted[1].id, 4, "ended meanwhile")}, {attempt.app});
   Do(m::RegisterMaster{2, attempt, "host", 1, ""});
@@ -1013,7 +1015,7 @@ TEST_F(World, ContainersChangeTheirSize) {
   EXPECT_EQ(answer.updated[0].container.resources.memory_mib(), 2048);
   EXPECT_EQ(answer.updated[0].container.version, 1);
   ASSERT_EQ(answer.update_errors.size(), 1u);
-  EXPECT_EQ(answer.update_errors[0].reason, "INVALID_CONTAINER_ID");
+  EXPECT_EQ(answer.update_errors[0].refused.why, Refusal::kUpdateUnknownContainer);
 }
 
 TEST_F(World, LifetimeEndsAnApplication) {

@@ -8,6 +8,7 @@
 
 namespace fairlead::rm {
 
+using model::Refusal;
 using model::rm::AttemptState;
 
 namespace {
@@ -25,22 +26,17 @@ void Core::On(const model::rm::RegisterMaster& event) {
   App* app = nullptr;
   Attempt* attempt = MutableAttempt(event.attempt, &app);
   if (!attempt || !attempt->known) {
-    Refuse(event.call, "InvalidApplicationMasterRequestException",
-           "Application doesn't exist in cache " + ToString(event.attempt));
-    return;
+    return Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
   }
   const bool again = attempt->response_id >= 0;
   if (again && !(app->submission.unmanaged && app->submission.keep_containers)) {
-    Refuse(event.call, "InvalidApplicationMasterRequestException",
-           "Application Master is already registered : " + ToString(app->submission.id));
-    return;
+    return Refuse(event.call, Refusal::kMasterRegistered, {ToString(app->submission.id)});
   }
   attempt->last_seen = now_;
   if (attempt->state == AttemptState::kSubmitted || attempt->state == AttemptState::kLaunchedUnmanagedSaving) {
-    const std::string message = "Unmanaged AM must register after AM attempt reaches LAUNCHED state.";
-    FailAttemptNow(*app, *attempt, message, model::rm::kExitInvalid);
-    Refuse(event.call, "InvalidApplicationMasterRequestException", message);
-    return;
+    FailAttemptNow(*app, *attempt, "Unmanaged AM must register after AM attempt reaches LAUNCHED state.",
+                   model::rm::kExitInvalid);
+    return Refuse(event.call, Refusal::kMasterTooEarly);
   }
   attempt->response_id = 0;
   attempt->last_answer.reset();
@@ -82,76 +78,42 @@ model::Resources Core::Normalize(const model::Resources& wanted) const {
 }
 
 // SchedulerUtils.normalizeAndValidateRequest.
-bool Core::NormalizeAsk(model::Ask& ask, const std::string& default_label, std::string* exception,
-                        std::string* message) const {
-  *exception = "InvalidResourceRequestException";
+model::Refused Core::NormalizeAsk(model::Ask& ask, const std::string& default_label) const {
   if (ask.label.empty() && ask.name == "*") ask.label = default_label;
-  if (!ask.label.empty() && !config_.node_labels) {
-    *exception = "InvalidLabelResourceRequestException";
-    *message = "Invalid resource request, node label not enabled but request contains label expression";
-    return false;
-  }
+  if (!ask.label.empty() && !config_.node_labels) return {Refusal::kLabelsOff, {}, {}, {}};
   const model::Resources maximum = MaximumAllocation(now_);
   for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
-    const std::string name(model::ResourceTypes::Name(type));
-    if (ask.capability[type] < 0) {
-      *message =
-          "Invalid resource request! Cannot allocate containers as requested resource is less than 0! "
-          "Requested resource type=[" +
-          name + "], Requested resource=" + ToString(ask.capability);
-      return false;
-    }
+    const std::string_view name = model::ResourceTypes::Name(type);
+    if (ask.capability[type] < 0) return {Refusal::kNegativeAmount, {std::string(name)}, {ask.capability}, {}};
     if (ask.capability[type] > maximum[type]) {
-      *message =
-          "Invalid resource request! Cannot allocate containers as requested resource is greater than maximum "
-          "allowed allocation. Requested resource type=[" +
-          name + "], Requested resource=" + ToString(ask.capability) +
-          ", maximum allowed allocation=" + ToString(maximum) +
-          ", please note that maximum allowed allocation is calculated by scheduler based on maximum resource "
-          "of registered NodeManagers, which might be less than configured maximum allocation=" +
-          ToString(config_.maximum);
-      return false;
+      return {Refusal::kAboveMaximum, {std::string(name)}, {ask.capability, maximum, config_.maximum}, {}};
     }
   }
   ask.capability = Normalize(ask.capability);
   ask.count = std::max(ask.count, 0);
-  return true;
+  return {};
 }
 
-bool Core::ValidateAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call,
-                            std::string* exception, std::string* message) const {
+model::Refused Core::CheckAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call) const {
   for (const std::string& name : call.blacklist_add) {
-    if (name == "*") {
-      *exception = "InvalidResourceBlacklistRequestException";
-      *message = "Cannot add * to the blacklist!";
-      return false;
-    }
+    if (name == "*") return {Refusal::kBlacklistAnywhere, {}, {}, {}};
   }
-  if (app.submission.keep_containers) return true;
+  if (app.submission.keep_containers) return {};
   for (const model::ContainerId& id : call.releases) {
-    if (id.attempt == attempt.id) continue;
-    *exception = "InvalidContainerReleaseException";
-    *message = "Cannot release container : " + ToString(id) +
-               " not belonging to this application attempt : " + ToString(attempt.id);
-    return false;
+    if (id.attempt != attempt.id) return {Refusal::kForeignContainer, {ToString(id), ToString(attempt.id)}, {}, {}};
   }
-  return true;
+  return {};
 }
 
 void Core::On(const model::rm::AllocateCall& event) {
   App* app = nullptr;
   Attempt* attempt = MutableAttempt(event.attempt, &app);
   if (!attempt || !attempt->known) {
-    Refuse(event.call, "ApplicationAttemptNotFoundException",
-           "Application attempt " + ToString(event.attempt) + " doesn't exist in ApplicationMasterService cache.");
-    return;
+    return Refuse(event.call, Refusal::kAttemptNotServed, {ToString(event.attempt)});
   }
   attempt->last_seen = now_;
   if (attempt->response_id < 0) {
-    Refuse(event.call, "ApplicationMasterNotRegisteredException",
-           "AM is not registered for known application attempt: " + ToString(event.attempt) +
-               " or RM had restarted after AM registered.  AM should re-register.");
-    return;
+    return Refuse(event.call, Refusal::kMasterNotRegistered, {ToString(event.attempt)});
   }
   if (NextResponseId(event.response_id) == attempt->response_id) {
     model::rm::AllocateAnswer answer = attempt->last_answer ? *attempt->last_answer : NothingNewFor(*app, *attempt);
@@ -160,11 +122,8 @@ void Core::On(const model::rm::AllocateCall& event) {
     return;
   }
   if (event.response_id != attempt->response_id) {
-    Refuse(event.call, "InvalidApplicationMasterRequestException",
-           "Invalid responseId in AllocateRequest from application attempt: " + ToString(event.attempt) +
-               " expect responseId to be " + std::to_string(attempt->response_id) + " but get " +
-               std::to_string(event.response_id));
-    return;
+    return Refuse(event.call, Refusal::kResponseId, {ToString(event.attempt)},
+                  {attempt->response_id, event.response_id});
   }
   const double progress = event.progress;
   attempt->progress = std::isnan(progress) || progress < 0 ? 0 : progress > 1 ? 1 : static_cast<float>(progress);
@@ -176,48 +135,53 @@ void Core::On(const model::rm::AllocateCall& event) {
   allocate.app = app->index;
   allocate.token = event.call;
   allocate.asks = event.asks;
-  std::string exception;
-  std::string message;
   for (model::Ask& ask : allocate.asks) {
-    if (!NormalizeAsk(ask, app->submission.label, &exception, &message)) {
-      Refuse(event.call, exception, message);
-      return;
+    if (model::Refused refused = NormalizeAsk(ask, app->submission.label)) {
+      return Refuse(event.call, std::move(refused));
     }
   }
-  if (!ValidateAllocate(*app, *attempt, event, &exception, &message)) {
-    Refuse(event.call, exception, message);
-    return;
-  }
+  if (model::Refused refused = CheckAllocate(*app, *attempt, event)) return Refuse(event.call, std::move(refused));
   if (attempt->state != AttemptState::kRunning || IsCompleted(*app)) {
     AnswerAllocate(*app, *attempt, event.call, {}, static_cast<int32_t>(nodes_.active()), true);
     return;
   }
   for (const model::ContainerId& id : event.releases) {
-    Container* container = app->containers.Find(id);
-    if (!container) continue;
-    container->state = model::rm::ContainerState::kReleased;
-    container->diagnostics = "Container released by application";
-    allocate.releases.push_back(id);
+    if (app->containers.Contains(id)) allocate.releases.push_back(id);
   }
   allocate.blacklist_add = event.blacklist_add;
   allocate.blacklist_remove = event.blacklist_remove;
-  allocates_[event.call] = {app->index, attempt->id.attempt};
-  RequestUpdates(*app, *attempt, event.updates);
+  asked_.emplace(event.call, AllocateAsked{app->index, attempt->id.attempt, event.updates, 0, {}, 0});
   Tell(std::move(allocate));
 }
 
 void Core::On(const model::scheduler::AllocateAnswered& effect) {
-  const auto it = allocates_.find(effect.token);
-  if (it == allocates_.end()) return;  // the ask for a master
-  App& app = At(it->second.app);
-  const int32_t number = it->second.attempt;
-  allocates_.erase(it);
-  const auto attempt = app.attempts.find(number);
-  if (!app.alive || attempt == app.attempts.end()) {
-    Refuse(effect.token, "ApplicationAttemptNotFoundException", "The application attempt has ended.");
+  const auto it = asked_.find(effect.token);
+  FL_CHECK(it != asked_.end(), "the scheduler answers what nobody asked");
+  if (std::holds_alternative<MasterAsked>(it->second)) {
+    asked_.erase(it);
     return;
   }
-  AnswerAllocate(app, attempt->second, effect.token, effect.headroom, effect.cluster_nodes, false);
+  AllocateAsked asked = TakeAsked<AllocateAsked>(effect.token);
+  asked.headroom = effect.headroom;
+  asked.cluster_nodes = effect.cluster_nodes;
+  App& app = At(asked.app);
+  const auto attempt = app.attempts.find(asked.attempt);
+  if (!asked.updates.empty() && attempt != app.attempts.end()) {
+    asked.resizes = RequestUpdates(app, attempt->second, effect.token, asked.updates);
+  }
+  if (asked.resizes == 0) return AllocateDone(effect.token, asked);
+  asked_.emplace(effect.token, std::move(asked));
+}
+
+void Core::ResizeDone(model::rm::CallToken call) {
+  if (--std::get<AllocateAsked>(asked_.at(call)).resizes == 0) AllocateDone(call, TakeAsked<AllocateAsked>(call));
+}
+
+void Core::AllocateDone(model::rm::CallToken call, const AllocateAsked& asked) {
+  App& app = At(asked.app);
+  const auto attempt = app.attempts.find(asked.attempt);
+  if (!app.alive || attempt == app.attempts.end()) return Refuse(call, Refusal::kAttemptEnded);
+  AnswerAllocate(app, attempt->second, call, asked.headroom, asked.cluster_nodes, false);
 }
 
 model::rm::AllocateAnswer Core::NothingNewFor(const App& app, const Attempt& attempt) const {
@@ -282,51 +246,42 @@ void Core::On(const model::scheduler::PreemptionNotice& effect) {
   (effect.contract ? attempt->preempt_contract : attempt->preempt_strict).insert(effect.container);
 }
 
-void Core::On(const model::scheduler::CallFailed& effect) {
-  last_failure_ = effect.exception + ": " + effect.message;
-  Log("scheduler", "", "", last_failure_);
+// RMServerUtils.validateAndSplitUpdateResourceRequests.
+size_t Core::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,
+                            const std::vector<model::rm::ContainerUpdate>& updates) {
+  std::set<model::ContainerId> seen;
+  size_t asked = 0;
+  for (const model::rm::ContainerUpdate& update : updates) {
+    const Container* container = app.containers.Find(update.container);
+    model::Refused refused = CheckUpdate(container, update);
+    if (container && !seen.insert(update.container).second) refused = {Refusal::kUpdateOutstanding, {}, {}, {}};
+    if (refused) {
+      attempt.update_errors.push_back({update, std::move(refused), container ? container->version : -1});
+      continue;
+    }
+    ResizeAsked resize{call, update};
+    resize.update.capability = Normalize(update.capability);
+    const uint64_t token = OwnToken();
+    Tell(model::scheduler::ContainerResized{update.container, resize.update.capability, token});
+    asked_.emplace(token, std::move(resize));
+    ++asked;
+  }
+  return asked;
 }
 
-// RMServerUtils.validateAndSplitUpdateResourceRequests; reasons as Hadoop spells them.
-void Core::RequestUpdates(App& app, Attempt& attempt, const std::vector<model::rm::ContainerUpdate>& updates) {
-  const model::Resources maximum = MaximumAllocation(now_);
-  std::set<model::ContainerId> seen;
-  for (const model::rm::ContainerUpdate& update : updates) {
-    const auto fail = [&](const char* reason, int32_t version) {
-      attempt.update_errors.push_back({update, reason, version});
-    };
-    const Container* found = app.containers.Find(update.container);
-    if (!found) {
-      fail("INVALID_CONTAINER_ID", -1);
-      continue;
-    }
-    const Container& container = *found;
-    if (!seen.insert(update.container).second) {
-      fail("UPDATE_OUTSTANDING_ERROR", container.version);
-      continue;
-    }
-    if (update.version != container.version) {
-      fail("INCORRECT_CONTAINER_VERSION_ERROR", container.version);
-      continue;
-    }
-    if (update.type == model::rm::UpdateType::kPromote || update.type == model::rm::UpdateType::kDemote) {
-      fail("UPDATE_TYPE_NOT_SUPPORTED", container.version);
-      continue;
-    }
-    const model::Resources wanted = Normalize(update.capability);
-    const bool increase = update.type == model::rm::UpdateType::kIncrease;
-    const bool direction_ok = increase ? container.resources.FitsIn(wanted) : wanted.FitsIn(container.resources);
-    if (update.capability.AnyNegative() || !update.capability.FitsIn(maximum) || !direction_ok) {
-      fail("RESOURCE_OUTSIDE_ALLOWED_RANGE", container.version);
-      continue;
-    }
-    if (container.state != model::rm::ContainerState::kRunning &&
-        container.state != model::rm::ContainerState::kAcquired) {
-      fail("INVALID_CONTAINER_ID", container.version);
-      continue;
-    }
-    Tell(model::scheduler::ContainerResized{update.container, wanted, increase ? 1u : 2u});
+model::Refused Core::CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const {
+  if (!container) return {Refusal::kUpdateUnknownContainer, {}, {}, {}};
+  if (update.version != container->version) return {Refusal::kUpdateVersion, {}, {}, {}};
+  const bool increase = update.type == model::rm::UpdateType::kIncrease;
+  if (!increase && update.type != model::rm::UpdateType::kDecrease) return {Refusal::kUpdateKind, {}, {}, {}};
+  const model::Resources wanted = Normalize(update.capability);
+  const bool direction_ok = increase ? container->resources.FitsIn(wanted) : wanted.FitsIn(container->resources);
+  if (update.capability.AnyNegative() || !update.capability.FitsIn(MaximumAllocation(now_)) || !direction_ok) {
+    return {Refusal::kUpdateRange, {}, {}, {}};
   }
+  const bool handed_out = container->state == model::rm::ContainerState::kRunning ||
+                          container->state == model::rm::ContainerState::kAcquired;
+  return handed_out ? model::Refused{} : model::Refused{Refusal::kUpdateUnknownContainer, {}, {}, {}};
 }
 
 void Core::On(const model::rm::FinishMaster& event) {
@@ -344,15 +299,11 @@ void Core::On(const model::rm::FinishMaster& event) {
     return;
   }
   if (!attempt || !attempt->known) {
-    Refuse(event.call, "InvalidApplicationMasterRequestException",
-           "Application doesn't exist in cache " + ToString(event.attempt));
-    return;
+    return Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
   }
   attempt->last_seen = now_;
   if (attempt->response_id < 0) {
-    Refuse(event.call, "ApplicationMasterNotRegisteredException",
-           "Application Master is trying to unregister before registering for: " + ToString(app->submission.id));
-    return;
+    return Refuse(event.call, Refusal::kMasterFinishesTooEarly, {ToString(app->submission.id)});
   }
   app->waiting_calls.emplace_back(WaitsFor::kUnregistered, event.call);
   if (attempt->state != AttemptState::kRunning) return;  // being stored: the answer comes with it

@@ -497,8 +497,7 @@ void Core::Decommission(Node& node, const model::rm::RefreshNodes& event) {
 void Core::On(const model::rm::ResizeNode& event) {
   Node* node = nodes_.Active(event.address);
   if (!node) {
-    Refuse(event.call, "YarnException", "Node " + ToString(event.address) + " is not registered.");
-    return;
+    return Refuse(event.call, model::Refusal::kUnknownNode, {ToString(event.address)});
   }
   node->capacity = event.capacity;
   node->resized = true;

@@ -74,22 +74,8 @@ void Core::Recover(const model::rm::AppRecord& record, const std::vector<const m
     Log(ToString(app.submission.id), "NEW", EnumName(app.state), "RECOVER");
     return;
   }
-  std::string exception;
-  std::string message;
-  if (!NormalizeMasterAsks(app, &exception, &message)) app.master_asks = app.submission.master_asks;
-  model::scheduler::AppAdded added;
-  added.app = app.index;
-  added.id = app.submission.id;
-  added.queue = app.submission.queue;
-  added.user = app.submission.user;
-  added.groups = app.submission.groups;
-  added.priority = app.submission.priority;
-  added.place = false;
-  added.recovering = true;
-  added.unmanaged = app.submission.unmanaged;
-  added.submitted = app.submitted;
-  added.master_asks = app.master_asks;
-  Tell(std::move(added));
+  if (NormalizeMasterAsks(app)) app.master_asks = app.submission.master_asks;
+  Place(app, OwnToken(), true);
   app.in_scheduler = true;
   SetState(app, AppState::kAccepted, "RECOVER");
   ArmLifetime(app);

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/fields.h"
@@ -133,6 +134,46 @@ struct Attempt {
   std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
 };
 
+// What the scheduler was asked and has not answered, by the call's token. It answers within the step.
+
+/// AppAdded.
+struct PlacementAsked {
+  model::AppIndex app;
+  bool recovered = false;
+};
+/// Allocate for the container of a master.
+struct MasterAsked {
+  model::AppIndex app;
+  int32_t attempt = 0;
+};
+/// Allocate for a master's call, whose updates of containers are asked for once it is accepted.
+struct AllocateAsked {
+  model::AppIndex app;
+  int32_t attempt = 0;
+  std::vector<model::rm::ContainerUpdate> updates;
+  size_t resizes = 0;  // not yet answered
+  model::Resources headroom;
+  int32_t cluster_nodes = 0;
+};
+/// ContainerResized for `update` of that allocate call.
+struct ResizeAsked {
+  model::rm::CallToken call = 0;
+  model::rm::ContainerUpdate update;
+};
+struct MoveAsked {
+  model::AppIndex app;
+};
+struct PriorityAsked {
+  model::AppIndex app;
+  int32_t priority = 0;
+};
+struct ReloadAsked {
+  model::rm::CallToken call = 0;
+  model::QueueTree queues;
+};
+using Asked =
+    std::variant<PlacementAsked, MasterAsked, AllocateAsked, ResizeAsked, MoveAsked, PriorityAsked, ReloadAsked>;
+
 /// What a call about an application waits for.
 enum class WaitsFor : uint8_t { kSubmitted, kKilled, kUnregistered };
 
@@ -155,7 +196,6 @@ struct App {
   model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
   model::rm::AppState stored_state = model::rm::AppState::kNew;
   bool attempt_finished_while_saving = false;
-  bool placing = false;  // the scheduler's verdict is awaited
   int32_t max_attempts = 2;
   int32_t next_attempt = 1;
   std::string pending_diagnostics;

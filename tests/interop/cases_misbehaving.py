@@ -51,6 +51,22 @@ def late(cluster, work):
     recordings.compare("master-late", rows_of(cluster, work, "MasterSurface", "late"), work, DIFFERS)
 
 
+def limits_case(profile):
+    """A call beyond what one application may ask for is refused whole; the next goes on with the same number."""
+    spec = dataclasses.replace(MASTERS, yarn_site=MASTERS.yarn_site + (("fairlead.scheduler.profile", profile),))
+
+    @case("all", spec=spec, name=f"master-limits-{profile}")
+    def run(cluster, work):
+        first, beyond, again = rows_of(cluster, work, "MasterLimits")
+        assert first == "limits.first | response 1", first
+        assert beyond.startswith("limits.keys | ! org.apache.hadoop.yarn.exceptions.InvalidResourceRequestException: "), beyond
+        assert again == "limits.again | response 2", again
+
+
+limits_case("fairlead")
+limits_case("yarn-fair")
+
+
 HMAC = SURFACE.yarn_site + (("hadoop.security.secret-manager.key-generator.algorithm", "HmacSHA256"),)
 
 

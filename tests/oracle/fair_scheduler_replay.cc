@@ -50,6 +50,27 @@ const char* JavaNameOf(int fault) {
   return "?";
 }
 
+/// The exception that Hadoop's scheduler throws; empty: it only reports that the application is rejected.
+std::string ThrownBy(model::Refusal why) {
+  switch (why) {
+    case model::Refusal::kQueueHasNone:
+      return "SchedulerInvalidResoureRequestException";
+    case model::Refusal::kBadQueueName:
+      return "InvalidQueueNameException";
+    case model::Refusal::kBadPlacement:
+    case model::Refusal::kNoGroups:
+    case model::Refusal::kMoveUnknownApplication:
+    case model::Refusal::kMoveStopped:
+    case model::Refusal::kMoveToNoLeaf:
+    case model::Refusal::kMoveQueueFull:
+    case model::Refusal::kMoveQueueMaximum:
+    case model::Refusal::kMoveNotRunnable:
+      return "YarnException";
+    default:
+      return "";
+  }
+}
+
 /// One scenario being replayed; what FairSchedulerOracle.java does around the real scheduler.
 class Player {
  public:
@@ -165,10 +186,10 @@ json Player::Play(const json& step) {
   const std::string op = step.at("op").get<std::string>();
   json out = {{"i", index_++}, {"op", op}, {"t", now_ms_}};
   Apply(op, step, out);
-  if (const auto* failed = Last<ms::CallFailed>()) {
-    out["error"] = failed->exception;
-  } else if (Last<ms::AppRejected>() != nullptr) {
-    out["rejected"] = true;
+  if (Last<ms::ReloadCutShort>() != nullptr) out["error"] = "NullPointerException";
+  if (const auto* call = Last<ms::CallRefused>()) {
+    const std::string thrown = ThrownBy(call->refused.why);
+    out[thrown.empty() ? "rejected" : "error"] = thrown.empty() ? json(true) : json(thrown);
   }
   Record(out);
   return out;
@@ -201,7 +222,6 @@ void Player::Apply(const std::string& op, const json& step, json& out) {
     Send(ms::AppRemoved{AppOf(app)});
   } else if (op == "move") {
     Send(ms::AppMoved{AppOf(step.at("app").get<int>()), 1, step.at("queue").get<std::string>()});
-    if (!Last<ms::MoveAnswered>()->error.empty()) out["error"] = "YarnException";
   } else if (op == "removeNode" || op == "resizeNode") {
     const std::string host = step.at("node").get<std::string>();
     const auto node = nodes_.find(host);
@@ -302,7 +322,7 @@ void Player::Reload(const json& step, json& out) {
     return;
   }
   Send(ms::QueuesReloaded{file->tree});
-  if (Last<ms::CallFailed>() == nullptr) DumpQueues(out);
+  if (Last<ms::ReloadCutShort>() == nullptr) DumpQueues(out);
 }
 
 void Player::Preempt(json& out) {

@@ -33,6 +33,12 @@ inline constexpr std::string_view kInvalidApplicationMasterRequest =
     "org.apache.hadoop.yarn.exceptions.InvalidApplicationMasterRequestException";
 inline constexpr std::string_view kInvalidResourceRequest =
     "org.apache.hadoop.yarn.exceptions.InvalidResourceRequestException";
+inline constexpr std::string_view kInvalidLabelResourceRequest =
+    "org.apache.hadoop.yarn.exceptions.InvalidLabelResourceRequestException";
+inline constexpr std::string_view kInvalidResourceBlacklistRequest =
+    "org.apache.hadoop.yarn.exceptions.InvalidResourceBlacklistRequestException";
+inline constexpr std::string_view kInvalidContainerRelease =
+    "org.apache.hadoop.yarn.exceptions.InvalidContainerReleaseException";
 inline constexpr std::string_view kInvalidContainer = "org.apache.hadoop.yarn.exceptions.InvalidContainerException";
 inline constexpr std::string_view kInvalidAuxService = "org.apache.hadoop.yarn.exceptions.InvalidAuxServiceException";
 inline constexpr std::string_view kNmNotYetReady = "org.apache.hadoop.yarn.exceptions.NMNotYetReadyException";

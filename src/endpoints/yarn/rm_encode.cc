@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
 
 namespace fairlead::endpoints::yarn {
@@ -110,7 +111,7 @@ w::AllocateResponseProto ToWire(const model::rm::AllocateAnswer& answer, TokenSo
   proto.application_priority = PriorityToWire(answer.priority);
   for (const model::rm::UpdateError& error : answer.update_errors) {
     w::UpdateContainerErrorProto& out = proto.update_errors.emplace_back();
-    out.reason = error.reason;
+    out.reason = ExceptionOf(error.refused).message;
     out.update_request = ToWire(error.update);
     out.current_container_version = error.current_version;
   }

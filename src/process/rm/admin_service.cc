@@ -43,8 +43,10 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   if (is("refreshQueues")) {
     base::Result<model::QueueTree> queues = options_.read_queues();
     if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
-    ReloadQueues(std::move(*queues));
-    return server_->ReplyMessage(to, w::RefreshQueuesResponseProto{});
+    return ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
+      if (refused) return Refuse(to, refused->class_name, refused->message);
+      server_->ReplyMessage(to, w::RefreshQueuesResponseProto{});
+    });
   }
   if (is("checkForDecommissioningNodes")) {
     w::CheckForDecommissioningNodesResponseProto response;

@@ -5,6 +5,7 @@
 
 #include "base/codec.h"
 #include "config/allocation_file.h"
+#include "endpoints/yarn/refusals.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "rm/access.h"
@@ -259,7 +260,7 @@ bool ResourceManager::IsAdministrator(const std::string& user) const {
 }
 
 bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
-  return fairlead::rm::QueueAllows(options_.queues, queue, user, options_.groups_of(user), administer);
+  return fairlead::rm::QueueAllows(queues(), queue, user, options_.groups_of(user), administer);
 }
 
 // ClientRMService.moveApplicationAcrossQueues.
@@ -287,9 +288,11 @@ endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user,
   return {user, options_.groups_of(user), address};
 }
 
-void ResourceManager::ReloadQueues(model::QueueTree queues) {
-  options_.queues = queues;
-  Post(m::ReloadQueues{std::move(queues)});
+void ResourceManager::ReloadQueues(model::QueueTree queues, ReloadDone done) {
+  Ask(m::ReloadQueues{std::move(queues), 0}, [done = std::move(done)](const m::OuterEffect& effect) {
+    const auto* refused = std::get_if<m::CallRefused>(&effect);
+    done(refused ? std::optional(endpoints::yarn::ExceptionOf(refused->refused)) : std::nullopt);
+  });
 }
 
 void ResourceManager::Refuse(rpc::CallToken call, std::string_view exception, const std::string& message) {
@@ -304,7 +307,8 @@ void ResourceManager::RefuseMissing(const rpc::IncomingCall& call, std::string_v
 bool ResourceManager::Refused(rpc::CallToken call, const m::OuterEffect& effect) {
   const auto* refused = std::get_if<m::CallRefused>(&effect);
   if (!refused) return false;
-  Refuse(call, endpoints::yarn::JavaClass(refused->exception), refused->message);
+  const endpoints::yarn::RemoteException exception = endpoints::yarn::ExceptionOf(refused->refused);
+  Refuse(call, exception.class_name, exception.message);
   return true;
 }
 

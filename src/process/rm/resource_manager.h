@@ -35,7 +35,6 @@ struct ResourceManagerOptions {
   fairlead::rm::Config core;
   /// Makes the scheduler for this run; its containers carry the epoch.
   std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
-  model::QueueTree queues;                              // what the scheduler was made with, for ACLs
   std::string_view hadoop_scheduler = "FairScheduler";  // whose documents REST and RPC give; clients read it
 
   env::Endpoint client;     // yarn.resourcemanager.address
@@ -88,7 +87,8 @@ class ResourceManager {
   const fairlead::rm::Core& core() const { return machine_->core(); }
   const scheduler::Scheduler& scheduler() const { return machine_->scheduler(); }
   const ResourceManagerOptions& options() const { return options_; }
-  const model::QueueTree& queues() const { return options_.queues; }
+  /// In use now.
+  const model::QueueTree& queues() const { return core().config().queues; }
   base::WallTime started() const { return started_; }
   base::WallTime now_wall() const { return loop_.Wall(); }
   base::Instant now() const { return loop_.Now(); }
@@ -107,8 +107,9 @@ class ResourceManager {
   /// Empty when `user` may move an application to the queue; else why not, as Hadoop says it.
   std::string MoveError(const std::string& user, const model::ApplicationId& app, const std::string& queue) const;
   endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
-  /// Takes a queue configuration into use.
-  void ReloadQueues(model::QueueTree queues);
+  /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
+  using ReloadDone = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
+  void ReloadQueues(model::QueueTree queues, ReloadDone done);
 
   /// What a node said of its use in its last heartbeat.
   struct Utilization {

@@ -2,7 +2,7 @@
 #include <pugixml.hpp>
 #include <utility>
 
-#include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -212,9 +212,9 @@ base::Result<w::ApplicationSubmissionContextProto> ContextOf(const json& body) {
 
 /// HTTP status of an exception of the core, and its name in a REST error (RMWebServices wraps a YarnException of the
 /// client service into a BadRequestException).
-int StatusOf(const std::string& exception) {
-  if (exception == "ApplicationNotFoundException") return 404;
-  if (exception == "AccessControlException") return 403;
+int StatusOf(std::string_view exception) {
+  if (exception == endpoints::yarn::exceptions::kApplicationNotFound) return 404;
+  if (exception == endpoints::yarn::exceptions::kAccessControl) return 403;
   return 400;
 }
 
@@ -223,9 +223,10 @@ int StatusOf(const std::string& exception) {
 bool Web::Refused(const http::Request& request, const Reply& reply, const m::OuterEffect& effect) const {
   const auto* refused = std::get_if<m::CallRefused>(&effect);
   if (!refused) return false;
-  const int status = StatusOf(refused->exception);
+  const endpoints::yarn::RemoteException exception = endpoints::yarn::ExceptionOf(refused->refused);
+  const int status = StatusOf(exception.class_name);
   const char* name = status == 404 ? "NotFoundException" : status == 403 ? "ForbiddenException" : "BadRequestException";
-  reply(Error(request, status, name, endpoints::yarn::JavaClass(refused->exception) + ": " + refused->message));
+  reply(Error(request, status, name, exception.class_name + ": " + exception.message));
   return true;
 }
 

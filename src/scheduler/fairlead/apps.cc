@@ -10,7 +10,9 @@
 
 namespace fairlead::scheduler::native {
 
-std::string Core::PlaceApp(const ev::AppAdded& event, std::string& error) {
+using model::Refusal;
+
+base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& event) const {
   QueueLookup lookup;
   lookup.exists = [this](std::string_view name) { return FindQueue(name) != kNone; };
   lookup.leaf = [this](std::string_view name) { return FindQueue(name) != kNone && queues_[FindQueue(name)].leaf; };
@@ -18,34 +20,26 @@ std::string Core::PlaceApp(const ev::AppAdded& event, std::string& error) {
     return FindQueue(name) != kNone && queues_[FindQueue(name)].configured;
   };
   if (!event.place) {
-    const auto full = FullQueueName(event.queue.empty() ? "root.default" : event.queue);
-    if (!full) error = full.error().message;
-    return full ? full.value() : "";
+    const std::string name = event.queue.empty() ? "root.default" : event.queue;
+    auto full = FullQueueName(name);
+    if (!full) return model::Refused{Refusal::kBadQueueName, {name, full.error().message}, {}, {}};
+    return std::move(full).value();
   }
   const PlacementDefaults defaults{config_.undeclared_queues, config_.user_as_default_queue};
   const PlacementRequest request{event.queue, event.user, event.groups};
-  auto placed = PlaceByRules(config_.queues.placement, defaults, request, lookup);
-  if (!placed) error = placed.error().message;
-  return placed ? placed.value() : "";
+  return PlaceByRules(config_.queues.placement, defaults, request, lookup);
 }
 
 void Core::On(const ev::AppAdded& event) {
   FL_CHECK(event.app.valid(), "an application needs an index");
-  std::string error;
-  const std::string name = PlaceApp(event, error);
-  if (!error.empty()) {
-    Emit(ev::AppRejected{event.app, error});
-    return;
-  }
+  const auto placed = PlaceApp(event);
+  if (!placed) return Emit(ev::CallRefused{event.token, placed.error()});
+  const std::string& name = placed.value();
   if (FindQueue(name) == kNone && !event.place && !config_.undeclared_queues && !event.recovering) {
-    Emit(ev::AppRejected{event.app, "Application submitted to unknown queue: " + name});
-    return;
+    return Emit(ev::CallRefused{event.token, {Refusal::kUnknownQueue, {name}, {}, {}}});
   }
   const uint32_t leaf = LeafFor(name);
-  if (leaf == kNone) {
-    Emit(ev::AppRejected{event.app, name + " is not a leaf queue"});
-    return;
-  }
+  if (leaf == kNone) return Emit(ev::CallRefused{event.token, {Refusal::kNotALeaf, {name}, {}, {}}});
   if (event.app.value >= app_slots_.size()) app_slots_.resize(event.app.value + 1, kNone);
   FL_CHECK(app_slots_[event.app.value] == kNone, "an application index is used once");
   uint32_t slot;
@@ -76,7 +70,7 @@ void Core::On(const ev::AppAdded& event) {
     queues_[leaf].waiting.insert(event.app.value);
     users_[app.user].waiting.insert(event.app.value);
   }
-  Emit(ev::AppAccepted{event.app, queues_[leaf].name, app.runnable});
+  Emit(ev::AppAccepted{event.app, queues_[leaf].name, app.runnable, event.token});
 }
 
 int32_t Core::UserLimit(const std::string& user) const {
@@ -247,21 +241,22 @@ void Core::On(const ev::AppPriority& event) {
   apps_[slot].priority = event.priority;
   RefreshApp(slot);
   RefreshPath(apps_[slot].leaf);
+  Emit(ev::PriorityAnswered{event.token});
 }
 
-std::string Core::MoveError(const App& app, uint32_t target, const std::string& name) const {
-  if (target == kNone) return "Target queue " + name + " not found or is not a leaf queue.";
+model::Refused Core::CheckMove(const App& app, uint32_t target, const std::string& name) const {
+  if (target == kNone) return {Refusal::kMoveToNoLeaf, {name}, {}, {}};
   std::set<uint32_t> above;
   for (uint32_t q = app.leaf; q != kNone; q = queues_[q].parent) above.insert(q);
   for (uint32_t q = target; !above.contains(q); q = queues_[q].parent) {
     if (app.runnable && queues_[q].running >= queues_[q].max_running) {
-      return "Moving app to queue " + name + " would violate queue maxRunningApps constraint of " + queues_[q].name;
+      return {Refusal::kMoveQueueFull, {name, queues_[q].name}, {}, {}};
     }
     if (!(queues_[q].used + app.used).FitsIn(queues_[q].high)) {
-      return "Moving app to queue " + name + " would violate queue maxShare constraint of " + queues_[q].name;
+      return {Refusal::kMoveQueueMaximum, {name, queues_[q].name}, {}, {}};
     }
   }
-  return "";
+  return {};
 }
 
 void Core::On(const ev::AppMoved& event) {
@@ -269,9 +264,11 @@ void Core::On(const ev::AppMoved& event) {
   const auto full = FullQueueName(event.queue);
   const uint32_t found = full ? FindQueue(full.value()) : kNone;
   const uint32_t target = found != kNone && queues_[found].leaf ? found : kNone;
-  std::string error = MoveError(apps_[slot], target, event.queue);
-  if (error.empty() && target != apps_[slot].leaf) MoveTo(slot, target);
-  Emit(ev::MoveAnswered{event.app, event.token, queues_[apps_[slot].leaf].name, std::move(error)});
+  if (model::Refused refused = CheckMove(apps_[slot], target, event.queue)) {
+    return Emit(ev::CallRefused{event.token, std::move(refused)});
+  }
+  if (target != apps_[slot].leaf) MoveTo(slot, target);
+  Emit(ev::MoveAnswered{event.app, event.token, queues_[apps_[slot].leaf].name});
 }
 
 void Core::MoveTo(uint32_t slot, uint32_t target) {
@@ -303,13 +300,13 @@ void Core::MoveTo(uint32_t slot, uint32_t target) {
 
 void Core::On(const ev::QueuesReloaded& event) {
   if (const base::Status status = CheckReload(event.tree); !status) {
-    Emit(ev::CallFailed{"AllocationConfigurationException", status.error().message});
-    return;
+    return Emit(ev::CallRefused{event.token, {Refusal::kBadQueues, {status.error().message}, {}, {}}});
   }
   ApplyConfig(event.tree);
   LeafFor("root.default");
   reopened_queues_.push_back(kRoot);
   for (uint32_t user = 0; user < users_.size(); ++user) reopened_users_.push_back(user);
+  Emit(ev::ReloadAnswered{event.token});
 }
 
 base::Status Core::CheckReload(const model::QueueTree& tree) const {

@@ -7,10 +7,12 @@
 
 namespace fairlead::scheduler::native {
 
+using model::Refusal;
+
 namespace {
 
 constexpr size_t kLongestName = 1024;
-constexpr size_t kMostLabels = 4096;
+constexpr int64_t kMostLabels = 4096;
 
 /// The largest application priority and count that orders and sums are made for.
 bool Outlandish(const model::Ask& ask) { return ask.count < 0 || ask.name.empty() || ask.name.size() > kLongestName; }
@@ -26,39 +28,39 @@ Resources Core::Normalized(Resources size) const {
   return size;
 }
 
-std::string Core::AskError(const App& app, const ev::Allocate& event) const {
+model::Refused Core::CheckAsks(const App& app, const ev::Allocate& event) const {
   Resources all = app.pending;
   for (const model::Ask& ask : event.asks) {
-    if (Outlandish(ask))
-      return "Invalid resource request: count " + std::to_string(ask.count) + " at '" + ask.name + "'";
+    if (Outlandish(ask)) return {Refusal::kBadCount, {ask.name.substr(0, kLongestName)}, {}, {ask.count}};
     if (ask.count == 0) continue;
-    if (ask.max_per_node < 0 || ask.beside_priority < -1) return "Invalid resource request: affinity";
-    if (!ask.label.empty() && labels_.Find(ask.label) == kNone && labels_.size() >= kMostLabels) {
-      return "Invalid resource request: unknown label '" + ask.label.substr(0, 64) + "'";
+    if (ask.max_per_node < 0 || ask.beside_priority < -1) return {Refusal::kBadAffinity, {}, {}, {}};
+    if (!ask.label.empty() && labels_.Find(ask.label) == kNone && static_cast<int64_t>(labels_.size()) >= kMostLabels) {
+      return {Refusal::kTooManyLabels, {ask.label.substr(0, 64)}, {}, {kMostLabels}};
     }
     if (ask.capability.AnyNegative() || ask.capability.IsZero()) {
-      return "Invalid resource request: size " + model::ToString(ask.capability);
+      return {Refusal::kEmptySize, {}, {ask.capability}, {}};
     }
     for (size_t t = 0; t < Resources::kMaxTypes; ++t) {
       const int64_t amount = ask.capability[t];
-      if (t >= types_ && amount > 0) return "Invalid resource request: unknown resource type";
+      if (t >= types_ && amount > 0) return {Refusal::kUnknownType, {}, {ask.capability}, {}};
       const int64_t most = config_.maximum_allocation[t];
       if (most > 0 && amount > most) {
-        return "Invalid resource request: requested " + model::ToString(ask.capability) +
-               " is larger than the maximum " + model::ToString(config_.maximum_allocation);
+        return {Refusal::kAboveMaximum,
+                {std::string(model::ResourceTypes::Name(t))},
+                {ask.capability, config_.maximum_allocation, config_.maximum_allocation},
+                {}};
       }
       if (amount >= kLargestSum / std::max(1, ask.count) ||
           (ask.name == "*" && (all[t] += amount * ask.count) >= kLargestSum)) {
-        return "Invalid resource request: " + std::to_string(ask.count) + " times " + model::ToString(ask.capability) +
-               " is more than can be counted";
+        return {Refusal::kTooMuch, {}, {ask.capability}, {ask.count}};
       }
     }
   }
   return TooManyKeys(app, event);
 }
 
-std::string Core::TooManyKeys(const App& app, const ev::Allocate& event) const {
-  if (app.wants.size() + event.asks.size() <= static_cast<size_t>(config_.sizes_per_app)) return "";
+model::Refused Core::TooManyKeys(const App& app, const ev::Allocate& event) const {
+  if (app.wants.size() + event.asks.size() <= static_cast<size_t>(config_.sizes_per_app)) return {};
   using Key = std::pair<std::pair<int32_t, int64_t>, std::pair<std::array<int64_t, Resources::kMaxTypes>, std::string>>;
   std::set<Key> keys;
   std::set<std::pair<std::array<int64_t, Resources::kMaxTypes>, std::string>> sizes;
@@ -75,12 +77,12 @@ std::string Core::TooManyKeys(const App& app, const ev::Allocate& event) const {
     if (ask.count > 0) note(ask.priority, ask.allocation_request_id, Normalized(ask.capability), ask.label);
   }
   if (keys.size() > static_cast<size_t>(config_.keys_per_app)) {
-    return "Invalid resource request: more than " + std::to_string(config_.keys_per_app) + " different keys pending";
+    return {Refusal::kTooManyKeys, {}, {}, {config_.keys_per_app}};
   }
   if (sizes.size() > static_cast<size_t>(config_.sizes_per_app)) {
-    return "Invalid resource request: more than " + std::to_string(config_.sizes_per_app) + " different sizes pending";
+    return {Refusal::kTooManySizes, {}, {}, {config_.sizes_per_app}};
   }
-  return "";
+  return {};
 }
 
 void Core::ChangeBlacklist(uint32_t slot, const ev::Allocate& event) {

@@ -4,6 +4,8 @@
 
 namespace fairlead::scheduler::native {
 
+using model::Refusal;
+
 uint32_t Core::AddContainer(uint32_t slot, uint32_t node_index, const model::ContainerId& id, uint32_t shape) {
   const uint32_t index = containers_.Add(id);
   Container& container = containers_[index];
@@ -130,8 +132,7 @@ void Core::On(const ev::ContainerRecovered& event) {
 void Core::On(const ev::ContainerResized& event) {
   const uint32_t index = containers_.Find(event.container);
   if (index == kNone || containers_[index].app == kNone) {
-    Emit(ev::ResizeAnswered{event.container, event.token, {}, "unknown container"});
-    return;
+    return Emit(ev::CallRefused{event.token, {Refusal::kUpdateUnknownContainer, {}, {}, {}}});
   }
   Container& container = containers_[index];
   const uint32_t slot = container.app;
@@ -140,19 +141,15 @@ void Core::On(const ev::ContainerResized& event) {
   const Resources more = event.resources - old_size;
   Resources grown;
   for (size_t t = 0; t < Resources::kMaxTypes; ++t) grown[t] = std::max<int64_t>(more[t], 0);
-  std::string error;
+  model::Refused refused;
   if (event.resources.AnyNegative() || event.resources.IsZero()) {
-    error = "invalid size " + model::ToString(event.resources);
+    refused = {Refusal::kResizeSize, {}, {event.resources}, {}};
   } else if (!grown.FitsIn(Free(nodes_[container.node]))) {
-    error = "node has no room for " + model::ToString(event.resources);
-  } else {
-    const Limit limit = FindLimit(app.leaf, grown, false);
-    if (limit.kind == Limit::Kind::kQueueMaximum) error = "queue " + queues_[limit.queue].name + " is at its maximum";
+    refused = {Refusal::kResizeNodeFull, {}, {event.resources}, {}};
+  } else if (const Limit limit = FindLimit(app.leaf, grown, false); limit.kind == Limit::Kind::kQueueMaximum) {
+    refused = {Refusal::kResizeQueueMaximum, {queues_[limit.queue].name}, {}, {}};
   }
-  if (!error.empty()) {
-    Emit(ev::ResizeAnswered{event.container, event.token, old_size, std::move(error)});
-    return;
-  }
+  if (refused) return Emit(ev::CallRefused{event.token, std::move(refused)});
   ShapeKey resized = shapes_[container.shape];
   resized.size = event.resources;
   const uint32_t shape = ShapeFor(resized);
@@ -169,7 +166,7 @@ void Core::On(const ev::ContainerResized& event) {
   AddDemand(app.leaf, more);
   RemoveUsage(app.leaf, Resources{} - more);
   NodeChanged(container.node, true);
-  Emit(ev::ResizeAnswered{event.container, event.token, event.resources, ""});
+  Emit(ev::ResizeAnswered{event.token});
 }
 
 }  // namespace fairlead::scheduler::native

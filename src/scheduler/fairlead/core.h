@@ -380,7 +380,7 @@ class Core : public Scheduler {
   void RecountActiveWeights();
 
   // apps.cc
-  std::string PlaceApp(const ev::AppAdded& event, std::string& error);
+  base::Result<std::string, model::Refused> PlaceApp(const ev::AppAdded& event) const;
   int32_t UserLimit(const std::string& user) const;
   bool MayRun(uint32_t leaf, uint32_t user) const;
   void StartRunning(uint32_t slot);
@@ -395,13 +395,13 @@ class Core : public Scheduler {
   void SetStarting(uint32_t slot, bool starting);
   void EndAttempt(uint32_t slot, bool keep_containers);
   void EndContainers(uint32_t slot, bool keep_running);
-  std::string MoveError(const App& app, uint32_t target, const std::string& name) const;
+  model::Refused CheckMove(const App& app, uint32_t target, const std::string& name) const;
   void MoveTo(uint32_t slot, uint32_t target);
   base::Status CheckReload(const model::QueueTree& tree) const;
 
   // asks.cc
-  std::string AskError(const App& app, const ev::Allocate& event) const;
-  std::string TooManyKeys(const App& app, const ev::Allocate& event) const;
+  model::Refused CheckAsks(const App& app, const ev::Allocate& event) const;
+  model::Refused TooManyKeys(const App& app, const ev::Allocate& event) const;
   void ChangeBlacklist(uint32_t slot, const ev::Allocate& event);
   void ApplyAsk(uint32_t slot, const model::Ask& ask);
   Resources Normalized(Resources size) const;

@@ -55,11 +55,11 @@ Resources Core::Headroom(const App& app) const {
 
 void Core::On(const ev::Allocate& event) {
   const uint32_t slot = AppSlot(event.app);
-  answers_.emplace_back(event.app, event.token);
-  if (std::string error = AskError(apps_[slot], event); !error.empty()) {
-    Emit(ev::CallFailed{"InvalidResourceRequestException", std::move(error)});
+  if (model::Refused refused = CheckAsks(apps_[slot], event)) {
+    Emit(ev::CallRefused{event.token, std::move(refused)});
     return;
   }
+  answers_.emplace_back(event.app, event.token);
   for (const model::ContainerId& id : event.releases) {
     const uint32_t container = containers_.Find(id);
     // An application releases what is its own.

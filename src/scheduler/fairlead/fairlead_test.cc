@@ -348,14 +348,14 @@ TEST(FairleadTest, BadAsksAreRefusedWhole) {
                          TestCluster::Want(INT32_MAX, int64_t{1} << 40, 1), TestCluster::Want(1, INT64_MAX, 1),
                          TestCluster::Want(1, 1, 1, "")}) {
     cluster.Ask(0, {good, bad});
-    EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+    EXPECT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
     EXPECT_TRUE(cluster.Last<ev::Granted>().empty());
-    EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().size(), 1u);
+    EXPECT_TRUE(cluster.Last<ev::AllocateAnswered>().empty());
   }
   std::vector<model::Ask> many;
   for (int32_t i = 0; i < 20'000; ++i) many.push_back(TestCluster::Want(1, 1, 1, "*", true, i));
   cluster.Ask(0, many);
-  EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
@@ -369,15 +369,17 @@ TEST(FairleadTest, BadReloadChangesNothing) {
   model::QueueTree tree;
   tree.queues = {Queue("root.a", -1)};
   cluster.Send(ev::QueuesReloaded{tree});
-  ASSERT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
-  EXPECT_EQ(cluster.Last<ev::CallFailed>()[0].message, "queue root.a: weight must be a number from 0 to 262144");
+  ASSERT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
+  EXPECT_EQ(
+      cluster.Last<ev::CallRefused>()[0].refused,
+      (model::Refused{model::Refusal::kBadQueues, {"queue root.a: weight must be a number from 0 to 262144"}, {}, {}}));
   tree.queues = {Queue("root.a.child")};
   cluster.Send(ev::QueuesReloaded{tree});
-  EXPECT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
   EXPECT_EQ(cluster.scheduler().StateHash(), before);
   tree.queues = {Queue("root.b")};
   cluster.Send(ev::QueuesReloaded{tree});
-  EXPECT_TRUE(cluster.Last<ev::CallFailed>().empty());
+  EXPECT_TRUE(cluster.Last<ev::CallRefused>().empty());
   EXPECT_EQ(cluster.Queue("root.a").weight, 1);  // kept for its application, with default settings
   cluster.Send(ev::AppRemoved{{0}});
   EXPECT_EQ(cluster.Queue("root.a").name, "");
@@ -409,12 +411,12 @@ TEST(FairleadTest, MoveTakesUsageAlong) {
   cluster.App(0, "root.a", "u", false);
   cluster.Ask(0, {TestCluster::Want(3, 1, 1)});
   cluster.Send(ev::AppMoved{{0}, 7, "b"});
-  EXPECT_EQ(cluster.Last<ev::MoveAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Last<ev::MoveAnswered>().at(0).queue, "root.b");
   EXPECT_EQ(cluster.Queue("root.a").used, Resources{});
   EXPECT_EQ(cluster.Queue("root.b").used, Resources::Of(3, 3));
   EXPECT_EQ(cluster.Queue("root.b").master_used, Resources::Of(1, 1));
   cluster.Send(ev::AppMoved{{0}, 8, "root.c"});
-  EXPECT_NE(cluster.Last<ev::MoveAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused.why, model::Refusal::kMoveQueueMaximum);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
@@ -425,10 +427,10 @@ TEST(FairleadTest, ResizeWithinNodeAndQueue) {
   cluster.Ask(0, {TestCluster::Want(1, 1, 1)});
   const model::ContainerId id = cluster.LiveOf(0)[0].container;
   cluster.Send(ev::ContainerResized{id, Resources::Of(3, 2), 1});
-  EXPECT_EQ(cluster.Last<ev::ResizeAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Last<ev::ResizeAnswered>().at(0).token, 1u);
   EXPECT_EQ(cluster.Queue("root.a").used, Resources::Of(3, 2));
   cluster.Send(ev::ContainerResized{id, Resources::Of(5, 2), 2});
-  EXPECT_NE(cluster.Last<ev::ResizeAnswered>()[0].error, "");
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused.why, model::Refusal::kResizeNodeFull);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
@@ -463,7 +465,7 @@ TEST(FairleadTest, PlacementRulesChooseTheQueue) {
   added.app = {1};
   added.queue = "root.science";
   cluster.Send(added);
-  EXPECT_EQ(cluster.Last<ev::AppRejected>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused.why, model::Refusal::kNotALeaf);
 }
 
 }  // namespace

@@ -115,9 +115,7 @@ void Core::EndGang(uint64_t serial) {
   }
   RefreshClasses(gang.app);
   if (!pending) return;
-  Emit(ev::CallFailed{"GangExpired", "gang " + std::to_string(gang.number) + " of " + model::ToString(app.id) +
-                                         " could not start within " + std::to_string(config_.gang_expiry.millis()) +
-                                         " ms"});
+  Emit(ev::GangExpired{app.index, gang.number});
 }
 
 ev::Pending Core::WhyGang(const App& app, const Want& want, ev::Pending out) const {

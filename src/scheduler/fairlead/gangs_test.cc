@@ -56,8 +56,7 @@ TEST(GangTest, ExpiresAndSaysSo) {
   EXPECT_LE(cluster.scheduler().NextDeadline(), base::Instant{30'000'000'000});
   cluster.now_ = {30'000'000'000};
   cluster.Send(std::vector<ev::Event>{});
-  ASSERT_EQ(cluster.Last<ev::CallFailed>().size(), 1u);
-  EXPECT_EQ(cluster.Last<ev::CallFailed>()[0].exception, "GangExpired");
+  ASSERT_EQ(cluster.Last<ev::GangExpired>().size(), 1u);
   EXPECT_EQ(cluster.Queue("root.a").demand, model::Resources{});
   cluster.Node(1, 40, 40);
   EXPECT_EQ(cluster.LiveOf(0).size(), 0u);

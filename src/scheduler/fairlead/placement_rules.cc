@@ -10,8 +10,12 @@ using Rules = std::vector<model::PlacementRule>;
 /// A rule's answer: a queue, "go on", or a refusal.
 struct Answer {
   std::string queue;
-  std::string refusal;
+  model::Refused refused;
 };
+
+Answer BadName(const std::string& queue, const base::Error& why) {
+  return {{}, {model::Refusal::kBadQueueName, {queue, why.message}, {}, {}}};
+}
 
 class Placer {
  public:
@@ -25,10 +29,11 @@ class Placer {
     }
     if (rule.name == "secondaryGroupExistingQueue") return ByGroup(rule);
     if (rule.name == "default") {
-      const auto full = FullQueueName(rule.queue.empty() ? "root.default" : rule.queue);
-      return full ? Allow(rule, full.value()) : Answer{{}, full.error().message};
+      const std::string name = rule.queue.empty() ? "root.default" : rule.queue;
+      const auto full = FullQueueName(name);
+      return full ? Allow(rule, full.value()) : BadName(name, full.error());
     }
-    return Answer{{}, "Application rejected by queue placement policy"};
+    return Answer{{}, {model::Refusal::kNotPlaced, {}, {}, {}}};
   }
 
  private:
@@ -39,7 +44,7 @@ class Placer {
   Answer Specified(const model::PlacementRule& rule) const {
     if (request_.queue.empty() || request_.queue == "default") return {};
     const auto full = FullQueueName(request_.queue);
-    return full ? Allow(rule, full.value()) : Answer{{}, full.error().message};
+    return full ? Allow(rule, full.value()) : BadName(request_.queue, full.error());
   }
 
   /// `part` under root, or under the queue that the parent rule gives.
@@ -51,8 +56,9 @@ class Placer {
       if (lookup_.leaf(above.queue)) return {};  // a leaf holds no queues
       parent = above.queue;
     }
-    const auto full = FullQueueName(parent + "." + part);
-    return full ? Allow(rule, full.value()) : Answer{{}, full.error().message};
+    const std::string name = parent + "." + part;
+    const auto full = FullQueueName(name);
+    return full ? Allow(rule, full.value()) : BadName(name, full.error());
   }
 
   Answer ByGroup(const model::PlacementRule& rule) const {
@@ -85,15 +91,16 @@ Rules DefaultRules(const PlacementDefaults& defaults) {
 
 }  // namespace
 
-base::Result<std::string> PlaceByRules(const std::optional<Rules>& rules, const PlacementDefaults& defaults,
-                                       const PlacementRequest& request, const QueueLookup& lookup) {
+base::Result<std::string, model::Refused> PlaceByRules(const std::optional<Rules>& rules,
+                                                       const PlacementDefaults& defaults,
+                                                       const PlacementRequest& request, const QueueLookup& lookup) {
   const Placer placer(request, lookup);
   for (const model::PlacementRule& rule : rules ? *rules : DefaultRules(defaults)) {
     const Answer answer = placer.Ask(rule);
-    if (!answer.refusal.empty()) return base::Error{answer.refusal};
+    if (answer.refused) return answer.refused;
     if (!answer.queue.empty()) return answer.queue;
   }
-  return base::Error{"Application rejected by queue placement policy"};
+  return model::Refused{model::Refusal::kNotPlaced, {}, {}, {}};
 }
 
 }  // namespace fairlead::scheduler::native

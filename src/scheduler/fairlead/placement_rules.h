@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "model/queues.h"
+#include "model/refusal.h"
 
 namespace fairlead::scheduler::native {
 
@@ -32,8 +33,8 @@ struct PlacementRequest {
 
 /// The full name of the queue, by the first rule that gives one (Hadoop's QueuePlacementPolicy), or why the application
 /// is refused. O(rules).
-base::Result<std::string> PlaceByRules(const std::optional<std::vector<model::PlacementRule>>& rules,
-                                       const PlacementDefaults& defaults, const PlacementRequest& request,
-                                       const QueueLookup& lookup);
+base::Result<std::string, model::Refused> PlaceByRules(const std::optional<std::vector<model::PlacementRule>>& rules,
+                                                       const PlacementDefaults& defaults,
+                                                       const PlacementRequest& request, const QueueLookup& lookup);
 
 }  // namespace fairlead::scheduler::native

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "scheduler/yarn_fair/core.h"
 
@@ -12,6 +13,11 @@ namespace {
 
 /// Keeps count times size, and sums of such, far from the end of int64.
 constexpr int64_t kLargest = INT64_MAX >> 20;
+
+/// Different (priority, request id) of one application, and lines of all of them. Hadoop has no limit; a master must
+/// not fill the resource manager's memory.
+constexpr int64_t kMostKeys = 4'096;
+constexpr int64_t kMostLines = 65'536;
 
 /// Set.add for a sorted vector.
 bool Insert(std::vector<NameId>& set, NameId name) {
@@ -63,9 +69,11 @@ void Core::Apply(const ms::Allocate& event) {
   }
   const std::string zero = ZeroTypeAsked(event.asks, attempt->queue);
   if (!zero.empty()) {
-    return Fail("SchedulerInvalidResoureRequestException",
-                "Resource request is invalid for application " + model::ToString(apps_[event.app.value].id) +
-                    " because queue " + queues_[attempt->queue].name + " has 0 amount of " + zero);
+    return Refuse(event.token, model::Refusal::kQueueHasNone,
+                  {model::ToString(apps_[event.app.value].id), queues_[attempt->queue].name, zero});
+  }
+  if (model::Refused refused = TooMuchAsked(attempt->asks, event.asks)) {
+    return Emit(ms::CallRefused{event.token, std::move(refused)});
   }
   const AttemptId id = apps_[event.app.value].current;
   ReleaseAsked(id, event.releases);
@@ -74,6 +82,23 @@ void Core::Apply(const ms::Allocate& event) {
     UpdateBlacklist(attempts_[id], event);
   }
   Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(node_count_)});
+}
+
+model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask>& wanted) const {
+  if (asks.lines() + wanted.size() <= kMostKeys) return {};
+  std::set<RequestKey> keys;
+  std::set<std::pair<RequestKey, std::string_view>> lines;
+  for (const model::Ask& ask : wanted) {
+    const RequestKey key{ask.priority, ask.allocation_request_id};
+    const Placement* placement = asks.Find(key);
+    if (!placement) keys.insert(key);
+    const NameId name = ask.name == "*" ? Names::kAny : names_.Find(ask.name);
+    const bool known = placement && name != Names::kUnknown && placement->Of(name, names_);
+    if (!known) lines.insert({key, ask.name});
+  }
+  if (asks.keys() + keys.size() > kMostKeys) return {model::Refusal::kTooManyKeys, {}, {}, {kMostKeys}};
+  if (asks.lines() + lines.size() > kMostLines) return {model::Refusal::kTooManyPlaces, {}, {}, {kMostLines}};
+  return {};
 }
 
 void Core::RecordAsks(AttemptId id, const std::vector<model::Ask>& asks) {

@@ -10,6 +10,7 @@
 namespace fairlead::scheduler::yarn_fair {
 
 namespace ms = model::scheduler;
+using model::Refusal;
 
 namespace {
 
@@ -43,58 +44,34 @@ const Attempt* Core::CurrentAttempt(uint32_t app) const {
   return AppAlive(app) && apps_[app].current != kNone ? &attempts_[apps_[app].current] : nullptr;
 }
 
-bool Core::RejectApp(const ms::AppAdded& event, std::string reason) {
-  Emit(ms::AppRejected{event.app, std::move(reason)});
-  return false;
-}
-
 void Core::Apply(const ms::AppAdded& event) {
   const std::string name = model::ToString(event.id);
   std::string queue_name = event.queue;
   if (event.place && !event.recovering) {
     Placed placed = Place(event.queue, event.user, event.groups);
-    if (!placed.error.empty()) {
-      RejectApp(event, placed.error);
-      return Fail("YarnException", placed.error);
-    }
-    if (!placed.queue) {
-      RejectApp(event, "Reject application " + name + " submitted by user " + event.user +
-                           " application rejected by placement rules.");
-      return;
-    }
+    if (placed.refused) return Emit(ms::CallRefused{event.token, std::move(placed.refused)});
+    if (!placed.queue) return Refuse(event.token, Refusal::kNotPlaced);
     queue_name = *placed.queue;
   }
   QueueLookup found = GetLeaf(queue_name, true, event.app.value);
-  if (!found.invalid_name.empty()) {
-    RejectApp(event, found.invalid_name);
-    return Fail("InvalidQueueNameException", found.invalid_name);
-  }
+  if (!found.invalid_name.empty()) return Refuse(event.token, Refusal::kBadQueueName, {queue_name, found.invalid_name});
   if (found.id == kNone && event.recovering) found = GetLeaf("root.recovery", true, event.app.value);
-  if (found.id == kNone) {
-    RejectApp(event, queue_name + " is not a leaf queue");
-    return;
-  }
+  if (found.id == kNone) return Refuse(event.token, Refusal::kNotALeaf, {queue_name});
   Queue& queue = queues_[found.id];
-  std::string refusal;
-  if (!event.recovering && !MaySubmit(queue.name, event.user, event.groups)) {
-    refusal = "User " + event.user + " does not have permission to submit " + name + " to queue " + queue.name;
-  } else if (!event.recovering) {
+  if (!event.recovering) {
     const std::string zero = ZeroTypeAsked(event.master_asks, found.id);
-    if (!zero.empty()) {
-      refusal = "Cannot submit application " + name + " to queue " + queue.name +
-                " because it has zero amount of resource for a requested resource: " + zero;
+    const bool may = MaySubmit(queue.name, event.user, event.groups);
+    if (!may || !zero.empty()) {
+      queue.assigned.erase(event.app.value);
+      return may ? Refuse(event.token, Refusal::kQueueLacksType, {name, queue.name, zero})
+                 : Refuse(event.token, Refusal::kUserAccess, {event.user, name, queue.name});
     }
-  }
-  if (!refusal.empty()) {
-    RejectApp(event, refusal);
-    queue.assigned.erase(event.app.value);
-    return;
   }
   if (apps_.size() <= event.app.value) apps_.resize(event.app.value + size_t{1});
   App& app = apps_[event.app.value];
   app = {true, event.id, event.user, event.groups, found.id, event.unmanaged, kNone};
   app_ids_[event.id] = event.app.value;
-  Emit(ms::AppAccepted{event.app, queue.name, CanRun(found.id, event.user)});
+  Emit(ms::AppAccepted{event.app, queue.name, CanRun(found.id, event.user), event.token});
 }
 
 AttemptId Core::NewAttempt(uint32_t app, int32_t number, QueueId queue) {
@@ -257,45 +234,46 @@ void Core::FreeIfUnpinned(AttemptId id) {
 }
 
 void Core::Apply(const ms::AppMoved& event) {
-  std::string moved_to;
-  const std::string error = MoveApp(event.app.value, event.queue, moved_to);
-  Emit(ms::MoveAnswered{event.app, event.token, moved_to, error});
+  if (model::Refused refused = MoveApp(event.app.value, event.queue)) {
+    return Emit(ms::CallRefused{event.token, std::move(refused)});
+  }
+  Emit(ms::MoveAnswered{event.app, event.token, queues_[apps_[event.app.value].queue].name});
 }
 
-/// FairScheduler.moveApplication: empty, or why not.
-std::string Core::MoveApp(uint32_t app_index, const std::string& queue, std::string& moved_to) {
-  if (!AppAlive(app_index)) return "App to be moved is not found.";
+/// FairScheduler.moveApplication: nothing, or why not.
+model::Refused Core::MoveApp(uint32_t app_index, const std::string& queue) {
+  if (!AppAlive(app_index)) return {Refusal::kMoveUnknownApplication, {}, {}, {}};
   App& app = apps_[app_index];
-  const std::string name = model::ToString(app.id);
   if (app.current == kNone || attempts_[app.current].stopped) {
-    return "Application " + name + " is stopped and can't be moved!";
+    return {Refusal::kMoveStopped, {model::ToString(app.id)}, {}, {}};
   }
   const QueueId to = GetLeaf(queue, false, kNone).id;
-  if (to == kNone) return "Target queue " + queue + " not found or is not a leaf queue.";
-  moved_to = queues_[to].name;
-  if (to == app.queue) return "";
+  if (to == kNone) return {Refusal::kMoveToNoLeaf, {queue}, {}, {}};
+  if (to == app.queue) return {};
   const Attempt& attempt = attempts_[app.current];
-  std::string error;
-  if (attempt.runnable) error = MoveViolates(attempt, app.queue, to);
-  if (error.empty()) error = ExecuteMove(app, to);
-  if (!error.empty()) moved_to.clear();
-  return error;
+  if (attempt.runnable) {
+    if (model::Refused refused = MoveViolates(attempt, app.queue, to)) return refused;
+    // executeMove asks once more, with the user's limit.
+    if (!CanRun(to, app.user)) return {Refusal::kMoveNotRunnable, {model::ToString(app.id)}, {}, {}};
+  }
+  ExecuteMove(app, to);
+  return {};
 }
 
 /// verifyMoveDoesNotViolateConstraints: every queue below the common ancestor needs a free slot and room.
-std::string Core::MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const {
+model::Refused Core::MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const {
   const QueueId common = CommonAncestor(from, to);
   const std::string& target = queues_[to].name;
   for (QueueId at = to; at != common && at != kNone; at = queues_[at].parent) {
     const Queue& queue = queues_[at];
     if (queue.NumRunnable() == queue.max_running) {
-      return "Moving to queue " + target + " would violate queue maxRunningApps constraints on queue " + queue.name;
+      return {Refusal::kMoveQueueFull, {target, queue.name}, {}, {}};
     }
     if (!(queue.used + attempt.used).FitsIn(queue.max_share)) {
-      return "Moving to queue " + target + " would violate queue maxShare constraints on queue " + queue.name;
+      return {Refusal::kMoveQueueMaximum, {target, queue.name}, {}, {}};
     }
   }
-  return "";
+  return {};
 }
 
 QueueId Core::CommonAncestor(QueueId a, QueueId b) const {
@@ -308,14 +286,11 @@ QueueId Core::CommonAncestor(QueueId a, QueueId b) const {
 }
 
 /// FairScheduler.executeMove.
-std::string Core::ExecuteMove(App& app, QueueId to) {
+void Core::ExecuteMove(App& app, QueueId to) {
   const AttemptId id = app.current;
   const QueueId from = app.queue;
   const bool was_runnable = attempts_[id].runnable;
   const bool now_runnable = CanRun(to, app.user);
-  if (was_runnable && !now_runnable) {
-    return "Should have already verified that app " + model::ToString(app.id) + " would be runnable in new queue";
-  }
   RemoveFromLeaf(id);
   if (was_runnable) {
     UntrackRunnable(id);
@@ -331,7 +306,6 @@ std::string Core::ExecuteMove(App& app, QueueId to) {
   }
   if (now_runnable) TrackRunnable(id);
   if (was_runnable) StartWaitingAfterRemoval(id, from);
-  return "";
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -151,6 +151,7 @@ void Asks::Put(Placement& placement, const Line& line, bool give_back, Names& na
     return;
   }
   names.AddUse(line.name);
+  ++lines_;
   const int32_t slot = placement.requests.Insert(line.name, names.Hash(line.name), request);
   if (line.name == Names::kAny) placement.any_slot = slot;
 }
@@ -180,6 +181,7 @@ void Asks::Decrement(Placement& placement, NameId name, Names& names) {
   const int32_t slot = placement.SlotOf(name, names);
   if (--placement.requests.at(slot).count != 0) return;
   placement.requests.Remove(slot);
+  --lines_;
   if (name == Names::kAny) placement.any_slot = -1;
   names.Release(name);
 }
@@ -192,6 +194,7 @@ void Asks::Deactivate(const RequestKey& key) {
 
 void Asks::RemovePlacement(int32_t slot, Names& names) {
   placements_.at(slot).requests.ForEach([&](NameId name, const Request&) { names.Release(name); });
+  lines_ -= placements_.at(slot).requests.size();
   placements_.Remove(slot);
 }
 

@@ -111,6 +111,8 @@ class Asks {
   const std::vector<ActiveKey>& active() const { return active_; }
   const Placement& placement(int32_t slot) const { return placements_.at(slot); }
   bool empty() const { return placements_.empty(); }
+  size_t keys() const { return placements_.size(); }
+  size_t lines() const { return lines_; }
   /// nullptr when the key has no lines.
   const Placement* Find(const RequestKey& key) const;
 
@@ -132,6 +134,7 @@ class Asks {
   void Deactivate(const RequestKey& key);
   void RemovePlacement(int32_t slot, Names& names);
 
+  size_t lines_ = 0;
   std::vector<ActiveKey> active_;
   java::ConcurrentMap<RequestKey, Placement> placements_;
   std::vector<ActiveKey> activated_;  // by the running Update, merged at its end

@@ -100,17 +100,15 @@ void Core::FinishEvent() {
   new_masters_.clear();
 }
 
-void Core::Fail(const char* exception, std::string message) { Emit(ms::CallFailed{exception, std::move(message)}); }
-
 void Core::Apply(const ms::Pass& event) { RunPass(event.kind); }
 
-void Core::Apply(const ms::AppPriority&) {
-  Fail("YarnException", "Update application priority is not supported in Fair Scheduler");
+void Core::Refuse(uint64_t token, model::Refusal why, std::vector<std::string> names) {
+  Emit(ms::CallRefused{token, {why, std::move(names), {}, {}}});
 }
 
-void Core::Apply(const ms::ContainerResized& event) {
-  Emit(ms::ResizeAnswered{event.container, event.token, {}, "containers keep their size under yarn-fair"});
-}
+void Core::Apply(const ms::AppPriority& event) { Refuse(event.token, model::Refusal::kPriorityIsFixed); }
+
+void Core::Apply(const ms::ContainerResized& event) { Refuse(event.token, model::Refusal::kResizeFixed); }
 
 Resources Core::FreeOf(model::NodeIndex node) const {
   return node.value < nodes_.size() ? nodes_[node.value].unallocated : Resources{};

@@ -54,7 +54,7 @@ class Core final : public YarnFairScheduler {
   };
   struct Placed {
     std::optional<std::string> queue;  // nullopt: no rule took it
-    std::string error;                 // YarnException's message
+    model::Refused refused;            // a rule threw
   };
   struct KillTask {
     int64_t at_ms;
@@ -95,7 +95,7 @@ class Core final : public YarnFairScheduler {
   void Emit(T&& effect) {
     out_->emplace_back(std::forward<T>(effect));
   }
-  void Fail(const char* exception, std::string message);
+  void Refuse(uint64_t token, model::Refusal why, std::vector<std::string> names = {});
 
   // queues.cc
   QueueLookup GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady, uint32_t app);
@@ -159,15 +159,14 @@ class Core final : public YarnFairScheduler {
   void StartFrom(const std::vector<std::vector<AttemptId>>& lists, size_t most);
 
   // applications.cc
-  bool RejectApp(const model::scheduler::AppAdded& event, std::string reason);
   void AddToLeaf(AttemptId id, bool runnable, bool charge = true);
   bool RemoveFromLeaf(AttemptId id);
   AttemptId NewAttempt(uint32_t app, int32_t number, QueueId queue);
   void TakeOver(AttemptId from, AttemptId to);
   void FreeIfUnpinned(AttemptId id);
-  std::string MoveApp(uint32_t app, const std::string& queue, std::string& moved_to);
-  std::string MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const;
-  std::string ExecuteMove(App& app, QueueId to);
+  model::Refused MoveApp(uint32_t app, const std::string& queue);
+  model::Refused MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const;
+  void ExecuteMove(App& app, QueueId to);
   QueueId CommonAncestor(QueueId a, QueueId b) const;
   Attempt* CurrentAttempt(uint32_t app);
   const Attempt* CurrentAttempt(uint32_t app) const;
@@ -176,6 +175,7 @@ class Core final : public YarnFairScheduler {
 
   // allocate.cc
   std::string ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const;
+  model::Refused TooMuchAsked(const Asks& asks, const std::vector<model::Ask>& wanted) const;
   void RecordAsks(AttemptId attempt, const std::vector<model::Ask>& asks);
   void UpdateAsks(AttemptId attempt, std::vector<Asks::Line> lines, bool give_back);
   void UpdateBlacklist(Attempt& attempt, const model::scheduler::Allocate& event);

@@ -51,7 +51,7 @@ Core::Placed Core::Place(const std::string& queue, const std::string& user,
                          const std::vector<std::string>& groups) const {
   for (const model::PlacementRule& rule : settings_.rules) {
     Placed placed = PlaceBy(rule, queue, user, groups);
-    if (placed.queue || !placed.error.empty()) return placed;
+    if (placed.queue || placed.refused) return placed;
   }
   return {};
 }
@@ -70,7 +70,7 @@ Core::Placed Core::PlaceBy(const model::PlacementRule& rule, const std::string& 
                            const std::vector<std::string>& groups) const {
   if (rule.name == "specified") {
     if (!ValidQueueName(queue)) {
-      return {std::nullopt, "Application submitted by user " + user + "with illegal queue name '" + queue + "'."};
+      return {std::nullopt, {model::Refusal::kBadPlacement, {user, queue}, {}, {}}};
     }
     if (queue == "default") return {};
     return IfUsable(rule, AssureRoot(queue));
@@ -83,7 +83,7 @@ Core::Placed Core::PlaceBy(const model::PlacementRule& rule, const std::string& 
     return PlaceUnderParent(rule, CleanName(user), queue, user, groups);
   }
   if (rule.name == "reject") return {};
-  if (groups.empty()) return {std::nullopt, "No groups returned for user " + user};
+  if (groups.empty()) return {std::nullopt, {model::Refusal::kNoGroups, {user}, {}, {}}};
   if (rule.name == "primaryGroup") return PlaceUnderParent(rule, CleanName(groups.front()), queue, user, groups);
   return PlaceBySecondaryGroup(rule, queue, user, groups);
 }

@@ -132,7 +132,7 @@ void Core::Load(Settings settings, const std::vector<std::pair<std::string, Acce
   MarkSteady();
   for (const std::string& name : removed) {
     const QueueId id = FindQueue(name);
-    if (id == kNone) return Fail("NullPointerException", "queue " + name + " was configured but never made");
+    if (id == kNone) return Emit(model::scheduler::ReloadCutShort{name});
     queues_[id].dynamic = true;
   }
   ApplyChildDefaults();
@@ -173,6 +173,9 @@ void Core::ApplyChildDefaults() {
   }
 }
 
-void Core::Apply(const model::scheduler::QueuesReloaded& event) { Load(Read(event.tree), ReadAcls(event.tree)); }
+void Core::Apply(const model::scheduler::QueuesReloaded& event) {
+  Load(Read(event.tree), ReadAcls(event.tree));
+  Emit(model::scheduler::ReloadAnswered{event.token});
+}
 
 }  // namespace fairlead::scheduler::yarn_fair

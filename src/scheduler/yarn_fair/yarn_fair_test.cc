@@ -168,7 +168,7 @@ class Cluster {
   void AddNode(uint32_t n, int64_t mb, int64_t vcores) {
     Send(ms::NodeAdded{{n}, "n" + std::to_string(n), 1, "/r" + std::to_string(n % 2), Resources::Of(mb, vcores), {}});
   }
-  /// Gives the queue, or "rejected: why".
+  /// Gives the queue, or "refused: why".
   std::string AddApp(uint32_t a, const std::string& queue, const std::string& user = "u", bool place = false,
                      bool unmanaged = true, std::vector<std::string> groups = {}) {
     ms::AppAdded added;
@@ -180,7 +180,7 @@ class Cluster {
     added.place = place;
     added.unmanaged = unmanaged;
     const EffectSink out = Send(added);
-    if (const auto* rejected = std::get_if<ms::AppRejected>(&out.at(0))) return "rejected: " + rejected->reason;
+    if (const auto* refused = std::get_if<ms::CallRefused>(&out.at(0))) return "refused: " + ToString(refused->refused);
     Send(ms::AttemptAdded{{a}, 1, false});
     return std::get<ms::AppAccepted>(out.at(0)).queue;
   }
@@ -280,8 +280,8 @@ TEST(YarnFair, AccessListsAdmitOnQueueOrAbove) {
   EXPECT_EQ(cluster.AddApp(0, "root.a", "bob"), "root.a");
   EXPECT_EQ(cluster.AddApp(1, "root.a", "eve", false, true, {"people", "staff"}), "root.a");
   EXPECT_EQ(cluster.AddApp(2, "root.a", "admin"), "root.a");
-  EXPECT_THAT(cluster.AddApp(3, "root.a", "zed"), HasSubstr("does not have permission"));
-  EXPECT_THAT(cluster.AddApp(4, "root.b", "bob"), HasSubstr("does not have permission"));
+  EXPECT_THAT(cluster.AddApp(3, "root.a", "zed"), HasSubstr("USER_ACCESS"));
+  EXPECT_THAT(cluster.AddApp(4, "root.b", "bob"), HasSubstr("USER_ACCESS"));
   EXPECT_EQ(cluster.AddApp(5, "root.b", "admin"), "root.b");
   tree.queues[0].submit_acl->everybody = true;
   cluster.Send(ms::QueuesReloaded{tree});
@@ -300,8 +300,8 @@ TEST(YarnFair, PlacementRulesInOrder) {
   EXPECT_EQ(cluster.AddApp(0, "a", "bob", true, true, {"g"}), "root.a");
   EXPECT_EQ(cluster.AddApp(1, "nowhere", "bob", true, true, {"g", "staff"}), "root.staff");
   EXPECT_EQ(cluster.AddApp(2, "default", "b.ob", true, true, {"g"}), "root.p.b_dot_ob");
-  EXPECT_THAT(cluster.AddApp(3, ".bad", "bob", true, true, {"g"}), HasSubstr("illegal queue name"));
-  EXPECT_THAT(cluster.AddApp(4, "default", "bob", true, true, {}), HasSubstr("No groups"));
+  EXPECT_THAT(cluster.AddApp(3, ".bad", "bob", true, true, {"g"}), HasSubstr("BAD_PLACEMENT"));
+  EXPECT_THAT(cluster.AddApp(4, "default", "bob", true, true, {}), HasSubstr("NO_GROUPS"));
 }
 
 TEST(YarnFair, WhyNamesTheBindingReason) {
@@ -372,9 +372,9 @@ TEST(YarnFair, WhyFollowsTheOrderOfThePass) {
 TEST(YarnFair, HostileInputLeavesTheOthersAlone) {
   Cluster cluster;
   cluster.AddNode(0, 8192, 8);
-  EXPECT_THAT(cluster.AddApp(0, "root..x"), HasSubstr("rejected"));
-  EXPECT_THAT(cluster.AddApp(1, " "), HasSubstr("rejected"));
-  EXPECT_THAT(cluster.AddApp(2, ""), HasSubstr("rejected"));
+  EXPECT_THAT(cluster.AddApp(0, "root..x"), HasSubstr("refused"));
+  EXPECT_THAT(cluster.AddApp(1, " "), HasSubstr("refused"));
+  EXPECT_THAT(cluster.AddApp(2, ""), HasSubstr("refused"));
   EXPECT_EQ(cluster.AddApp(3, std::string("root.\xff\x01\"'<>")), std::string("root.\xff\x01\"'<>"));
   EXPECT_EQ(cluster.AddApp(4, "root.a"), "root.a");
   cluster.Ask(3, 1, INT64_MAX, INT64_MAX, INT32_MAX);
@@ -396,25 +396,45 @@ TEST(YarnFair, HostileInputLeavesTheOthersAlone) {
   EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
 }
 
-TEST(YarnFair, MillionsOfKeysInOneCallStayCheap) {
+TEST(YarnFair, KeysAndLinesOfOneApplicationAreBounded) {
   Cluster cluster;
   cluster.AddNode(0, 8192, 8);
   cluster.AddApp(0, "root.a");
   ms::Allocate call;
   call.app = {0};
+  const auto refused = [&] {
+    const EffectSink out = cluster.Send(call);
+    const auto* effect = std::get_if<ms::CallRefused>(&out.at(0));
+    return effect ? effect->refused.why : model::Refusal::kNone;
+  };
+  model::Ask ask;
+  ask.name = "*";
+  ask.capability = Resources::Of(1024, 1);
+  ask.count = 1;
   for (int32_t i = 0; i < 200'000; ++i) {
-    model::Ask ask;
     ask.priority = 200'000 - i;
-    ask.name = "*";
-    ask.capability = Resources::Of(1024, 1);
-    ask.count = 1;
     call.asks.push_back(ask);
   }
-  cluster.Send(call);
+  EXPECT_EQ(refused(), model::Refusal::kTooManyKeys);
+  EXPECT_TRUE(cluster.core().Why({0}, {}).empty());
+  for (size_t i = 0; i < call.asks.size(); ++i) call.asks[i].name = i == 0 ? "*" : "h" + std::to_string(i);
+  for (model::Ask& one : call.asks) one.priority = 1;
+  EXPECT_EQ(refused(), model::Refusal::kTooManyPlaces);
+  call.asks.resize(4'096);
+  for (size_t i = 0; i < call.asks.size(); ++i) call.asks[i].priority = static_cast<int32_t>(4'096 - i);
+  for (model::Ask& one : call.asks) one.name = "*";
+  EXPECT_EQ(refused(), model::Refusal::kNone);
+  EXPECT_EQ(refused(), model::Refusal::kNone) << "the same again replaces what is there";
+  ms::Allocate one_more = call;
+  one_more.asks.resize(1);
+  one_more.asks[0].priority = 5'000;
+  std::swap(call, one_more);
+  EXPECT_EQ(refused(), model::Refusal::kTooManyKeys);
+  std::swap(call, one_more);
   cluster.Update();
   EXPECT_EQ(Grants(cluster.Beat(0)), 1U);
-  for (model::Ask& ask : call.asks) ask.count = 0;
-  cluster.Send(call);
+  for (model::Ask& gone : call.asks) gone.count = 0;
+  EXPECT_EQ(refused(), model::Refusal::kNone);
   EXPECT_TRUE(cluster.core().Why({0}, {}).empty());
 }
 

@@ -69,6 +69,10 @@ void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
   };
 }
 
+void KeepQueues(Daemon& daemon, const std::string& why) {
+  daemon.log->Error("the changed allocation file is refused; the queues stay", {{"reason", why}});
+}
+
 /// Takes a changed allocation file into use; a bad one keeps what is there (AllocationFileLoaderService).
 void WatchQueues(Daemon& daemon) {
   if (daemon.allocation_file.empty()) return;
@@ -79,10 +83,11 @@ void WatchQueues(Daemon& daemon) {
       base::Result<model::QueueTree> queues = daemon.manager->options().read_queues();
       if (queues.ok()) {
         daemon.log->Info("the allocation file has changed", {{"file", daemon.allocation_file}});
-        daemon.manager->ReloadQueues(std::move(*queues));
+        daemon.manager->ReloadQueues(std::move(*queues), [&daemon](const auto& refused) {
+          if (refused) KeepQueues(daemon, refused->message);
+        });
       } else {
-        daemon.log->Error("the changed allocation file is refused; the queues stay",
-                          {{"reason", queues.error().message}});
+        KeepQueues(daemon, queues.error().message);
       }
     }
     WatchQueues(daemon);

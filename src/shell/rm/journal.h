@@ -22,8 +22,11 @@
 
 namespace fairlead::shell {
 
+/// Grows when events or effects change in a way that older journals cannot be replayed with.
+inline constexpr int32_t kJournalFormat = 2;
+
 struct JournalHeader {
-  int32_t format = 1;
+  int32_t format = kJournalFormat;
   std::string core;           // "rm"
   std::string build;          // version that wrote it
   std::string configuration;  // the core's configuration, encoded by base/codec.h

@@ -43,7 +43,7 @@ JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& 
   for (const auto& [key, raw] : conf.Explicit()) {
     if (key != kAllocationFileKey) configuration.keys[key] = conf.Find(key).value_or(raw);
   }
-  configuration.queues = settings.manager.queues;
+  configuration.queues = settings.manager.core.queues;
   JournalHeader header;
   header.core = "rm";
   header.build = build;
@@ -58,6 +58,11 @@ uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
 }
 
 base::Result<ReplayResult> ReplayRm(const Journal& journal) {
+  if (journal.header.format != kJournalFormat) {
+    return base::Error{"this journal has format " + std::to_string(journal.header.format) +
+                       ", and this release replays " + std::to_string(kJournalFormat) +
+                       ": replay it with the release that wrote it, " + journal.header.build};
+  }
   if (journal.header.core != "rm") return base::Error{"this is a journal of '" + journal.header.core + "', not of rm"};
   auto settings = SettingsOf(journal);
   if (!settings) return settings.error();

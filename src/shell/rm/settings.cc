@@ -242,10 +242,9 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
-  manager.core.queues = queues;
-  manager.queues = std::move(queues);
+  manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
-                         same = manager.queues]() -> base::Result<model::QueueTree> {
+                         same = manager.core.queues]() -> base::Result<model::QueueTree> {
     if (file.empty()) return same;
     return ReadQueues(form, file);
   };

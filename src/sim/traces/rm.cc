@@ -246,7 +246,7 @@ void RmFollower::Answer(const mr::LaunchMaster& effect) {
   batch_.push_back(std::move(call));
 }
 
-void RmFollower::Answer(const mr::CallRefused& effect) { Fail(effect.exception + ": " + effect.message); }
+void RmFollower::Answer(const mr::CallRefused& effect) { Fail(ToString(effect.refused)); }
 
 // Nodes.
 
@@ -295,7 +295,7 @@ void RmFollower::On(const ms::NodeUpdated& event) {
 
 void RmFollower::On(const ms::AppAdded& event) {
   mr::Submit call;
-  call.call = ++calls_;
+  call.call = event.token;
   call.submission.id = event.id;
   call.submission.user = event.user;
   call.submission.groups = event.groups;

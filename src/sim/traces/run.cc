@@ -19,7 +19,8 @@ constexpr int64_t kStuckMs = 3'600'000;
 // ContainerExitStatus.
 constexpr int32_t kAborted = -100;
 constexpr int32_t kPreempted = -102;
-constexpr int64_t kTimestamp = 1;  // of application ids
+constexpr int64_t kTimestamp = 1;                    // of application ids
+constexpr uint64_t kSubmission = uint64_t{1} << 61;  // in tokens of AppAdded, beside the index
 constexpr uint64_t kStepsPerReport = 1 << 14;
 
 /// Looked at between two steps of prefetching; tens of thousands of instructions.
@@ -328,6 +329,7 @@ void TraceRun::Arrive() {
   added.place = false;
   added.submitted = {now_ms_};
   added.master_asks = {MasterAsk()};
+  added.token = kSubmission | app;
   events_.push_back(std::move(added));
   job->ideal_ms = IdealMs(job->trace);
   jobs_.push_back(std::move(job));
@@ -362,16 +364,16 @@ void TraceRun::On(const ms::AppAccepted& effect) {
   recorder_.Wanted(job.queue, setup_.master_size, 1);
 }
 
-void TraceRun::On(const ms::AppRejected& effect) {
+void TraceRun::On(const ms::CallRefused& effect) {
+  const std::string why = ToString(effect.refused);
+  const bool submission = (effect.token & kSubmission) != 0;
+  const uint64_t app = effect.token - kSubmission;
   if (result_.first_problem.empty()) {
-    result_.first_problem = "job " + jobs_[effect.app.value]->trace.name + " was rejected: " + effect.reason;
+    result_.first_problem = submission ? "job " + jobs_[app]->trace.name + " was rejected: " + why : why;
   }
+  if (!submission) return;
   ++result_.rejected;
-  jobs_[effect.app.value].reset();
-}
-
-void TraceRun::On(const ms::CallFailed& effect) {
-  if (result_.first_problem.empty()) result_.first_problem = effect.exception + ": " + effect.message;
+  jobs_[app].reset();
 }
 
 model::ContainerId TraceRun::IdOf(uint32_t app, const Job& job, uint32_t sequence) const {

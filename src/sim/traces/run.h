@@ -111,11 +111,10 @@ class TraceRun {
   void Unfinished();
 
   void On(const model::scheduler::AppAccepted& effect);
-  void On(const model::scheduler::AppRejected& effect);
   void On(const model::scheduler::Granted& effect);
   void On(const model::scheduler::Finished& effect);
   void On(const model::scheduler::AllocateAnswered& effect);
-  void On(const model::scheduler::CallFailed& effect);
+  void On(const model::scheduler::CallRefused& effect);
   template <class Other>
   void On(const Other&) {}
 

@@ -72,7 +72,7 @@ void SchedulerTarget::On(const ms::Granted& effect) {
 }
 
 void SchedulerTarget::On(const ms::AllocateAnswered& effect) {
-  if (effect.token == 0) return;  // the rm core's own ask
+  if (effect.token == ms::MasterToken(effect.app)) return;
   App& app = apps_[effect.app.value];
   if (!app.granted.empty()) told_.push_back(ms::Acquired{effect.app, std::exchange(app.granted, {})});
 }
@@ -119,6 +119,7 @@ void SchedulerTarget::StartAttempt(uint32_t index) {
   told_.push_back(ms::AttemptAdded{{index}, app.attempt, false});
   ms::Allocate ask;
   ask.app = {index};
+  ask.token = ms::MasterToken(ask.app);
   ask.asks = app.master_asks;
   told_.push_back(std::move(ask));
 }
