@@ -16,8 +16,6 @@ std::string_view EnumName(Refusal refusal) {
       return "LABELS_OFF";
     case Refusal::kBadCount:
       return "BAD_COUNT";
-    case Refusal::kBadAffinity:
-      return "BAD_AFFINITY";
     case Refusal::kEmptySize:
       return "EMPTY_SIZE";
     case Refusal::kNegativeAmount:

@@ -20,7 +20,6 @@ enum class Refusal : uint8_t {
   kNoAskAnywhere,    // -
   kLabelsOff,        // -
   kBadCount,         // place; numbers: count
-  kBadAffinity,      // -
   kEmptySize,        // sizes: asked
   kNegativeAmount,   // type; sizes: asked
   kAboveMaximum,     // type; sizes: asked, maximum now, configured maximum

@@ -35,12 +35,8 @@ struct Ask {
   Resources capability;
   int32_t count = 0;
   std::string label;  // node label expression, empty: none
-  int64_t gang =
-      0;  // not 0: granted together with everything the application asks for under this number, or not at all
-  int32_t max_per_node = 0;      // not 0: at most so many of these on one node (anti-affinity)
-  int32_t beside_priority = -1;  // not -1: only on nodes that run a container of the application of this priority
-  FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label, gang, max_per_node,
-            beside_priority)
+  int64_t gang = 0;   // not 0: granted with everything the application asks for under this number, or not at all
+  FL_FIELDS(priority, allocation_request_id, name, relax_locality, capability, count, label, gang)
   friend bool operator==(const Ask&, const Ask&) = default;
 };
 

@@ -84,14 +84,6 @@ class Scheduler {
 
   virtual View GetView() const = 0;
 
-  /// The end of the container will be told soon: asks for what that touches to be brought into the cache. Called with
-  /// `step` 0 to kPrefetchSteps - 1, some time apart, each for what the one before has brought. Decides nothing.
-  virtual void Prefetch(const model::ContainerId& container, int step) const {
-    static_cast<void>(container);
-    static_cast<void>(step);
-  }
-  static constexpr int kPrefetchSteps = 5;
-
   /// Every pending ask of `app` with the reason that binds it now: a dry pass of the placing code.
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
 };

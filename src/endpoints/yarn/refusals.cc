@@ -44,8 +44,6 @@ RemoteException ExceptionOf(const model::Refused& refused) {
               std::string(kAsks) + ", node label not enabled but request contains label expression"};
     case kBadCount:
       return InvalidAsk(": count " + about.number(0) + " at '" + about.name(0) + "'");
-    case kBadAffinity:
-      return InvalidAsk(": the limits beside other containers are negative");
     case kEmptySize:
       return InvalidAsk(": size " + about.size(0));
     case kNegativeAmount:

@@ -33,7 +33,6 @@ model::Refused Core::CheckAsks(const App& app, const ev::Allocate& event) const 
   for (const model::Ask& ask : event.asks) {
     if (Outlandish(ask)) return {Refusal::kBadCount, {ask.name.substr(0, kLongestName)}, {}, {ask.count}};
     if (ask.count == 0) continue;
-    if (ask.max_per_node < 0 || ask.beside_priority < -1) return {Refusal::kBadAffinity, {}, {}, {}};
     if (!ask.label.empty() && labels_.Find(ask.label) == kNone && static_cast<int64_t>(labels_.size()) >= kMostLabels) {
       return {Refusal::kTooManyLabels, {ask.label.substr(0, 64)}, {}, {kMostLabels}};
     }
@@ -113,38 +112,11 @@ bool Core::Excluded(const App& app, const Node& node) const {
          std::binary_search(app.blacklist.begin(), app.blacklist.end(), node.rack);
 }
 
-int32_t Core::CountOn(const App& app, uint32_t node, const Shape& shape) const {
-  const uint32_t slot = app_slots_[app.index.value];
-  int32_t count = 0;
-  for (uint32_t c = nodes_[node].first_container; c != kNone; c = containers_[c].node_next) {
-    count += containers_[c].app == slot && &shapes_[containers_[c].shape] == &shape ? 1 : 0;
-  }
-  return count;
-}
-
-bool Core::Barred(const App& app, uint32_t index, const Shape& shape) const {
-  if (Excluded(app, nodes_[index])) return true;
-  if (shape.max_per_node > 0 && CountOn(app, index, shape) >= shape.max_per_node) return true;
-  if (shape.beside_priority < 0) return false;
-  const uint32_t slot = app_slots_[app.index.value];
-  for (uint32_t c = nodes_[index].first_container; c != kNone; c = containers_[c].node_next) {
-    if (containers_[c].app == slot && containers_[c].priority == shape.beside_priority) return false;
-  }
-  return true;
-}
-
-/// A container started: requests that want to be beside one like it are tried again.
-void Core::WakeBeside(uint32_t slot) {
-  for (Want& want : apps_[slot].wants) {
-    if (want.park == Park::kAny && shapes_[want.shape].beside_priority >= 0) SetPark(slot, want, Park::kNo);
-  }
-}
-
 void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
   App& app = apps_[slot];
   if (!app.active) return;
   const Resources size = Normalized(ask.capability);
-  ShapeKey key{size, kNone, ask.max_per_node, ask.beside_priority};
+  ShapeKey key{size, kNone};
   if (ask.count == 0) {
     // Taking back what was never asked makes nothing.
     key.label = ask.label.empty() ? kNone : labels_.Find(ask.label);
@@ -153,7 +125,6 @@ void Core::ApplyAsk(uint32_t slot, const model::Ask& ask) {
     key.label = LabelFor(ask.label);
   }
   const uint32_t shape = ShapeFor(key);
-  app.has_affinity = app.has_affinity || ask.beside_priority >= 0;
   Want& want = WantFor(slot, ask, shape);
   if (want.gang != 0) {
     EnterGang(slot, want);
@@ -219,10 +190,10 @@ void Core::SetCount(App& app, Want& want, int32_t count) {
   if (want.count == 0) {
     want.since = now_;
     want.refusing_since = Instant::Max();
-    WaitFor(app, want.shape, 1);
+    WantShape(want.shape, 1);
   }
   want.count = count;
-  if (count == 0) WaitFor(app, want.shape, -1);
+  if (count == 0) WantShape(want.shape, -1);
   if (count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
 }
 
@@ -296,15 +267,6 @@ void Core::DropShape(uint32_t index) {
   if (--shape.uses > 0) return;
   shape_by_key_.erase(shape);
   spare_shapes_.push_back(index);
-}
-
-/// One request of the application more, or less, that waits for that shape.
-void Core::WaitFor(App& app, uint32_t shape, int change) {
-  WantShape(shape, change);
-  app.waiting_wants += change;
-  const uint32_t slot = app_slots_[app.index.value];
-  if (app.waiting_wants == 0) waiting_apps_.erase(slot);
-  if (change > 0 && app.waiting_wants == 1) waiting_apps_.insert(slot);
 }
 
 void Core::WantShape(uint32_t index, int change) {

@@ -110,7 +110,7 @@ void Core::On(const ev::ContainerRecovered& event) {
     if (event.resources[t] >= kLargestSum - cluster_used_[t]) return;
   }
   App& app = apps_[slot];
-  const uint32_t shape = ShapeFor({event.resources, kNone, 0, -1});
+  const uint32_t shape = ShapeFor({event.resources, kNone});
   const uint32_t index = AddContainer(slot, event.node.value, event.container, shape);
   containers_[index].priority = event.priority;
   containers_[index].acquired = true;

@@ -16,6 +16,7 @@
 #include "scheduler/fairlead/why.h"
 #include "scheduler/shared/free_index.h"
 #include "scheduler/shared/interner.h"
+#include "scheduler/shared/prefetcher.h"
 #include "scheduler/shared/tournament.h"
 
 // The state of the default profile: flat tables, entities by number, so that a fork is a copy of arrays.
@@ -46,16 +47,12 @@ inline constexpr int64_t kLargestSum = int64_t{1} << 46;
 inline constexpr int64_t kWeightOne = int64_t{1} << 16;
 inline constexpr int64_t kLargestWeight = int64_t{1} << 34;
 
-/// What makes requests interchangeable when a node is looked for: size, label, affinity to the application's own
-/// containers.
+/// What makes requests interchangeable when a node is looked for.
 struct ShapeKey {
   Resources size;
   uint32_t label = kNone;
-  int32_t max_per_node = 0;
-  int32_t beside_priority = -1;
   friend bool operator<(const ShapeKey& a, const ShapeKey& b) {
-    return std::tie(a.size.amount, a.label, a.max_per_node, a.beside_priority) <
-           std::tie(b.size.amount, b.label, b.max_per_node, b.beside_priority);
+    return std::tie(a.size.amount, a.label) < std::tie(b.size.amount, b.label);
   }
 };
 
@@ -112,8 +109,7 @@ struct App {
   bool active = false;  // has an attempt
   bool unmanaged = false;
   bool needs_master = false;
-  bool has_affinity = false;  // some request wants to be beside others
-  bool starting = false;      // stands in the leaf's `starting` order
+  bool starting = false;  // stands in the leaf's `starting` order
   AppIndex index;
   uint32_t leaf = 0;
   uint32_t slot = kNone;  // in the leaf's order
@@ -128,7 +124,6 @@ struct App {
   std::vector<Want> wants;  // in order of serving
   int64_t next_sequence = 0;
   model::ApplicationId id;
-  int32_t waiting_wants = 0;  // requests that wait for something
   uint32_t user = 0;
   Resources master_used;
   std::vector<uint32_t> blacklist;  // host and rack names, sorted
@@ -270,7 +265,7 @@ struct Spot {
 struct Relaxed {
   bool room = false;   // as if a new node had come, at none of the named places
   bool holds = false;  // as if no room were kept for anybody
-  bool bars = false;   // as if the application excluded nothing and had no affinity
+  bool bars = false;   // as if the application excluded nothing
   bool place = false;  // as if any place would do
 };
 
@@ -281,7 +276,7 @@ struct Limit {
   uint32_t queue = kNone;
 };
 
-class Core : public Scheduler {
+class Core : public Scheduler, public Prefetcher {
  public:
   explicit Core(const FairleadConfig& config) : Core(config, true) {}
 
@@ -417,7 +412,6 @@ class Core : public Scheduler {
   uint32_t LabelFor(std::string_view label);
   void UseShape(uint32_t shape) { ++shapes_[shape].uses; }
   void DropShape(uint32_t shape);
-  void WaitFor(App& app, uint32_t shape, int change);
   void WantShape(uint32_t shape, int change);
   void BlockShape(uint32_t shape);
   void UnblockShape(uint32_t shape);
@@ -426,11 +420,6 @@ class Core : public Scheduler {
   void OfferNode(uint32_t shape, uint32_t node);
   void ForgetBlocked(uint64_t classes);
   bool Excluded(const App& app, const Node& node) const;
-  /// The node is excluded for the application, or its affinity speaks against it. O(containers of the node) with
-  /// affinity, else O(log exclusions).
-  bool Barred(const App& app, uint32_t node, const Shape& shape) const;
-  int32_t CountOn(const App& app, uint32_t node, const Shape& shape) const;
-  void WakeBeside(uint32_t slot);
 
   // nodes.cc
   void EnterIndexes(uint32_t node);
@@ -583,10 +572,9 @@ class Core : public Scheduler {
   std::vector<uint32_t> app_slots_;  // by AppIndex
   std::vector<App> apps_;
   std::vector<uint32_t> spare_apps_;
-  std::set<uint32_t> waiting_apps_;  // slots of those with requests that wait for something
-  std::vector<Node> nodes_;          // by NodeIndex
-  std::vector<Place> places_;        // by name number
-  std::vector<Waiter> waiters_;      // by the numbers in places_ and wants
+  std::vector<Node> nodes_;      // by NodeIndex
+  std::vector<Place> places_;    // by name number
+  std::vector<Waiter> waiters_;  // by the numbers in places_ and wants
   /// Of each waiter. A node that got room looks at all that stand at its rack, of which few wait at the time: these
   /// bytes stay in the cache.
   std::vector<WaitsFor> waits_for_;

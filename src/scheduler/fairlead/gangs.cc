@@ -72,8 +72,7 @@ std::vector<std::pair<uint64_t, uint32_t>> Core::PlanGang(const App& app, int64_
       const uint32_t node = partition.nodes[at];
       if (!Fits(app, node, shape)) continue;
       Resources& taken = planned[node];
-      int32_t beside = shape.max_per_node > 0 ? shape.max_per_node - CountOn(app, node, shape) : left;
-      while (left > 0 && beside-- > 0 && (taken + shape.size).FitsIn(Free(nodes_[node]))) {
+      while (left > 0 && (taken + shape.size).FitsIn(Free(nodes_[node]))) {
         taken += shape.size;
         plan.emplace_back(member->serial, node);
         --left;

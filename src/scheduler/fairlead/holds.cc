@@ -61,7 +61,7 @@ bool Core::MayHold(const App& app, const Want& want, uint32_t index) const {
   const Node& node = nodes_[index];
   const Shape& shape = shapes_[want.shape];
   if (!Open(node) || !node.holds.empty() || !shape.size.FitsIn(node.capacity)) return false;
-  if (!HasLabel(index, shape.label) || Barred(app, index, shape)) return false;
+  if (!HasLabel(index, shape.label) || Excluded(app, nodes_[index])) return false;
   if (want.relax_any) return true;
   return std::any_of(want.lines.begin(), want.lines.end(), [&](const Line& line) {
     return line.count > 0 && (line.name == node.host || (line.name == node.rack && line.relax));

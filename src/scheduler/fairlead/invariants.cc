@@ -64,8 +64,6 @@ std::string Core::BookErrors() const {
     if (app_used[slot] != app.used) return name + ": usage";
     if (app_masters[slot] != app.master_used) return name + ": master's usage";
     if (pending != app.pending) return name + ": pending";
-    const auto waiting = std::count_if(app.wants.begin(), app.wants.end(), [](const Want& w) { return w.count > 0; });
-    if (waiting != app.waiting_wants || (waiting > 0) != waiting_apps_.contains(slot)) return name + ": waiting";
     up(demand, app.leaf, pending);
     if (!app.runnable) continue;
     ++user_running[app.user];

@@ -177,7 +177,7 @@ void Core::ForgetWaiter(const Want& want) {
 
 bool Core::Fits(const App& app, uint32_t index, const Shape& shape) const {
   const Node& node = nodes_[index];
-  return Open(node) && shape.size.FitsIn(Free(node)) && HasLabel(index, shape.label) && !Barred(app, index, shape);
+  return Open(node) && shape.size.FitsIn(Free(node)) && HasLabel(index, shape.label) && !Excluded(app, nodes_[index]);
 }
 
 Spot Core::FindSpot(const App& app, const Want& want, Instant now) const {
@@ -287,7 +287,7 @@ uint32_t Core::FindCandidate(const App& app, const Shape& shape, bool& excluded)
   for (const uint32_t index : shape.candidates) {
     const Node& node = nodes_[index];
     if (!Open(node) || !shape.size.FitsIn(Free(node))) continue;
-    if (!Barred(app, index, shape)) return index;
+    if (!Excluded(app, nodes_[index])) return index;
     excluded = true;
   }
   return kNone;
@@ -301,7 +301,7 @@ uint32_t Core::FindInIndex(const App& app, const Want& want, bool& excluded) con
   for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
     uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : kNone;
     for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
-      if (!Barred(app, partition.nodes[at], shape)) return partition.nodes[at];
+      if (!Excluded(app, nodes_[partition.nodes[at]])) return partition.nodes[at];
       excluded = true;
     }
   }
@@ -366,7 +366,6 @@ void Core::Grant(uint32_t slot, Want& want, const Spot& spot, const model::Conta
     SetStarting(slot, false);
   }
   Started(index);
-  if (app.has_affinity) WakeBeside(slot);
   if (want.count == 0) {
     RefreshClasses(slot);  // the key is refreshed with it
   } else {
@@ -387,7 +386,7 @@ void Core::MoveCursor(uint32_t label, uint32_t node) {
 /// everywhere, as Hadoop's LocalityAppPlacementAllocator counts. Demand does not change: what was pending is used now.
 void Core::TakeCounts(App& app, Want& want, const Spot& spot) {
   app.pending -= shapes_[want.shape].size;
-  if (--want.count == 0) WaitFor(app, want.shape, -1);
+  if (--want.count == 0) WantShape(want.shape, -1);
   if (want.count < want.held) DropHoldsOf(app_slots_[app.index.value], want.serial);
   if (spot.locality == Locality::kOffSwitch || want.lines.empty()) return;
   const Node& node = nodes_[spot.node];

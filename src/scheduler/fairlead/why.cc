@@ -75,7 +75,7 @@ bool Core::PlaceableWith(const App& app, const Want& want, Locality allowed, con
     if (want.lines.empty() || relaxed.place || distance == Locality::kNodeLocal) return true;
     return distance <= allowed && (distance != Locality::kOffSwitch || want.relax_any);
   };
-  if (relaxed.room && near_enough(Locality::kOffSwitch) && (shape.beside_priority == -1 || relaxed.bars)) return true;
+  if (relaxed.room && near_enough(Locality::kOffSwitch)) return true;
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = nodes_[i];
     if (!Open(node) || !HasLabel(i, shape.label)) continue;
@@ -88,7 +88,7 @@ bool Core::PlaceableWith(const App& app, const Want& want, Locality allowed, con
       if (!relaxed.holds) room += hold.size;
     }
     if (!shape.size.FitsIn(room)) continue;
-    if (!relaxed.bars && Barred(app, i, shape)) continue;
+    if (!relaxed.bars && Excluded(app, nodes_[i])) continue;
     if (own_hold || near_enough(DistanceOf(want, node))) return true;
   }
   return false;
@@ -140,8 +140,8 @@ void Core::FindObstacles(const App& app, const Want& want, Instant now, std::vec
   if (relaxed.bars) {
     out.push_back({ev::PendingReason::kNodesExcluded, "",
                    "every node with room for " + size + " is among the application's " +
-                       std::to_string(app.blacklist.size()) + " excluded places, or its affinity speaks against it",
-                   "remove a node from the exclusions, relax the affinity, or wait for another node"});
+                       std::to_string(app.blacklist.size()) + " excluded places",
+                   "remove a node from the exclusions, or wait for another node"});
   }
   if (!relaxed.place) return;
   // Time, leave to go elsewhere, or both.

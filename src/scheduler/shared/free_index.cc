@@ -79,15 +79,6 @@ uint32_t FreeIndex::FindFrom(uint32_t from, const model::Resources& need) const 
   return kNone;
 }
 
-bool FreeIndex::SurelyNone(const model::Resources& need) const {
-  if (size_ == 0) return true;
-  const size_t top = levels_.size() - 1;
-  for (size_t i = 0; i < Count(top); ++i) {
-    if (Holds(levels_[top], i, need)) return false;
-  }
-  return true;
-}
-
 bool FreeIndex::Consistent() const {
   for (size_t level = 0; level + 1 < levels_.size(); ++level) {
     for (size_t i = 0; i < Count(level + 1); ++i) {

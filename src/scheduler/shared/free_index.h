@@ -31,15 +31,6 @@ class FreeIndex {
 
   /// The first position in [from, end) whose free amounts hold `need`, or kNone.
   uint32_t FindFrom(uint32_t from, const model::Resources& need) const;
-  /// The same around the ring: [from, end), then [0, from).
-  uint32_t FindAround(uint32_t from, const model::Resources& need) const {
-    const uint32_t after = FindFrom(from, need);
-    if (after != kNone || from == 0) return after;
-    const uint32_t before = FindFrom(0, need);
-    return before < from ? before : kNone;
-  }
-  /// No position can hold `need`, seen from the maxima alone (false says nothing).
-  bool SurelyNone(const model::Resources& need) const;
   bool Consistent() const;
   /// Brings near what Set reads and writes, mostly.
   void Prefetch(uint32_t position) const {

@@ -248,7 +248,7 @@ uint32_t TdwCore::Walk(const App& app, const Shape& shape, TaskType type, bool b
       const Node& node = nodes_[at];
       if (!shape.size.FitsIn(Free(node)) || !HasLabel(at, shape.label)) continue;
       if (below_mean && !BelowMean(at, type)) continue;
-      if (!Barred(app, at, shape)) return at;
+      if (!Excluded(app, nodes_[at])) return at;
       excluded = true;
     }
   }

@@ -132,7 +132,7 @@ class TraceRun {
   DueTimes due_;
   static constexpr int kTargetSteps = 2;    // the first one in which the target is asked
   static constexpr int kLaunchedSteps = 5;  // and about what the node has launched
-  static constexpr size_t kSoonSteps = kTargetSteps + scheduler::Scheduler::kPrefetchSteps;
+  static constexpr size_t kSoonSteps = kTargetSteps + scheduler::Prefetcher::kSteps;
   std::vector<Due> soon_;                       // what is known to come, by time
   int64_t looked_ms_ = 0;                       // up to then
   size_t next_soon_ = 0;                        // in soon_

@@ -14,7 +14,8 @@ namespace fairlead::sim {
 /// runs beside (BothTarget).
 class SchedulerTarget final : public TraceTarget {
  public:
-  explicit SchedulerTarget(scheduler::Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit SchedulerTarget(scheduler::Scheduler& scheduler)
+      : scheduler_(scheduler), prefetcher_(dynamic_cast<const scheduler::Prefetcher*>(&scheduler)) {}
 
   /// Steps are written down there from now on; null: nowhere.
   void LogTo(StepLog* log) { log_ = log; }
@@ -24,7 +25,9 @@ class SchedulerTarget final : public TraceTarget {
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override {
     return scheduler_.Why(app, now);
   }
-  void Prefetch(const model::ContainerId& container, int step) const override { scheduler_.Prefetch(container, step); }
+  void Prefetch(const model::ContainerId& container, int step) const override {
+    if (prefetcher_) prefetcher_->Prefetch(container, step);
+  }
 
  private:
   struct App {
@@ -54,7 +57,8 @@ class SchedulerTarget final : public TraceTarget {
   void End(uint32_t app);
 
   scheduler::Scheduler& scheduler_;
-  std::vector<App> apps_;  // by AppIndex
+  const scheduler::Prefetcher* prefetcher_;  // null: the profile has none
+  std::vector<App> apps_;                    // by AppIndex
   StepLog* log_ = nullptr;
   std::vector<model::scheduler::Event> told_;
   std::vector<std::pair<uint32_t, Stored>> stored_;

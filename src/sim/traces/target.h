@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/shared/prefetcher.h"
 
 namespace fairlead::sim {
 
@@ -20,7 +21,7 @@ class TraceTarget {
   virtual void Step(base::Instant now, std::vector<model::scheduler::Event>& events, scheduler::EffectSink& out) = 0;
   virtual base::Instant NextDeadline() const = 0;
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
-  /// As Scheduler::Prefetch.
+  /// As scheduler::Prefetcher::Prefetch.
   virtual void Prefetch(const model::ContainerId& container, int step) const = 0;
   /// After the last step: what went wrong, empty when nothing did.
   virtual std::string Finish() { return ""; }
