@@ -24,12 +24,14 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "wire/engine": "base",
     "scheduler": "base model",
     "scheduler/shared": "base model",
-    "scheduler/fairlead": "base model scheduler scheduler/shared",
-    "scheduler/tdw": "base scheduler scheduler/fairlead scheduler/shared",
-    "scheduler/spark_standalone": "base model scheduler scheduler/fairlead",
+    "scheduler/books": "base model scheduler scheduler/shared",
+    "scheduler/fairlead": "base scheduler scheduler/books scheduler/shared",
+    "scheduler/tdw": "base model scheduler scheduler/books scheduler/shared",
+    "scheduler/spark_standalone": "base model scheduler scheduler/books",
     "scheduler/yarn_fair": "base model scheduler",
     "profiles":
-        "base config model scheduler scheduler/fairlead scheduler/spark_standalone scheduler/tdw scheduler/yarn_fair",
+        "base config model scheduler scheduler/books scheduler/fairlead scheduler/spark_standalone scheduler/tdw "
+        "scheduler/yarn_fair",
     "rm": "base model",
     "nm": "base model",
     "tasks": "base model",

@@ -6,21 +6,26 @@
 namespace fairlead::profiles {
 namespace {
 
+using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::HoldConfig;
 using scheduler::PreemptionConfig;
 
-constexpr Key<FairleadConfig> kSharedKeys[] = {
-    KeyOf<&FairleadConfig::undeclared_queues>("yarn.scheduler.fair.allow-undeclared-pools",
-                                              "an application may name a queue that no file has"),
-    KeyOf<&FairleadConfig::user_as_default_queue>("yarn.scheduler.fair.user-as-default-queue",
-                                                  "an application without a queue goes to its user's"),
-    KeyOf<&FairleadConfig::cluster_master_share>("fairlead.scheduler.cluster-master-share",
-                                                 "thousandths of the cluster that all masters together may use"),
-    KeyOf<&FairleadConfig::keys_per_app>("fairlead.scheduler.keys-per-app",
-                                         "different asks (priority, id, size) of one application at most", 1),
-    KeyOf<&FairleadConfig::sizes_per_app>("fairlead.scheduler.sizes-per-app",
-                                          "different sizes that one application waits for at most", 1),
+constexpr Key<BooksConfig> kSharedKeys[] = {
+    KeyOf<&BooksConfig::undeclared_queues>("yarn.scheduler.fair.allow-undeclared-pools",
+                                           "an application may name a queue that no file has"),
+    KeyOf<&BooksConfig::user_as_default_queue>("yarn.scheduler.fair.user-as-default-queue",
+                                               "an application without a queue goes to its user's"),
+    KeyOf<&BooksConfig::cluster_master_share>("fairlead.scheduler.cluster-master-share",
+                                              "thousandths of the cluster that all masters together may use"),
+    KeyOf<&BooksConfig::keys_per_app>("fairlead.scheduler.keys-per-app",
+                                      "different asks (priority, id, size) of one application at most", 1),
+    KeyOf<&BooksConfig::sizes_per_app>("fairlead.scheduler.sizes-per-app",
+                                       "different sizes that one application waits for at most", 1),
+    KeyOf<&BooksConfig::gang_expiry>("fairlead.scheduler.gang-expiry-ms",
+                                     "a gang that could not start for so long is given up"),
+    KeyOf<&BooksConfig::places_per_app>("fairlead.scheduler.places-per-app",
+                                        "hosts and racks that one application names or excludes at most", 1),
 };
 
 constexpr Key<FairleadConfig> kKeys[] = {
@@ -31,8 +36,6 @@ constexpr Key<FairleadConfig> kKeys[] = {
                                                "and then for the rack of a named host"),
     KeyOf<&FairleadConfig::node_order>("fairlead.scheduler.node-order",
                                        "spread: the next node that has room; pack: the first one"),
-    KeyOf<&FairleadConfig::gang_expiry>("fairlead.scheduler.gang-expiry-ms",
-                                        "a gang that could not start for so long is given up"),
     KeyOf<&FairleadConfig::holds, &HoldConfig::after>(
         "fairlead.scheduler.reservation.after-ms",
         "how long an ask waits in a full cluster before a node is kept for it"),
@@ -58,16 +61,17 @@ constexpr Key<FairleadConfig> kKeys[] = {
 
 std::vector<Setting> Settings() {
   std::vector<Setting> out;
-  AppendSettings<FairleadConfig>(kSharedKeys, {}, out);
+  AppendSettings<BooksConfig>(kSharedKeys, {}, out);
   AppendSettings<FairleadConfig>(kKeys, {}, out);
   return out;
 }
 
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
-  base::Result<FairleadConfig> config = ReadShared(conf, queues);
-  if (!config) return config.error();
-  ReadKeys<FairleadConfig>(conf, kKeys, *config);
-  return Maker([config = *config](int64_t epoch) mutable {
+  const base::Result<BooksConfig> shared = ReadShared(conf, queues);
+  if (!shared) return shared.error();
+  FairleadConfig config{*shared};
+  ReadKeys<FairleadConfig>(conf, kKeys, config);
+  return Maker([config](int64_t epoch) mutable {
     config.epoch = epoch;
     return scheduler::MakeFairlead(config);
   });
@@ -75,18 +79,18 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 }  // namespace
 
-std::span<const Key<FairleadConfig>> SharedKeys() { return kSharedKeys; }
+std::span<const Key<BooksConfig>> SharedKeys() { return kSharedKeys; }
 
-base::Result<FairleadConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues) {
+base::Result<BooksConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues) {
   if (const base::Status checked = scheduler::CheckQueueTree(queues); !checked) return checked.error();
   const base::Result<ContainerSizes> sizes = ReadSizes(conf);
   if (!sizes) return sizes.error();
-  FairleadConfig config;
+  BooksConfig config;
   config.queues = queues;
   config.minimum_allocation = sizes->minimum;
   config.maximum_allocation = sizes->maximum;
   config.increment = sizes->increment;
-  ReadKeys<FairleadConfig>(conf, kSharedKeys, config);
+  ReadKeys<BooksConfig>(conf, kSharedKeys, config);
   return config;
 }
 

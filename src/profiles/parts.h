@@ -4,15 +4,15 @@
 
 #include "base/result.h"
 #include "profiles/keys.h"
-#include "scheduler/fairlead/config.h"
+#include "scheduler/books/config.h"
 
 namespace fairlead::profiles {
 
-/// Keys that all profiles on the books of `fairlead` share.
-std::span<const Key<scheduler::FairleadConfig>> SharedKeys();
+/// Keys that all profiles on the books share.
+std::span<const Key<scheduler::BooksConfig>> SharedKeys();
 
 /// Sizes, queues and the shared keys.
-base::Result<scheduler::FairleadConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues);
+base::Result<scheduler::BooksConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues);
 
 extern const QueueFile kFairSchedulerFile;
 

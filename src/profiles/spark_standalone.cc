@@ -4,7 +4,7 @@
 namespace fairlead::profiles {
 namespace {
 
-using scheduler::FairleadConfig;
+using scheduler::BooksConfig;
 using scheduler::StandaloneConfig;
 
 constexpr Key<StandaloneConfig> kKeys[] = {
@@ -15,12 +15,12 @@ constexpr Key<StandaloneConfig> kKeys[] = {
 std::vector<Setting> Settings() {
   std::vector<Setting> out;
   AppendSettings<StandaloneConfig>(kKeys, {}, out);
-  AppendSettings<FairleadConfig>(SharedKeys(), {}, out);
+  AppendSettings<BooksConfig>(SharedKeys(), {}, out);
   return out;
 }
 
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
-  const base::Result<FairleadConfig> shared = ReadShared(conf, queues);
+  const base::Result<BooksConfig> shared = ReadShared(conf, queues);
   if (!shared) return shared.error();
   StandaloneConfig config;
   config.base = *shared;

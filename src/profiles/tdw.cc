@@ -5,7 +5,7 @@
 namespace fairlead::profiles {
 namespace {
 
-using scheduler::FairleadConfig;
+using scheduler::BooksConfig;
 using scheduler::TdwConfig;
 
 constexpr char kPreset[] = "fairlead.scheduler.tdw.preset";
@@ -45,19 +45,19 @@ std::vector<Setting> Settings() {
        "fairlead, or article: preemption and over-kill on, cluster-master-share 1000, maxAMShare -1 where no queue "
        "says otherwise; a key that is set still counts"}};
   AppendSettings<TdwConfig>(kKeys, Defaults(), out);
-  AppendSettings<FairleadConfig>(SharedKeys(), {}, out);
+  AppendSettings<BooksConfig>(SharedKeys(), {}, out);
   return out;
 }
 
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
-  const base::Result<FairleadConfig> shared = ReadShared(conf, queues);
+  const base::Result<BooksConfig> shared = ReadShared(conf, queues);
   if (!shared) return shared.error();
   TdwConfig config = Defaults();
   config.base = *shared;
   const std::string preset = conf.String(kPreset, "fairlead");
   if (preset == "article") {
     UseArticle(config);
-    ReadKeys<FairleadConfig>(conf, SharedKeys(), config.base);
+    ReadKeys<BooksConfig>(conf, SharedKeys(), config.base);
   } else if (preset != "fairlead") {
     conf.Refuse(kPreset, "'" + preset + "' is not a preset; write fairlead or article");
   }

@@ -2,14 +2,11 @@
 
 #include <memory>
 
-#include "base/result.h"
+#include "scheduler/books/queue_names.h"
 #include "scheduler/fairlead/config.h"
 #include "scheduler/scheduler.h"
 
 namespace fairlead::scheduler {
-
-/// What is wrong with `queues`, with the queue's name; a tree that passes can be loaded. O(queues).
-base::Status CheckQueueTree(const model::QueueTree& queues);
 
 /// The default profile. A grant is made at the end of the very batch that brings the ask or frees the room: no
 /// heartbeat, no pass. Order: queue below its minimum first, then smaller dominant share / weight, level by level; in a

@@ -1,12 +1,13 @@
 #include <algorithm>
+#include <map>
 
-#include "scheduler/fairlead/core.h"
-#include "scheduler/fairlead/keys.h"
+#include "scheduler/books/shares.h"
+#include "scheduler/fairlead/policy.h"
 
 // Taking back from queues above their fair share what a queue below its share has waited for. A queue is given at most
 // its share, nobody is brought below its own: so no chain of preemptions can come back to where it began. Nothing is
-// taken unless the whole request then fits on one node; the node is held for it, the victims are told, and they end
-// after the grace time, if the hold still stands.
+// taken unless the whole ask then fits on one node; the node is reserved for it, the victims are told, and they end
+// after the grace time, if the reservation still stands.
 
 namespace fairlead::scheduler::native {
 namespace {
@@ -21,112 +22,113 @@ bool CanLose(const Resources& used, const Resources& size, const Resources& shar
 
 }  // namespace
 
-void Core::SharesBelow(uint32_t index, const Resources& share, std::vector<Resources>& shares) const {
-  shares[index] = share;
-  const std::vector<Resources> children = ChildShares(queues_[index], share, false);
-  for (size_t i = 0; i < children.size(); ++i) SharesBelow(queues_[index].children[i], children[i], shares);
-}
+/// What one round of preemption goes by.
+struct FairPolicy::Plan {
+  const Amounts& shares;
+  std::vector<std::vector<ContainerSlot>> eligible;  // by node
+  Amounts lost;                                      // by leaf: told, still running
+};
 
-std::vector<Resources> Core::LeafShares() const {
-  std::vector<Resources> shares(queues_.size());
-  SharesBelow(kRoot, schedulable_, shares);
-  return shares;
-}
-
-/// The leaf's first request in order that found no room and, with what is already on its way to it, would stay within
-/// the leaf's share.
-bool Core::Starving(uint32_t leaf, const Resources& share, const Resources& planned, uint32_t& slot, size_t& at) const {
-  slot = FirstApp(queues_[leaf], ~queues_[leaf].blocked);
-  if (slot == kNone) return false;
-  const App& app = apps_[slot];
-  for (at = 0; at < app.wants.size(); ++at) {
-    const Want& want = app.wants[at];
-    const Shape& shape = shapes_[want.shape];
-    if (want.count <= want.held || want.park != Park::kNo || !shape.blocked) continue;
-    if (!(queues_[leaf].used + planned + shape.size).FitsIn(share)) continue;
-    if (FindLimit(leaf, shape.size, app.needs_master).kind == Limit::Kind::kFree) return true;
+/// The leaf's first ask in order that found no room and, with what is already on its way to it, would stay within the
+/// leaf's share; null: none.
+Ask* FairPolicy::Starving(Core& core, QueueId leaf, const Resources& share, const Resources& planned,
+                          AppSlot& slot) const {
+  Books& books = core.books();
+  slot = order_.FirstIn(leaf, ~order_.Blocked(leaf));
+  if (!slot.valid()) return nullptr;
+  const bool master = books.apps[slot].needs_master;
+  for (Ask& ask : books.apps.asks(slot)) {
+    const Shape& shape = books.shapes[ask.shape];
+    if (ask.count <= ask.reserved || ask.park != Park::kNo || !shape.blocked) continue;
+    if (!(books.queues[leaf].used + planned + shape.size).FitsIn(share)) continue;
+    if (books.queues.FindLimit(leaf, shape.size, master).kind == Limit::Kind::kFree) return &ask;
   }
-  return false;
+  return nullptr;
 }
 
-void Core::Preempt() {
-  const std::vector<Resources> shares = LeafShares();
-  std::vector<Resources> planned(queues_.size());  // on its way to a leaf
-  for (const Hold& hold : holds_) {
-    if (hold.node != kNone) planned[apps_[hold.app].leaf] += hold.size;
+void FairPolicy::Preempt(Core& core) {
+  const Books& books = core.books();
+  const Amounts shares = QueueShares(books.queues, books.types, books.nodes.schedulable());
+  Amounts planned(books.queues.size());  // on its way to a leaf
+  for (const ReservationId id : books.reservations) {
+    planned[books.apps[books.reservations[id].app].leaf.value] += books.reservations[id].size;
   }
-  std::vector<std::pair<OrderKey, uint32_t>> starving;
-  for (uint32_t leaf = 0; leaf < queues_.size(); ++leaf) {
-    if (!queues_[leaf].alive || !queues_[leaf].leaf) continue;
-    uint32_t slot = kNone;
-    size_t want = 0;
-    if (!Starving(leaf, shares[leaf], planned[leaf], slot, want)) {
-      queues_[leaf].starving_since = Instant::Max();
+  std::vector<std::pair<OrderKey, QueueId>> starving;
+  for (const QueueId leaf : books.queues) {
+    if (!books.queues[leaf].leaf) continue;
+    Instant& since = starving_since_[leaf.value];
+    AppSlot slot;
+    if (!Starving(core, leaf, shares[leaf.value], planned[leaf.value], slot)) {
+      since = Instant::Max();
       continue;
     }
-    Instant& since = queues_[leaf].starving_since;
-    if (since == Instant::Max()) since = now_;
-    if (now_ < since + config_.preemption.starvation) continue;
-    OrderKey key = ShareKey(model::OrderPolicy::kDrf, queues_[leaf].used, queues_[leaf].weight);
-    key.tie = leaf;
-    starving.emplace_back(key, leaf);
+    if (since == Instant::Max()) since = books.now;
+    if (books.now < since + config_.preemption.starvation) continue;
+    const Share share = books.queues.ShareOf(model::OrderPolicy::kDrf, books.queues[leaf].used);
+    const auto weight = static_cast<uint64_t>(books.queues[leaf].weight);
+    starving.push_back({{0, leaf.value, share.used, static_cast<unsigned __int128>(share.of) * weight}, leaf});
   }
   if (starving.empty()) return;
   std::sort(starving.begin(), starving.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  TakeBack(starving, shares, planned);
+  std::vector<QueueId> leaves;
+  for (const auto& [key, leaf] : starving) leaves.push_back(leaf);
+  TakeBack(core, leaves, shares, planned);
 }
 
 /// Containers that may be taken, by node, youngest first. Masters, and what has just started, are spared.
-std::vector<std::vector<uint32_t>> Core::Eligible(const std::vector<Resources>& shares) const {
-  std::vector<std::vector<uint32_t>> by_node(nodes_.size());
-  std::vector<char> gives(queues_.size());
-  for (uint32_t leaf = 0; leaf < queues_.size(); ++leaf) {
-    bool preemptable = queues_[leaf].alive && queues_[leaf].leaf && !queues_[leaf].used.FitsIn(shares[leaf]);
-    for (uint32_t q = leaf; preemptable && q != kNone; q = queues_[q].parent) preemptable = queues_[q].preemptable;
-    gives[leaf] = preemptable ? 1 : 0;
+std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books, const Amounts& shares) const {
+  std::vector<std::vector<ContainerSlot>> by_node(books.nodes.size());
+  std::vector<bool> gives(books.queues.size());
+  for (const QueueId leaf : books.queues) {
+    bool preemptable = books.queues[leaf].leaf && !books.queues[leaf].used.FitsIn(shares[leaf.value]);
+    for (QueueId q = leaf; preemptable && q.valid(); q = books.queues[q].parent) {
+      preemptable = books.queues[q].preemptable;
+    }
+    gives[leaf.value] = preemptable;
   }
-  for (uint32_t i = 0; i < containers_.slots(); ++i) {
-    const Container& container = containers_[i];
-    if (!container.in_use || container.app == kNone || container.is_master || container.preempt_ns != 0) continue;
-    if (!gives[apps_[container.app].leaf] || !nodes_[container.node].holds.empty()) continue;
-    if (now_.ns - container.granted_ns < config_.preemption.minimum_run.ns) continue;
-    by_node[container.node].push_back(i);
+  const Containers& all = books.containers;
+  for (const ContainerSlot slot : all) {
+    const Container& container = all[slot];
+    if (!container.app.valid() || container.is_master || container.chosen()) continue;
+    if (!gives[books.apps[container.app].leaf.value] || !books.nodes[container.node].reservations.empty()) continue;
+    if (books.now - container.granted < config_.preemption.minimum_run) continue;
+    by_node[container.node.value].push_back(slot);
   }
-  for (std::vector<uint32_t>& containers : by_node) {
-    std::sort(containers.begin(), containers.end(), [&](uint32_t a, uint32_t b) {
-      if (containers_[a].granted_ns != containers_[b].granted_ns) {
-        return containers_[a].granted_ns > containers_[b].granted_ns;
-      }
-      return containers_[a].id() > containers_[b].id();
+  for (std::vector<ContainerSlot>& slots : by_node) {
+    std::sort(slots.begin(), slots.end(), [&](ContainerSlot a, ContainerSlot b) {
+      if (all[a].granted != all[b].granted) return all[a].granted > all[b].granted;
+      return all[a].id() > all[b].id();
     });
   }
   return by_node;
 }
 
-/// The victims on `node` that make room for the request with the least work lost; none when that is impossible. Taken
+/// The victims on `node` that make room for the ask with the least work lost; none when that is impossible. Taken
 /// youngest first, then given back oldest first as far as the rest still suffices: every victim is needed.
-std::vector<uint32_t> Core::VictimsOn(uint32_t node_index, const std::vector<uint32_t>& eligible, const App& app,
-                                      const Want& want, const std::vector<Resources>& shares,
-                                      const std::vector<Resources>& lost) const {
-  std::vector<uint32_t> victims;
-  if (!MayHold(app, want, node_index)) return victims;
-  const Resources& need = shapes_[want.shape].size;
-  Resources room = Free(nodes_[node_index]);
-  std::map<uint32_t, Resources> taken;  // of this plan, by leaf
-  for (const uint32_t index : eligible) {
+std::vector<ContainerSlot> FairPolicy::VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
+                                                 const Ask& ask) const {
+  std::vector<ContainerSlot> victims;
+  const App& app = books.apps[slot];
+  if (!Finder(books, config_).MayReserve(app, ask, node)) return victims;
+  const auto size_of = [&](ContainerSlot victim) { return books.shapes[books.containers[victim].shape].size; };
+  const Resources& need = books.shapes[ask.shape].size;
+  Resources room = books.nodes[node].free();
+  std::map<QueueId, Resources> taken;  // of this plan, by leaf
+  for (const ContainerSlot victim : plan.eligible[node.value]) {
     if (need.FitsIn(room)) break;
-    const Container& container = containers_[index];
-    const uint32_t leaf = apps_[container.app].leaf;
-    const Resources& size = shapes_[container.shape].size;
-    if (leaf == app.leaf || container.preempt_ns != 0) continue;
-    if (!CanLose(queues_[leaf].used - lost[leaf] - taken[leaf], size, shares[leaf], types_)) continue;
-    victims.push_back(index);
+    const Container& container = books.containers[victim];
+    const QueueId leaf = books.apps[container.app].leaf;
+    const Resources size = size_of(victim);
+    if (leaf == app.leaf || container.chosen()) continue;
+    const Resources left = books.queues[leaf].used - plan.lost[leaf.value] - taken[leaf];
+    if (!CanLose(left, size, plan.shares[leaf.value], books.types)) continue;
+    victims.push_back(victim);
     taken[leaf] += size;
     room += size;
   }
   if (!need.FitsIn(room)) return {};
   for (size_t i = victims.size(); i-- > 0;) {
-    const Resources& size = shapes_[containers_[victims[i]].shape].size;
+    const Resources size = size_of(victims[i]);
     if (!need.FitsIn(room - size)) continue;
     room -= size;
     victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(i));
@@ -134,72 +136,71 @@ std::vector<uint32_t> Core::VictimsOn(uint32_t node_index, const std::vector<uin
   return victims;
 }
 
-void Core::TakeBack(const std::vector<std::pair<OrderKey, uint32_t>>& starving, const std::vector<Resources>& shares,
-                    std::vector<Resources>& planned) {
-  const std::vector<std::vector<uint32_t>> eligible = Eligible(shares);
-  std::vector<Resources> lost(queues_.size());
-  for (uint32_t i = 0; i < containers_.slots(); ++i) {  // told earlier, still running
-    const Container& container = containers_[i];
-    if (!container.in_use || container.app == kNone || container.preempt_ns == 0) continue;
-    lost[apps_[container.app].leaf] += shapes_[container.shape].size;
+void FairPolicy::TakeBack(Core& core, const std::vector<QueueId>& starving, const Amounts& shares, Amounts& planned) {
+  const Books& books = core.books();
+  Plan plan{shares, Eligible(books, shares), Amounts(books.queues.size())};
+  for (const ContainerSlot slot : books.containers) {  // told earlier, still running
+    const Container& container = books.containers[slot];
+    if (!container.app.valid() || !container.chosen()) continue;
+    plan.lost[books.apps[container.app].leaf.value] += books.shapes[container.shape].size;
   }
   int32_t left = config_.preemption.round_cap;
-  for (const auto& [key, leaf] : starving) {
-    uint32_t slot = kNone;
-    size_t at = 0;
-    // The nodes of one request, cheapest first; a node's plan is made again when it is its turn.
-    std::vector<std::pair<int64_t, uint32_t>> nodes;
+  for (const QueueId leaf : starving) {
+    // The nodes of one ask, cheapest last; a node's victims are chosen again when it is its turn.
+    std::vector<NodeIndex> nodes;
     uint64_t planned_for = 0;
-    while (left > 0 && Starving(leaf, shares[leaf], planned[leaf], slot, at)) {
-      Want& want = apps_[slot].wants[at];
-      if (planned_for != want.serial) {
-        planned_for = want.serial;
-        nodes = RankNodes(eligible, apps_[slot], want, shares, lost);
+    AppSlot slot;
+    while (Ask* ask = left > 0 ? Starving(core, leaf, shares[leaf.value], planned[leaf.value], slot) : nullptr) {
+      if (planned_for != ask->serial) {
+        planned_for = ask->serial;
+        nodes = RankNodes(books, plan, slot, *ask);
       }
-      std::vector<uint32_t> victims;
+      std::vector<ContainerSlot> victims;
       while (victims.empty() && !nodes.empty()) {
-        const uint32_t node = nodes.back().second;
+        const NodeIndex node = nodes.back();
         nodes.pop_back();
-        victims = VictimsOn(node, eligible[node], apps_[slot], want, shares, lost);
+        victims = VictimsOn(books, plan, node, slot, *ask);
         if (static_cast<int32_t>(victims.size()) > left) victims.clear();
-        if (!victims.empty()) Announce(slot, want, node, victims, lost);
+        if (!victims.empty()) Announce(core, slot, *ask, node, victims, plan.lost);
       }
       if (victims.empty()) break;
       left -= static_cast<int32_t>(victims.size());
-      planned[leaf] += shapes_[want.shape].size;
+      planned[leaf.value] += books.shapes[ask->shape].size;
     }
   }
 }
 
-std::vector<std::pair<int64_t, uint32_t>> Core::RankNodes(const std::vector<std::vector<uint32_t>>& eligible,
-                                                          const App& app, const Want& want,
-                                                          const std::vector<Resources>& shares,
-                                                          const std::vector<Resources>& lost) const {
-  std::vector<std::pair<int64_t, uint32_t>> nodes;
-  for (uint32_t node = 0; node < eligible.size(); ++node) {
-    if (eligible[node].empty()) continue;
-    const std::vector<uint32_t> victims = VictimsOn(node, eligible[node], app, want, shares, lost);
+std::vector<NodeIndex> FairPolicy::RankNodes(const Books& books, const Plan& plan, AppSlot slot, const Ask& ask) const {
+  std::vector<std::pair<int64_t, NodeIndex>> ranked;
+  for (uint32_t i = 0; i < plan.eligible.size(); ++i) {
+    if (plan.eligible[i].empty()) continue;
+    const std::vector<ContainerSlot> victims = VictimsOn(books, plan, NodeIndex{i}, slot, ask);
     if (victims.empty()) continue;
-    int64_t lost_ns = 0;
-    for (const uint32_t victim : victims) lost_ns += (now_.ns - containers_[victim].granted_ns) / 1'000'000;
-    nodes.emplace_back(lost_ns, node);
+    int64_t lost_ms = 0;
+    for (const ContainerSlot victim : victims) lost_ms += (books.now - books.containers[victim].granted).millis();
+    ranked.emplace_back(lost_ms, NodeIndex{i});
   }
-  std::sort(nodes.begin(), nodes.end(), std::greater<>());  // the cheapest at the end
+  std::sort(ranked.begin(), ranked.end(), std::greater<>());
+  std::vector<NodeIndex> nodes;
+  for (const auto& [lost, node] : ranked) nodes.push_back(node);
   return nodes;
 }
 
-void Core::Announce(uint32_t slot, Want& want, uint32_t node, const std::vector<uint32_t>& victims,
-                    std::vector<Resources>& lost) {
-  // The hold outlives the grace time: a node may need a while to report the end.
-  const uint32_t hold = AddHold(slot, want, node, config_.preemption.grace + config_.holds.duration);
-  for (const uint32_t victim : victims) {
-    Container& container = containers_[victim];
-    container.preempt_ns = (now_ + config_.preemption.grace).ns + 1;
-    holds_[hold].victims.push_back(container.id());
-    lost[apps_[container.app].leaf] += shapes_[container.shape].size;
-    Emit(ev::PreemptionNotice{apps_[container.app].index, container.id(), false});
+void FairPolicy::Announce(Core& core, AppSlot slot, Ask& ask, NodeIndex node, const std::vector<ContainerSlot>& victims,
+                          Amounts& lost) const {
+  Books& books = core.books();
+  const base::Duration grace = config_.preemption.grace;
+  // The reservation outlives the grace time: a node may need a while to report the end.
+  const ReservationId reservation = core.Reserve(slot, ask, node, grace + config_.holds.duration);
+  for (const ContainerSlot victim : victims) {
+    const Container& container = books.containers[victim];
+    books.containers.SetTakenBack(victim, books.now + grace + base::Duration::Nanos(1));
+    books.reservations.AddVictim(reservation, container.id());
+    lost[books.apps[container.app].leaf.value] += books.shapes[container.shape].size;
+    core.Emit(ev::PreemptionNotice{books.apps[container.app].index, container.id(), false});
   }
-  PushTimer({now_ + config_.preemption.grace, TimerKind::kTakeVictims, hold, holds_[hold].serial});
+  books.timers.Push(
+      {books.now + grace, TimerKind::kTakeVictims, reservation.value, books.reservations[reservation].serial});
 }
 
 }  // namespace fairlead::scheduler::native

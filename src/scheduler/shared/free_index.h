@@ -11,32 +11,37 @@
 
 namespace fairlead::scheduler {
 
-/// Finds a node with enough free resources: a 16-ary tree of per-type maxima over positions 0..size-1. A search that
-/// succeeds at its start costs O(1); else O(log n) unless free amounts of different types lie on different nodes of the
-/// same groups. An update stops as soon as a maximum stays.
+/// Finds a node with enough free resources: a 16-ary tree of maxima, column by column, over positions 0..size-1. A
+/// search that succeeds at its start costs O(1); else O(log n) unless free amounts of different types lie on different
+/// nodes of the same groups. An update stops as soon as a maximum stays.
 class FreeIndex {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
   /// What a position that takes nothing holds.
   static constexpr int64_t kClosed = -1;
+  static constexpr size_t kMostColumns = 12;
+  using Row = std::array<int64_t, kMostColumns>;
 
-  /// `types`: how many resource types are compared.
-  explicit FreeIndex(size_t types = model::Resources::kMaxTypes) : types_(types) { levels_.emplace_back(); }
+  /// `columns`: how many amounts of a position are compared, at most kMostColumns: the resource types, and what else a
+  /// profile has.
+  explicit FreeIndex(size_t columns) : columns_(columns) { levels_.emplace_back(); }
 
   /// A new position at the end, closed.
   uint32_t Add();
   void Set(uint32_t position, const model::Resources& free) { Write(position, free.amount.data()); }
+  void Set(uint32_t position, const Row& row) { Write(position, row.data()); }
   void Close(uint32_t position);
   size_t size() const { return size_; }
 
   /// The first position in [from, end) whose free amounts hold `need`, or kNone.
-  uint32_t FindFrom(uint32_t from, const model::Resources& need) const;
+  uint32_t FindFrom(uint32_t from, const model::Resources& need) const { return Search(from, need.amount.data()); }
+  uint32_t FindFrom(uint32_t from, const Row& need) const { return Search(from, need.data()); }
   bool Consistent() const;
   /// Brings near what Set reads and writes, mostly.
   void Prefetch(uint32_t position) const {
     const size_t group = position / kFan;
-    base::Prefetch(&levels_[0].amounts[group * kFan * types_], kFan * types_ * sizeof(int64_t));
-    if (levels_.size() > 1) base::Prefetch(&levels_[1].amounts[group * types_]);
+    base::Prefetch(&levels_[0].amounts[group * kFan * columns_], kFan * columns_ * sizeof(int64_t));
+    if (levels_.size() > 1) base::Prefetch(&levels_[1].amounts[group * columns_]);
   }
 
  private:
@@ -47,9 +52,10 @@ class FreeIndex {
     std::vector<int64_t> amounts;  // by position and type
   };
   void Write(uint32_t position, const int64_t* amounts);
-  bool Holds(const Level& level, size_t at, const model::Resources& need) const {
-    const int64_t* have = &level.amounts[at * types_];
-    for (size_t t = 0; t < types_; ++t) {
+  uint32_t Search(uint32_t from, const int64_t* need) const;
+  bool Holds(const Level& level, size_t at, const int64_t* need) const {
+    const int64_t* have = &level.amounts[at * columns_];
+    for (size_t t = 0; t < columns_; ++t) {
       if (have[t] < need[t]) return false;
     }
     return true;
@@ -57,7 +63,7 @@ class FreeIndex {
   int64_t GroupMaximum(size_t level, size_t group, size_t type) const;
   size_t Count(size_t level) const { return levels_[level].count; }
 
-  size_t types_;
+  size_t columns_;
   size_t size_ = 0;
   boost::container::static_vector<Level, kMostLevels> levels_;  // [0] the positions, the last has at most kFan entries
 };

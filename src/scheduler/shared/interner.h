@@ -8,6 +8,15 @@
 
 namespace fairlead::scheduler {
 
+/// Looks names up without making strings of them.
+struct NameHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
+};
+/// By name; never iterated, since its order means nothing.
+template <class Value>
+using NameMap = std::unordered_map<std::string, Value, NameHash, std::equal_to<>>;
+
 /// Gives names dense numbers in order of first use. Never iterated through its hash table, so order stays exact.
 class Interner {
  public:
@@ -30,12 +39,8 @@ class Interner {
   size_t size() const { return names_.size(); }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
-  };
   std::vector<std::string> names_;
-  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> ids_;
+  NameMap<uint32_t> ids_;
 };
 
 }  // namespace fairlead::scheduler

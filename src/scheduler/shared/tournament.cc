@@ -3,17 +3,14 @@
 namespace fairlead::scheduler {
 
 uint32_t Tournament::Add(uint32_t item) {
-  uint32_t slot;
-  if (!free_slots_.empty()) {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-    items_[slot] = item;
-    keys_[slot] = OrderKey{};
-  } else {
-    slot = static_cast<uint32_t>(items_.size());
+  const uint32_t slot = slots_.Take();
+  if (slot == items_.size()) {
     items_.push_back(item);
     keys_.emplace_back();
     if (items_.size() > capacity_) Grow();
+  } else {
+    items_[slot] = item;
+    keys_[slot] = OrderKey{};
   }
   return slot;
 }
@@ -21,7 +18,7 @@ uint32_t Tournament::Add(uint32_t item) {
 void Tournament::Remove(uint32_t slot) {
   Update(slot, OrderKey{}, 0);
   items_[slot] = kNone;
-  free_slots_.push_back(slot);
+  slots_.Give(slot);
 }
 
 Tournament::Node Tournament::Match(size_t node) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "scheduler/shared/pool.h"
 
 namespace fairlead::scheduler {
 
@@ -95,7 +96,7 @@ class Tournament {
   std::vector<Node> nodes_;
   std::vector<OrderKey> keys_;
   std::vector<uint32_t> items_;
-  std::vector<uint32_t> free_slots_;
+  FreeList slots_;
 };
 
 }  // namespace fairlead::scheduler

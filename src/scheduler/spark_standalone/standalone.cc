@@ -2,122 +2,166 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
-#include "scheduler/fairlead/core.h"
+#include "scheduler/books/blocker.h"
+#include "scheduler/books/core.h"
 
 namespace fairlead::scheduler {
 namespace standalone {
 namespace {
 
-using native::App;
-using native::kNone;
-using native::Node;
+using model::scheduler::Pending;
+using model::scheduler::PendingReason;
+using native::AppIndex;
+using native::AppSlot;
+using native::Ask;
+using native::Books;
+using native::Core;
+using native::Limit;
+using native::NodeIndex;
 using native::Shape;
-using native::Spot;
-using native::Want;
+using native::ShapeId;
 
-FairleadConfig Adjusted(FairleadConfig config) {
-  config.node_locality_wait = {};
-  config.rack_locality_wait = {};
-  return config;
-}
-
-class StandaloneCore final : public native::Core {
+class StandalonePolicy final : public native::Policy {
  public:
-  explicit StandaloneCore(const StandaloneConfig& config)
-      : Core(Adjusted(config.base)), spread_out_(config.spread_out) {}
+  explicit StandalonePolicy(bool spread_out) : spread_out_(spread_out) {}
 
-  base::Instant NextDeadline() const override { return base::Instant::Max(); }
-  std::unique_ptr<Scheduler> Fork() const override { return std::make_unique<StandaloneCore>(*this); }
+  std::unique_ptr<Policy> Clone() const override { return std::make_unique<StandalonePolicy>(*this); }
+
+  void Publish(Books& books, NodeIndex node) override { Reorder(books, node); }
+
+  void Place(Core& core) override {
+    Books& books = core.books();
+    books.nodes.TakeChanged([&](NodeIndex node) {
+      if (books.nodes.TakeFreed(node)) books.gangs.NoteRoom();
+      Reorder(books, node);
+    });
+    std::set<ShapeId> full;
+    while (first_app_ < books.apps.indices() && !books.apps.Find(AppIndex{first_app_}).valid()) ++first_app_;
+    for (const bool masters : {true, false}) {
+      for (uint32_t index = first_app_; index < books.apps.indices(); ++index) {
+        const AppSlot slot = books.apps.Find(AppIndex{index});
+        if (!slot.valid() || !books.apps[slot].runnable || !books.apps[slot].active) continue;
+        if (books.apps[slot].needs_master == masters) Serve(core, slot, full);
+      }
+    }
+    core.PlaceGangs();
+  }
+
+  /// In the order in which the nodes are offered.
+  void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override {
+    for (const auto& [cores, node] : order_) {
+      if (cores < shape.size.vcores()) return;
+      if (books.nodes.Fits(node, shape.size, shape.label) && !visit(node)) return;
+    }
+  }
+
+  Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override {
+    model::Resources all;
+    for (const Ask& ask : books.apps[slot].asks) {
+      if (ask.gang == gang) all += books.shapes[ask.shape].size * ask.count;
+    }
+    std::vector<Blocker> blockers;
+    native::FindQueueMaxima(books, books.apps[slot], all, blockers);
+    return blockers.empty() ? Pending{} : native::Joined(blockers);
+  }
+
+  Pending Why(const Books& books, AppSlot slot, const Ask& ask, base::Instant) const override {
+    const native::App& app = books.apps[slot];
+    const Shape& shape = books.shapes[ask.shape];
+    std::vector<Blocker> blockers;
+    native::FindRunningLimits(books, app, blockers);
+    native::FindQueueMaxima(books, app, shape.size, blockers);
+    native::FindMasterLimits(books, app, shape.size, false, blockers);
+    bool room = false;
+    bool excluded = false;
+    VisitRoom(books, shape, [&](NodeIndex node) {
+      (books.Excluded(app, node) ? excluded : room) = true;
+      return !room;
+    });
+    if (!room && excluded) blockers.push_back(native::AllExcluded(app, shape));
+    if (!room && !excluded) blockers.push_back(native::NoRoom(books, shape));
+    return native::Joined(blockers);
+  }
+
+  void Mix(base::StateHasher& hash) const override {
+    hash.Mix(first_app_);
+    for (const int64_t cores : cores_) hash.Mix(static_cast<uint64_t>(cores));
+  }
+
+  std::string Check(const Books& books) const override {
+    for (uint32_t i = 0; i < cores_.size(); ++i) {
+      const native::Node& node = books.nodes[NodeIndex{i}];
+      if (cores_[i] != CoresOf(node) || order_.contains({cores_[i], NodeIndex{i}}) != node.open()) {
+        return "order of nodes by free cores";
+      }
+    }
+    return "";
+  }
 
  private:
   /// Most free cores first, then larger number (Master.startExecutorsOnWorkers sorts ascending and reverses).
-  using Order = std::set<std::pair<int64_t, uint32_t>, std::greater<>>;
+  using Order = std::set<std::pair<int64_t, NodeIndex>, std::greater<>>;
 
-  void PlaceAll() override {
-    for (const uint32_t node : changed_nodes_) {
-      nodes_[node].changed = nodes_[node].freed = false;
-      Reorder(node);
-    }
-    changed_nodes_.clear();
-    if (keys_stale_) RebuildKeys();
-    full_.clear();
-    while (first_app_ < app_slots_.size() && app_slots_[first_app_] == kNone) ++first_app_;
-    for (const bool masters : {true, false}) {
-      for (size_t index = first_app_; index < app_slots_.size(); ++index) {
-        const uint32_t slot = app_slots_[index];
-        if (slot == kNone || !apps_[slot].runnable || !apps_[slot].active) continue;
-        if (apps_[slot].needs_master == masters) Serve(slot);
-      }
-    }
+  static int64_t CoresOf(const native::Node& node) {
+    return node.open() ? std::max<int64_t>(0, node.free().vcores()) : -1;
   }
 
-  void Reorder(uint32_t node) {
-    if (node >= cores_.size()) cores_.resize(node + 1, -1);
-    if (cores_[node] >= 0) order_.erase({cores_[node], node});
-    cores_[node] = Open(nodes_[node]) ? std::max<int64_t>(0, Free(nodes_[node]).vcores()) : -1;
-    if (cores_[node] >= 0) order_.insert({cores_[node], node});
+  void Reorder(const Books& books, NodeIndex node) {
+    if (node.value >= cores_.size()) cores_.resize(node.value + 1, -1);
+    int64_t& cores = cores_[node.value];
+    if (cores >= 0) order_.erase({cores, node});
+    cores = CoresOf(books.nodes[node]);
+    if (cores >= 0) order_.insert({cores, node});
   }
 
-  void Serve(uint32_t slot) {
-    for (size_t i = 0; i < apps_[slot].wants.size(); ++i) {
-      Want& want = apps_[slot].wants[i];
-      if (want.count == 0 || full_.contains(want.shape)) continue;
-      Distribute(slot, want);
+  void Serve(Core& core, AppSlot slot, std::set<ShapeId>& full) {
+    std::vector<Ask>& asks = core.books().apps.asks(slot);
+    for (Ask& ask : asks) {
+      if (ask.open() && !full.contains(ask.shape)) Distribute(core, slot, ask, full);
     }
   }
 
   /// One container a node in turn (or node after node) over the nodes that have room, in the order as it was when the
-  /// request's turn came.
-  void Distribute(uint32_t slot, Want& want) {
-    const Shape shape = shapes_[want.shape];
-    std::vector<uint32_t> usable;
+  /// ask's turn came. `full`: shapes that no node has room for.
+  void Distribute(Core& core, AppSlot slot, Ask& ask, std::set<ShapeId>& full) {
+    const Books& books = core.books();
+    const native::App& app = books.apps[slot];
+    const ShapeId shape_id = ask.shape;
+    const Shape shape = books.shapes[shape_id];
+    std::vector<NodeIndex> usable;
     for (const auto& [cores, node] : order_) {
       if (cores < shape.size.vcores()) break;
-      if (Fits(apps_[slot], node, shape)) usable.push_back(node);
+      if (books.Fits(app, node, shape)) usable.push_back(node);
       // A round over as many nodes as containers are wanted goes no further; the next round sees the order anew.
-      if (usable.size() >= static_cast<size_t>(want.count)) break;
+      if (usable.size() >= static_cast<size_t>(ask.count)) break;
     }
-    if (usable.empty() && apps_[slot].blacklist.empty()) full_.insert(want.shape);
-    while (!usable.empty() && want.count > 0) {
-      for (size_t i = 0; i < usable.size() && want.count > 0; ++i) {
+    if (usable.empty() && app.excluded.empty()) full.insert(shape_id);
+    while (!usable.empty() && ask.count > 0) {
+      for (size_t i = 0; i < usable.size() && ask.count > 0; ++i) {
         do {
-          const native::Limit limit = FindLimit(apps_[slot].leaf, shape.size, apps_[slot].needs_master);
-          if (limit.kind != native::Limit::Kind::kFree) return;
-          GrantOn(slot, want, usable[i]);
-        } while (!spread_out_ && want.count > 0 && Fits(apps_[slot], usable[i], shape));
+          const Limit limit = books.queues.FindLimit(app.leaf, shape.size, app.needs_master);
+          if (limit.kind != Limit::Kind::kFree) return;
+          core.Grant(slot, ask, native::SpotOn(books, ask, usable[i]));
+        } while (!spread_out_ && ask.count > 0 && books.Fits(app, usable[i], shape));
       }
-      std::erase_if(usable, [&](uint32_t node) { return !Fits(apps_[slot], node, shape); });
+      std::erase_if(usable, [&](NodeIndex node) { return !books.Fits(app, node, shape); });
     }
-  }
-
-  void GrantOn(uint32_t slot, Want& want, uint32_t node) {
-    Spot spot{Spot::Verdict::kFound, node, model::Locality::kOffSwitch};
-    for (size_t i = 0; i < want.lines.size(); ++i) {
-      if (want.lines[i].count == 0) continue;
-      if (want.lines[i].name == nodes_[node].host) {
-        spot.locality = model::Locality::kNodeLocal;
-        spot.line = i;
-      } else if (want.lines[i].name == nodes_[node].rack && spot.locality == model::Locality::kOffSwitch) {
-        spot.locality = model::Locality::kRackLocal;
-      }
-    }
-    Grant(slot, want, spot);
-    Reorder(node);
   }
 
   bool spread_out_;
-  size_t first_app_ = 0;  // those before it are gone, and none comes there again
+  uint32_t first_app_ = 0;  // those before it are gone, and none comes there again
   Order order_;
-  std::vector<int64_t> cores_;  // as in order_; -1: not there
-  std::set<uint32_t> full_;     // shapes that no node has room for, of this pass
+  std::vector<int64_t> cores_;  // by node, as in order_; -1: not there
 };
 
 }  // namespace
 }  // namespace standalone
 
 std::unique_ptr<Scheduler> MakeStandalone(const StandaloneConfig& config) {
-  return std::make_unique<standalone::StandaloneCore>(config);
+  return std::make_unique<native::Core>(config.base, std::make_unique<standalone::StandalonePolicy>(config.spread_out));
 }
 
 }  // namespace fairlead::scheduler

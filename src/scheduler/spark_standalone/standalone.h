@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "scheduler/fairlead/config.h"
+#include "scheduler/books/config.h"
 #include "scheduler/scheduler.h"
 
 namespace fairlead::scheduler {
@@ -12,7 +12,7 @@ namespace fairlead::scheduler {
 /// next; nodes by free cores, most first, equal ones by larger number; one container at a time around the ring (spread
 /// out) or node after node (pack). No queues' shares, no locality, no preemption; limits of queues and users hold.
 struct StandaloneConfig {
-  FairleadConfig base;
+  BooksConfig base;
   bool spread_out = true;  // spark.deploy.spreadOutApps
 };
 

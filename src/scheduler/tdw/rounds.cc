@@ -1,322 +1,239 @@
-#include "scheduler/tdw/rounds.h"
-
 #include <algorithm>
 
 #include "base/hash.h"
 #include "base/prefetch.h"
+#include "scheduler/tdw/policy.h"
 
 namespace fairlead::scheduler {
 
-std::unique_ptr<Scheduler> MakeTdw(const TdwConfig& config) { return std::make_unique<tdw::TdwCore>(config); }
-
-namespace tdw {
-namespace {
-
-using model::Locality;
-using model::Resources;
-using native::App;
-using native::Container;
-using native::Node;
-using native::Shape;
-using native::Spot;
-using native::Want;
-using Wide = __int128;
-
-/// Slots of the index: the first types of resources, then one per task type for the load.
-constexpr size_t kIndexedResources = Resources::kMaxTypes - kTaskTypes;
-constexpr int64_t kLoadUnits = int64_t{1} << 20;
-
-FairleadConfig Adjusted(FairleadConfig config) {
-  // No waiting for locality in this profile.
-  config.node_locality_wait = {};
-  config.rack_locality_wait = {};
-  return config;
+std::unique_ptr<Scheduler> MakeTdw(const TdwConfig& config) {
+  return std::make_unique<native::Core>(config.base, std::make_unique<tdw::TdwPolicy>(config));
 }
 
-}  // namespace
+namespace tdw {
 
-TdwCore::TdwCore(const TdwConfig& config) : Core(Adjusted(config.base), false), settings_(config) {}
+using model::Locality;
+using Wide = __int128;
 
-base::Instant TdwCore::NextDeadline() const { return round_due_ ? next_round_ : base::Instant::Max(); }
-
-std::unique_ptr<Scheduler> TdwCore::Fork() const { return std::make_unique<TdwCore>(*this); }
-
-TaskType TdwCore::TypeOf(const Container& container) const {
+TaskType TdwPolicy::TypeOf(const native::Container& container) const {
   if (container.is_master) return TaskType::kJobtracker;
   return container.priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
 }
 
-TaskType TdwCore::TypeOf(const App& app, const Want& want) const {
+TaskType TdwPolicy::TypeOf(const App& app, const Ask& ask) const {
   if (app.needs_master) return TaskType::kJobtracker;
-  return want.priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
+  return ask.priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
 }
 
-TdwCore::Counts& TdwCore::AppCounts(uint32_t slot) {
-  if (slot >= app_granted_.size()) app_granted_.resize(slot + 1);
-  return app_granted_[slot];
+Counts& TdwPolicy::AppCounts(AppSlot slot) {
+  if (slot.value >= app_granted_.size()) app_granted_.resize(slot.value + 1);
+  return app_granted_[slot.value];
 }
 
-TdwCore::Counts& TdwCore::NodeCounts(uint32_t node) {
-  if (node >= node_granted_.size()) node_granted_.resize(node + 1);
-  return node_granted_[node];
+Counts& TdwPolicy::NodeCounts(NodeIndex node) {
+  if (node.value >= node_granted_.size()) node_granted_.resize(node.value + 1);
+  return node_granted_[node.value];
 }
 
-void TdwCore::Started(uint32_t index) {
-  const Container& container = containers_[index];
+void TdwPolicy::ContainerStarted(const Books& books, ContainerSlot slot) {
+  const native::Container& container = books.containers[slot];
   const size_t type = At(TypeOf(container));
   ++AppCounts(container.app)[type];
   ++NodeCounts(container.node)[type];
   ++all_granted_[type];
+  Index(books, container.node);  // with the load that counts it
 }
 
-void TdwCore::Ended(uint32_t index) { --AppCounts(containers_[index].app)[At(TypeOf(containers_[index]))]; }
+void TdwPolicy::ContainerEnds(const Books& books, ContainerSlot slot) {
+  --AppCounts(books.containers[slot].app)[At(TypeOf(books.containers[slot]))];
+}
 
-void TdwCore::Left(uint32_t index) {
-  const size_t type = At(TypeOf(containers_[index]));
-  --NodeCounts(containers_[index].node)[type];
+void TdwPolicy::ContainerLeaves(const Books& books, ContainerSlot slot) {
+  const size_t type = At(TypeOf(books.containers[slot]));
+  --NodeCounts(books.containers[slot].node)[type];
   --all_granted_[type];
 }
 
-void TdwCore::PublishFree(uint32_t index) {
-  while (index_.size() <= index) index_.Add();
-  const Node& node = nodes_[index];
-  if (!Open(node)) {
+void TdwPolicy::Index(const Books& books, NodeIndex index) {
+  const native::Node& node = books.nodes[index];
+  if (node.open()) {
+    index_.Set(index, node.free(), NodeCounts(index), node.capacity.vcores());
+  } else {
     index_.Close(index);
-    return;
-  }
-  Resources entry;
-  const Resources free = Free(node);
-  for (size_t t = 0; t < std::min(types_, kIndexedResources); ++t) entry[t] = free[t];
-  const int64_t capacity = std::max<int64_t>(node.capacity.vcores(), 1);
-  for (const TaskType type : kTypes) {
-    // Larger is emptier; rounded up, so that the search sees every node that may be below the mean.
-    const int64_t load = NodeCounts(index)[At(type)] * kLoadUnits / capacity;
-    entry[kIndexedResources + At(type)] = std::max<int64_t>(native::kUnlimited - load, 0);
-  }
-  index_.Set(index, entry);
-}
-
-void TdwCore::PrefetchFree(uint32_t node) const {
-  if (node < index_.size()) index_.Prefetch(node);
-  if (node < node_granted_.size()) base::Prefetch(&node_granted_[node]);
-}
-
-void TdwCore::PrefetchOrder(uint32_t slot) const {
-  if (slot >= sessions_.size() || sessions_[slot].pool == kNone) return;
-  for (const TaskType type : kTypes) {
-    standing_[At(type)].pools()[sessions_[slot].pool].sessions.Prefetch(sessions_[slot].seat[At(type)]);
   }
 }
 
-void TdwCore::PlaceAll() {
-  for (const uint32_t node : changed_nodes_) {
-    nodes_[node].changed = false;
-    nodes_[node].freed = false;
-    PublishFree(node);
-    round_due_ = true;
-  }
-  changed_nodes_.clear();
-  if (keys_stale_) RebuildKeys();
-  // Requests change without a node changing: whatever the batch was, it may have brought some.
+void TdwPolicy::PrefetchNode(const Books&, NodeIndex node) const {
+  index_.Prefetch(node);
+  if (node.value < node_granted_.size()) base::Prefetch(&node_granted_[node.value]);
+}
+
+void TdwPolicy::Place(Core& core) {
+  Books& books = core.books();
+  books.nodes.TakeChanged([&](NodeIndex node) {
+    if (books.nodes.TakeFreed(node)) books.gangs.NoteRoom();
+    Index(books, node);
+  });
+  // Asks change without a node changing: whatever the batch was, it may have brought some.
   round_due_ = true;
-  if (now_ < next_round_) return;
-  next_round_ = now_ + settings_.round_interval;
+  if (books.now < next_round_) return;
+  next_round_ = books.now + settings_.round_interval;
   round_due_ = false;
-  RunRounds();
+  RunRounds(core);
 }
 
-void TdwCore::RunRounds() {
-  if (seated_tree_ != tree_version_) SeatAll();
+void TdwPolicy::RunRounds(Core& core) {
+  if (seated_tree_ != core.books().queues.version()) SeatAll(core.books());
   OpenPools();
   for (const TaskType type : kTypes) {
     if (!standing_[At(type)].AnyoneWaits()) continue;
-    const RoundResult result = Round(type);
-    if (result.grants >= settings_.round_limit) round_due_ = true;
-    if (settings_.preemption && result.full) Preempt(type);
+    const Round round = RunRound(core, type);
+    if (round.grants >= settings_.round_limit) round_due_ = true;
+    if (settings_.preemption && round.full) Preempt(core, type);
   }
+  core.PlaceGangs();
 }
 
-RoundResult TdwCore::Round(TaskType type) {
-  RoundResult result;
-  infeasible_wants_.clear();
-  infeasible_shapes_.clear();
-  open_classes_ = UINT64_MAX;
+TdwPolicy::Round TdwPolicy::RunRound(Core& core, TaskType type) {
+  Round round;
   Standing& standing = standing_[At(type)];
-  std::vector<uint32_t> passed_over;
-  while (result.grants < settings_.round_limit) {
-    const uint32_t pool = standing.FirstPool(open_classes_);
+  std::vector<AppSlot> passed_over;
+  while (round.grants < settings_.round_limit) {
+    const uint32_t pool = standing.FirstPool(round.classes);
     if (pool == kNone) break;
-    const uint32_t slot = standing.FirstSession(pool, open_classes_);
-    switch (TrySession(slot, type, result)) {
+    const AppSlot slot{standing.FirstSession(pool, round.classes)};
+    switch (TrySession(core, slot, type, round)) {
       case Try::kGranted:
-        ++result.grants;
+        ++round.grants;
         break;
       case Try::kNothing:
-        standing.PassOver(pool, sessions_[slot].seat[At(type)]);
+        standing.PassOver(pool, sessions_[slot.value].seat[At(type)]);
         passed_over.push_back(slot);
         break;
       case Try::kMastersFull:
-        ClosePool(pool);
+        ClosePool(QueueId{pool});
         break;
     }
   }
-  for (const uint32_t slot : passed_over) Seat(slot);
-  return result;
+  for (const AppSlot slot : passed_over) Seat(core.books(), slot);
+  return round;
 }
 
-void TdwCore::CondemnShape(uint32_t shape) {
-  infeasible_shapes_.insert(shape);
-  const uint8_t shape_class = shapes_[shape].shape_class;
-  if (class_shapes_[shape_class] == 1) open_classes_ &= ~(uint64_t{1} << shape_class);
-}
-
-/// Grants one task of the session, of its first request that finds a node; requests that find none are out for the
-/// round.
-TdwCore::Try TdwCore::TrySession(uint32_t slot, TaskType type, RoundResult& result) {
-  for (Want& want : apps_[slot].wants) {
-    const App& app = apps_[slot];
-    if (want.count == 0 || TypeOf(app, want) != type) continue;
-    if (infeasible_shapes_.contains(want.shape) || infeasible_wants_.contains({slot, want.serial})) continue;
-    const Resources& size = shapes_[want.shape].size;
-    if (app.needs_master && (LeafMastersExceed(app.leaf, size) || ClusterMastersExceed(size))) return Try::kMastersFull;
-    Spot spot;
+/// Grants one task of the session, of its first ask that finds a node; asks that find none are out for the round.
+TdwPolicy::Try TdwPolicy::TrySession(Core& core, AppSlot slot, TaskType type, Round& round) {
+  Books& books = core.books();
+  const App& app = books.apps[slot];
+  for (Ask& ask : books.apps.asks(slot)) {
+    if (!ask.open() || TypeOf(app, ask) != type) continue;
+    if (round.hopeless_shapes.contains(ask.shape) || round.hopeless_asks.contains({slot, ask.serial})) continue;
+    const Resources& size = books.shapes[ask.shape].size;
+    if (app.needs_master &&
+        (books.queues.LeafMastersExceed(app.leaf, size) || books.queues.ClusterMastersExceed(size))) {
+      return Try::kMastersFull;
+    }
     bool excluded = false;
-    const uint32_t node = FindNode(app, want, type, spot, excluded);
-    if (node == kNone) {
-      const bool strict = !want.relax_any;
-      if (strict || excluded) {
-        infeasible_wants_.emplace(slot, want.serial);
-      } else {
-        CondemnShape(want.shape);
-        result.full = true;
-      }
+    const Spot spot = FindNode(books, app, ask, type, excluded);
+    if (spot.node.valid()) {
+      core.Grant(slot, ask, spot);
+      cursor_[At(type)] = spot.node.value + 1;
+      return Try::kGranted;
+    }
+    if (!ask.relax_any || excluded) {
+      round.hopeless_asks.emplace(slot, ask.serial);
       continue;
     }
-    Grant(slot, want, spot);
-    PublishFree(node);  // with the load that counts it
-    cursor_[At(type)] = node + 1;
-    return Try::kGranted;
+    // No node has room for the shape, whoever asks: nothing is freed during a round.
+    round.hopeless_shapes.insert(ask.shape);
+    if (books.shapes.AloneInClass(ask.shape)) round.classes &= ~books.shapes.ClassOf(ask.shape);
+    round.full = true;
   }
   return Try::kNothing;
 }
 
-/// Preferred nodes in the request's order, without the load test; then nodes below the mean load; then any.
-uint32_t TdwCore::FindNode(const App& app, const Want& want, TaskType type, Spot& spot, bool& excluded) {
-  const Shape& shape = shapes_[want.shape];
-  spot.verdict = Spot::Verdict::kFound;
-  for (size_t i = 0; i < want.lines.size(); ++i) {
-    if (want.lines[i].rack || want.lines[i].count == 0) continue;
-    for (const uint32_t node : places_[want.lines[i].name].nodes) {
-      if (!Fits(app, node, shape)) continue;
-      spot.node = node;
-      spot.locality = Locality::kNodeLocal;
-      spot.line = i;
-      return node;
+Spot TdwPolicy::FindNode(const Books& books, const App& app, const Ask& ask, TaskType type, bool& excluded) const {
+  const Shape& shape = books.shapes[ask.shape];
+  for (size_t i = 0; i < ask.places.size(); ++i) {
+    if (ask.places[i].rack || ask.places[i].count == 0) continue;
+    for (const NodeIndex node : books.places[ask.places[i].place].nodes) {
+      if (books.Fits(app, node, shape)) return {node, Locality::kNodeLocal, i};
     }
   }
-  if (!want.relax_any) return kNone;
-  spot.node = Walk(app, shape, type, true, excluded);
-  if (spot.node == kNone) spot.node = Walk(app, shape, type, false, excluded);
-  if (spot.node == kNone) return kNone;
-  spot.locality = Locality::kOffSwitch;
-  for (const native::Line& line : want.lines) {
-    if (line.rack && line.count > 0 && line.name == nodes_[spot.node].rack) spot.locality = Locality::kRackLocal;
+  if (!ask.relax_any) return {};
+  Spot spot{Walk(books, app, shape, type, true, excluded)};
+  if (!spot.node.valid()) spot.node = Walk(books, app, shape, type, false, excluded);
+  if (!spot.node.valid()) return {};
+  for (const native::NamedPlace& one : ask.places) {
+    if (one.rack && one.count > 0 && one.place == books.nodes[spot.node].rack) spot.locality = Locality::kRackLocal;
   }
-  return spot.node;
+  return spot;
 }
 
-bool TdwCore::BelowMean(uint32_t index, TaskType type) const {
-  const int64_t granted = index < node_granted_.size() ? node_granted_[index][At(type)] : 0;
-  const int64_t capacity = nodes_[index].capacity.vcores();
-  return Wide{granted} * total_.vcores() < Wide{all_granted_[At(type)]} * capacity;
+bool TdwPolicy::BelowMean(const Books& books, NodeIndex node, TaskType type) const {
+  const int64_t granted = node.value < node_granted_.size() ? node_granted_[node.value][At(type)] : 0;
+  const int64_t capacity = books.nodes[node].capacity.vcores();
+  return Wide{granted} * books.nodes.total().vcores() < Wide{all_granted_[At(type)]} * capacity;
 }
 
 /// By node number, starting after the node of the last grant of this type.
-uint32_t TdwCore::Walk(const App& app, const Shape& shape, TaskType type, bool below_mean, bool& excluded) const {
-  Resources need;
-  for (size_t t = 0; t < std::min(types_, kIndexedResources); ++t) need[t] = shape.size[t];
-  if (below_mean) {
-    const int64_t mean =
-        static_cast<int64_t>(Wide{all_granted_[At(type)]} * kLoadUnits / std::max<int64_t>(total_.vcores(), 1));
-    need[kIndexedResources + At(type)] = native::kUnlimited - mean - 1;
-  }
-  const auto size = static_cast<uint32_t>(index_.size());
+NodeIndex TdwPolicy::Walk(const Books& books, const App& app, const Shape& shape, TaskType type, bool below_mean,
+                          bool& excluded) const {
+  const auto next = [&](uint32_t from) {
+    if (!below_mean) return index_.FindFrom(from, shape.size);
+    return index_.FindBelow(from, shape.size, type, all_granted_[At(type)], books.nodes.total().vcores());
+  };
+  const uint32_t size = index_.size();
   const uint32_t start = cursor_[At(type)] < size ? cursor_[At(type)] : 0;
   for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
-    uint32_t at = from < end ? index_.FindFrom(from, need) : kNone;
-    for (; at < end; at = index_.FindFrom(at + 1, need)) {
-      const Node& node = nodes_[at];
-      if (!shape.size.FitsIn(Free(node)) || !HasLabel(at, shape.label)) continue;
-      if (below_mean && !BelowMean(at, type)) continue;
-      if (!Excluded(app, nodes_[at])) return at;
+    for (uint32_t at = from < end ? next(from) : FreeIndex::kNone; at < end; at = next(at + 1)) {
+      const NodeIndex node{at};
+      if (!books.nodes.HasLabel(node, shape.label)) continue;
+      if (below_mean && !BelowMean(books, node, type)) continue;
+      if (!books.Excluded(app, node)) return node;
       excluded = true;
     }
   }
-  return kNone;
+  return {};
 }
 
-model::scheduler::Pending TdwCore::WhyWant(const App& app, const Want& want, base::Instant now) const {
-  using model::scheduler::PendingReason;
-  model::scheduler::Pending out = Core::WhyWant(app, want, now);
-  if (out.reason == PendingReason::kMaxRunningApps || out.reason == PendingReason::kUserLimit) return out;
-  const TaskType type = TypeOf(app, want);
-  for (uint32_t q = app.leaf; q != native::kRoot; q = queues_[q].parent) {
-    const bool level = q == app.leaf || queues_[q].parent == native::kRoot;  // its pool, its group
-    int64_t granted = 0;
-    for (uint32_t slot = 0; level && slot < apps_.size(); ++slot) {
-      if (!apps_[slot].used_slot || slot >= app_granted_.size()) continue;
-      uint32_t above = apps_[slot].leaf;
-      while (above != native::kRoot && above != q) above = queues_[above].parent;
-      granted += above == q ? app_granted_[slot][At(type)] : 0;
-    }
-    if (!level || granted < queues_[q].high.vcores()) continue;
-    out.reason = PendingReason::kQueueMaximum;
-    out.detail = queues_[q].name + " has " + std::to_string(granted) + " tasks of this type of at most " +
-                 std::to_string(queues_[q].high.vcores());
-    out.remedy = "raise maxResources of " + queues_[q].name + ", or wait for its tasks to end";
-    return out;
+void TdwPolicy::VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const {
+  for (uint32_t at = index_.FindFrom(0, shape.size); at != FreeIndex::kNone; at = index_.FindFrom(at + 1, shape.size)) {
+    if (books.nodes.HasLabel(NodeIndex{at}, shape.label) && !visit(NodeIndex{at})) return;
   }
-  for (const Blocker& blocker : BlockersOf(app, want, now)) {
-    if (blocker.reason != PendingReason::kMasterShare) continue;
-    out.reason = blocker.reason;
-    out.detail = blocker.detail;
-    out.remedy = blocker.remedy;
-    return out;
-  }
-  // The default profile's maxima count resources; here they count tasks.
-  if (out.reason == PendingReason::kQueueMaximum || out.reason == PendingReason::kFairShare) {
-    out.reason = PendingReason::kFairShare;
-    out.detail = "waits for the next round, behind those who are further below their share";
-    out.remedy = "raise the weight or the minimum of its pool";
-  }
-  return out;
 }
 
-uint64_t TdwCore::StateHash() const {
-  base::StateHasher hash;
-  hash.Mix(Core::StateHash());
+/// Left out, since it follows from the books and the seats: the index, the orders of pools and sessions.
+void TdwPolicy::Mix(base::StateHasher& hash) const {
   for (const uint32_t cursor : cursor_) hash.Mix(cursor);
+  for (const auto* granted : {&app_granted_, &node_granted_}) {
+    for (const Counts& counts : *granted) {
+      for (const int64_t count : counts) hash.Mix(static_cast<uint64_t>(count));
+    }
+  }
   for (const int64_t granted : all_granted_) hash.Mix(static_cast<uint64_t>(granted));
   hash.Mix(static_cast<uint64_t>(next_round_.ns));
-  return hash.value();
+  hash.Mix(seated_tree_);
+  hash.Mix(uint64_t{round_due_} * 2 + uint64_t{masters_freed_});
+  for (const QueueId pool : closed_pools_) hash.Mix(pool.value);
+  for (const Session& session : sessions_) {
+    hash.Mix(session.pool.value);
+    for (const uint32_t seat : session.seat) hash.Mix(seat);
+  }
 }
 
-std::string TdwCore::CheckInvariants() const {
-  if (std::string error = Core::CheckInvariants(); !error.empty()) return error;
+std::string TdwPolicy::Check(const Books& books) const {
   std::vector<Counts> by_app(app_granted_.size());
   std::vector<Counts> by_node(node_granted_.size());
   Counts all{};
-  for (uint32_t i = 0; i < containers_.slots(); ++i) {
-    const Container& container = containers_[i];
-    if (!container.in_use) continue;
+  for (const ContainerSlot slot : books.containers) {
+    const native::Container& container = books.containers[slot];
     const size_t type = At(TypeOf(container));
-    ++by_node[container.node][type];
+    ++by_node[container.node.value][type];
     ++all[type];
-    if (container.app != kNone) ++by_app[container.app][type];
+    if (container.app.valid()) ++by_app[container.app.value][type];
   }
   if (by_app != app_granted_ || by_node != node_granted_ || all != all_granted_) return "grants by task type";
   if (!index_.Consistent()) return "index of free resources and loads";
-  return SeatErrors();
+  return SeatErrors(books);
 }
 
 }  // namespace tdw

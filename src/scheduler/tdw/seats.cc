@@ -1,133 +1,144 @@
-#include "scheduler/tdw/rounds.h"
+#include "scheduler/tdw/policy.h"
 
 // The seats of applications, pools and groups follow the books.
 
 namespace fairlead::scheduler::tdw {
 
-using native::App;
 using native::kRoot;
-using native::Want;
 
-Bounds TdwCore::BoundsOf(uint32_t queue) const {
-  return {queues_[queue].low.vcores(), queues_[queue].high.vcores(), queues_[queue].weight};
+namespace {
+
+Bounds BoundsOf(const native::Queue& queue) { return {queue.low.vcores(), queue.high.vcores(), queue.weight}; }
+
+/// Whether what is directly below the queue is served in FAIR order.
+bool IsFair(const native::Queue& queue) { return queue.policy != model::OrderPolicy::kFifo; }
+
+void GatherLeaves(const native::Queues& queues, QueueId queue, std::vector<QueueId>& leaves) {
+  if (queues[queue].leaf) leaves.push_back(queue);
+  for (const QueueId child : queues[queue].children) GatherLeaves(queues, child, leaves);
 }
 
-void TdwCore::GatherLeaves(uint32_t queue, std::vector<uint32_t>& leaves) const {
-  if (queues_[queue].leaf) leaves.push_back(queue);
-  for (const uint32_t child : queues_[queue].children) GatherLeaves(child, leaves);
+}  // namespace
+
+OrderKey SessionKeyOf(const App& app, const SessionState& state, bool fair) {
+  return SessionKey(app.priority, state.granted, fair, app.index.value);
 }
 
-void TdwCore::ClosePool(uint32_t pool) {
-  CloseMasters(pool);
-  standing_[At(TaskType::kJobtracker)].SetClosed(pool, true);
+void TdwPolicy::ClosePool(QueueId pool) {
+  standing_[At(TaskType::kJobtracker)].SetClosed(pool.value, true);
   closed_pools_.push_back(pool);
 }
 
-void TdwCore::OpenPools() {
-  std::erase_if(closed_pools_, [this](uint32_t pool) {
-    if (queues_[pool].masters_full) return false;
-    standing_[At(TaskType::kJobtracker)].SetClosed(pool, false);
-    return true;
-  });
-}
-
-void TdwCore::SeatAll() {
+void TdwPolicy::OpenPools() {
+  if (!std::exchange(masters_freed_, false)) return;
+  for (const QueueId pool : closed_pools_) standing_[At(TaskType::kJobtracker)].SetClosed(pool.value, false);
   closed_pools_.clear();
-  seated_tree_ = tree_version_;
-  for (Standing& standing : standing_) standing.Clear(queues_.size(), IsFair(kRoot));
-  for (const uint32_t group : queues_[kRoot].children) SeatGroup(group);
-  sessions_.assign(apps_.size(), {});
-  for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
-    if (apps_[slot].used_slot) Seat(slot);
-  }
 }
 
-void TdwCore::SeatGroup(uint32_t group) {
-  std::vector<uint32_t> leaves;
-  GatherLeaves(group, leaves);
+void TdwPolicy::SeatAll(const Books& books) {
+  closed_pools_.clear();
+  seated_tree_ = books.queues.version();
+  for (Standing& standing : standing_) standing.Clear(books.queues.size(), IsFair(books.queues[kRoot]));
+  for (const QueueId group : books.queues[kRoot].children) SeatGroup(books, group);
+  sessions_.assign(books.apps.size(), {});
+  for (const AppSlot slot : books.apps) Seat(books, slot);
+}
+
+void TdwPolicy::SeatGroup(const Books& books, QueueId group) {
+  std::vector<QueueId> leaves;
+  GatherLeaves(books.queues, group, leaves);
   for (Standing& standing : standing_) {
-    standing.AddGroup(group, BoundsOf(group), IsFair(group));
-    for (const uint32_t leaf : leaves) standing.AddPool(leaf, group, BoundsOf(leaf), IsFair(leaf));
+    standing.AddGroup(group.value, BoundsOf(books.queues[group]), IsFair(books.queues[group]));
+    for (const QueueId leaf : leaves) {
+      standing.AddPool(leaf.value, group.value, BoundsOf(books.queues[leaf]), IsFair(books.queues[leaf]));
+    }
   }
 }
 
-std::array<SessionState, kTaskTypes> TdwCore::StatesOf(uint32_t slot) const {
-  const App& app = apps_[slot];
+std::array<SessionState, kTaskTypes> TdwPolicy::StatesOf(const Books& books, AppSlot slot) const {
+  const App& app = books.apps[slot];
   std::array<SessionState, kTaskTypes> states;
-  for (size_t type = 0; slot < app_granted_.size() && type < kTaskTypes; ++type) {
-    states[type].granted = app_granted_[slot][type];
+  for (size_t type = 0; slot.value < app_granted_.size() && type < kTaskTypes; ++type) {
+    states[type].granted = app_granted_[slot.value][type];
   }
   if (!app.runnable || !app.active) return states;
-  for (const Want& want : app.wants) {
-    if (want.count == 0) continue;
-    SessionState& state = states[At(TypeOf(app, want))];
-    state.waiting += want.count;
-    state.classes |= uint64_t{1} << shapes_[want.shape].shape_class;
+  for (const Ask& ask : app.asks) {
+    if (!ask.open()) continue;
+    SessionState& state = states[At(TypeOf(app, ask))];
+    state.waiting += ask.count;
+    state.classes |= books.shapes.ClassOf(ask.shape);
   }
   return states;
 }
 
-OrderKey TdwCore::KeyOf(uint32_t slot, const SessionState& state, bool fair) const {
-  return SessionKey(apps_[slot].priority, state.granted, fair, apps_[slot].index.value);
-}
-
-void TdwCore::Seat(uint32_t slot) {
-  if (slot >= sessions_.size()) sessions_.resize(slot + 1);
-  Session& session = sessions_[slot];
-  const uint32_t pool = apps_[slot].leaf;
+void TdwPolicy::Seat(const Books& books, AppSlot slot) {
+  if (slot.value >= sessions_.size()) sessions_.resize(slot.value + 1);
+  Session& session = sessions_[slot.value];
+  const QueueId pool = books.apps[slot].leaf;
   if (session.pool != pool) {
     Unseat(slot);
     session.pool = pool;
-    for (const TaskType type : kTypes) session.seat[At(type)] = standing_[At(type)].Sit(pool, slot);
+    for (const TaskType type : kTypes) session.seat[At(type)] = standing_[At(type)].Sit(pool.value, slot.value);
   }
-  const std::array<SessionState, kTaskTypes> states = StatesOf(slot);
+  const std::array<SessionState, kTaskTypes> states = StatesOf(books, slot);
   for (const TaskType type : kTypes) {
     Standing& standing = standing_[At(type)];
-    const OrderKey key = KeyOf(slot, states[At(type)], standing.pools()[pool].fair);
-    standing.Move(pool, session.seat[At(type)], key, session.state[At(type)], states[At(type)]);
+    const OrderKey key = SessionKeyOf(books.apps[slot], states[At(type)], standing.pools()[pool.value].fair);
+    standing.Move(pool.value, session.seat[At(type)], key, session.state[At(type)], states[At(type)]);
   }
   session.state = states;
 }
 
-void TdwCore::Unseat(uint32_t slot) {
-  if (slot >= sessions_.size() || sessions_[slot].pool == kNone) return;
+void TdwPolicy::Unseat(AppSlot slot) {
+  if (slot.value >= sessions_.size() || !sessions_[slot.value].pool.valid()) return;
+  const Session& session = sessions_[slot.value];
   for (const TaskType type : kTypes) {
-    standing_[At(type)].Leave(sessions_[slot].pool, sessions_[slot].seat[At(type)], sessions_[slot].state[At(type)]);
+    standing_[At(type)].Leave(session.pool.value, session.seat[At(type)], session.state[At(type)]);
   }
-  sessions_[slot] = {};
+  sessions_[slot.value] = {};
 }
 
-void TdwCore::Refreshed(uint32_t slot) {
-  if (seated_tree_ == tree_version_) Seat(slot);
+void TdwPolicy::AppChanged(const Books& books, AppSlot slot) {
+  if (seated_tree_ == books.queues.version()) Seat(books, slot);
 }
 
-void TdwCore::Removed(uint32_t slot) {
-  if (seated_tree_ == tree_version_) Unseat(slot);
+void TdwPolicy::AppLeaves(const Books& books, AppSlot slot) {
+  if (seated_tree_ == books.queues.version()) Unseat(slot);
 }
 
-std::string TdwCore::SeatErrors() const {
-  if (seated_tree_ != tree_version_) return "";
+void TdwPolicy::PrefetchApp(const Books&, AppSlot slot) const {
+  if (slot.value >= sessions_.size() || !sessions_[slot.value].pool.valid()) return;
+  const Session& session = sessions_[slot.value];
+  for (const TaskType type : kTypes) {
+    standing_[At(type)].pools()[session.pool.value].sessions.Prefetch(session.seat[At(type)]);
+  }
+}
+
+std::string TdwPolicy::SeatErrors(const Books& books) const {
+  if (seated_tree_ != books.queues.version()) return "";
   for (const TaskType type : kTypes) {
     const Standing& standing = standing_[At(type)];
     if (!standing.Consistent()) return "order of pools and sessions";
     std::vector<std::pair<int64_t, int64_t>> sums(standing.pools().size());
-    for (uint32_t slot = 0; slot < apps_.size(); ++slot) {
-      if (!apps_[slot].used_slot) continue;
-      const Session& session = sessions_[slot];
-      if (session.pool != apps_[slot].leaf) return "session in another pool";
-      const Standing::Pool& pool = standing.pools()[session.pool];
-      const SessionState state = StatesOf(slot)[At(type)];
-      sums[session.pool].first += state.granted;
-      sums[session.pool].second += state.waiting;
+    for (const AppSlot slot : books.apps) {
+      const App& app = books.apps[slot];
+      const Session& session = sessions_[slot.value];
+      if (session.pool != app.leaf) return "session in another pool";
+      const Standing::Pool& pool = standing.pools()[session.pool.value];
+      const SessionState state = StatesOf(books, slot)[At(type)];
+      sums[session.pool.value].first += state.granted;
+      sums[session.pool.value].second += state.waiting;
       const uint32_t seat = session.seat[At(type)];
-      if (pool.sessions.item(seat) != slot || pool.sessions.classes(seat) != state.classes ||
-          !(pool.sessions.key(seat) == KeyOf(slot, state, pool.fair))) {
-        return "seat of application " + std::to_string(apps_[slot].index.value);
+      if (pool.sessions.item(seat) != slot.value || pool.sessions.classes(seat) != state.classes ||
+          !(pool.sessions.key(seat) == SessionKeyOf(app, state, pool.fair))) {
+        return "seat of application " + std::to_string(app.index.value);
       }
     }
     for (uint32_t queue = 0; queue < sums.size(); ++queue) {
-      if (standing.pools()[queue].granted != sums[queue].first || standing.pools()[queue].waiting != sums[queue].second)
-        return "sums of pool " + queues_[queue].name;
+      const Standing::Pool& pool = standing.pools()[queue];
+      if (pool.granted != sums[queue].first || pool.waiting != sums[queue].second) {
+        return "sums of pool " + std::to_string(queue);
+      }
     }
   }
   return "";

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "scheduler/fairlead/config.h"
+#include "scheduler/books/config.h"
 #include "scheduler/scheduler.h"
 
 namespace fairlead::scheduler {
@@ -11,12 +11,12 @@ namespace fairlead::scheduler {
 struct TdwConfig {
   /// Queues, nodes, sizes as in the default profile. A pool is a leaf queue, its group the queue directly below root
   /// above it; minResources and maxResources count tasks (vcores) of one type, policies are fair and fifo.
-  FairleadConfig base;
+  BooksConfig base;
   /// Grants of one type in one round.
   int32_t round_limit = 5000;
   /// Time between two rounds; 0: one round at the end of every batch.
   base::Duration round_interval = base::Duration::Millis(100);
-  /// A request of this priority asks for reduce tasks (MapReduce's value); the master is a jobtracker, the rest are
+  /// An ask of this priority asks for reduce tasks (MapReduce's value); the master is a jobtracker, the rest are
   /// maps.
   int32_t reduce_priority = 10;
   bool preemption = true;

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "scheduler/fairlead/test_cluster.h"
 #include "scheduler/shared/water_fill.h"
-#include "scheduler/tdw/rounds.h"
+#include "scheduler/tdw/standing.h"
 
 // Vectors computed by hand from the article's rules.
 
@@ -344,6 +344,81 @@ TEST(TdwTest, RandomHistoriesKeepTheBooks) {
       for (const NodeView& node : cluster.scheduler().GetView().nodes) ASSERT_TRUE(node.used.FitsIn(node.capacity));
     }
   }
+}
+
+model::Ask Member(int32_t count, int64_t memory, int64_t gang) {
+  model::Ask ask = TestCluster::Want(count, memory, 1, "*", true, 20);
+  ask.gang = gang;
+  return ask;
+}
+
+TEST(TdwGangTest, IsGrantedWholeOrNotAtAll) {
+  TdwCluster cluster(Config({Pool("root.g", 1), Pool("root.g.p", 1)}));
+  cluster.Node(0, 4, 8);
+  cluster.App(0, "root.g.p");
+  cluster.Ask(0, {Member(3, 2, 7)});
+  EXPECT_EQ(cluster.Count(0), 0u);
+  const auto why = cluster.scheduler().Why({0}, cluster.now_);
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_EQ(why[0].reason, ev::PendingReason::kGang);
+  EXPECT_EQ(why[0].detail, "2 of 3 members of gang 7 fit now");
+  cluster.Node(1, 2, 8);
+  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 3u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+TEST(TdwGangTest, OthersDoNotWaitForIt) {
+  TdwCluster cluster(Config({Pool("root.g", 1), Pool("root.g.p", 1)}));
+  cluster.Node(0, 4, 8);
+  cluster.App(0, "root.g.p");
+  cluster.Ask(0, {Member(9, 1, 7), TestCluster::Want(2, 1, 1, "*", true, 20)});
+  EXPECT_EQ(cluster.Count(0), 2u);
+}
+
+TEST(TdwGangTest, StaysWithinThePoolsMaximumOfTasks) {
+  TdwCluster cluster(Config({Pool("root.g", 1), Pool("root.g.p", 1, 0, 2)}));
+  cluster.Node(0, 9, 9);
+  cluster.App(0, "root.g.p");
+  cluster.Ask(0, {Member(3, 1, 7)});
+  EXPECT_EQ(cluster.Count(0), 0u);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kQueueMaximum);
+  cluster.Ask(0, {Member(2, 1, 7)});
+  EXPECT_EQ(cluster.Count(0), 2u);
+}
+
+TEST(TdwGangTest, ExpiresAtItsDeadlineAndSaysSo) {
+  TdwConfig config = Config({Pool("root.g", 1), Pool("root.g.p", 1)});
+  config.base.gang_expiry = base::Duration::Seconds(30);
+  TdwCluster cluster(config);
+  cluster.Node(0, 4, 8);
+  cluster.App(0, "root.g.p");
+  cluster.Ask(0, {Member(9, 1, 7)});
+  cluster.Send(std::vector<ev::Event>{});
+  ASSERT_LE(cluster.scheduler().NextDeadline(), base::Instant{30'000'000'000});
+  cluster.now_ = {30'000'000'000};
+  cluster.Send(std::vector<ev::Event>{});
+  ASSERT_EQ(cluster.Last<ev::GangExpired>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::GangExpired>()[0].gang, 7);
+  EXPECT_TRUE(cluster.scheduler().Why({0}, cluster.now_).empty());
+}
+
+TEST(TdwWhyTest, NamesWhatARoundWouldMeet) {
+  TdwCluster cluster(Config({Pool("root.g", 1), Pool("root.g.p", 1)}));
+  cluster.App(0, "root.g.p");
+  const auto why = [&] { return cluster.scheduler().Why({0}, cluster.now_).at(0).reason; };
+  cluster.Ask(0, {TestCluster::Want(1, 4, 1, "*", true, 20)});
+  EXPECT_EQ(why(), ev::PendingReason::kNoNodes);
+  cluster.Node(0, 2, 8);
+  EXPECT_EQ(why(), ev::PendingReason::kLargerThanAnyNode);
+  ev::Allocate call;
+  call.app = {0};
+  call.blacklist_add = {"n1"};
+  cluster.Send(call);
+  cluster.Node(1, 4, 8);
+  EXPECT_EQ(why(), ev::PendingReason::kNodesExcluded);
+  cluster.App(1, "root.g.p");
+  cluster.Ask(1, {TestCluster::Want(1, 4, 1, "n0", true, 20), TestCluster::Want(1, 4, 1, "*", false, 20)});
+  EXPECT_EQ(cluster.scheduler().Why({1}, cluster.now_).at(0).reason, ev::PendingReason::kStrictLocality);
 }
 
 }  // namespace

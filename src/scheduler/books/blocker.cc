@@ -1,0 +1,102 @@
+#include "scheduler/books/blocker.h"
+
+namespace fairlead::scheduler::native {
+
+using model::Resources;
+using Reason = model::scheduler::PendingReason;
+
+void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>& out) {
+  if (app.runnable) return;
+  const User& user = books.users[app.user];
+  if (user.running >= user.max_running) {
+    out.push_back({Reason::kUserLimit, user.name,
+                   "user " + user.name + " runs " + std::to_string(user.running) + " of at most " +
+                       std::to_string(user.max_running) + " applications",
+                   "raise maxRunningApps of the user, or wait for one of them to end"});
+  }
+  for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
+    const Queue& queue = books.queues[q];
+    if (queue.running < queue.max_running) continue;
+    out.push_back({Reason::kMaxRunningApps, queue.name,
+                   "queue " + queue.name + " runs " + std::to_string(queue.running) + " of at most " +
+                       std::to_string(queue.max_running) + " applications",
+                   "raise maxRunningApps of " + queue.name + ", or wait for one of them to end"});
+  }
+}
+
+void FindQueueMaxima(const Books& books, const App& app, const Resources& size, std::vector<Blocker>& out) {
+  for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
+    const Queue& queue = books.queues[q];
+    if ((queue.used + size).FitsIn(queue.high)) continue;
+    out.push_back({Reason::kQueueMaximum, queue.name,
+                   "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
+                       model::ToString(queue.high) + "; " + model::ToString(size) + " more does not fit",
+                   "raise maxResources of " + queue.name + ", or wait for its containers to end"});
+  }
+}
+
+void FindMasterLimits(const Books& books, const App& app, const Resources& size, bool closed,
+                      std::vector<Blocker>& out) {
+  if (!app.needs_master) return;
+  const bool cluster = books.queues.ClusterMastersExceed(size);
+  const auto add = [&](const Queue& queue, const char* remedy) {
+    out.push_back({Reason::kMasterShare, queue.name,
+                   "masters in queue " + queue.name + " use " + model::ToString(queue.master_used) + "; " +
+                       model::ToString(size) + " more, or that of an earlier application, exceeds the masters' share",
+                   remedy});
+  };
+  if (books.queues.LeafMastersExceed(app.leaf, size) || (closed && !cluster)) {
+    add(books.queues[app.leaf], "raise maxAMShare, or wait for an application to end");
+  }
+  if (cluster) add(books.queues[kRoot], "add nodes, or wait for an application to end");
+}
+
+Blocker NoRoom(const Books& books, const Shape& shape) {
+  const std::string size = model::ToString(shape.size);
+  const std::string label = books.nodes.LabelName(shape.label);
+  if (books.nodes.partition(shape.label).open_nodes == 0) {
+    if (!shape.label.valid() || books.nodes.alive() == 0) {
+      return {Reason::kNoNodes, label, "no node takes containers", "register nodes, or make them schedulable"};
+    }
+    return {Reason::kLabel, label, "no node that takes containers carries the label " + label,
+            "give the label to a node, or ask without it"};
+  }
+  bool possible = false;
+  for (uint32_t i = 0; i < books.nodes.size() && !possible; ++i) {
+    const Node& node = books.nodes[NodeIndex{i}];
+    possible = node.open() && shape.size.FitsIn(node.capacity) && books.nodes.HasLabel(NodeIndex{i}, shape.label);
+  }
+  if (!possible) {
+    return {Reason::kLargerThanAnyNode, label, size + " is larger than every node that it may go to",
+            "ask for less, or add a larger node"};
+  }
+  return {Reason::kClusterFull, label,
+          "no node has " + size + " free; the cluster uses " + model::ToString(books.queues[kRoot].used) + " of " +
+              model::ToString(books.nodes.schedulable()),
+          "add a node, or wait for containers to end"};
+}
+
+Blocker AllExcluded(const App& app, const Shape& shape) {
+  return {Reason::kNodesExcluded, "",
+          "every node with room for " + model::ToString(shape.size) + " is among the application's " +
+              std::to_string(app.excluded.size()) + " excluded places",
+          "remove a node from the exclusions, or wait for another node"};
+}
+
+model::scheduler::Pending Joined(const std::vector<Blocker>& blockers) {
+  model::scheduler::Pending out;
+  if (blockers.empty()) {
+    out.reason = Reason::kFairShare;
+    out.detail = "served next";
+    out.remedy = "nothing to do";
+    return out;
+  }
+  out.reason = blockers[0].reason;
+  for (const Blocker& blocker : blockers) {
+    out.detail += (out.detail.empty() ? "" : "; besides, ") + blocker.detail;
+    out.remedy += (out.remedy.empty() ? "" : "; and also: ") + blocker.remedy;
+  }
+  return out;
+}
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/time.h"
+#include "model/resources.h"
+#include "scheduler/books/apps.h"
+#include "scheduler/books/config.h"
+#include "scheduler/books/containers.h"
+#include "scheduler/books/gangs.h"
+#include "scheduler/books/nodes.h"
+#include "scheduler/books/places.h"
+#include "scheduler/books/queues.h"
+#include "scheduler/books/reservations.h"
+#include "scheduler/books/shapes.h"
+#include "scheduler/books/timers.h"
+#include "scheduler/books/users.h"
+
+namespace fairlead::scheduler::native {
+
+/// Resource types that amounts are compared in.
+inline size_t TypesInUse() { return std::max<size_t>(2, model::ResourceTypes::Count()); }
+
+/// All that the profiles have in common: parts that each keep their own state, by number and without pointers, so that
+/// a fork is a copy. Core changes several of them together.
+struct Books {
+  explicit Books(const BooksConfig& configured)
+      : config(configured),
+        types(TypesInUse()),
+        queues(types, configured.cluster_master_share, configured.queues),
+        nodes(types) {}
+
+  /// Whether the application excludes the node.
+  bool Excluded(const App& app, NodeIndex node) const {
+    if (app.excluded.empty()) return false;
+    return std::binary_search(app.excluded.begin(), app.excluded.end(), nodes[node].host) ||
+           std::binary_search(app.excluded.begin(), app.excluded.end(), nodes[node].rack);
+  }
+  /// The node takes one container of the shape for the application. O(log exclusions).
+  bool Fits(const App& app, NodeIndex node, const Shape& shape) const {
+    return nodes.Fits(node, shape.size, shape.label) && !Excluded(app, node);
+  }
+
+  BooksConfig config;
+  size_t types;  // TypesInUse()
+  base::Instant now{};
+  Users users;
+  Queues queues;
+  Nodes nodes;
+  Places places;
+  Shapes shapes;
+  Containers containers;
+  Apps apps;
+  Reservations reservations;
+  Gangs gangs;
+  Timers timers;
+  uint64_t next_serial = 1;  // of asks, reservations and gangs
+};
+
+}  // namespace fairlead::scheduler::native

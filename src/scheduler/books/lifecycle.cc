@@ -1,0 +1,235 @@
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "scheduler/books/core.h"
+#include "scheduler/books/placement_rules.h"
+#include "scheduler/books/queue_names.h"
+
+// Applications: into which queue, whether they may run, their attempts, moves and ends.
+
+namespace fairlead::scheduler::native {
+
+using model::Refusal;
+
+base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& event) const {
+  const Queues& queues = books_.queues;
+  const auto known = [&queues](std::string_view name) {
+    const QueueId id = queues.Find(name);
+    return id.valid() ? &queues[id] : nullptr;
+  };
+  QueueLookup lookup;
+  lookup.exists = [known](std::string_view name) { return known(name) != nullptr; };
+  lookup.leaf = [known](std::string_view name) { return known(name) && known(name)->leaf; };
+  lookup.configured = [known](std::string_view name) { return known(name) && known(name)->configured; };
+  if (!event.place) {
+    const std::string name = event.queue.empty() ? "root.default" : event.queue;
+    auto full = FullQueueName(name);
+    if (!full) return model::Refused{Refusal::kBadQueueName, {name, full.error().message}, {}, {}};
+    return std::move(full).value();
+  }
+  const PlacementDefaults defaults{books_.config.undeclared_queues, books_.config.user_as_default_queue};
+  const PlacementRequest request{event.queue, event.user, event.groups};
+  return PlaceByRules(queues.tree().placement, defaults, request, lookup);
+}
+
+void Core::On(const ev::AppAdded& event) {
+  FL_CHECK(event.app.valid(), "an application needs an index");
+  const auto placed = PlaceApp(event);
+  if (!placed) return Refuse(event.token, placed.error());
+  const std::string& name = placed.value();
+  if (!books_.queues.Find(name).valid() && !event.place && !books_.config.undeclared_queues && !event.recovering) {
+    return Refuse(event.token, {Refusal::kUnknownQueue, {name}, {}, {}});
+  }
+  const QueueId leaf = books_.queues.LeafFor(name);
+  TellTree();
+  if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
+  const UserId user = books_.users.Enter(event.user, books_.queues.UserLimit(event.user));
+  const AppSlot slot = books_.apps.Add(event, leaf, user);
+  books_.queues.Enter(leaf);
+  policy_->AppEntered(books_, slot);
+  RunOrWait(slot, event.recovering || (books_.users.MayRun(user) && books_.queues.MayRun(leaf)));
+  Emit(ev::AppAccepted{event.app, books_.queues[leaf].name, books_.apps[slot].runnable, event.token});
+}
+
+void Core::RunOrWait(AppSlot slot, bool run) {
+  const App& app = books_.apps[slot];
+  if (!run) {
+    books_.queues.Wait(app.leaf, app.index);
+    books_.users.Wait(app.user, app.index);
+    return;
+  }
+  books_.apps.SetRunnable(slot, true);
+  books_.gangs.NoteRoom();
+  books_.users.Start(app.user);
+  books_.queues.Start(app.leaf);
+  policy_->AppChanged(books_, slot);
+  policy_->QueueChanged(books_, app.leaf);
+}
+
+void Core::StopRunning(AppSlot slot) {
+  const App& app = books_.apps[slot];
+  if (!app.runnable) {
+    books_.queues.StopWaiting(app.leaf, app.index);
+    books_.users.StopWaiting(app.user, app.index);
+    return;
+  }
+  books_.apps.SetRunnable(slot, false);
+  books_.users.Stop(app.user);
+  if (books_.queues.Stop(app.leaf)) policy_->MastersFreed(books_);
+}
+
+/// Applications that wait because a limit on running ones was reached start in order of submission, as far as the
+/// limits now allow.
+void Core::RunWaiting() {
+  std::vector<const std::set<AppIndex>*> lists = books_.queues.TakeReopened();
+  for (const UserId user : books_.users.TakeReopened()) {
+    if (!books_.users[user].waiting.empty()) lists.push_back(&books_.users[user].waiting);
+  }
+  AppIndex next{0};
+  for (;;) {
+    AppIndex first;
+    for (const auto* list : lists) {
+      const auto it = list->lower_bound(next);
+      if (it != list->end()) first = std::min(first, *it);
+    }
+    if (!first.valid()) return;
+    next = AppIndex{first.value + 1};
+    const AppSlot slot = books_.apps.Find(first);
+    const App& app = books_.apps[slot];
+    if (!books_.users.MayRun(app.user) || !books_.queues.MayRun(app.leaf)) continue;
+    books_.queues.StopWaiting(app.leaf, app.index);
+    books_.users.StopWaiting(app.user, app.index);
+    RunOrWait(slot, true);
+  }
+}
+
+void Core::On(const ev::AttemptAdded& event) {
+  const AppSlot slot = SlotOf(event.app);
+  books_.apps.StartAttempt(slot, event.attempt);
+  if (!event.transfer_containers) EndContainers(slot, false);
+  policy_->AppChanged(books_, slot);
+  policy_->QueueChanged(books_, books_.apps[slot].leaf);
+}
+
+void Core::On(const ev::AttemptRemoved& event) {
+  const AppSlot slot = SlotOf(event.app);
+  if (books_.apps[slot].attempt == event.attempt) EndAttempt(slot, event.keep_containers);
+}
+
+void Core::EndAttempt(AppSlot slot, bool keep_containers) {
+  books_.apps.EndAttempt(slot);
+  DropAsks(slot);
+  EndContainers(slot, keep_containers);
+  policy_->AppChanged(books_, slot);
+  policy_->QueueChanged(books_, books_.apps[slot].leaf);
+}
+
+void Core::EndContainers(AppSlot slot, bool keep_running) {
+  for (ContainerSlot at = books_.apps[slot].containers.first(); at.valid();) {
+    const Container& container = books_.containers[at];
+    const ContainerSlot next = container.app_next;
+    const bool kept = keep_running && container.launched && !container.is_master;
+    if (!kept) Finish(at, -100, "Container of a completed application");
+    at = next;
+  }
+}
+
+void Core::On(const ev::AppRemoved& event) {
+  const AppSlot slot = books_.apps.Find(event.app);
+  if (!slot.valid()) return;  // it was refused
+  EndAttempt(slot, false);
+  StopRunning(slot);
+  policy_->AppLeaves(books_, slot);
+  const QueueId leaf = books_.apps[slot].leaf;
+  books_.queues.Leave(leaf);
+  books_.users.Leave(books_.apps[slot].user);
+  for (const PlaceId place : books_.apps[slot].excluded) books_.places.Forget(place);
+  books_.apps.Remove(slot);
+  policy_->QueueChanged(books_, leaf);
+  books_.queues.DropIfUnused(leaf);
+  TellTree();
+}
+
+void Core::On(const ev::AppPriority& event) {
+  const AppSlot slot = SlotOf(event.app);
+  books_.apps.SetPriority(slot, event.priority);
+  policy_->AppChanged(books_, slot);
+  policy_->QueueChanged(books_, books_.apps[slot].leaf);
+  Emit(ev::PriorityAnswered{event.token});
+}
+
+model::Refused Core::CheckMove(const App& app, QueueId target, const std::string& name) const {
+  if (!target.valid()) return {Refusal::kMoveToNoLeaf, {name}, {}, {}};
+  const Queues& queues = books_.queues;
+  std::set<QueueId> above;
+  for (QueueId q = app.leaf; q.valid(); q = queues[q].parent) above.insert(q);
+  for (QueueId q = target; !above.contains(q); q = queues[q].parent) {
+    if (app.runnable && queues[q].running >= queues[q].max_running) {
+      return {Refusal::kMoveQueueFull, {name, queues[q].name}, {}, {}};
+    }
+    if (!(queues[q].used + app.used).FitsIn(queues[q].high)) {
+      return {Refusal::kMoveQueueMaximum, {name, queues[q].name}, {}, {}};
+    }
+  }
+  return {};
+}
+
+void Core::On(const ev::AppMoved& event) {
+  const AppSlot slot = SlotOf(event.app);
+  const auto full = FullQueueName(event.queue);
+  const QueueId found = full ? books_.queues.Find(full.value()) : QueueId{};
+  const QueueId target = found.valid() && books_.queues[found].leaf ? found : QueueId{};
+  if (model::Refused refused = CheckMove(books_.apps[slot], target, event.queue)) {
+    return Refuse(event.token, std::move(refused));
+  }
+  if (target != books_.apps[slot].leaf) MoveTo(slot, target);
+  Emit(ev::MoveAnswered{event.app, event.token, books_.queues[books_.apps[slot].leaf].name});
+}
+
+void Core::MoveTo(AppSlot slot, QueueId target) {
+  const App& app = books_.apps[slot];
+  Queues& queues = books_.queues;
+  const QueueId source = app.leaf;
+  StopRunning(slot);
+  policy_->AppLeaves(books_, slot);
+  queues.RemoveUsage(source, app.used);
+  policy_->UsageChanged(books_, source, true);
+  AddDemand(source, Resources{} - app.used - app.pending);
+  if (!app.master_used.IsZero()) ChangeMasters(source, Resources{} - app.master_used, -1);
+  queues.Leave(source);
+  policy_->QueueChanged(books_, source);
+  books_.apps.SetLeaf(slot, target);
+  queues.Enter(target);
+  policy_->AppEntered(books_, slot);
+  AddDemand(target, app.used + app.pending);
+  queues.AddUsage(target, app.used);
+  policy_->UsageChanged(books_, target, false);
+  if (!app.master_used.IsZero()) ChangeMasters(target, app.master_used, 1);
+  RunOrWait(slot, books_.users.MayRun(app.user) && queues.MayRun(target));
+  policy_->AppChanged(books_, slot);
+  policy_->QueueChanged(books_, target);
+  queues.DropIfUnused(source);
+  TellTree();
+}
+
+/// `count` masters more in the leaf (less, when it is negative), which use `size` more.
+void Core::ChangeMasters(QueueId leaf, const Resources& size, int32_t count) {
+  books_.queues.AddMasters(leaf, size, count);
+  if (count < 0) policy_->MastersFreed(books_);
+}
+
+void Core::On(const ev::QueuesReloaded& event) {
+  if (const base::Status status = books_.queues.CheckReload(event.tree); !status) {
+    return Refuse(event.token, {Refusal::kBadQueues, {status.error().message}, {}, {}});
+  }
+  books_.queues.ApplyTree(event.tree);
+  books_.queues.LeafFor("root.default");
+  books_.queues.Reopen(kRoot);
+  books_.users.SetLimits([this](const std::string& user) { return books_.queues.UserLimit(user); });
+  TellTree();
+  total_changed_ = true;
+  Emit(ev::ReloadAnswered{event.token});
+}
+
+}  // namespace fairlead::scheduler::native

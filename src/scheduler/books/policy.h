@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "model/scheduler.h"
+#include "scheduler/books/books.h"
+
+namespace fairlead::scheduler::native {
+
+class Core;
+
+/// What makes a profile of the books: in which order asks are served, where they go, when, and what is taken back. It
+/// is told of every change and keeps what it needs of it; what it decides it does through Core.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual std::unique_ptr<Policy> Clone() const = 0;
+
+  /// A queue came or went.
+  virtual void TreeChanged(const Books&, const TreeChange&) {}
+  /// The application is in its leaf now; it is about to leave it.
+  virtual void AppEntered(const Books&, AppSlot) {}
+  virtual void AppLeaves(const Books&, AppSlot) {}
+  /// What the application asks for, has, or may have is another now. Its queues are told next, by QueueChanged or
+  /// UsageChanged.
+  virtual void AppChanged(const Books&, AppSlot) {}
+  virtual void QueueChanged(const Books&, QueueId) {}
+  /// What the leaf and the queues above it use (`less`: is less now), and what they want.
+  virtual void UsageChanged(const Books&, QueueId, bool) {}
+  virtual void DemandChanged(const Books&, QueueId) {}
+  /// These classes mean other shapes than before.
+  virtual void ClassesChanged(const Books&, uint64_t) {}
+  /// Masters may have room again.
+  virtual void MastersFreed(const Books&) {}
+  /// Every share is another part of the cluster, and limits were resolved anew.
+  virtual void TotalChanged(const Books&) {}
+  /// A container was granted or recovered, is over for its application, left its node. AppChanged follows the first
+  /// two.
+  virtual void ContainerStarted(const Books&, ContainerSlot) {}
+  virtual void ContainerEnds(const Books&, ContainerSlot) {}
+  virtual void ContainerLeaves(const Books&, ContainerSlot) {}
+  /// The node's free amounts, or whether it is open, are others now: the index that the policy searches follows.
+  virtual void Publish(Books&, NodeIndex) {}
+
+  /// The end of a batch: grants whatever is to be granted now.
+  virtual void Place(Core&) = 0;
+  /// When Place is to be called again at the latest, besides the timers of the books.
+  virtual base::Instant NextDeadline() const { return base::Instant::Max(); }
+
+  /// Calls visit(node) for open nodes with the label of the shape and room for one of it, until it returns false.
+  virtual void VisitRoom(const Books&, const Shape&, const std::function<bool(NodeIndex)>& visit) const = 0;
+  /// What a gang of the application that asks for `all` is refused for; empty text: nothing.
+  virtual model::scheduler::Pending GangLimit(const Books&, AppSlot, int64_t gang) const = 0;
+  /// Why the ask waits. Asks of gangs are explained by Core, unless GangLimit names a limit.
+  virtual model::scheduler::Pending Why(const Books&, AppSlot, const Ask&, base::Instant now) const = 0;
+
+  virtual std::string Check(const Books&) const { return ""; }
+  virtual void Mix(base::StateHasher&) const {}
+
+  /// Brings near what Publish of the node changes, and the application's place in the order.
+  virtual void PrefetchNode(const Books&, NodeIndex) const {}
+  virtual void PrefetchApp(const Books&, AppSlot) const {}
+};
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "scheduler/books/ids.h"
+#include "scheduler/shared/pool.h"
+
+namespace fairlead::scheduler::native {
+
+struct User {
+  bool in_use = false;
+  std::string name;
+  int32_t applications = 0;  // running or not
+  int32_t running = 0;
+  int32_t max_running = INT32_MAX;
+  std::set<AppIndex> waiting;  // applications that may not run yet, in order of submission
+};
+
+/// Users with applications, how many of those run, and who waits because of that. A user without applications is
+/// forgotten. O(log users) to find one, else O(log waiting).
+class Users {
+ public:
+  const User& operator[](UserId user) const { return users_[user]; }
+
+  /// The user has one application more. `limit`: how many of the user's applications may run.
+  UserId Enter(const std::string& name, int32_t limit);
+  /// One less, which neither runs nor waits.
+  void Leave(UserId user);
+  bool MayRun(UserId user) const { return users_[user].running < users_[user].max_running; }
+  void Start(UserId user) { ++users_[user].running; }
+  /// Another application of the user may be able to run now: see TakeReopened.
+  void Stop(UserId user);
+  void Wait(UserId user, AppIndex app) { users_[user].waiting.insert(app); }
+  void StopWaiting(UserId user, AppIndex app) { users_[user].waiting.erase(app); }
+  /// The limits were read anew.
+  void SetLimits(const std::function<int32_t(const std::string&)>& limit);
+
+  bool AnyReopened() const { return !reopened_.empty(); }
+  /// Users who may have got room for another application since the last call.
+  std::vector<UserId> TakeReopened() { return std::exchange(reopened_, {}); }
+
+  /// What differs from the sums of `running` applications by user; empty: nothing.
+  std::string Check(const std::map<UserId, int32_t>& running) const;
+  void Mix(base::StateHasher& hash) const;
+
+ private:
+  Pool<User, UserTag> users_;
+  std::map<std::string, UserId, std::less<>> by_name_;
+  std::vector<UserId> reopened_;
+};
+
+}  // namespace fairlead::scheduler::native

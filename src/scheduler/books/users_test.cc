@@ -1,0 +1,68 @@
+#include "scheduler/books/users.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/books/hash_of.h"
+
+namespace fairlead::scheduler::native {
+namespace {
+
+TEST(UsersTest, AUserAtTheLimitMayRunNoMore) {
+  Users users;
+  const UserId ann = users.Enter("ann", 1);
+  EXPECT_EQ(users.Enter("ann", 1), ann);
+  EXPECT_TRUE(users.MayRun(ann));
+  users.Start(ann);
+  EXPECT_FALSE(users.MayRun(ann));
+  EXPECT_FALSE(users.AnyReopened());
+  users.Stop(ann);
+  EXPECT_TRUE(users.MayRun(ann));
+  EXPECT_EQ(users.TakeReopened(), std::vector<UserId>{ann});
+  EXPECT_FALSE(users.AnyReopened());
+}
+
+TEST(UsersTest, AUserWithoutApplicationsIsForgotten) {
+  Users users;
+  for (int i = 0; i < 100'000; ++i) users.Leave(users.Enter("stranger" + std::to_string(i), 5));
+  EXPECT_EQ(users.Enter("ann", 5).value, 0u) << "no number was used up";
+  EXPECT_EQ(users.Check({}), "");
+}
+
+TEST(UsersTest, NewLimitsReopen) {
+  Users users;
+  const UserId ann = users.Enter("ann", 0);
+  EXPECT_FALSE(users.MayRun(ann));
+  users.SetLimits([](const std::string& name) { return name == "ann" ? 2 : 0; });
+  EXPECT_TRUE(users.MayRun(ann));
+  EXPECT_EQ(users.TakeReopened(), std::vector<UserId>{ann});
+}
+
+TEST(UsersTest, CheckCountsRunningApplications) {
+  Users users;
+  const UserId ann = users.Enter("ann", 5);
+  users.Start(ann);
+  EXPECT_EQ(users.Check({{ann, 1}}), "");
+  EXPECT_EQ(users.Check({}), "user ann: running");
+}
+
+TEST(UsersTest, EveryChangeIsInTheHash) {
+  Users users;
+  std::set<uint64_t> seen;
+  const auto differs = [&] { return seen.insert(HashOf(users)).second; };
+  EXPECT_TRUE(differs());
+  const UserId ann = users.Enter("ann", 5);
+  EXPECT_TRUE(differs());
+  users.Enter("ann", 5);
+  EXPECT_TRUE(differs());
+  users.Start(ann);
+  EXPECT_TRUE(differs());
+  users.Wait(ann, AppIndex{3});
+  EXPECT_TRUE(differs());
+  users.SetLimits([](const std::string&) { return 1; });
+  EXPECT_TRUE(differs());
+  users.TakeReopened();
+  EXPECT_TRUE(differs());
+}
+
+}  // namespace
+}  // namespace fairlead::scheduler::native

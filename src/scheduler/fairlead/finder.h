@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/books/core.h"
+#include "scheduler/fairlead/config.h"
+
+namespace fairlead::scheduler::native {
+
+/// Obstacles to a node that `why` thinks away.
+struct Relaxed {
+  bool room = false;          // as if a new node had come, at none of the named places
+  bool reservations = false;  // as if no room were kept for anybody
+  bool exclusions = false;    // as if the application excluded nothing
+  bool place = false;         // as if any place would do
+};
+
+/// Where an ask would go, or why nowhere.
+struct Found {
+  enum class Verdict : uint8_t { kFound, kNoNodes, kNoLabel, kNoRoom, kExcluded, kStrict, kWaiting };
+  Verdict verdict = Verdict::kNoRoom;
+  Spot spot;
+  Instant until{};        // kWaiting: when a farther place will do
+  bool for_host = false;  // kWaiting: none but its hosts will do until then
+};
+
+/// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away: then
+/// it looks at every node by itself and at every named place, O(nodes + places), where the earnest search goes through
+/// the indexes, O(log nodes), and of many named hosts tries kTries.
+class Finder {
+ public:
+  /// Hosts of one ask that are looked at in one try.
+  static constexpr size_t kTries = 64;
+
+  Finder(const Books& books, const FairleadConfig& config) : books_(books), config_(config) {}
+  Finder(const Books& books, const FairleadConfig& config, const Relaxed& relaxed)
+      : books_(books), config_(config), dry_(true), relaxed_(relaxed) {}
+
+  /// `allowed`: how far from its places the ask may go, if not what its waits say.
+  Found Find(const App& app, const Ask& ask, Instant now, const Locality* allowed = nullptr) const;
+  /// How far from its places an ask may go: room elsewhere is left lying for node_locality_wait, then outside the rack
+  /// for rack_locality_wait more (delay scheduling, Zaharia et al. 2010), counted from when such room was first
+  /// refused. Places that can never hold the ask are not waited for. `until`: when it may go farther.
+  Locality Allowed(const App& app, const Ask& ask, Instant now, Instant& until) const;
+  /// The node could be kept for the ask. O(named places).
+  bool MayReserve(const App& app, const Ask& ask, NodeIndex node) const;
+
+ private:
+  bool Fits(const App& app, NodeIndex node, const Shape& shape) const;
+  bool HasRoom(NodeIndex node, const Shape& shape) const;
+  Found FindNear(const App& app, const Ask& ask, Instant now, const Locality* allowed) const;
+  Found FindNearCandidate(const App& app, const Ask& ask, Locality level) const;
+  Found FindNearInIndex(const App& app, const Ask& ask, Locality level) const;
+  NodeIndex FindInRack(const App& app, const Shape& shape, PlaceId rack) const;
+  /// `excluded`: some node had room and is excluded.
+  NodeIndex FindAnywhere(const App& app, const Shape& shape, bool& excluded) const;
+  NodeIndex FindInIndex(const App& app, const Shape& shape, bool& excluded) const;
+  /// A node of its own reservations has got the room.
+  bool ServesOwn(const App& app, const Ask& ask) const;
+
+  const Books& books_;
+  const FairleadConfig& config_;
+  bool dry_ = false;
+  Relaxed relaxed_;
+};
+
+}  // namespace fairlead::scheduler::native

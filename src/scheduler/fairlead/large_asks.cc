@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "scheduler/fairlead/policy.h"
+
+// Reservations: room on a node that is kept for one ask. They have an owner, a bound and an end: an ask too large for
+// what is left on every node is not passed by smaller ones for ever, and a node is not blocked for ever either.
+
+namespace fairlead::scheduler::native {
+
+void FairPolicy::Review(Core& core) {
+  review_at_ = Instant::Max();
+  ReserveForLarge(core);
+  const Instant now = core.books().now;
+  if (config_.preemption.enabled && now >= last_preemption_ + config_.preemption.interval) {
+    last_preemption_ = now;
+    Preempt(core);
+  }
+}
+
+/// One for each shape that found no room for `holds.after`: for the first ask in order that wants it.
+void FairPolicy::ReserveForLarge(Core& core) {
+  Books& books = core.books();
+  const auto most = static_cast<size_t>(std::max(1, books.nodes.alive() * config_.holds.nodes_per_thousand / 1000));
+  const std::vector<ShapeId> shapes = books.shapes.tight();
+  for (const ShapeId id : shapes) {
+    const Shape& shape = books.shapes[id];
+    if (books.reservations.count() >= most) return;
+    if (!shape.blocked || shape.wanted == 0 || books.now < shape.blocked_since + config_.holds.after) continue;
+    if (!books.shapes.MayBePassed(id, books.types)) continue;
+    uint64_t servable = books.shapes.ClassOf(id);
+    if (!books.shapes.AloneInClass(id) || !(order_.Classes(books) & servable)) continue;
+    const AppSlot slot = order_.First(books, servable);
+    const App& app = books.apps[slot];
+    for (Ask& ask : books.apps.asks(slot)) {
+      if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo) continue;
+      if (books.queues.FindLimit(app.leaf, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
+      const NodeIndex node = NodeToReserve(books, app, ask);
+      if (node.valid()) core.Reserve(slot, ask, node, config_.holds.duration);
+      break;
+    }
+  }
+}
+
+NodeIndex FairPolicy::NodeToReserve(const Books& books, const App& app, const Ask& ask) const {
+  const Resources& size = books.shapes[ask.shape].size;
+  const Finder finder(books, config_);
+  NodeIndex best;
+  OrderKey best_key;
+  for (uint32_t i = 0; i < books.nodes.size(); ++i) {
+    if (!finder.MayReserve(app, ask, NodeIndex{i})) continue;
+    Resources missing;
+    const Resources free = books.nodes[NodeIndex{i}].free();
+    for (size_t t = 0; t < books.types; ++t) missing[t] = std::max<int64_t>(0, size[t] - free[t]);
+    const Share share = books.queues.ShareOf(model::OrderPolicy::kDrf, missing);
+    const OrderKey key{0, i, share.used, share.of};
+    if (best.valid() && !(key < best_key)) continue;
+    best = NodeIndex{i};
+    best_key = key;
+  }
+  return best;
+}
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,216 @@
+#include "scheduler/fairlead/order.h"
+
+namespace fairlead::scheduler::native {
+namespace {
+
+/// Inline and in scalars, so that a key goes from its computation into the order's table in registers: a copy through
+/// memory, written in small pieces and read in large ones, makes the processor wait until the pieces have reached the
+/// cache (a tenth of all the time of a grant).
+inline OrderKey ShareKey(const Share& share, int64_t weight) {
+  OrderKey key;
+  key.num = share.used;
+  key.den = static_cast<unsigned __int128>(share.of) * static_cast<uint64_t>(weight);
+  return key;
+}
+
+}  // namespace
+
+inline OrderKey FairOrder::KeyOf(const Books& books, const App& app) const {
+  OrderKey key = ShareKey(books.queues.ShareOf(books.queues[app.leaf].policy, app.used), kWeightOne);
+  key.tier = -app.priority;
+  key.tie = app.index.value;
+  return key;
+}
+
+inline OrderKey FairOrder::KeyOf(const Books& books, const Queue& queue, QueueId id) const {
+  const Share low = queue.has_low ? books.queues.ShareOfMinimum(queue) : Share{};
+  const bool needy = low.of != 0;
+  const Share share = needy ? low : books.queues.ShareOf(books.queues[queue.parent].policy, queue.used);
+  OrderKey key = ShareKey(share, needy ? 1 : queue.weight);
+  key.tier = needy ? 0 : 1;
+  key.tie = branches_[id.value].slot;
+  return key;
+}
+
+inline uint64_t FairOrder::OpenClasses(const Queue& queue, QueueId id) const {
+  const Branch& branch = branches_[id.value];
+  uint64_t classes = branch.order.classes();
+  if (queue.leaf && !branch.masters_closed) classes |= branch.starting.classes();
+  return classes & ~branch.blocked;
+}
+
+void FairOrder::TreeChanged(const Books& books, const TreeChange& change) {
+  if (branches_.size() <= change.queue.value) branches_.resize(change.queue.value + 1);
+  if (!change.added) branches_[change.parent.value].order.Remove(branches_[change.queue.value].slot);
+  branches_[change.queue.value] = Branch{};
+  if (!change.added || !change.parent.valid()) return;
+  branches_[change.queue.value].slot = branches_[change.parent.value].order.Add(change.queue.value);
+  // It may have been dropped again since.
+  if (books.queues[change.queue].parent == change.parent) RefreshQueue(books, change.queue);
+}
+
+void FairOrder::Enter(const Books& books, AppSlot slot) {
+  if (seats_.size() <= slot.value) seats_.resize(slot.value + 1);
+  const App& app = books.apps[slot];
+  Seat& seat = seats_[slot.value];
+  seat.starting = app.needs_master;
+  seat.slot = OrderOf(app.leaf, seat.starting).Add(slot.value);
+  Refresh(books, slot);
+}
+
+void FairOrder::Leave(const Books& books, AppSlot slot) {
+  Seat& seat = seats_[slot.value];
+  OrderOf(books.apps[slot].leaf, seat.starting).Remove(seat.slot);
+  seat = Seat{};
+}
+
+void FairOrder::Refresh(const Books& books, AppSlot slot) {
+  const App& app = books.apps[slot];
+  Seat& seat = seats_[slot.value];
+  if (seat.starting != app.needs_master) {
+    OrderOf(app.leaf, seat.starting).Remove(seat.slot);
+    seat.starting = app.needs_master;
+    seat.slot = OrderOf(app.leaf, seat.starting).Add(slot.value);
+  }
+  const uint64_t classes = app.runnable && app.active ? app.classes : 0;
+  OrderOf(app.leaf, seat.starting).Update(seat.slot, KeyOf(books, app), classes);
+}
+
+bool FairOrder::RefreshQueue(const Books& books, QueueId id) {
+  const Queue& queue = books.queues[id];
+  if (!queue.parent.valid()) return false;
+  Tournament& order = branches_[queue.parent.value].order;
+  const uint32_t slot = branches_[id.value].slot;
+  const OrderKey key = KeyOf(books, queue, id);
+  const uint64_t classes = OpenClasses(queue, id);
+  if (order.classes(slot) == classes && order.key(slot) == key) return false;
+  order.Update(slot, key, classes);
+  return true;
+}
+
+void FairOrder::RefreshPath(const Books& books, QueueId queue) {
+  while (RefreshQueue(books, queue)) queue = books.queues[queue].parent;
+}
+
+void FairOrder::UsageChanged(const Books& books, QueueId leaf, bool less) {
+  for (QueueId q = leaf; q.valid(); q = books.queues[q].parent) {
+    if (less) branches_[q.value].blocked = 0;
+    RefreshQueue(books, q);
+  }
+}
+
+void FairOrder::DemandChanged(const Books& books, QueueId leaf) {
+  bool ordered = false;  // demand counts for a queue below its minimum only
+  for (QueueId q = leaf; q.valid(); q = books.queues[q].parent) {
+    ordered = ordered || books.queues[q].has_low;
+    if (ordered) RefreshQueue(books, q);
+  }
+}
+
+void FairOrder::Rebuild(const Books& books) {
+  for (const QueueId queue : books.queues) branches_[queue.value].blocked = 0;
+  OpenMasters(books);
+  for (const AppSlot slot : books.apps) Refresh(books, slot);
+  RebuildBelow(books, kRoot);
+}
+
+void FairOrder::RebuildBelow(const Books& books, QueueId queue) {
+  for (const QueueId child : books.queues[queue].children) RebuildBelow(books, child);
+  RefreshQueue(books, queue);
+}
+
+void FairOrder::Block(const Books& books, QueueId queue, uint64_t classes) {
+  branches_[queue.value].blocked |= classes;
+  blocked_classes_ |= classes;
+  RefreshPath(books, queue);
+}
+
+void FairOrder::ForgetBlocked(const Books& books, uint64_t classes) {
+  if (!(blocked_classes_ & classes)) return;
+  blocked_classes_ &= ~classes;
+  for (const QueueId queue : books.queues) {
+    if (!(branches_[queue.value].blocked & classes)) continue;
+    branches_[queue.value].blocked &= ~classes;
+    RefreshPath(books, queue);
+  }
+}
+
+void FairOrder::CloseMasters(const Books& books, QueueId leaf) {
+  branches_[leaf.value].masters_closed = true;
+  closed_leaves_.push_back(leaf);
+  RefreshPath(books, leaf);
+}
+
+void FairOrder::OpenMasters(const Books& books) {
+  for (const QueueId leaf : closed_leaves_) {
+    if (!branches_[leaf.value].masters_closed) continue;
+    branches_[leaf.value].masters_closed = false;
+    RefreshPath(books, leaf);
+  }
+  closed_leaves_.clear();
+}
+
+AppSlot FairOrder::First(const Books& books, uint64_t& servable) const {
+  QueueId q = kRoot;
+  while (!books.queues[q].leaf) {
+    q = QueueId{branches_[q.value].order.First(servable)};
+    servable &= ~branches_[q.value].blocked;
+  }
+  return FirstIn(q, servable);
+}
+
+AppSlot FairOrder::FirstIn(QueueId leaf, uint64_t servable) const {
+  const Branch& branch = branches_[leaf.value];
+  const AppSlot running{branch.order.First(servable)};
+  const AppSlot starting{branch.masters_closed ? UINT32_MAX : branch.starting.First(servable)};
+  if (!running.valid()) return starting;
+  if (!starting.valid()) return running;
+  const OrderKey& a = branch.order.key(seats_[running.value].slot);
+  const OrderKey& b = branch.starting.key(seats_[starting.value].slot);
+  return b < a ? starting : running;
+}
+
+void FairOrder::Prefetch(const Books& books, AppSlot slot) const {
+  const Seat& seat = seats_[slot.value];
+  if (!seat.starting) branches_[books.apps[slot].leaf.value].order.Prefetch(seat.slot);
+}
+
+std::string FairOrder::Check(const Books& books) const {
+  for (const AppSlot slot : books.apps) {
+    const App& app = books.apps[slot];
+    const Seat& seat = seats_[slot.value];
+    const Branch& branch = branches_[app.leaf.value];
+    const Tournament& order = seat.starting ? branch.starting : branch.order;
+    const std::string name = model::ToString(app.id);
+    if (seat.starting != app.needs_master || order.item(seat.slot) != slot.value) return name + ": seat";
+    if (order.classes(seat.slot) != (app.runnable && app.active ? app.classes : 0)) {
+      return name + ": classes in the order";
+    }
+    if (!(order.key(seat.slot) == KeyOf(books, app))) return name + ": key";
+  }
+  for (const QueueId id : books.queues) {
+    const Queue& queue = books.queues[id];
+    const Branch& branch = branches_[id.value];
+    if (!branch.order.Consistent() || !branch.starting.Consistent()) return queue.name + ": order of children";
+    if (!queue.parent.valid()) continue;
+    const Tournament& order = branches_[queue.parent.value].order;
+    if (order.item(branch.slot) != id.value) return queue.name + ": slot in the parent's order";
+    if (order.classes(branch.slot) != OpenClasses(queue, id)) return queue.name + ": classes in the parent's order";
+    if (!(order.key(branch.slot) == KeyOf(books, queue, id))) return queue.name + ": key in the parent's order";
+  }
+  return "";
+}
+
+/// Keys and classes follow from the books.
+void FairOrder::Mix(base::StateHasher& hash) const {
+  for (const Branch& branch : branches_) {
+    hash.Mix(branch.slot);
+    hash.Mix(uint64_t{branch.masters_closed});
+    hash.Mix(branch.blocked);
+  }
+  for (const Seat& seat : seats_) hash.Mix(uint64_t{seat.slot} * 2 + uint64_t{seat.starting});
+  for (const QueueId leaf : closed_leaves_) hash.Mix(leaf.value);
+  hash.Mix(blocked_classes_);
+}
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "scheduler/books/books.h"
+#include "scheduler/shared/tournament.h"
+
+namespace fairlead::scheduler::native {
+
+/// Who is next: at each queue the child that comes first (docs/scheduler.md, "Who is next"), with the classes of shapes
+/// that are wanted below each child. What a queue or its masters cannot take now is left out until it can. O(log
+/// children) a level for a change and for a search.
+class FairOrder {
+ public:
+  // The books change.
+  void TreeChanged(const Books& books, const TreeChange& change);
+  void Enter(const Books& books, AppSlot slot);
+  void Leave(const Books& books, AppSlot slot);
+  /// Brings the application's place in its leaf up to date (not the queues above).
+  void Refresh(const Books& books, AppSlot slot);
+  /// The same for the queue and those above it, as far as something changes.
+  void RefreshPath(const Books& books, QueueId queue);
+  void UsageChanged(const Books& books, QueueId leaf, bool less);
+  void DemandChanged(const Books& books, QueueId leaf);
+  /// Every place of every queue and application. O(all).
+  void Rebuild(const Books& books);
+
+  // What cannot be served now.
+  /// Asks of these classes do not fit under the queue's maximum, until it uses less.
+  void Block(const Books& books, QueueId queue, uint64_t classes);
+  /// The classes mean other shapes now: what queues could not take of the old ones says nothing.
+  void ForgetBlocked(const Books& books, uint64_t classes);
+  /// The leaf's starting applications wait for a master to end, or for a larger cluster.
+  void CloseMasters(const Books& books, QueueId leaf);
+  void OpenMasters(const Books& books);
+  bool MastersClosed(QueueId leaf) const { return branches_[leaf.value].masters_closed; }
+
+  // Search.
+  /// Classes that somebody waits for whom nothing but room can keep waiting.
+  uint64_t Classes(const Books& books) const { return OpenClasses(books.queues[kRoot], kRoot); }
+  /// The first application that waits for one of `servable`, some of Classes; which of them are open at its leaf is
+  /// left in `servable`.
+  AppSlot First(const Books& books, uint64_t& servable) const;
+  /// The same in one leaf; not valid when there is none. Without its queues' limits.
+  AppSlot FirstIn(QueueId leaf, uint64_t servable) const;
+  uint64_t Blocked(QueueId queue) const { return branches_[queue.value].blocked; }
+
+  void Prefetch(const Books& books, AppSlot slot) const;
+  std::string Check(const Books& books) const;
+  void Mix(base::StateHasher& hash) const;
+
+ private:
+  struct Branch {
+    uint32_t slot = UINT32_MAX;   // in the parent's order
+    bool masters_closed = false;  // leaf: its starting applications wait
+    uint64_t blocked = 0;         // classes that do not fit under the maximum
+    Tournament order;             // children, or applications that have their master
+    Tournament starting;          // leaf: applications that wait for their master
+  };
+  struct Seat {
+    uint32_t slot = UINT32_MAX;  // in its leaf's order
+    bool starting = false;       // which of the two
+  };
+
+  OrderKey KeyOf(const Books& books, const App& app) const;
+  OrderKey KeyOf(const Books& books, const Queue& queue, QueueId id) const;
+  /// The classes that a queue offers to its parent's order.
+  uint64_t OpenClasses(const Queue& queue, QueueId id) const;
+  /// Brings the queue's place in its parent's order up to date; false when nothing changed.
+  bool RefreshQueue(const Books& books, QueueId queue);
+  void RebuildBelow(const Books& books, QueueId queue);
+  Tournament& OrderOf(QueueId leaf, bool starting) {
+    return starting ? branches_[leaf.value].starting : branches_[leaf.value].order;
+  }
+
+  std::vector<Branch> branches_;  // by QueueId
+  std::vector<Seat> seats_;       // by AppSlot
+  std::vector<QueueId> closed_leaves_;
+  uint64_t blocked_classes_ = 0;  // in `blocked` of some queue, perhaps
+};
+
+}  // namespace fairlead::scheduler::native

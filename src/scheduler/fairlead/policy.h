@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/books/blocker.h"
+#include "scheduler/books/core.h"
+#include "scheduler/fairlead/finder.h"
+#include "scheduler/fairlead/order.h"
+
+// How a grant of the default profile is found. Every pending ask belongs to a *shape* (size and label), every shape to
+// one of 64 *classes* (one shape each, until there are more than 64). FairOrder knows for each queue the classes wanted
+// below it, Shapes the classes with a shape that some node may have room for; the search walks down from the root to
+// the first child in order that wants one of them. A try that fails takes away what made it fail, at the level
+// responsible: the shape (no node has room), the class in one queue (at its maximum), the leaf's starting applications
+// (masters' share) or the ask (it waits for a place). What gives room puts it back: a node freed wakes the shapes that
+// fit it and the asks that wait for it; a release reopens the queues above it. So a batch that changes nothing costs
+// nothing, whatever waits.
+
+namespace fairlead::scheduler::native {
+
+class FairPolicy final : public Policy {
+ public:
+  explicit FairPolicy(const FairleadConfig& config) : config_(config) {}
+
+  std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
+  void TreeChanged(const Books& books, const TreeChange& change) override;
+  void AppEntered(const Books& books, AppSlot slot) override { order_.Enter(books, slot); }
+  void AppLeaves(const Books& books, AppSlot slot) override { order_.Leave(books, slot); }
+  void AppChanged(const Books& books, AppSlot slot) override { order_.Refresh(books, slot); }
+  void QueueChanged(const Books& books, QueueId queue) override { order_.RefreshPath(books, queue); }
+  void UsageChanged(const Books& books, QueueId leaf, bool less) override { order_.UsageChanged(books, leaf, less); }
+  void DemandChanged(const Books& books, QueueId leaf) override { order_.DemandChanged(books, leaf); }
+  void ClassesChanged(const Books& books, uint64_t classes) override { order_.ForgetBlocked(books, classes); }
+  void MastersFreed(const Books& books) override { order_.OpenMasters(books); }
+  void TotalChanged(const Books& books) override { order_.Rebuild(books); }
+  void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
+
+  void Place(Core& core) override;
+  Instant NextDeadline() const override { return review_at_; }
+  void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
+  ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
+  ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
+  std::string Check(const Books& books) const override { return order_.Check(books); }
+  void Mix(base::StateHasher& hash) const override;
+  void PrefetchNode(const Books& books, NodeIndex node) const override { books.nodes.Prefetch(node); }
+  void PrefetchApp(const Books& books, AppSlot slot) const override { order_.Prefetch(books, slot); }
+
+  /// Everything that stands in the way of the ask.
+  std::vector<Blocker> BlockersOf(const Books& books, AppSlot slot, const Ask& ask, Instant now) const;
+
+ private:
+  using Waiting = std::pair<AppSlot, uint64_t>;  // an ask, by its serial
+  using Amounts = std::vector<Resources>;        // by queue
+
+  // placing.cc
+  void PlaceInOrder(Core& core);
+  void PlaceServable(Core& core);
+  void PlaceFrom(Core& core, AppSlot slot, uint64_t servable);
+  void TryAsk(Core& core, AppSlot slot, Ask& ask);
+  void Refuse(Core& core, AppSlot slot, Ask& ask, const Limit& limit);
+  void Wait(Core& core, AppSlot slot, Ask& ask, const Found& found);
+  void PublishChanged(Core& core);
+  /// Room may have appeared on the node: wakes the shapes that fit and the asks that wait for it.
+  void NodeFreed(Core& core, NodeIndex node);
+  static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
+  void ServeReservations(Core& core, NodeIndex node);
+
+  // large_asks.cc
+  void Review(Core& core);
+  void ReserveForLarge(Core& core);
+  /// The node that misses least of the size and may be kept for the ask; not valid: none. O(nodes).
+  NodeIndex NodeToReserve(const Books& books, const App& app, const Ask& ask) const;
+
+  // preemption.cc
+  struct Plan;
+  void Preempt(Core& core);
+  Ask* Starving(Core& core, QueueId leaf, const Resources& share, const Resources& planned, AppSlot& slot) const;
+  std::vector<std::vector<ContainerSlot>> Eligible(const Books& books, const Amounts& shares) const;
+  std::vector<ContainerSlot> VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
+                                       const Ask& ask) const;
+  std::vector<NodeIndex> RankNodes(const Books& books, const Plan& plan, AppSlot slot, const Ask& ask) const;
+  void TakeBack(Core& core, const std::vector<QueueId>& starving, const Amounts& shares, Amounts& planned);
+  void Announce(Core& core, AppSlot slot, Ask& ask, NodeIndex node, const std::vector<ContainerSlot>& victims,
+                Amounts& lost) const;
+
+  // why.cc
+  void FindLimits(const Books& books, const App& app, const Ask& ask, std::vector<Blocker>& out) const;
+  void FindObstacles(const Books& books, const App& app, const Ask& ask, Instant now, std::vector<Blocker>& out) const;
+
+  FairleadConfig config_;
+  FairOrder order_;
+  std::vector<Waiting> any_waiters_;
+  std::vector<Waiting> round_waiters_;
+  Instant review_at_ = Instant::Max();  // reservations and preemption are looked at next
+  Instant last_preemption_{-(int64_t{1} << 60)};
+  std::vector<Instant> starving_since_;  // by queue: a leaf below its share while the cluster is full
+};
+
+}  // namespace fairlead::scheduler::native

@@ -1,0 +1,76 @@
+#include "scheduler/tdw/policy.h"
+
+// Why a task waits: the checks of a round, run dry.
+
+namespace fairlead::scheduler::tdw {
+
+using Reason = model::scheduler::PendingReason;
+
+ev::Pending TdwPolicy::AtMaximum(const Books& books, const App& app, TaskType type, int64_t more) const {
+  const native::Queues& queues = books.queues;
+  for (QueueId q = app.leaf; q != native::kRoot; q = queues[q].parent) {
+    const bool pool_or_group = q == app.leaf || queues[q].parent == native::kRoot;
+    if (!pool_or_group) continue;
+    int64_t granted = 0;
+    for (const AppSlot slot : books.apps) {
+      if (slot.value >= app_granted_.size()) continue;
+      QueueId above = books.apps[slot].leaf;
+      while (above != native::kRoot && above != q) above = queues[above].parent;
+      if (above == q) granted += app_granted_[slot.value][At(type)];
+    }
+    const int64_t most = queues[q].high.vcores();
+    if (granted + more <= most) continue;
+    ev::Pending out;
+    out.reason = Reason::kQueueMaximum;
+    out.detail =
+        queues[q].name + " has " + std::to_string(granted) + " tasks of this type of at most " + std::to_string(most);
+    out.remedy = "raise maxResources of " + queues[q].name + ", or wait for its tasks to end";
+    return out;
+  }
+  return {};
+}
+
+ev::Pending TdwPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang) const {
+  Counts members{};
+  const App& app = books.apps[slot];
+  for (const Ask& ask : app.asks) {
+    if (ask.gang == gang) members[At(TypeOf(app, ask))] += ask.count;
+  }
+  for (const TaskType type : kTypes) {
+    if (members[At(type)] == 0) continue;
+    ev::Pending limit = AtMaximum(books, app, type, members[At(type)]);
+    if (limit.reason != Reason::kNone) return limit;
+  }
+  return {};
+}
+
+ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Instant) const {
+  const App& app = books.apps[slot];
+  const Shape& shape = books.shapes[ask.shape];
+  std::vector<Blocker> blockers;
+  native::FindRunningLimits(books, app, blockers);
+  if (!blockers.empty()) return native::Joined(blockers);
+  const TaskType type = TypeOf(app, ask);
+  if (ev::Pending maximum = AtMaximum(books, app, type, 1); maximum.reason != Reason::kNone) return maximum;
+  native::FindMasterLimits(books, app, shape.size, false, blockers);
+  if (!blockers.empty()) return native::Joined(blockers);
+  bool excluded = false;
+  Ask anywhere = ask;
+  anywhere.relax_any = true;
+  if (!FindNode(books, app, anywhere, type, excluded).node.valid()) {
+    return native::Joined({excluded ? native::AllExcluded(app, shape) : native::NoRoom(books, shape)});
+  }
+  if (!FindNode(books, app, ask, type, excluded).node.valid()) {
+    return native::Joined(
+        {{Reason::kStrictLocality, "",
+          "none of the named hosts has room for " + model::ToString(shape.size) + ", and relaxLocality is off",
+          "allow other places (relaxLocality), or wait"}});
+  }
+  ev::Pending out;
+  out.reason = Reason::kFairShare;
+  out.detail = "waits for the next round, behind those who are further below their share";
+  out.remedy = "raise the weight or the minimum of its pool";
+  return out;
+}
+
+}  // namespace fairlead::scheduler::tdw
