@@ -77,13 +77,13 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
         "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/spark_shuffle wire/yarn",
-    "shell/base": "base config endpoints/yarn env env_posix",
+    "shell/base": "base config endpoints/yarn env env_posix process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
         "wire/spark_transport",
-    "shell/rm": "base config env env_posix process/rm profiles shell/base",
-    "shell/nm": "base config env env_posix model process/nm shell/base shell/shuffle",
+    "shell/rm": "base config env env_posix process/http process/rm profiles shell/base",
+    "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
     "shell/spark": "base endpoints/spark env env_posix process/spark_master shell/base wire/java_stream",
 }.items()}
 

@@ -31,7 +31,7 @@ void AddSim(CLI::App& app, int& exit_code);         // sim
 void AddConfig(CLI::App& app, int& exit_code);      // config check
 void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
 
-/// Prints "fairlead NAME: MESSAGE" on stderr and gives `code`.
+/// Prints "fairlead NAME: MESSAGE" on stderr and gives `code`; a stranger's control characters in it are seen.
 int Complain(const std::string& command, const std::string& message, ExitCode code);
 
 }  // namespace fairlead::apps

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/text.h"
 #include "commands.h"
 #include "version.h"
 
@@ -35,7 +36,7 @@ std::string Script(const CLI::App& root, bool zsh) {
 }  // namespace
 
 int Complain(const std::string& command, const std::string& message, ExitCode code) {
-  std::fprintf(stderr, "fairlead %s: %s\n", command.c_str(), message.c_str());
+  std::fprintf(stderr, "fairlead %s: %s\n", command.c_str(), base::VisibleText(message, base::Lines::kKept).c_str());
   return code;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "application_logs.h"
+#include "base/text.h"
 #include "engine/driver/driver_page.h"
 #include "env_posix/posix_loop.h"
 
@@ -75,7 +76,8 @@ int ShowHistory(const HistoryOptions& options) {
   const auto story = history::ReadLog(*text);
   if (!story) return Complain("history", options.what + ": " + story.error().message, kFailed);
   if (!options.serve.empty()) return Serve(*story, options.serve);
-  std::fputs((options.cluster.json ? ToJson(*story) + "\n" : ToText(*story)).c_str(), stdout);
+  const std::string shown = options.cluster.json ? ToJson(*story) + "\n" : ToText(*story);
+  std::fputs(base::VisibleText(shown, base::Lines::kKept).c_str(), stdout);
   return kOk;
 }
 

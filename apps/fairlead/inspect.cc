@@ -1,9 +1,12 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "application_logs.h"
+#include "base/text.h"
 #include "cluster_options.h"
 #include "model/ids.h"
 #include "table.h"
@@ -78,7 +81,8 @@ ordered_json AppJson(const yarn::ApplicationReportProto& report) {
 }
 
 void PrintJson(const ordered_json& json) {
-  std::puts(json.dump(2, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  const std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
 }
 
 // ---------------------------------------------------------------- apps
@@ -167,9 +171,11 @@ void PrintPending(const ordered_json& detail) {
     return;
   }
   for (const auto& ask : detail["pending"]) {
-    std::printf("Pending      %s: %s\n", ask.value("reason", "?").c_str(), ask.value("detail", "").c_str());
-    const std::string remedy = ask.value("remedy", "");
-    if (!remedy.empty()) std::printf("             to free it: %s\n", remedy.c_str());
+    const auto text = [&ask](const char* field) { return base::VisibleText(ask.value(field, "")); };
+    std::printf("Pending      %s: %s\n", text("reason").c_str(), text("detail").c_str());
+    if (const std::string remedy = text("remedy"); !remedy.empty()) {
+      std::printf("             to free it: %s\n", remedy.c_str());
+    }
   }
 }
 
@@ -186,7 +192,9 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
     return kOk;
   }
   const auto usage = report->app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
-  const auto row = [](const char* name, const std::string& value) { std::printf("%-12s %s\n", name, value.c_str()); };
+  const auto row = [](const char* name, const std::string& value, base::Lines lines = base::Lines::kOne) {
+    std::printf("%-12s %s\n", name, base::VisibleText(value, lines).c_str());
+  };
   row("Id", text);
   row("Name", std::string(report->Name()));
   row("User", std::string(report->User()));
@@ -200,7 +208,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
                         MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))) + ", " +
                         std::to_string(std::max(0, usage.UsedResources().virtual_cores.value_or(0))) + " vcores");
   row("Page", std::string(report->TrackingUrl()));
-  row("Diagnostics", std::string(report->Diagnostics()));
+  row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
   return kOk;
 }
@@ -395,7 +403,9 @@ int Logs(const Command& command, Cluster& cluster, const LogsOptions& options) {
   if (!logs) return command.Fail(logs.error());
   for (const ContainerLog& log : *logs) {
     std::printf("==> %s %s <==\n", log.container.c_str(), log.file.c_str());
-    std::fwrite(log.text.data(), 1, log.text.size(), stdout);
+    // Programs get a log as it is; a terminal would obey it.
+    const std::string text = ::isatty(STDOUT_FILENO) ? base::VisibleText(log.text, base::Lines::kKept) : log.text;
+    std::fwrite(text.data(), 1, text.size(), stdout);
   }
   if (!logs->empty()) return kOk;
   return Complain(

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cluster_options.h"
 #include "engine/io/job_environment.h"
 #include "model/ids.h"
@@ -189,7 +190,7 @@ class ProgressLines {
         std::snprintf(line, sizeof line, "stage %-4d %-40.40s %6lld/%-6lld %4lld running", stage.at("stage").get<int>(),
                       stage.at("name").get<std::string>().c_str(), stage.at("done").get<long long>(),
                       stage.at("tasks").get<long long>(), stage.at("running").get<long long>());
-        lines.emplace_back(line);
+        lines.push_back(base::VisibleText(line));
         const auto failed = stage.at("failed").get<long long>();
         if (failed > 0) lines.back() += ", " + std::to_string(failed) + " failed";
       }
@@ -217,7 +218,8 @@ int Finish(const SubmitOptions& options, const std::string& id, const yarn::Appl
                                          {"finalStatus", status},
                                          {"diagnostics", report.Diagnostics()},
                                          {"elapsedMs", report.finish_time.value_or(0) - report.start_time.value_or(0)}};
-    std::puts(json.dump(2).c_str());
+    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
   } else {
     std::printf("%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
                 DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());

@@ -4,7 +4,14 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/text.h"
+
 namespace fairlead::apps {
+
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = base::VisibleText(cell);
+  rows_.push_back(std::move(row));
+}
 
 void Table::Print() const {
   std::vector<size_t> widths(rows_.front().size());

@@ -5,11 +5,12 @@
 
 namespace fairlead::apps {
 
-/// Rows of text in columns as wide as their widest cell, as `kubectl get` prints them.
+/// Rows of text in columns as wide as their widest cell, as `kubectl get` prints them. Cells may hold what strangers
+/// wrote: their control characters are seen.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Add(std::vector<std::string> row);
   size_t size() const { return rows_.size() - 1; }
   /// Prints to stdout.
   void Print() const;

@@ -41,6 +41,7 @@ constexpr YamlEntry kEntries[] = {
     {"nm.local-dirs", "yarn.nodemanager.local-dirs", Kind::kList, "scratch directories of containers"},
     {"nm.log-dirs", "yarn.nodemanager.log-dirs", Kind::kList, "log directories of containers"},
     {"nm.state-dir", "yarn.nodemanager.recovery.dir", Kind::kText, "directory of state for a restart"},
+    {"http.hosts", "fairlead.http.hosts", Kind::kList, "further names under which web ports are served"},
     {"shuffle.port", "spark.shuffle.service.port", Kind::kPort, "port of the shuffle service, 7337"},
 };
 

@@ -1,10 +1,12 @@
 #include "endpoints/rest/document.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "base/check.h"
 #include "base/codec.h"
+#include "base/text.h"
 
 namespace fairlead::endpoints::rest {
 
@@ -58,26 +60,34 @@ Document&& Document::Add(std::string name, Document value) && {
   return std::move(Add(std::move(name), std::move(value)));
 }
 
+namespace {
+/// What stands for a byte that is no UTF-8 and for a character that XML 1.0 cannot carry (U+FFFD).
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+bool IsXmlCharacter(std::string_view sequence) {
+  const auto c = static_cast<unsigned char>(sequence[0]);
+  return (c >= 0x20 || c == '\n' || c == '\t' || c == '\r') && sequence != "\xEF\xBF\xBE" && sequence != "\xEF\xBF\xBF";
+}
+}  // namespace
+
 std::string XmlEscape(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t' || c == '\r') out += c;
+  while (!text.empty()) {
+    const size_t length = base::Utf8Length(text);
+    const std::string_view sequence = text.substr(0, std::max<size_t>(length, 1));
+    if (sequence == "&") {
+      out += "&amp;";
+    } else if (sequence == "<") {
+      out += "&lt;";
+    } else if (sequence == ">") {
+      out += "&gt;";
+    } else if (sequence == "\"") {
+      out += "&quot;";
+    } else {
+      out += length > 0 && IsXmlCharacter(sequence) ? sequence : kReplacement;
     }
+    text.remove_prefix(sequence.size());
   }
   return out;
 }

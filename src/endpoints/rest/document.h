@@ -54,7 +54,7 @@ class Document {
   std::variant<std::monostate, std::string, bool, int64_t, Number, Fields, List> value_;
 };
 
-/// Text safe inside XML; characters that XML cannot carry are dropped.
+/// Text safe inside XML; what XML cannot carry, bytes that are no UTF-8 included, becomes U+FFFD.
 std::string XmlEscape(std::string_view text);
 
 /// Float.toString of Java: the shortest digits that read back as the same float.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace fairlead::endpoints::rest {
 namespace {
 
@@ -26,6 +28,29 @@ TEST(DocumentTest, NumbersAreJavas) {
   EXPECT_EQ(JavaDouble(2.0013320446014404), "2.0013320446014404");
   EXPECT_EQ(JavaDouble(1e-5), "1.0E-5");
   EXPECT_EQ(JavaDouble(-12.5), "-12.5");
+}
+
+/// XML 1.0, "Char", over well-formed UTF-8.
+bool IsXmlText(std::string_view text) {
+  for (size_t length = 0; !text.empty(); text.remove_prefix(length)) {
+    length = base::Utf8Length(text);
+    const std::string_view sequence = text.substr(0, length);
+    const bool control = length == 1 && text[0] < 0x20 && text[0] != '\n' && text[0] != '\t' && text[0] != '\r';
+    if (length == 0 || control || sequence == "\xEF\xBF\xBE" || sequence == "\xEF\xBF\xBF") return false;
+  }
+  return true;
+}
+
+TEST(DocumentTest, NoTextOfAStrangerBreaksXml) {
+  EXPECT_EQ(XmlEscape("h\xC3\xA9 <&>\" \x1b[m\xff\xed\xa0\x80"),
+            "h\xC3\xA9 &lt;&amp;&gt;&quot; \xEF\xBF\xBD[m\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_TRUE(IsXmlText(XmlEscape("\xEF\xBF\xBE \xEF\xBF\xBF \xF4\x90\x80\x80 \xE2\x82")));
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string text = {static_cast<char>(first), static_cast<char>(second)};
+      ASSERT_TRUE(IsXmlText(XmlEscape(text))) << first << " " << second;
+    }
+  }
 }
 
 }  // namespace

@@ -38,6 +38,22 @@ base::Status CheckTags(const std::vector<std::string>& tags) {
   return {};
 }
 
+/// A tracking URL stands in heads of HTTP, in logs and on terminals: what is no printable ASCII becomes %XX, as a
+/// browser writes it.
+std::string PlainUrl(std::string_view url) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : url) {
+    if (c > ' ' && c <= '~') {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
 model::rm::NodeContainerState StateOf(w::ContainerStateProto state) {
   switch (state) {
     case w::ContainerStateProto::kComplete:
@@ -129,7 +145,7 @@ base::Result<model::rm::RegisterMaster> ToEvent(const w::RegisterApplicationMast
   event.attempt = attempt;
   event.host = request.host.value_or("");
   event.rpc_port = request.rpc_port.value_or(-1);
-  event.tracking_url = request.tracking_url.value_or("");
+  event.tracking_url = PlainUrl(request.tracking_url.value_or(""));
   return event;
 }
 
@@ -158,7 +174,7 @@ base::Result<model::rm::AllocateCall> ToEvent(const w::AllocateRequestProto& req
     event.updates.push_back({FromWire(update.container_id), update.container_version,
                              static_cast<model::rm::UpdateType>(type), FromWire(update.Capability())});
   }
-  event.tracking_url = request.tracking_url.value_or("");
+  event.tracking_url = PlainUrl(request.tracking_url.value_or(""));
   return event;
 }
 
@@ -168,7 +184,7 @@ base::Result<model::rm::FinishMaster> ToEvent(const w::FinishApplicationMasterRe
   event.attempt = attempt;
   event.final_status = FromWire(request.FinalApplicationStatus());
   event.diagnostics = request.diagnostics.value_or("");
-  event.tracking_url = request.tracking_url.value_or("");
+  event.tracking_url = PlainUrl(request.tracking_url.value_or(""));
   return event;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace fairlead::process::http {
 namespace {
 
@@ -26,8 +28,8 @@ std::string_view FindHeader(const Headers& headers, std::string_view name) {
   return {};
 }
 
-Response TextResponse(int status, std::string text) {
-  return {status, "text/plain; charset=utf-8", std::move(text), {}};
+Response TextResponse(int status, std::string_view text) {
+  return {status, "text/plain; charset=utf-8", base::VisibleText(text, base::Lines::kKept), {}};
 }
 
 Response JsonResponse(int status, std::string json) {
@@ -66,7 +68,7 @@ std::string PercentEncode(std::string_view text) {
 
 std::string HtmlEscape(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : base::VisibleText(text, base::Lines::kKept)) {
     switch (c) {
       case '&':
         out += "&amp;";

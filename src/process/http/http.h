@@ -19,6 +19,7 @@ struct Request {
   std::string path;                          // decoded: "/ws/v1/cluster/apps"
   std::map<std::string, std::string> query;  // decoded; the last of equal names
   Headers headers;
+  int version = 11;  // 10: HTTP/1.0
   std::string body;
   std::string peer;  // address of the client
 };
@@ -30,13 +31,14 @@ struct Response {
   Headers headers;  // besides Content-Type and Content-Length
 };
 
-Response TextResponse(int status, std::string text);
+/// For people: control characters that strangers put into names are seen, not obeyed.
+Response TextResponse(int status, std::string_view text);
 Response JsonResponse(int status, std::string json);
 
 /// Undoes %XX (and "+" where `plus_is_space`); a broken escape stays as it is.
 std::string PercentDecode(std::string_view text, bool plus_is_space);
 std::string PercentEncode(std::string_view text);
-/// `text` safe inside HTML.
+/// `text` safe inside HTML; control characters are seen.
 std::string HtmlEscape(std::string_view text);
 /// Whether a REST answer is to be XML: Accept names it, before JSON, and it is no browser that asks (JSON is YARN's
 /// default).

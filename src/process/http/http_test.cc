@@ -11,7 +11,8 @@ namespace {
 class HttpTest : public testing::Test {
  protected:
   void Serve(Server::Handler handler, ServerLimits limits = {}) {
-    auto server = Server::Listen(*loop_, *loop_, {"127.0.0.1", 0}, std::move(handler), limits);
+    auto server =
+        Server::Listen(*loop_, *loop_, {"127.0.0.1", 0}, KnownHosts{{"x"}, {}, false}, std::move(handler), limits);
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(server).value();
   }

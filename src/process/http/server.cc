@@ -62,8 +62,12 @@ class Session final : public env::StreamHandler {
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(env::Loop& loop, Handler handler, ServerLimits limits)
-      : loop_(loop), handler_(std::move(handler)), limits_(limits), alive_(std::make_shared<bool>(true)) {}
+  ServerImpl(env::Loop& loop, KnownHosts hosts, Handler handler, ServerLimits limits)
+      : loop_(loop),
+        hosts_(std::move(hosts)),
+        handler_(std::move(handler)),
+        limits_(limits),
+        alive_(std::make_shared<bool>(true)) {}
 
   ~ServerImpl() override {
     *alive_ = false;
@@ -92,11 +96,13 @@ class ServerImpl final : public Server {
   }
 
   void Handle(uint64_t session, uint64_t number, Request request) {
-    handler_(std::move(request), [this, alive = alive_, session, number](Response response) {
+    const Reply reply = [this, alive = alive_, session, number](Response response) {
       if (!*alive) return;
       const auto found = sessions_.find(session);
       if (found != sessions_.end()) found->second->Answer(number, std::move(response));
-    });
+    };
+    if (auto refusal = Refusal(hosts_, request)) return reply(*std::move(refusal));
+    handler_(std::move(request), reply);
   }
 
   void ContinueLater(uint64_t id) {
@@ -120,6 +126,7 @@ class ServerImpl final : public Server {
   }
 
   env::Loop& loop_;
+  const KnownHosts hosts_;
   Handler handler_;
   ServerLimits limits_;
   std::shared_ptr<bool> alive_;
@@ -191,6 +198,7 @@ void Session::Dispatch() {
   for (const auto& field : message) {
     request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
   }
+  request.version = static_cast<int>(message.version());
   keep_alive_ = message.keep_alive();
   head_only_ = message.method() == beast::http::verb::head;
   request.body = std::move(message.body());
@@ -234,8 +242,8 @@ void Session::OnClosed(const std::string&) { server_.Remove(id_); }
 }  // namespace
 
 base::Result<std::unique_ptr<Server>> Server::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                     Handler handler, ServerLimits limits) {
-  auto server = std::make_unique<ServerImpl>(loop, std::move(handler), limits);
+                                                     KnownHosts hosts, Handler handler, ServerLimits limits) {
+  auto server = std::make_unique<ServerImpl>(loop, std::move(hosts), std::move(handler), limits);
   if (const base::Status opened = server->Open(net, endpoint); !opened.ok()) return opened.error();
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -7,6 +7,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/http.h"
+#include "process/http/known_hosts.h"
 
 namespace fairlead::process::http {
 
@@ -19,14 +20,14 @@ struct ServerLimits {
 
 /// An HTTP/1.1 server over the env ports (parsing by Boost.Beast): keep-alive, one request of a connection at a time,
 /// everything bounded by ServerLimits. The handler answers now or later through `reply`, exactly once, on the loop's
-/// thread; a reply to a connection that has gone is dropped.
+/// thread; a reply to a connection that has gone is dropped. What Refusal() does not let pass `hosts` never reaches it.
 class Server {
  public:
   using Reply = std::function<void(Response)>;
   using Handler = std::function<void(Request, Reply)>;
 
   static base::Result<std::unique_ptr<Server>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                      Handler handler, ServerLimits limits = {});
+                                                      KnownHosts hosts, Handler handler, ServerLimits limits = {});
   virtual ~Server() = default;
   virtual env::Endpoint local() const = 0;
 };

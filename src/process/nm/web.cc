@@ -55,7 +55,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, en
                                               NodeManager& manager, Options options) {
   const env::Endpoint endpoint = options.endpoint;
   std::unique_ptr<Web> web(new Web(loop, disk, dirs, manager, std::move(options)));
-  auto server = http::Server::Listen(loop, net, endpoint,
+  auto server = http::Server::Listen(loop, net, endpoint, web->options_.hosts,
                                      [raw = web.get()](const http::Request& request, const http::Server::Reply& reply) {
                                        reply(raw->Answer(request));
                                      });
@@ -310,7 +310,8 @@ http::Response Web::LogText(const http::Request& request, const model::Container
   if (running)
     body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
   body += "\n" + std::string(71, '*') + "\n\n";
-  http::Response response = http::TextResponse(200, std::move(body));
+  http::Response response;  // the log as it is, whatever it holds
+  response.body = std::move(body);
   response.content_type = "text/plain;charset=utf-8";
   response.headers = {{"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}};
   return response;

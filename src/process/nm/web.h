@@ -18,6 +18,7 @@ class Web {
  public:
   struct Options {
     env::Endpoint endpoint;
+    http::KnownHosts hosts;
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;

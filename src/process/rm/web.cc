@@ -5,10 +5,10 @@
 namespace fairlead::process::rm {
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                              ResourceManager& manager) {
+                                              http::KnownHosts hosts, ResourceManager& manager) {
   std::unique_ptr<Web> web(new Web(loop, net, manager));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
-      loop, net, endpoint,
+      loop, net, endpoint, std::move(hosts),
       [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); });
   if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
@@ -86,19 +86,6 @@ http::Response Web::Error(const http::Request& request, int status, const std::s
   if (exception == "YarnException") package = "org.apache.hadoop.yarn.exceptions.";
   document.Add("javaClassName", package + exception);
   return Render(request, document, "RemoteException", status);
-}
-
-// A browser's cross-site request carries Origin; a script or a command does not. Hadoop believes user.name=...
-bool Web::MayChange(const http::Request& request) {
-  const std::string_view origin = http::FindHeader(request.headers, "Origin");
-  if (origin.empty()) return true;
-  const std::string_view host = http::FindHeader(request.headers, "Host");
-  return origin == "http://" + std::string(host);
-}
-
-http::Response Web::NeedsCredential(const http::Request& request) {
-  return Error(request, 403, "ForbiddenException",
-               "java.lang.Exception: requests from another site may not change anything");
 }
 
 std::string Web::UserOf(const http::Request& request) const {

@@ -27,7 +27,7 @@ const http::StaticFile* FindWebFile(std::string_view name);
 class Web {
  public:
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                  ResourceManager& manager);
+                                                  http::KnownHosts hosts, ResourceManager& manager);
   env::Endpoint local() const { return server_->local(); }
 
  private:
@@ -91,9 +91,6 @@ class Web {
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
   std::string UserOf(const http::Request& request) const;
-  /// Writes over HTTP: the caller must name a user (user.name=...), as Hadoop's PseudoAuthenticationHandler wants it.
-  static bool MayChange(const http::Request& request);
-  static http::Response NeedsCredential(const http::Request& request);
 
   env::Loop& loop_;
   env::Net& net_;

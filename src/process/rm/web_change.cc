@@ -242,7 +242,6 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
 }
 
 void Web::Submit(const http::Request& request, const Reply& reply) {
-  if (!MayChange(request)) return reply(NeedsCredential(request));
   const base::Result<json> body = ParseBody(request, "application-submission-context");
   if (!body.ok())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + body.error().message));
@@ -269,7 +268,6 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
 }
 
 void Web::SetState(const http::Request& request, const App& app, const Reply& reply) {
-  if (!MayChange(request)) return reply(NeedsCredential(request));
   const base::Result<json> body = ParseBody(request, "appstate");
   const std::string state = body.ok() ? Text(*body, "state") : "";
   const std::string user = UserOf(request);
@@ -303,7 +301,6 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
 }
 
 void Web::Move(const http::Request& request, const App& app, const Reply& reply) {
-  if (!MayChange(request)) return reply(NeedsCredential(request));
   const base::Result<json> body = ParseBody(request, "appqueue");
   const std::string queue = body.ok() ? Text(*body, "queue") : "";
   if (queue.empty())
@@ -327,7 +324,6 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
 }
 
 void Web::SetPriority(const http::Request& request, const App& app, const Reply& reply) {
-  if (!MayChange(request)) return reply(NeedsCredential(request));
   const base::Result<json> body = ParseBody(request, "applicationpriority");
   if (!body.ok() || Text(*body, "priority").empty()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
@@ -347,7 +343,6 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
 }
 
 void Web::SetTimeout(const http::Request& request, const App& app, const Reply& reply) {
-  if (!MayChange(request)) return reply(NeedsCredential(request));
   const base::Result<json> body = ParseBody(request, "timeout");
   const std::string expiry = body.ok() ? Text(*body, "expiryTime") : "";
   const base::Result<base::WallTime> expires = ParseIso8601(expiry);

@@ -1,11 +1,24 @@
 #include <cstdio>
 #include <map>
 
+#include "base/text.h"
 #include "process/rm/web.h"
 
 // /metrics, in Prometheus' text format.
 
 namespace fairlead::process::rm {
+
+namespace {
+/// A label's value, which may be a queue that a stranger named.
+std::string LabelText(std::string_view value) {
+  std::string out;
+  for (const char c : base::VisibleText(value)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+}  // namespace
 
 std::string Web::Metrics() const {
   std::string text;
@@ -40,7 +53,7 @@ std::string Web::Metrics() const {
                             const std::map<std::string, int64_t>& values) {
     text += "# HELP " + std::string(name) + " " + help + "\n# TYPE " + name + " gauge\n";
     for (const auto& [value, number] : values) {
-      text += std::string(name) + "{" + label + "=\"" + value + "\"} " + std::to_string(number) + "\n";
+      text += std::string(name) + "{" + label + "=\"" + LabelText(value) + "\"} " + std::to_string(number) + "\n";
     }
   };
   labelled("fairlead_rm_apps", "Applications by state", "state", apps);

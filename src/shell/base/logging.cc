@@ -5,6 +5,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/text.h"
+
 namespace fairlead::shell {
 namespace {
 
@@ -18,12 +20,8 @@ bool NeedsQuotes(const std::string& value) {
 std::string Quoted(const std::string& value) {
   std::string out = "\"";
   for (const char c : value) {
-    if (c == '\n') {
-      out += "\\n";
-    } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
-    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   return out + '"';
 }
@@ -51,7 +49,7 @@ class SpdLog final : public env::Log {
       line += '=';
       line += NeedsQuotes(value) ? Quoted(value) : value;
     }
-    logger_->log(Level(level), spdlog::string_view_t(line));
+    logger_->log(Level(level), spdlog::string_view_t(base::VisibleText(line)));
   }
 
  private:

@@ -9,6 +9,8 @@
 #include <filesystem>
 
 #include "config/hadoop_conf.h"
+#include "shell/base/known_hosts.h"
+#include "shell/base/open_ports.h"
 #include "shell/base/token_hmac.h"
 
 namespace fairlead::shell {
@@ -343,15 +345,17 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadServices(conf, out);
   out.localizer.web_address = WebAddresses(conf);
   ReadLogAggregation(conf, out);
-  if (out.manager.listen.host == "0.0.0.0" || out.manager.listen.host == "::") {
-    out.warnings.push_back(
-        "the web port listens on every address without authentication; write yarn.nodemanager.hostname "
-        "or yarn.nodemanager.bind-host to choose one");
-  }
+  out.warnings.push_back(OpenPortsWarning(
+      {out.manager.listen, out.web},
+      "whoever reaches them reads the logs of every container (yarn.acl.enable believes the name that a caller gives); "
+      "containers are started by the resource manager's tokens alone"));
+  std::erase(out.warnings, "");
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   for (const std::string& key : conf.Unread({"yarn.nodemanager.", "yarn.log-aggregation"})) {
     if (!key.ends_with(".classpath")) out.warnings.push_back(key + " has no effect on this node agent");
   }
+  out.hosts = ReadKnownHosts(conf, out.warnings);
+  out.hosts.AddName(out.manager.host);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "config/fairlead_yaml.h"
 #include "env/net.h"
+#include "process/http/known_hosts.h"
 #include "process/nm/node_manager.h"
 #include "shell/nm/dirs.h"
 #include "shell/nm/localizer.h"
@@ -25,9 +26,10 @@ struct AuxServiceSetting {
 struct NmSettings {
   process::nm::Settings manager;
   env::Endpoint web;
-  std::string state_directory;  // yarn.nodemanager.recovery.dir
-  bool recovery = true;         // yarn.nodemanager.recovery.enabled, unless written false
-  bool supervised = false;      // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
+  process::http::KnownHosts hosts;  // under which names the web port is served
+  std::string state_directory;      // yarn.nodemanager.recovery.dir
+  bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false
+  bool supervised = false;          // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
   NmDirsOptions dirs;
   base::Duration disk_check_interval = base::Duration::Seconds(120);
   SupervisedOptions containers;

@@ -134,7 +134,7 @@ int RunResourceManager(const RmOptions& options) {
   if (!manager.ok()) return Refuse(manager.error().message, 1);
   daemon.manager = std::move(*manager);
   base::Result<std::unique_ptr<process::rm::Web>> web =
-      process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, *daemon.manager);
+      process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, settings.hosts, *daemon.manager);
   if (!web.ok()) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   WatchQueues(daemon);

@@ -13,6 +13,8 @@
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
 #include "profiles/sizes.h"
+#include "shell/base/known_hosts.h"
+#include "shell/base/open_ports.h"
 #include "shell/base/token_hmac.h"
 #include "shell/rm/user_lookup.h"
 
@@ -97,26 +99,28 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     const char* key;
     uint16_t port;
     env::Endpoint* endpoint;
-    const char* closes;
   };
   const Listener listeners[] = {
-      {"yarn.resourcemanager.address", 8032, &out.manager.client, "any name is believed; set yarn.acl.enable for ACLs"},
-      {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.scheduler, nullptr},
-      {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.tracker,
-       "nodes are believed by name; list them in yarn.resourcemanager.nodes.include-path"},
-      {"yarn.resourcemanager.admin.address", 8033, &out.manager.admin,
-       "any name is believed; set yarn.acl.enable and yarn.admin.acl"},
-      {"yarn.resourcemanager.webapp.address", 8088, &out.web, "anybody may read; bind it to 127.0.0.1 to close it"},
+      {"yarn.resourcemanager.address", 8032, &out.manager.client},
+      {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.scheduler},
+      {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.tracker},
+      {"yarn.resourcemanager.admin.address", 8033, &out.manager.admin},
+      {"yarn.resourcemanager.webapp.address", 8088, &out.web},
   };
+  std::vector<env::Endpoint> bound;
   for (const Listener& listener : listeners) {
     base::Result<env::Endpoint> endpoint = Address(conf, listener.key, listener.port, loopback);
     if (!endpoint.ok()) return endpoint.error();
     *listener.endpoint = *endpoint;
-    if (listener.closes && !env::IsLoopback(endpoint->host)) {
-      out.warnings.push_back(std::string(listener.key) + " listens on " + endpoint->ToString() +
-                             " beyond loopback: " + listener.closes);
-    }
+    bound.push_back(*endpoint);
   }
+  out.warnings.push_back(OpenPortsWarning(
+      bound,
+      "whoever reaches them runs programs on the nodes under any user's name, joins as a node and gets the keys of all "
+      "tokens, and administers the cluster (yarn.acl.enable, yarn.admin.acl and "
+      "yarn.resourcemanager.nodes.include-path "
+      "believe the names that callers give)"));
+  std::erase(out.warnings, "");
   base::Result<env::Endpoint> shown = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
   std::string host = shown.ok() ? shown->host : "localhost";
   if (loopback && !conf.IsSet("yarn.resourcemanager.webapp.address")) host = "localhost";
@@ -317,6 +321,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const 
     if (key.starts_with("yarn.resourcemanager.connect.")) continue;  // clients read it
     out.warnings.push_back(key + " has no effect on this resource manager");
   }
+  out.hosts = ReadKnownHosts(conf, out.warnings);
   return out;
 }
 

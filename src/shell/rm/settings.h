@@ -6,6 +6,7 @@
 #include "config/fairlead_yaml.h"
 #include "config/host_list.h"
 #include "env/net.h"
+#include "process/http/known_hosts.h"
 #include "process/rm/resource_manager.h"
 
 namespace fairlead::shell {
@@ -13,11 +14,12 @@ namespace fairlead::shell {
 /// Everything `fairlead rm` takes from its configuration.
 struct RmSettings {
   process::rm::ResourceManagerOptions manager;
-  env::Endpoint web;               // yarn.resourcemanager.webapp.address
-  std::string state_directory;     // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
-  std::string allocation_file;     // empty: queues come from Fairlead's own file, or there are none
-  std::string profile;             // fairlead.scheduler.profile
-  uint64_t journal_bytes_max = 0;  // fairlead.rm.journal-bytes; 0: no journal
+  env::Endpoint web;                // yarn.resourcemanager.webapp.address
+  process::http::KnownHosts hosts;  // under which names the web port is served
+  std::string state_directory;      // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
+  std::string allocation_file;      // empty: queues come from Fairlead's own file, or there are none
+  std::string profile;              // fairlead.scheduler.profile
+  uint64_t journal_bytes_max = 0;   // fairlead.rm.journal-bytes; 0: no journal
   std::vector<std::string> warnings;
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/text.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "shell/base/logging.h"
@@ -42,10 +43,10 @@ void PrintStatus(const json& before, const json& status, double seconds) {
   std::printf("now: %.0f blocks/s, %.1f MB/s, %.0f reads/s of disks\n", rate("blockTransfers"),
               rate("blockTransferBytes") / 1e6, rate("diskReads"));
   std::map<std::string, long long> bytes_before;
-  for (const json& app : before["apps"]) bytes_before[app.value("id", "")] = Number(app, "bytes");
+  for (const json& app : before["apps"]) bytes_before[base::VisibleText(app.value("id", ""))] = Number(app, "bytes");
   std::printf("%-40s %10s %12s %16s %10s\n", "application", "executors", "connections", "bytes", "MB/s");
   for (const json& app : status["apps"]) {
-    const std::string id = app.value("id", "");
+    const std::string id = base::VisibleText(app.value("id", ""));
     const auto found = bytes_before.find(id);
     const long long served = found == bytes_before.end() ? 0 : Number(app, "bytes") - found->second;
     std::printf("%-40s %10lld %12lld %16lld %10.1f\n", id.c_str(), Number(app, "executors"), Number(app, "connections"),
@@ -127,7 +128,7 @@ int RunShuffle(const ShuffleOptions& options) {
       loop->Post([&loop] { loop->Stop(); });
     });
   });
-  const base::Status listening = page.Listen(settings->web, settings->state);
+  const base::Status listening = page.Listen(settings->web, settings->hosts, settings->state);
   if (!listening.ok()) log->Warn("No status page", {{"cause", listening.error().message}});
   log->Info("Serving shuffle blocks", {{"address", runtime.local().ToString()},
                                        {"executors", std::to_string(*recovered)},

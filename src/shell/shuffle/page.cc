@@ -128,12 +128,13 @@ ShufflePage::ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, co
                          DrainHandler on_drain)
     : loop_(loop), runtime_(runtime), config_(config), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
 
-base::Status ShufflePage::Listen(const env::Endpoint& endpoint, const std::string& state) {
-  auto server = http::Server::Listen(loop_, loop_, endpoint, [this](const http::Request& request, const auto& reply) {
-    Answer(request, [this, reply](http::Response response) {
-      loop_.Post([reply, response = std::move(response)] { reply(response); });
-    });
-  });
+base::Status ShufflePage::Listen(const env::Endpoint& endpoint, http::KnownHosts hosts, const std::string& state) {
+  auto server = http::Server::Listen(loop_, loop_, endpoint, std::move(hosts),
+                                     [this](const http::Request& request, const auto& reply) {
+                                       Answer(request, [this, reply](http::Response response) {
+                                         loop_.Post([reply, response = std::move(response)] { reply(response); });
+                                       });
+                                     });
   if (!server.ok()) return server.error();
   server_ = *std::move(server);
   if (state.empty()) return {};
@@ -146,7 +147,7 @@ std::string ShufflePage::address() const { return server_ ? server_->local().ToS
 void ShufflePage::Answer(const http::Request& request, const http::Server::Reply& reply) {
   if (request.path == "/status") {
     runtime_.CollectStatus([this, reply](const ShuffleRuntime::Status& status) {
-      reply(http::JsonResponse(200, StatusJson(status, config_).dump()));
+      reply(http::JsonResponse(200, StatusJson(status, config_).dump(-1, ' ', true, json::error_handler_t::replace)));
     });
   } else if (request.path == "/metrics") {
     runtime_.CollectStatus(

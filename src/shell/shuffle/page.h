@@ -23,7 +23,7 @@ class ShufflePage {
               DrainHandler on_drain);
 
   /// `state`: the state directory; empty: nobody can give orders.
-  base::Status Listen(const env::Endpoint& endpoint, const std::string& state);
+  base::Status Listen(const env::Endpoint& endpoint, process::http::KnownHosts hosts, const std::string& state);
   std::string address() const;
 
  private:

@@ -8,6 +8,9 @@
 #include <sstream>
 #include <thread>
 
+#include "shell/base/known_hosts.h"
+#include "shell/base/open_ports.h"
+
 namespace fairlead::shell {
 namespace {
 
@@ -321,11 +324,18 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   out.state = options.state;
   if (out.state.empty()) out.warnings.push_back("without --state DIR registrations are lost when the service stops");
   out.web.port = options.web_port.value_or(0);
-  const bool loopback = config.listen.host.starts_with("127.") || config.listen.host == "localhost";
-  if (!loopback && !config.session.security.authenticate) {
-    out.warnings.push_back("listening on " + config.listen.host +
-                           " without authentication: set spark.authenticate=true and spark.authenticate.secret");
+  if (!config.session.security.authenticate) {
+    out.warnings.push_back(
+        OpenPortsWarning({config.listen},
+                         "whoever reaches it reads and removes every application's shuffle blocks; set "
+                         "spark.authenticate=true and spark.authenticate.secret"));
+    std::erase(out.warnings, "");
   }
+  config::HadoopConf names;
+  if (const auto hosts = properties->find("fairlead.http.hosts"); hosts != properties->end()) {
+    names.Set(hosts->first, hosts->second);
+  }
+  out.hosts = ReadKnownHosts(names, out.warnings);
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "env/log.h"
+#include "process/http/known_hosts.h"
 #include "process/shuffle/config.h"
 
 namespace fairlead::shell {
@@ -31,6 +32,7 @@ struct ShuffleSettings {
   int io_threads = 1;
   std::string state;
   env::Endpoint web{"127.0.0.1", 0};
+  process::http::KnownHosts hosts;  // under which names the status page is served
   std::vector<std::string> warnings;
 };
 

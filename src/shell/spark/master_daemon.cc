@@ -9,6 +9,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/spark_master/spark_master.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/spark/spark_home.h"
 
@@ -32,6 +33,7 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
 struct DaemonSettings {
   process::spark_master::SparkMasterSettings master;
   std::string state_directory;
+  std::string warning;  // "": none
 };
 
 /// As which drivers and the resource manager know this daemon.
@@ -82,6 +84,8 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
     if (!build) return build.error();
     settings.builds.push_back(std::move(*build));
   }
+  daemon.warning = OpenPortsWarning(
+      {settings.listen}, "whoever reaches it runs programs on the cluster as the user that this daemon runs as");
   return daemon;
 }
 
@@ -94,6 +98,7 @@ int RunSparkMaster(const SparkMasterOptions& options) {
   const auto log = MakeLog("spark-master", options.log_file, options.log_level);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
+  if (!settings->warning.empty()) log->Warn(settings->warning);
   const auto loop = env_posix::MakePosixLoop();
   const std::string manager = settings->master.application.resource_manager.ToString();
   const std::string& state = settings->state_directory;

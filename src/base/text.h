@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace fairlead::base {
+
+/// Length of the well-formed UTF-8 sequence at the front of `text`, which must not be empty; 0 when there is none.
+size_t Utf8Length(std::string_view text);
+
+/// True for a sequence of UTF-8 that a terminal or a page obeys instead of showing it: control characters (C0, DEL, C1)
+/// and those that turn the direction of writing or end a line.
+bool IsControl(std::string_view sequence);
+
+enum class Lines {
+  kOne,   ///< line ends and tabs are escaped, too: the text cannot pass for more lines than one
+  kKept,  ///< they stay
+};
+
+/// `text`, which a stranger may have written, for a log, a terminal or a page: control characters as \n, \t or \uXXXX,
+/// bytes that are not UTF-8 as \u00XX. JSON stays JSON of the same meaning.
+std::string VisibleText(std::string_view text, Lines lines = Lines::kOne);
+
+}  // namespace fairlead::base
