@@ -68,6 +68,22 @@ TEST(RmDecodeTest, AskTakesHadoopsDefaults) {
   EXPECT_EQ(ask.allocation_request_id, -1);
 }
 
+TEST(RmDecodeTest, TrackingUrlsCarryNothingThatAHeadOrATerminalObeys) {
+  const std::string hostile("http://h:1/a\r\nSet-Cookie: x\x1b[2J\x7f\xff\0b", 35);
+  const std::string plain = "http://h:1/a%0D%0ASet-Cookie:%20x%1B[2J%7F%FF%00b";
+  w::RegisterApplicationMasterRequestProto register_request;
+  register_request.tracking_url = hostile;
+  EXPECT_EQ(ToEvent(register_request, {})->tracking_url, plain);
+  w::AllocateRequestProto allocate;
+  allocate.tracking_url = hostile;
+  EXPECT_EQ(ToEvent(allocate, {})->tracking_url, plain);
+  w::FinishApplicationMasterRequestProto finish;
+  finish.tracking_url = hostile;
+  EXPECT_EQ(ToEvent(finish, {})->tracking_url, plain);
+  finish.tracking_url = "http://h:1/history/app?x=%41&y#z";
+  EXPECT_EQ(ToEvent(finish, {})->tracking_url, finish.tracking_url);
+}
+
 TEST(RmDecodeTest, NodesWithoutAnIdAreRefused) {
   EXPECT_FALSE(ToEvent(w::RegisterNodeManagerRequestProto{}).ok());
   EXPECT_FALSE(ToEvent(w::NodeHeartbeatRequestProto{}).ok());
