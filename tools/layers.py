@@ -42,19 +42,21 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/rest": "base",
     "env_posix": "base env",
     "env_sim": "base env",
-    "process/http": "base env",
-    "process/rpc": "base endpoints/yarn env wire/hadoop_rpc",
+    "process/peers": "",
+    "process/http": "base env process/peers",
+    "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
     "process/rm":
         "base config endpoints/rest endpoints/yarn env model process/http process/rpc rm scheduler "
         "wire/hadoop_rpc wire/yarn",
     "process/nm":
-        "base endpoints/rest endpoints/yarn env model nm process/http process/rpc wire/hadoop_rpc wire/yarn",
-    "process/shuffle": "base endpoints/shuffle env model shuffle wire/spark_shuffle wire/spark_transport",
-    "process/driver": "base env model process/application tasks wire/engine wire/yarn",
+        "base endpoints/rest endpoints/yarn env model nm process/http process/peers process/rpc wire/hadoop_rpc wire/yarn",
+    "process/shuffle":
+        "base endpoints/shuffle env model process/peers shuffle wire/spark_shuffle wire/spark_transport",
+    "process/driver": "base env model process/application process/peers tasks wire/engine wire/yarn",
     "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
     "process/spark_master":
-        "base endpoints/spark endpoints/yarn env model process/application process/rpc wire/java_stream "
+        "base endpoints/spark endpoints/yarn env model process/application process/peers process/rpc wire/java_stream "
         "wire/spark_transport wire/yarn",
     "engine/records": "base",
     "engine/plan": "base engine/records",

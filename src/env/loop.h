@@ -17,7 +17,9 @@ class Loop {
 
   virtual ~Loop() = default;
 
-  /// Monotonic time; constant while one callback runs.
+  /// Monotonic time; constant while one callback runs. Time in which the process did not run (it was stopped, its disk
+  /// stalled, the machine was suspended) does not count, so that nobody is given up because this process did not read.
+  /// Instants of two loops are not to be compared.
   virtual base::Instant Now() const = 0;
   virtual base::WallTime Wall() const = 0;
 

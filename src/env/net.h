@@ -55,7 +55,8 @@ class Stream {
   /// While paused no OnData comes and the peer is slowed down by TCP.
   virtual void PauseReading() = 0;
   virtual void ResumeReading() = 0;
-  /// Sends what is queued, then closes; OnClosed is not called.
+  /// Sends what is queued, then closes; OnClosed is not called. A peer that takes nothing of it for some seconds, or
+  /// longest among too many, is cut off.
   virtual void CloseAfterFlush() = 0;
   /// Closes at once.
   virtual void Close() = 0;
@@ -75,10 +76,16 @@ class Net {
  public:
   virtual ~Net() = default;
   using AcceptHandler = std::function<void(std::unique_ptr<Stream>)>;
+  using CrowdHandler = std::function<void()>;
   using ConnectHandler = std::function<void(base::Result<std::unique_ptr<Stream>>)>;
 
-  /// Binds and listens; host "0.0.0.0" or "::" for every address.
-  virtual base::Result<std::unique_ptr<Listener>> Listen(const Endpoint& endpoint, AcceptHandler on_accept) = 0;
+  /// Binds and listens; host "0.0.0.0" or "::" for every address. `on_crowded` is called while this process cannot take
+  /// more connections for want of open files: the owner closes those that it needs least, and accepting goes on soon.
+  virtual base::Result<std::unique_ptr<Listener>> Listen(const Endpoint& endpoint, AcceptHandler on_accept,
+                                                         CrowdHandler on_crowded) = 0;
+  base::Result<std::unique_ptr<Listener>> Listen(const Endpoint& endpoint, AcceptHandler on_accept) {
+    return Listen(endpoint, std::move(on_accept), nullptr);
+  }
   /// Takes a stream over from a loop of another thread, where it is not started and where this is called; `on_accept`
   /// gets it on this net's loop.
   virtual void Adopt(std::unique_ptr<Stream> stream, AcceptHandler on_accept) = 0;

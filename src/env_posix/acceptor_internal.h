@@ -17,19 +17,25 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
  public:
   using OnSocket = std::function<void(typename Protocol::socket)>;
   /// `listening` is open and bound to `local`.
-  Acceptor(SocketHost& host, typename Protocol::acceptor listening, env::Endpoint local, OnSocket on_socket)
+  Acceptor(SocketHost& host, typename Protocol::acceptor listening, env::Endpoint local, OnSocket on_socket,
+           std::function<void()> on_crowded)
       : host_(host),
         acceptor_(std::move(listening)),
         retry_(host.context),
         local_(std::move(local)),
-        on_socket_(std::move(on_socket)) {}
+        on_socket_(std::move(on_socket)),
+        on_crowded_(std::move(on_crowded)) {
+    if (on_crowded_) place_ = host_.crowd_handlers.insert(host_.crowd_handlers.end(), &on_crowded_);
+  }
 
   void Accept() {
+    const size_t sockets = host_.sockets;
+    if (sockets >= host_.sockets_max) return AcceptLater(std::to_string(sockets) + " connections");
     acceptor_.async_accept(
         [self = this->shared_from_this()](boost::system::error_code error, typename Protocol::socket socket) {
           if (self->stopped_) return;
           self->host_.BeginTurn();
-          if (error) return self->AcceptLater();
+          if (error) return self->AcceptLater(error.message());
           self->on_socket_(std::move(socket));
           if (!self->stopped_) self->Accept();
         });
@@ -37,6 +43,7 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
 
   void Stop() {
     stopped_ = true;
+    if (on_crowded_) host_.crowd_handlers.erase(place_);
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     retry_.cancel();
@@ -45,11 +52,16 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
   const env::Endpoint& local() const { return local_; }
 
  private:
-  /// Out of descriptors: waiting a little lets connections end instead of spinning.
-  void AcceptLater() {
+  /// Out of descriptors: those who are needed least are closed, of all listeners, and accepting waits a little instead
+  /// of spinning.
+  void AcceptLater(const std::string& reason) {
+    host_.NoteCrowd(reason);
+    for (std::function<void()>* handler : host_.crowd_handlers) (*handler)();
     retry_.expires_after(std::chrono::milliseconds(50));
     retry_.async_wait([self = this->shared_from_this()](boost::system::error_code) {
-      if (!self->stopped_) self->Accept();
+      if (self->stopped_) return;
+      self->host_.BeginTurn();
+      self->Accept();
     });
   }
 
@@ -58,6 +70,8 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
   boost::asio::steady_timer retry_;
   const env::Endpoint local_;
   OnSocket on_socket_;
+  std::function<void()> on_crowded_;
+  std::list<std::function<void()>*>::iterator place_;
   bool stopped_ = false;
 };
 
@@ -77,9 +91,10 @@ class ListenerOn final : public env::Listener {
 /// Accepts from now on; `on_socket` is called on the loop's thread, once a connection.
 template <class Protocol>
 std::unique_ptr<env::Listener> AcceptFrom(SocketHost& host, typename Protocol::acceptor listening, env::Endpoint local,
-                                          typename Acceptor<Protocol>::OnSocket on_socket) {
-  return std::make_unique<ListenerOn<Protocol>>(
-      std::make_shared<Acceptor<Protocol>>(host, std::move(listening), std::move(local), std::move(on_socket)));
+                                          typename Acceptor<Protocol>::OnSocket on_socket,
+                                          std::function<void()> on_crowded = nullptr) {
+  return std::make_unique<ListenerOn<Protocol>>(std::make_shared<Acceptor<Protocol>>(
+      host, std::move(listening), std::move(local), std::move(on_socket), std::move(on_crowded)));
 }
 
 }  // namespace fairlead::env_posix

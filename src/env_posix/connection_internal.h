@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <list>
 #include <memory>
 #include <string>
@@ -29,6 +30,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Of a local socket only who connected takes files: what a stranger sends to a listener the kernel throws away.
   enum class Kind : uint8_t { kTcp, kLocalAccepted, kLocalConnected };
   Connection(SocketHost& host, Socket socket, Ends ends, Kind kind);
+  ~Connection();
 
   void Start(env::StreamHandler* handler);
   void Enqueue(Piece piece);
@@ -56,6 +58,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ScheduleFlush();
   void Flush();
   void FinishClose();
+  void Linger();
+  void AwaitLinger();
+  void EndLinger();
   ssize_t SendBytes();
   ssize_t SendFilePiece();
   /// Into the shared buffer, from `at`.
@@ -63,6 +68,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Advance(uint64_t sent);
   void WaitWritable();
   void Break(const std::string& reason);
+
+  /// Between CloseAfterFlush and the last byte.
+  struct Lingering {
+    boost::asio::steady_timer timer;
+    std::list<Connection*>::iterator place;
+    size_t bytes = 0;            // in memory
+    uint64_t unsent_before = 0;  // when it was last looked at
+  };
 
   SocketHost& host_;
   Socket socket_;
@@ -74,6 +87,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::list<std::shared_ptr<env::File>> received_files_;
   uint64_t unsent_ = 0;
   size_t unsent_files_ = 0;
+  std::unique_ptr<Lingering> lingering_;
   uint64_t high_water_ = 1 << 20;  // unsent_ above this is a full queue; OnDrained comes at half of it
   bool above_high_water_ = false;
   bool reading_ = false;

@@ -63,6 +63,43 @@ TEST(PosixLoop, TimersRunInOrderAndCancelledOnesDoNot) {
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
+TEST(PosixLoop, ATimeInWhichItDidNotRunDoesNotCountAndWhatCameMeanwhileIsReadFirst) {
+  const auto loop = MakePosixLoop();
+  std::vector<std::string> order;
+  Echo server;
+  server.on_change = [&] { order.push_back("data"); };
+  const auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    server.stream = std::move(stream);
+    server.stream->Start(&server);
+  });
+  ASSERT_TRUE(listener.ok());
+  base::Instant before;
+  loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto connected) {
+    const std::shared_ptr<env::Stream> client = std::move(*connected);
+    before = loop->Now();
+    loop->After(Duration::Millis(500), [&, client] {
+      order.push_back("timer");
+      EXPECT_GE((loop->Now() - before).ns, Duration::Millis(500).ns);
+      EXPECT_LT((loop->Now() - before).ns, Duration::Millis(2000).ns);
+      loop->Stop();
+    });
+    loop->Post([client] {
+      client->Write("a heartbeat");
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // the stall
+    });
+  });
+  loop->Run();
+  EXPECT_EQ(order, (std::vector<std::string>{"data", "timer"}));
+}
+
+TEST(PosixLoop, ATimeWithoutTimersCounts) {
+  const auto loop = MakePosixLoop();
+  const base::Instant before = loop->Now();
+  loop->Offload([] { std::this_thread::sleep_for(std::chrono::milliseconds(2200)); }, [&] { loop->Stop(); });
+  loop->Run();
+  EXPECT_GE((loop->Now() - before).ns, Duration::Millis(2200).ns);
+}
+
 TEST(PosixLoop, OffloadedWorkEndsOnTheLoop) {
   const auto loop = MakePosixLoop();
   const auto loop_thread = ::gettid();
@@ -387,6 +424,44 @@ TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {
     loop->Stop();
   });
   loop->Run();
+}
+
+/// Peers that read nothing, of connections whose owner has written its last.
+TEST(PosixNet, WhatIsLeftToSendIsBoundedOverAllConnections) {
+  constexpr int kConnections = 40;
+  constexpr size_t kBytes = 16 << 20;  // more than the kernel takes
+  const auto loop = MakePosixLoop();
+  const auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    stream->Write(std::string(kBytes, 'x'));
+    stream->CloseAfterFlush();
+  });
+  ASSERT_TRUE(listener.ok());
+  std::vector<std::unique_ptr<Echo>> readers;
+  int connected = 0;
+  for (int i = 0; i < kConnections; ++i) {
+    loop->Connect((*listener)->local(), Duration::Seconds(5), [&](auto stream) {
+      ASSERT_TRUE(stream.ok());
+      readers.push_back(std::make_unique<Echo>());
+      readers.back()->stream = std::move(*stream);
+      if (++connected == kConnections) loop->After(Duration::Millis(50), [&] { loop->Stop(); });
+    });
+  }
+  loop->Run();
+  // Cut off were all but the last: they end before their bytes do. Nobody has to wait for that.
+  int ended = 0;
+  for (const auto& reader : readers) {
+    reader->echo = false;
+    reader->on_change = [&, seen = false, one = reader.get()]() mutable {
+      if (seen || (!one->closed && one->received.size() < kBytes)) return;
+      seen = true;
+      if (++ended == kConnections) loop->Stop();
+    };
+    reader->stream->Start(reader.get());
+  }
+  loop->Run();
+  int whole = 0;
+  for (const auto& reader : readers) whole += reader->received.size() == kBytes ? 1 : 0;
+  EXPECT_EQ(whole, 1);
 }
 
 TEST(PosixNet, RefusedConnectionTellsWhy) {

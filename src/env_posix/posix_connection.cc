@@ -27,6 +27,10 @@ constexpr size_t kReadPieceMax = 32 * 1024;
 constexpr size_t kBuffersPerWrite = 64;
 /// The kernel's own limit of descriptors in one message (SCM_MAX_FD).
 constexpr size_t kFilesPerMessage = 253;
+/// A connection that only has to send its rest ends when its peer has taken nothing for this long, or longest among
+/// those that hold more memory than this together.
+constexpr std::chrono::seconds kLingerMax{20};
+constexpr size_t kLingeringBytesMax = 8 << 20;
 
 /// sendfile() has no MSG_NOSIGNAL: without this a reader that goes away ends the process. Blocked for the calling
 /// thread rather than ignored, so that output into a closed pipe still ends a program. Children start with nothing
@@ -49,6 +53,12 @@ Connection::Connection(SocketHost& host, Socket socket, Ends ends, Kind kind)
   socket_.non_blocking(true, ignored);
   const int on = 1;
   if (kind_ == Kind::kTcp) ::setsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ++host_.sockets;
+}
+
+Connection::~Connection() {
+  EndLinger();
+  --host_.sockets;
 }
 
 void Connection::Start(env::StreamHandler* handler) {
@@ -79,11 +89,42 @@ void Connection::CloseAfterFlush() {
   handler_ = nullptr;
   closing_ = true;
   ScheduleFlush();
+  if (unsent_ > 0 && !lingering_) Linger();
+}
+
+void Connection::Linger() {
+  lingering_ = std::make_unique<Lingering>(asio::steady_timer(host_.context));
+  lingering_->place = host_.lingering.insert(host_.lingering.end(), this);
+  for (const Piece& piece : queue_) lingering_->bytes += piece.file ? 0 : piece.bytes.size();
+  host_.lingering_bytes += lingering_->bytes;
+  AwaitLinger();
+  while (host_.lingering_bytes > kLingeringBytesMax && host_.lingering.front() != this)
+    host_.lingering.front()->Close();
+}
+
+void Connection::AwaitLinger() {
+  lingering_->unsent_before = unsent_;
+  lingering_->timer.expires_after(kLingerMax);
+  lingering_->timer.async_wait([weak = weak_from_this()](error_code error) {
+    const std::shared_ptr<Connection> self = weak.lock();
+    if (error || !self || !self->lingering_) return;
+    self->host_.BeginTurn();
+    if (self->unsent_ == self->lingering_->unsent_before) return self->Close();
+    self->AwaitLinger();
+  });
+}
+
+void Connection::EndLinger() {
+  if (!lingering_) return;
+  host_.lingering.erase(lingering_->place);
+  host_.lingering_bytes -= lingering_->bytes;
+  lingering_.reset();
 }
 
 void Connection::Close() {
   handler_ = nullptr;
   closed_ = true;
+  EndLinger();
   queue_.clear();
   received_files_.clear();
   unsent_ = 0;

@@ -24,6 +24,15 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 constexpr int kOffloadThreads = 4;
+/// While timers wait the loop turns at least this often, so that a longer time between two turns is a time in which
+/// this process did not run: stopped, waiting for a disk, or on a suspended machine.
+constexpr int64_t kPulse = 1'000'000'000;
+constexpr int64_t kLateTurn = 2 * kPulse;
+/// How long the clock still stands after that, so that what peers have sent meanwhile is read before a timer says that
+/// they sent nothing.
+constexpr int64_t kCatchUp = 1'000'000'000;
+/// How often it is said at most that connections are not accepted.
+constexpr int64_t kCrowdTold = 600'000'000'000;
 
 class AsioLoop final : public PosixLoop, private SocketHost {
  public:
@@ -83,8 +92,9 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     }
   }
 
-  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept) override {
-    return ListenOn(*this, endpoint, std::move(on_accept));
+  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept,
+                                                      CrowdHandler on_crowded) override {
+    return ListenOn(*this, endpoint, std::move(on_accept), std::move(on_crowded));
   }
 
   void Adopt(std::unique_ptr<env::Stream> stream, AcceptHandler on_accept) override {
@@ -118,32 +128,48 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     context_.restart();
     IdlePolling polling;
     BeginTurn();
-    int64_t turn_begin = now_.ns;
+    int64_t turn_begin = turn_;
     while (!context_.stopped()) {
       context_.poll();
       const int64_t idle_begin = Nanos();
       if (idle_ == WhenIdle::kPollFirst && polling.Worthwhile(idle_begin - turn_begin)) {
         if (PollUntil(idle_begin + IdlePolling::kWindow)) {
           polling.Hit();
-          turn_begin = now_.ns;
+          turn_begin = turn_;
           continue;
         }
         polling.Miss();
       }
       context_.run_one();
-      polling.Slept(now_.ns - idle_begin);
-      turn_begin = now_.ns;
+      polling.Slept(turn_ - idle_begin);
+      turn_begin = turn_;
     }
   }
 
   void Stop() override { context_.stop(); }
+
+  void OnCrowded(std::function<void(const std::string& reason)> tell) override { tell_crowded_ = std::move(tell); }
+
+  void NoteCrowd(const std::string& reason) override {
+    if (!tell_crowded_ || turn_ < crowd_told_ + kCrowdTold) return;
+    crowd_told_ = turn_;
+    tell_crowded_("no connection is accepted for want of open files (" + reason + " at a limit of " +
+                  std::to_string(OpenFilesLimit()) + "); silent ones are closed; raise LimitNOFILE or ulimit -n");
+  }
 
   void OnSignal(int signal, Callback callback) override {
     auto set = std::make_shared<asio::signal_set>(context_, signal);
     WaitSignal(std::move(set), std::move(callback));
   }
 
-  void BeginTurn() override { now_ = {Nanos()}; }
+  /// The clock of the loop leaves out what did not count: the time before a late turn and the catching up after it.
+  void BeginTurn() override {
+    const int64_t last = std::exchange(turn_, Nanos());
+    const bool pulsed = armed_for_ != base::Instant::Max();
+    if (pulsed && turn_ - last > kLateTurn) caught_up_ = turn_ + kCatchUp;
+    if (last < caught_up_) left_out_ += std::min(turn_, caught_up_) - last;
+    now_ = {turn_ - left_out_};
+  }
 
  private:
   static int64_t Nanos() {
@@ -174,9 +200,11 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     const base::Instant first = timers_.begin()->first.first;
     if (first >= armed_for_) return;
     armed_for_ = first;
-    wakeup_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(first.ns)));
+    const int64_t due = std::max(first.ns + left_out_, caught_up_);
+    wakeup_.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(std::min(due, turn_ + kPulse))));
     wakeup_.async_wait([this](error_code error) {
       if (error) return;  // armed again for an earlier time
+      BeginTurn();
       armed_for_ = base::Instant::Max();
       RunDueTimers();
       ArmWakeup();
@@ -184,7 +212,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   }
 
   void RunDueTimers() {
-    BeginTurn();
     const base::Instant turn = now_;
     while (!timers_.empty() && timers_.begin()->first.first <= turn) {
       const auto node = timers_.extract(timers_.begin());
@@ -199,6 +226,11 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   asio::steady_timer wakeup_;
   const WhenIdle idle_;
   asio::thread_pool pool_{kOffloadThreads};
+  int64_t turn_ = Nanos();  // when the current turn began, by the machine's clock
+  int64_t left_out_ = 0;    // how far that is ahead of now_
+  int64_t caught_up_ = turn_;
+  std::function<void(const std::string&)> tell_crowded_;
+  int64_t crowd_told_ = -kCrowdTold;
   base::Instant now_;
   base::Instant armed_for_ = base::Instant::Max();
   TimerId last_timer_ = 0;
@@ -207,6 +239,12 @@ class AsioLoop final : public PosixLoop, private SocketHost {
 };
 
 }  // namespace
+
+/// A quarter of the open files is left for files; the limit is raised before it is read.
+SocketHost::SocketHost(asio::io_context& io) : context(io) {
+  RaiseOpenFilesLimit();
+  sockets_max = OpenFilesLimit() / 4 * 3;
+}
 
 std::unique_ptr<PosixLoop> MakePosixLoop(WhenIdle idle) { return std::make_unique<AsioLoop>(idle); }
 

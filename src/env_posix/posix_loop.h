@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "env/disk.h"
 #include "env/local_net.h"
@@ -20,6 +22,8 @@ class PosixLoop : public env::Loop, public env::Net, public env::LocalNet, publi
   virtual void Stop() = 0;
   /// Runs `callback` on the loop each time `signal` arrives, instead of its default action.
   virtual void OnSignal(int signal, Callback callback) = 0;
+  /// Calls `tell`, seldom, when connections cannot be accepted for want of open files.
+  virtual void OnCrowded(std::function<void(const std::string& reason)> tell) = 0;
 };
 
 /// What a loop without work does.
@@ -28,6 +32,7 @@ enum class WhenIdle {
   kPollFirst,  ///< in a dialogue of short calls (IdlePolling), while no other thread wants the core
 };
 
+/// Raises the limit of open files first (RaiseOpenFilesLimit).
 std::unique_ptr<PosixLoop> MakePosixLoop(WhenIdle idle = WhenIdle::kSleep);
 
 /// The local file system.
@@ -36,6 +41,7 @@ std::unique_ptr<env::Disk> MakePosixDisk();
 std::shared_ptr<env::File> AdoptFile(int descriptor, std::string name);
 /// Lets this process open as many files as its hard limit says. Its children inherit that.
 void RaiseOpenFilesLimit();
+size_t OpenFilesLimit();
 
 /// What a committed row outlives.
 enum class Durability {

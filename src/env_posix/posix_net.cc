@@ -109,7 +109,8 @@ class Connector : public std::enable_shared_from_this<Connector> {
 }  // namespace
 
 base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const env::Endpoint& endpoint,
-                                                      env::Net::AcceptHandler on_accept) {
+                                                      env::Net::AcceptHandler on_accept,
+                                                      env::Net::CrowdHandler on_crowded) {
   error_code error;
   tcp::resolver resolver(host.context);
   const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port),
@@ -129,12 +130,14 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   // too late: a connection that has begun to be paced stays so.
   const std::string systems = CongestionControlOf(acceptor.native_handle());
   SetCongestionControl(acceptor.native_handle(), kControlWithoutNetwork);
-  return AcceptFrom<tcp>(host, std::move(acceptor), local,
-                         [&host, systems, on_accept = std::move(on_accept)](tcp::socket socket) {
-                           Connection::Ends ends = EndsOf(socket);
-                           if (ends.peer.host != ends.local.host) SetCongestionControl(socket.native_handle(), systems);
-                           on_accept(MakeStream(host, std::move(socket), std::move(ends)));
-                         });
+  return AcceptFrom<tcp>(
+      host, std::move(acceptor), local,
+      [&host, systems, on_accept = std::move(on_accept)](tcp::socket socket) {
+        Connection::Ends ends = EndsOf(socket);
+        if (ends.peer.host != ends.local.host) SetCongestionControl(socket.native_handle(), systems);
+        on_accept(MakeStream(host, std::move(socket), std::move(ends)));
+      },
+      std::move(on_crowded));
 }
 
 void AdoptStream(SocketHost& host, std::unique_ptr<env::Stream> stream, env::Net::AcceptHandler on_accept) {

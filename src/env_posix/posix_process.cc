@@ -169,4 +169,9 @@ void RaiseOpenFilesLimit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+size_t OpenFilesLimit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+}
+
 }  // namespace fairlead::env_posix

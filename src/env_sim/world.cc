@@ -324,7 +324,9 @@ namespace {
 class HostNet final : public env::Net {
  public:
   HostNet(SimNetwork& network, Machine& machine) : network_(network), machine_(machine) {}
-  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept) override {
+  /// A simulated machine never runs out of open files.
+  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept,
+                                                      CrowdHandler) override {
     return network_.Listen(machine_.host(), endpoint, std::move(on_accept));
   }
   /// A machine here has one loop.

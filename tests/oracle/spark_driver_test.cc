@@ -113,7 +113,7 @@ class SparkDriver : public ::testing::Test {
     settings.application.resource_manager = {"rm", 8032};
     settings.application.scheduler = {"rm", 8030};
     settings.application.host = "door";
-    settings.strangers_max = 100;
+    settings.peers = {.connections_max = 100, .per_address_max = 100};
     for (const std::string& release : kSparkReleases) {
       if (release != "4.1.4") settings.builds.push_back({"/opt/spark-" + release, release, CatalogOf(release)});
     }

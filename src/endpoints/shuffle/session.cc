@@ -86,6 +86,7 @@ void Session::Pump() {
     const Outcome outcome = reader_.Next();
     if (outcome == Outcome::kNeedMore) break;
     if (outcome == Outcome::kFrame) {
+      ++frames_taken_;
       OnFrame(reader_.frame());
     } else if (outcome == Outcome::kError) {
       Refuse();

@@ -36,7 +36,7 @@ struct SessionConfig {
   AnswerAs answer_as = AnswerAs::kSpark43;
   SecurityConfig security;
   /// A request longer than this ends its connection.
-  size_t request_bytes_max = 64 << 20;
+  size_t request_bytes_max = 32 << 20;
 };
 
 /// What happened, for metrics. One per I/O thread.
@@ -145,6 +145,10 @@ class Session {
   /// The connection is gone.
   void Close();
   bool closed() const { return closed_; }
+  /// Requests that were whole, from the first.
+  uint64_t frames_taken() const { return frames_taken_; }
+  /// Memory of one that is not.
+  size_t buffered_bytes() const { return reader_.buffered_bytes(); }
   bool authenticated() const { return authenticated_; }
   const std::string& app() const { return app_; }
 
@@ -202,6 +206,7 @@ class Session {
   bool held_ = false;
   bool closed_ = false;
   bool pumping_ = false;
+  uint64_t frames_taken_ = 0;
   Waiting waiting_ = Waiting::kNothing;
   std::optional<int64_t> request_id_;  // of the RPC being answered; none: nobody waits for the answer
   int64_t stream_id_ = 0;              // of the block being served

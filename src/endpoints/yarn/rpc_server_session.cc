@@ -64,9 +64,10 @@ void RpcServerSession::OnBytes(std::string_view bytes) {
   }
   if (closing_ || stage_ == Stage::kPreamble) return;
   frames_.Push(bytes);
-  while (!closing_) {
+  while (!closing_ && !handler_->Full()) {
     const std::optional<std::string_view> frame = frames_.Next();
     if (!frame) break;
+    ++frames_taken_;
     OnFrame(*frame);
   }
   if (frames_.failed() && !closing_) {

@@ -48,6 +48,8 @@ class RpcServerSession {
     virtual ~Handler() = default;
     /// A call of an authenticated caller; to be answered once by Reply or Fail, now or later, in any order.
     virtual void OnCall(const RpcCall& call) = 0;
+    /// No further call is wanted now; Resume() goes on.
+    virtual bool Full() const { return false; }
   };
 
   /// `nonce`: random text that no other connection gets (for DIGEST-MD5). `options` and `handler` outlive this.
@@ -56,6 +58,8 @@ class RpcServerSession {
 
   /// Takes what arrived, in any cut. After closing() bytes are dropped.
   void OnBytes(std::string_view bytes);
+  /// Goes on with what had arrived when the handler was full.
+  void Resume() { OnBytes({}); }
 
   /// Answers a call; ignored when the call is unknown (answered already).
   void Reply(int32_t call_id, std::string_view response);
@@ -68,6 +72,7 @@ class RpcServerSession {
   /// What is to be sent; empties it.
   std::string TakeOutput();
   bool has_output() const { return !output_.empty(); }
+  size_t output_bytes() const { return output_.size(); }
   /// A fatal answer was given: send the output, then close the connection.
   bool closing() const { return closing_; }
   /// The connection context is there: the caller is known.
@@ -75,7 +80,11 @@ class RpcServerSession {
   /// No call waits for an answer and no frame is half read.
   bool idle() const;
   size_t pending_calls() const { return pending_.size(); }
-  /// Bytes of a frame that is not yet whole.
+  /// Frames that were whole, from the first.
+  uint64_t frames_taken() const { return frames_taken_; }
+  /// A frame has begun, or waits until the handler wants it.
+  bool has_input() const { return frames_.partial(); }
+  /// Memory of what has arrived and was not taken.
   size_t buffered_bytes() const { return frames_.kept_bytes(); }
   const Caller& caller() const { return caller_; }
 
@@ -122,6 +131,7 @@ class RpcServerSession {
   wire::hadoop_rpc::FrameReader frames_;
   Caller caller_;
   std::vector<int32_t> pending_;  // ascending
+  uint64_t frames_taken_ = 0;
   std::string output_;
 };
 

@@ -103,7 +103,6 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   }
   options_.scratch_directory = Environment("PWD", ".") + "/scratch";
   shuffle_client_ = std::make_unique<pe::ShuffleClient>(*loop_, *loop_, application, pe::ShuffleClient::Limits());
-  env_posix::RaiseOpenFilesLimit();  // blocks of this host come as open files
   shuffle_client_->UseLocalSockets(*loop_, ::geteuid());
   remote_ = std::make_unique<RemoteBlocksOverNet>(*loop_, *shuffle_client_);
 }

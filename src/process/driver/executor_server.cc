@@ -7,15 +7,18 @@ namespace fairlead::process::driver {
 namespace we = wire::engine;
 
 /// One connection.
-class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
+class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, public peers::Peer {
  public:
   Peer(ExecutorServer& server, uint64_t number, std::unique_ptr<env::Stream> stream)
-      : server_(server), number_(number), stream_(std::move(stream)) {
+      : server_(server),
+        number_(number),
+        stream_(std::move(stream)),
+        seat_(server.table_, *this, stream_->peer().host) {
     uint8_t nonce[32];
     server_.loop_.RandomBytes(nonce);
     nonce_.assign(reinterpret_cast<const char*>(nonce), sizeof nonce);
     // A peer that says nothing does not hold its connection for ever.
-    timer_ = server_.loop_.After(base::Duration::Seconds(20), [this] {
+    timer_ = server_.loop_.After(base::Duration::Seconds(10), [this] {
       timer_ = 0;
       Refuse("no hello in time");
     });
@@ -61,6 +64,9 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
     Lose(reason.empty() ? "the executor closed its connection" : "the connection broke: " + reason);
   }
 
+  void Evict() override { Lose("there are too many connections"); }
+  size_t HeldBytes() const override { return 0; }  // bounded each: executors are this job's own
+
   void Goodbye(const std::string& reason) {
     Send(we::Shutdown{reason});
     Flush();
@@ -78,6 +84,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
     base::Result<ExecutorInfo> info = server_.callbacks_.admit(hello);
     if (!info) return Refuse(info.error().message);
     admitted_ = true;
+    seat_.Become(peers::Standing::kMember);
     id_ = info->id;
     parser_.set_frame_max(we::kFrameMax);
     index_ = server_.driver_.AddExecutor(*info, this);
@@ -125,6 +132,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink {
   ExecutorServer& server_;
   const uint64_t number_;
   std::unique_ptr<env::Stream> stream_;
+  peers::PeerTable::Seat seat_;
   we::FrameParser parser_{we::kFrameMaxUnknownPeer};
   std::string nonce_;
   std::string id_;
@@ -149,11 +157,14 @@ ExecutorServer::ExecutorServer(env::Loop& loop, env::Net& net, JobDriver& driver
 ExecutorServer::~ExecutorServer() { *alive_ = false; }
 
 base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint) {
-  auto listener = net_.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) {
-    if (closing_) return;
-    const uint64_t number = ++last_peer_;
-    peers_[number] = std::make_unique<Peer>(*this, number, std::move(stream));
-  });
+  auto listener = net_.Listen(
+      endpoint,
+      [this](std::unique_ptr<env::Stream> stream) {
+        if (closing_ || !table_.MakeRoom(stream->peer().host)) return;
+        const uint64_t number = ++last_peer_;
+        peers_[number] = std::make_unique<Peer>(*this, number, std::move(stream));
+      },
+      [this] { table_.Thin(); });
   if (!listener) return listener.error();
   listener_ = std::move(*listener);
   return listener_->local();

@@ -9,6 +9,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/driver/job_driver.h"
+#include "process/peers/peer_table.h"
 
 namespace fairlead::process::driver {
 
@@ -48,6 +49,7 @@ class ExecutorServer {
   const std::string build_id_;
   Callbacks callbacks_;
   std::unique_ptr<env::Listener> listener_;
+  peers::PeerTable table_{{.connections_max = 10'000, .per_address_max = 5'000}};
   std::map<uint64_t, std::unique_ptr<Peer>> peers_;  // by the number of their connection
   uint64_t last_peer_ = 0;
   bool closing_ = false;

@@ -19,6 +19,11 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
   }
 
   void Start(env::Net& net) {
+    if (!IsVisible(request_.method) || !IsVisible(request_.target)) {
+      return loop_.Post([self = shared_from_this()] {
+        self->Finish(base::Error{"a request's method and target have neither spaces nor control characters"});
+      });
+    }
     timer_ = loop_.After(request_.timeout, [self = shared_from_this()] { self->Finish(self->Failure("timed out")); });
     net.Connect(request_.endpoint, request_.timeout, [self = shared_from_this()](auto connected) {
       if (!connected) return self->Finish(connected.error());
@@ -55,11 +60,12 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
   }
 
   std::string Head() const {
-    std::string head = request_.method + " " + request_.target + " HTTP/1.1\r\nHost: " + request_.endpoint.ToString() +
-                       "\r\nConnection: close\r\n";
-    for (const auto& [name, value] : request_.headers) head += name + ": " + value + "\r\n";
+    std::string head = request_.method + " " + request_.target + " HTTP/1.1\r\n";
+    AppendHeader(head, "Host", request_.endpoint.ToString());
+    AppendHeader(head, "Connection", "close");
+    for (const auto& [name, value] : request_.headers) AppendHeader(head, name, value);
     if (!request_.body.empty() || request_.method != "GET") {
-      head += "Content-Length: " + std::to_string(request_.body.size()) + "\r\n";
+      AppendHeader(head, "Content-Length", std::to_string(request_.body.size()));
     }
     return head + "\r\n";
   }

@@ -28,6 +28,25 @@ std::string_view FindHeader(const Headers& headers, std::string_view name) {
   return {};
 }
 
+bool IsVisible(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > ' ' && byte != 0x7f;
+  });
+}
+
+void AppendHeader(std::string& head, std::string_view name, std::string_view value) {
+  constexpr size_t kHeaderMax = 64 * 1024;
+  if (name.empty() || !IsVisible(name) || name.find(':') != std::string_view::npos) return;
+  if (name.size() + value.size() > kHeaderMax) return;
+  head.append(name).append(": ");
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    head += byte < ' ' || byte == 0x7f ? ' ' : c;
+  }
+  head += "\r\n";
+}
+
 Response TextResponse(int status, std::string_view text) {
   return {status, "text/plain; charset=utf-8", base::VisibleText(text, base::Lines::kKept), {}};
 }

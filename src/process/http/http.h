@@ -35,6 +35,12 @@ struct Response {
 Response TextResponse(int status, std::string_view text);
 Response JsonResponse(int status, std::string json);
 
+/// Appends "name: value" and the end of the line to a head. Control characters become spaces, so that no text from
+/// outside begins another header; a name that is no token, or more than 64 KiB, leaves the header out.
+void AppendHeader(std::string& head, std::string_view name, std::string_view value);
+/// Has no control character and no space: can stand in the first line of a head.
+bool IsVisible(std::string_view text);
+
 /// Undoes %XX (and "+" where `plus_is_space`); a broken escape stays as it is.
 std::string PercentDecode(std::string_view text, bool plus_is_space);
 std::string PercentEncode(std::string_view text);

@@ -97,9 +97,112 @@ TEST_F(HttpTest, HostileInputGetsAnErrorAndTheServerGoesOn) {
 
 TEST_F(HttpTest, EveryConnectionBeyondTheLimitIsClosed) {
   ServerLimits limits;
-  limits.connections_max = 0;
+  limits.peers.connections_max = 0;
   Serve([](Request, Server::Reply reply) { reply(TextResponse(200, "ok")); }, limits);
   EXPECT_FALSE(Get("/").ok());
+}
+
+/// Collects without reading until told.
+struct Reader : env::StreamHandler {
+  std::unique_ptr<env::Stream> stream;
+  std::string received;
+  std::function<void()> on_data, on_closed;
+  void OnData(std::string_view data) override {
+    received += data;
+    if (on_data) on_data();
+  }
+  void OnClosed(const std::string&) override {
+    if (on_closed) on_closed();
+  }
+};
+
+TEST_F(HttpTest, RequestsAreTakenOnlyAsFarAsTheirAnswersAre) {
+  constexpr int kRequests = 40;
+  constexpr size_t kAnswer = 3 << 20;
+  int taken = 0;
+  Serve([&](const Request& request, const Server::Reply& reply) {
+    if (request.path == "/large") ++taken;
+    reply(TextResponse(200, std::string(request.path == "/large" ? kAnswer : 1, 'x')));
+  });
+  Reader reader;
+  loop_->Connect(server_->local(), base::Duration::Seconds(5), [&](auto connected) {
+    reader.stream = std::move(connected).value();
+    std::string requests;
+    for (int i = 0; i < kRequests; ++i) requests += "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
+    reader.stream->Write(requests);
+  });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Get("/").ok());
+  EXPECT_LT(taken, kRequests / 2);
+  reader.on_data = [&] {
+    if (reader.received.size() > kRequests * kAnswer) loop_->Stop();
+  };
+  reader.stream->Start(&reader);
+  loop_->Run();
+  EXPECT_EQ(taken, kRequests);
+}
+
+TEST_F(HttpTest, AHalfHeadAndAHalfBodyEndWithTheirDeadlines) {
+  ServerLimits limits;
+  limits.head = limits.body = base::Duration::Millis(100);
+  Serve([](const Request&, const Server::Reply& reply) { reply(TextResponse(200, "ok")); }, limits);
+  EXPECT_EQ(Raw(""), "");
+  EXPECT_EQ(Raw("GET / HTTP/1.1\r\nHost: "), "");
+  EXPECT_EQ(Raw("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf"), "");
+  // Also behind a whole request.
+  EXPECT_NE(Raw("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP").find("ok"), std::string::npos);
+}
+
+TEST_F(HttpTest, WhatAllConnectionsHoldIsBoundedAndTheSilentGoFirst) {
+  ServerLimits limits;
+  limits.peers.bytes_max = 1 << 20;
+  Serve([](const Request&, const Server::Reply& reply) { reply(TextResponse(200, "ok")); }, limits);
+  constexpr int kConnections = 8;
+  int closed = 0;
+  std::vector<std::unique_ptr<Reader>> readers;
+  for (int i = 0; i < kConnections; ++i) {
+    readers.push_back(std::make_unique<Reader>());
+    Reader* one = readers.back().get();
+    one->on_closed = [&, one] {
+      one->received = "closed";
+      if (++closed == kConnections - 3) loop_->Stop();
+    };
+    loop_->Connect(server_->local(), base::Duration::Seconds(5), [one](auto connected) {
+      one->stream = std::move(connected).value();
+      one->stream->Start(one);
+      one->stream->Write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n" + std::string(300000, 'x'));
+    });
+  }
+  loop_->Run();
+  EXPECT_EQ(Get("/")->body, "ok");
+}
+
+TEST_F(HttpTest, ControlCharactersReachNoHead) {
+  Serve([](const Request& request, const Server::Reply& reply) {
+    Response response = TextResponse(302, FindHeader(request.headers, "X-Seen").empty() ? "clean" : "injected");
+    response.headers = {{"Location", request.query.contains("at") ? request.query.at("at") : ""},
+                        {"Bad\r\nName", "x"},
+                        {"X-From", std::string(FindHeader(request.headers, "X-Sent"))}};
+    reply(response);
+  });
+  const auto answer = Get("/?at=%2Fx%0d%0aSet-Cookie:%20a%3Db%0d%0a%0d%0a%00<html>");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(FindHeader(answer->headers, "Location"), "/x  Set-Cookie: a=b     <html>");
+  EXPECT_EQ(FindHeader(answer->headers, "Set-Cookie"), "");
+  EXPECT_EQ(answer->body, "clean");
+  for (const auto& [target, sent, ok] : {std::tuple("/", "a\r\nX-Seen: 1", true), {"/\r\nX-Seen: 1", "", false}}) {
+    base::Result<Response> result = base::Error{"no answer"};
+    ClientRequest request;
+    request.endpoint = server_->local();
+    request.target = target;
+    request.headers = {{"X-Sent", sent}};
+    Fetch(*loop_, *loop_, request, [&](base::Result<Response> got) {
+      result = std::move(got);
+      loop_->Stop();
+    });
+    loop_->Run();
+    ASSERT_EQ(result.ok(), ok);
+    EXPECT_EQ(ok ? result->body : "clean", "clean");
+  }
 }
 
 TEST(HttpText, PercentCoding) {

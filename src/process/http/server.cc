@@ -2,9 +2,11 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <deque>
 #include <map>
 #include <optional>
-#include <sstream>
+#include <utility>
+#include <vector>
 
 namespace fairlead::process::http {
 namespace {
@@ -29,34 +31,50 @@ void SplitTarget(Request& request) {
 
 class ServerImpl;
 
-/// One client: reads a request, waits for its answer, reads the next.
-class Session final : public env::StreamHandler {
+constexpr base::Duration kSweep = base::Duration::Seconds(1);
+
+/// One client: reads a request, waits for its answer, reads the next once that is mostly taken.
+class Session final : public env::StreamHandler, public peers::Peer {
  public:
   Session(ServerImpl& server, uint64_t id, std::unique_ptr<env::Stream> stream);
-  void Start();
+  void Start() { stream_->Start(this); }
   void OnData(std::string_view bytes) override;
   void OnClosed(const std::string& reason) override;
+  void OnDrained() override;
+  void Evict() override;
+  size_t HeldBytes() const override;
   void Answer(uint64_t request_number, Response response);
-  void OnIdle();
+  bool Overdue(base::Instant now);
 
  private:
   void ParseMore();
+  void Settle();
   void Dispatch();
   void Refuse(int status, const std::string& why);
   void Send(const Response& response, bool keep_alive, bool head_only);
   void ResetParser();
-  void ArmIdleTimer();
+  void Count();
+  /// Nothing is parsed: an answer is still to come, or to be taken.
+  bool Full() const { return waiting_for_answer_ || stream_->unsent() > kUnsentHigh; }
+
+  static constexpr size_t kUnsentHigh = 256 * 1024;
 
   ServerImpl& server_;
   const uint64_t id_;
   std::unique_ptr<env::Stream> stream_;
+  peers::PeerTable::Seat seat_;
   std::string buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   uint64_t request_number_ = 0;
   bool waiting_for_answer_ = false;
+  bool starved_ = false;  // what is there has no whole head
   bool keep_alive_ = true;
   bool head_only_ = false;
-  env::Loop::TimerId idle_timer_ = 0;
+  bool ended_ = false;
+  bool queued_ = false;        // for a turn
+  base::Instant since_;        // this request's first byte, or the end of the last answer
+  base::Instant taken_;        // when the peer was last seen to take something
+  size_t unsent_at_look_ = 0;  // at that time
   friend class ServerImpl;
 };
 
@@ -67,16 +85,19 @@ class ServerImpl final : public Server {
         hosts_(std::move(hosts)),
         handler_(std::move(handler)),
         limits_(limits),
-        alive_(std::make_shared<bool>(true)) {}
+        alive_(std::make_shared<bool>(true)),
+        peers_(limits.peers) {}
 
   ~ServerImpl() override {
     *alive_ = false;
     listener_.reset();
-    for (auto& [id, session] : sessions_) loop_.Cancel(session->idle_timer_);
+    if (sweep_ != 0) loop_.Cancel(sweep_);
   }
 
   base::Status Open(env::Net& net, const env::Endpoint& endpoint) {
-    auto listener = net.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) { Accept(std::move(stream)); });
+    auto listener = net.Listen(
+        endpoint, [this](std::unique_ptr<env::Stream> stream) { Accept(std::move(stream)); },
+        [this] { peers_.Thin(); });
     if (!listener) return listener.error();
     listener_ = std::move(listener).value();
     return {};
@@ -84,14 +105,16 @@ class ServerImpl final : public Server {
 
   env::Endpoint local() const override { return listener_->local(); }
 
-  void Remove(uint64_t id) {
+  enum class Ending { kAfterFlush, kNow };
+  void Remove(uint64_t id, Ending ending = Ending::kAfterFlush) {
     const auto found = sessions_.find(id);
     if (found == sessions_.end()) return;
-    loop_.Cancel(found->second->idle_timer_);
     // Destroyed in a later turn: the caller may be the session itself.
     std::shared_ptr<Session> doomed = std::move(found->second);
     sessions_.erase(found);
-    doomed->stream_->CloseAfterFlush();
+    doomed->ended_ = true;
+    doomed->seat_.Leave();
+    ending == Ending::kNow ? doomed->stream_->Close() : doomed->stream_->CloseAfterFlush();
     loop_.Post([doomed] {});
   }
 
@@ -99,30 +122,70 @@ class ServerImpl final : public Server {
     const Reply reply = [this, alive = alive_, session, number](Response response) {
       if (!*alive) return;
       const auto found = sessions_.find(session);
-      if (found != sessions_.end()) found->second->Answer(number, std::move(response));
+      if (found == sessions_.end()) return;
+      const std::shared_ptr<Session> held = found->second;
+      held->Answer(number, std::move(response));
     };
     if (auto refusal = Refusal(hosts_, request)) return reply(*std::move(refusal));
     handler_(std::move(request), reply);
   }
 
-  void ContinueLater(uint64_t id) {
-    loop_.Post([this, alive = alive_, id] {
-      if (!*alive) return;
-      const auto found = sessions_.find(id);
-      if (found != sessions_.end()) found->second->ParseMore();
-    });
+  /// Lets the session parse when its turn comes: one request a turn of the loop, so that whatever else the loop has to
+  /// do waits for one request at most.
+  void Ready(Session& session) {
+    if (std::exchange(session.queued_, true)) return;
+    (session.request_number_ == 0 ? newcomers_ : waiting_).push_back(session.id_);
+    PostTurn();
   }
 
   env::Loop& loop() { return loop_; }
   const ServerLimits& limits() const { return limits_; }
+  peers::PeerTable& peers() { return peers_; }
 
  private:
   void Accept(std::unique_ptr<env::Stream> stream) {
-    if (sessions_.size() >= static_cast<size_t>(limits_.connections_max)) return;  // closes it
+    if (!peers_.MakeRoom(stream->peer().host)) return;  // closes it
     const uint64_t id = ++last_session_;
     auto session = std::make_shared<Session>(*this, id, std::move(stream));
     sessions_.emplace(id, session);
     session->Start();
+    ArmSweep();
+  }
+
+  void PostTurn() {
+    if (std::exchange(turn_posted_, true)) return;
+    loop_.Post([this, alive = alive_] {
+      if (!*alive) return;
+      turn_posted_ = false;
+      TakeTurn();
+      if (!newcomers_.empty() || !waiting_.empty()) PostTurn();
+    });
+  }
+
+  /// Newcomers go before those who have been served, but every fourth turn.
+  void TakeTurn() {
+    const bool newcomer = waiting_.empty() || (!newcomers_.empty() && ++turns_ % 4 != 0);
+    std::deque<uint64_t>& queue = newcomer ? newcomers_ : waiting_;
+    const auto found = sessions_.find(queue.front());
+    queue.pop_front();
+    if (found == sessions_.end()) return;
+    const std::shared_ptr<Session> session = found->second;
+    session->queued_ = false;
+    session->ParseMore();
+  }
+
+  /// Once a second while there are connections: deadlines.
+  void ArmSweep() {
+    if (sweep_ != 0 || sessions_.empty()) return;
+    sweep_ = loop_.After(kSweep, [this] {
+      sweep_ = 0;
+      std::vector<std::shared_ptr<Session>> all;  // looking at one may end others
+      for (const auto& [id, session] : sessions_) all.push_back(session);
+      for (const auto& session : all) {
+        if (!session->ended_ && session->Overdue(loop_.Now())) Remove(session->id_, Ending::kNow);
+      }
+      ArmSweep();
+    });
   }
 
   env::Loop& loop_;
@@ -131,18 +194,23 @@ class ServerImpl final : public Server {
   ServerLimits limits_;
   std::shared_ptr<bool> alive_;
   std::unique_ptr<env::Listener> listener_;
+  peers::PeerTable peers_;
   std::map<uint64_t, std::shared_ptr<Session>> sessions_;
   uint64_t last_session_ = 0;
+  std::deque<uint64_t> newcomers_, waiting_;  // sessions that may parse
+  uint64_t turns_ = 0;
+  bool turn_posted_ = false;
+  env::Loop::TimerId sweep_ = 0;
 };
 
 Session::Session(ServerImpl& server, uint64_t id, std::unique_ptr<env::Stream> stream)
-    : server_(server), id_(id), stream_(std::move(stream)) {
+    : server_(server),
+      id_(id),
+      stream_(std::move(stream)),
+      seat_(server.peers(), *this, stream_->peer().host),
+      since_(server.loop().Now()) {
+  stream_->SetHighWater(kUnsentHigh);
   ResetParser();
-}
-
-void Session::Start() {
-  ArmIdleTimer();
-  stream_->Start(this);
 }
 
 void Session::ResetParser() {
@@ -152,41 +220,66 @@ void Session::ResetParser() {
   parser_->body_limit(server_.limits().body_bytes_max);
 }
 
-void Session::ArmIdleTimer() {
-  server_.loop().Cancel(idle_timer_);
-  idle_timer_ = server_.loop().After(server_.limits().idle, [this] { OnIdle(); });
+bool Session::Overdue(base::Instant now) {
+  Count();
+  if (waiting_for_answer_) return false;
+  const ServerLimits& limits = server_.limits();
+  const size_t unsent = stream_->unsent();
+  if (std::exchange(unsent_at_look_, unsent) != unsent) taken_ = now;
+  if (unsent > 0) return now - taken_ > limits.unread;
+  const bool first = request_number_ == 0;
+  const bool begun = !buffer_.empty() || parser_->got_some();
+  const base::Duration limit = parser_->is_header_done() ? limits.body : begun || first ? limits.head : limits.idle;
+  return now - since_ > limit;
 }
 
-void Session::OnIdle() {
-  idle_timer_ = 0;
-  if (waiting_for_answer_ || stream_->unsent() > 0) return ArmIdleTimer();
-  server_.Remove(id_);
+size_t Session::HeldBytes() const { return buffer_.capacity() + parser_->get().body().size() + stream_->unsent(); }
+
+/// Room is made for what this connection holds now, at the cost of others that do not move.
+void Session::Count() {
+  seat_.Count();
+  server_.peers().Relieve(&seat_);
 }
 
 void Session::OnData(std::string_view bytes) {
+  seat_.Move();
+  starved_ = false;
+  if (!waiting_for_answer_ && buffer_.empty() && !parser_->got_some()) since_ = server_.loop().Now();
   buffer_ += bytes;
-  if (waiting_for_answer_) {
-    // Pipelined requests wait; more than one whole request ahead is held back by TCP.
-    if (buffer_.size() > server_.limits().header_bytes_max) stream_->PauseReading();
-    return;
-  }
-  ParseMore();
+  Settle();
 }
 
+void Session::OnDrained() {
+  seat_.Move();
+  Settle();
+}
+
+/// Up to the end of one request.
 void Session::ParseMore() {
-  while (!buffer_.empty() && !waiting_for_answer_) {
-    beast::error_code error;
-    const size_t used = parser_->put(asio::buffer(buffer_), error);
-    buffer_.erase(0, used);
-    if (error == beast::http::error::need_more) {
-      if (buffer_.size() > server_.limits().header_bytes_max) Refuse(431, "the request's head is too large");
-      return;
-    }
-    if (error == beast::http::error::header_limit) return Refuse(431, "the request's head is too large");
-    if (error == beast::http::error::body_limit) return Refuse(413, "the request's body is too large");
-    if (error) return Refuse(400, "not an HTTP request: " + error.message());
-    if (parser_->is_done()) Dispatch();
+  if (buffer_.empty() || Full()) return Settle();
+  beast::error_code error;
+  const size_t used = parser_->put(asio::buffer(buffer_), error);
+  buffer_.erase(0, used);
+  if (error == beast::http::error::need_more) {
+    starved_ = true;
+    if (buffer_.size() > server_.limits().header_bytes_max) return Refuse(431, "the request's head is too large");
+    return Settle();
   }
+  if (error == beast::http::error::header_limit) return Refuse(431, "the request's head is too large");
+  if (error == beast::http::error::body_limit) return Refuse(413, "the request's body is too large");
+  if (error) return Refuse(400, "not an HTTP request: " + error.message());
+  if (parser_->is_done()) Dispatch();
+  Settle();
+}
+
+/// After each entry: what it holds, whether it is read from, whether there is something to parse.
+void Session::Settle() {
+  if (ended_) return;
+  if (buffer_.empty()) std::string().swap(buffer_);  // an idle connection holds no memory for what it once sent
+  // Pipelined requests wait; more than one whole request ahead is held back by TCP.
+  buffer_.size() > server_.limits().header_bytes_max ? stream_->PauseReading() : stream_->ResumeReading();
+  Count();
+  if (!buffer_.empty() && !Full() && !starved_) server_.Ready(*this);
 }
 
 void Session::Dispatch() {
@@ -205,18 +298,19 @@ void Session::Dispatch() {
   request.peer = stream_->peer().host;
   SplitTarget(request);
   waiting_for_answer_ = true;
+  seat_.Become(peers::Standing::kBusy);
   server_.Handle(id_, ++request_number_, std::move(request));
 }
 
 void Session::Answer(uint64_t request_number, Response response) {
   if (!waiting_for_answer_ || request_number != request_number_) return;
   waiting_for_answer_ = false;
+  seat_.Become(peers::Standing::kIdle);
   Send(response, keep_alive_, head_only_);
   if (!keep_alive_) return server_.Remove(id_);
-  ArmIdleTimer();
-  stream_->ResumeReading();
-  // In a later turn: an answer given inside the handler must not recurse through many pipelined requests.
-  if (!buffer_.empty()) server_.ContinueLater(id_);
+  taken_ = since_ = server_.loop().Now();
+  unsent_at_look_ = stream_->unsent();
+  Settle();
 }
 
 void Session::Refuse(int status, const std::string& why) {
@@ -228,16 +322,18 @@ void Session::Send(const Response& response, bool keep_alive, bool head_only) {
   std::string out = "HTTP/1.1 " + std::to_string(response.status) + " " +
                     std::string(beast::http::obsolete_reason(static_cast<beast::http::status>(response.status))) +
                     "\r\n";
-  out += "Content-Type: " + response.content_type + "\r\n";
-  out += "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
-  for (const auto& [name, value] : response.headers) out += name + ": " + value + "\r\n";
-  if (!keep_alive) out += "Connection: close\r\n";
+  AppendHeader(out, "Content-Type", response.content_type);
+  AppendHeader(out, "Content-Length", std::to_string(response.body.size()));
+  for (const auto& [name, value] : response.headers) AppendHeader(out, name, value);
+  if (!keep_alive) AppendHeader(out, "Connection", "close");
   out += "\r\n";
   if (!head_only) out += response.body;
   stream_->Write(std::move(out));
 }
 
 void Session::OnClosed(const std::string&) { server_.Remove(id_); }
+
+void Session::Evict() { server_.Remove(id_, ServerImpl::Ending::kNow); }
 
 }  // namespace
 

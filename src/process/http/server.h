@@ -8,19 +8,27 @@
 #include "env/net.h"
 #include "process/http/http.h"
 #include "process/http/known_hosts.h"
+#include "process/peers/peer_table.h"
 
 namespace fairlead::process::http {
 
 struct ServerLimits {
   size_t header_bytes_max = 64 * 1024;
   size_t body_bytes_max = 8 * 1024 * 1024;
-  int connections_max = 2000;
+  peers::PeerLimits peers;
+  /// From a connection's or a request's first moment until its head is whole, and until its body is.
+  base::Duration head = base::Duration::Seconds(10);
+  base::Duration body = base::Duration::Seconds(30);
+  /// Between two requests.
   base::Duration idle = base::Duration::Seconds(60);
+  /// An answer of which the peer takes nothing.
+  base::Duration unread = base::Duration::Seconds(30);
 };
 
 /// An HTTP/1.1 server over the env ports (parsing by Boost.Beast): keep-alive, one request of a connection at a time,
-/// everything bounded by ServerLimits. The handler answers now or later through `reply`, exactly once, on the loop's
-/// thread; a reply to a connection that has gone is dropped. What Refusal() does not let pass `hosts` never reaches it.
+/// everything bounded by ServerLimits. The next request of a connection is parsed when its last answer is mostly taken.
+/// The handler answers now or later through `reply`, exactly once, on the loop's thread; a reply to a connection that
+/// has gone is dropped. What Refusal() does not let pass `hosts` never reaches it.
 class Server {
  public:
   using Reply = std::function<void(Response)>;

@@ -18,6 +18,7 @@ namespace ep = endpoints::yarn;
 namespace {
 
 constexpr size_t kHeaderBytesMax = 64 * 1024;
+constexpr size_t kUnsentHigh = 1 << 20;
 constexpr size_t kMapsMax = 10'000;
 constexpr size_t kIndexEntryBytes = 24;
 constexpr size_t kIndexChecksumBytes = 8;
@@ -136,36 +137,59 @@ std::string ShuffleHeader(std::string_view map, int64_t part_length, int64_t raw
 }
 
 /// One reducer's connection: requests one after the other.
-class MapReduceShuffle::Connection : public env::StreamHandler {
+class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Peer {
  public:
   Connection(MapReduceShuffle& owner, uint64_t id, std::unique_ptr<env::Stream> stream)
-      : owner_(owner), id_(id), stream_(std::move(stream)) {
+      : owner_(owner), id_(id), stream_(std::move(stream)), seat_(owner.peers_, *this, stream_->peer().host) {
     stream_->Start(this);
     Rearm();
   }
   ~Connection() override { owner_.loop_.Cancel(timer_); }
 
   void OnData(std::string_view bytes) override {
-    Rearm();
     input_ += bytes;
-    while (!closing_) {
+    seat_.Move();
+    ReadRequests();
+  }
+  void OnClosed(const std::string&) override { Drop(); }
+  void OnDrained() override {
+    seat_.Move();
+    if (closing_) return;
+    stream_->ResumeReading();
+    ReadRequests();
+  }
+  void Evict() override {
+    stream_->Close();
+    Drop();
+  }
+  size_t HeldBytes() const override { return input_.capacity(); }
+
+ private:
+  /// The next request is looked at when most of the last answer is taken.
+  void ReadRequests() {
+    while (!closing_ && stream_->unsent() <= kUnsentHigh) {
       const size_t end = input_.find("\r\n\r\n");
       if (end == std::string::npos) {
-        if (input_.size() > kHeaderBytesMax) Refuse(400, "Bad Request", "the request's head is too long");
-        return;
+        if (input_.size() > kHeaderBytesMax) return Refuse(400, "Bad Request", "the request's head is too long");
+        break;
       }
       const std::string head = input_.substr(0, end);
       input_.erase(0, end + 4);
       Answer(head);
+      if (closing_) return;
+      seat_.Become(peers::Standing::kIdle);
+      Rearm();
     }
+    if (closing_) return;
+    if (stream_->unsent() > kUnsentHigh && input_.size() > kHeaderBytesMax) stream_->PauseReading();
+    if (input_.empty()) std::string().swap(input_);
+    seat_.Count();
+    owner_.peers_.Relieve(&seat_);
   }
-  void OnClosed(const std::string&) override { Drop(); }
-  void OnDrained() override { Rearm(); }
-
- private:
   void Rearm() {
     if (timer_ != 0) owner_.loop_.Cancel(timer_);
-    timer_ = owner_.loop_.After(owner_.options_.idle, [this] {
+    const bool stranger = stream_->unsent() == 0 && !answered_;
+    timer_ = owner_.loop_.After(stranger ? owner_.options_.head : owner_.options_.idle, [this] {
       timer_ = 0;
       if (stream_->unsent() != last_unsent_) {  // a slow reader that still moves
         last_unsent_ = stream_->unsent();
@@ -230,6 +254,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler {
           output->part_length;
       outputs.push_back(std::move(*output));
     }
+    answered_ = true;
     const std::string reply_hash = wire::hadoop_rpc::EncodeBase64(ep::TokenPassword(job.secret, signature));
     std::string head = "HTTP/1.1 200 OK\r\nReplyHash: " + reply_hash + "\r\nname: mapreduce\r\nversion: 1.0.0\r\n";
     head += "Content-Length: " + std::to_string(length) + "\r\n";
@@ -252,7 +277,9 @@ class MapReduceShuffle::Connection : public env::StreamHandler {
   std::unique_ptr<env::Stream> stream_;
   std::string input_;
   env::Loop::TimerId timer_ = 0;
+  peers::PeerTable::Seat seat_;
   size_t last_unsent_ = 0;
+  bool answered_ = false;  // a signed request
   bool closing_ = false;
 };
 
@@ -262,7 +289,8 @@ base::Result<std::unique_ptr<MapReduceShuffle>> MapReduceShuffle::Start(env::Loo
   const env::Endpoint endpoint = options.listen;
   std::unique_ptr<MapReduceShuffle> service(new MapReduceShuffle(loop, disk, log, dirs, std::move(options)));
   auto listener = net.Listen(
-      endpoint, [raw = service.get()](std::unique_ptr<env::Stream> stream) { raw->Accept(std::move(stream)); });
+      endpoint, [raw = service.get()](std::unique_ptr<env::Stream> stream) { raw->Accept(std::move(stream)); },
+      [raw = service.get()] { raw->peers_.Thin(); });
   if (!listener) return base::Error{"cannot listen: " + listener.error().message};
   service->listener_ = std::move(*listener);
   return service;
@@ -270,7 +298,7 @@ base::Result<std::unique_ptr<MapReduceShuffle>> MapReduceShuffle::Start(env::Loo
 
 MapReduceShuffle::MapReduceShuffle(env::Loop& loop, env::Disk& disk, env::Log& log, const NodeDirs& dirs,
                                    Options options)
-    : loop_(loop), disk_(disk), log_(log), dirs_(dirs), options_(std::move(options)) {}
+    : loop_(loop), disk_(disk), log_(log), dirs_(dirs), options_(std::move(options)), peers_(options_.peers) {}
 
 MapReduceShuffle::~MapReduceShuffle() { *alive_ = false; }
 
@@ -291,7 +319,7 @@ void MapReduceShuffle::InitializeApplication(const std::string& user, const mode
 }
 
 void MapReduceShuffle::Accept(std::unique_ptr<env::Stream> stream) {
-  if (connections_.size() >= static_cast<size_t>(options_.connections_max)) {
+  if (!peers_.MakeRoom(stream->peer().host)) {
     stream->Write("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
     stream->CloseAfterFlush();
     return;

@@ -13,6 +13,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/nm/ports.h"
+#include "process/peers/peer_table.h"
 
 namespace fairlead::process::nm {
 
@@ -37,7 +38,8 @@ class MapReduceShuffle : public AuxService {
   struct Options {
     std::string service_name = "mapreduce_shuffle";
     env::Endpoint listen;
-    int connections_max = 5000;  // beyond it 429, as mapreduce.shuffle.max.connections
+    peers::PeerLimits peers{.connections_max = 5000, .per_address_max = 2500, .bytes_max = size_t{16} << 20};
+    base::Duration head = base::Duration::Seconds(10);  // until a signed request is there
     base::Duration idle = base::Duration::Seconds(60);
   };
   static base::Result<std::unique_ptr<MapReduceShuffle>> Start(env::Loop& loop, env::Net& net, env::Disk& disk,
@@ -77,6 +79,7 @@ class MapReduceShuffle : public AuxService {
   const Options options_;
   std::unique_ptr<env::Listener> listener_;
   std::map<model::ApplicationId, Job> jobs_;
+  peers::PeerTable peers_;  // before the connections, which have seats
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t next_connection_ = 1;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -13,15 +13,25 @@ using endpoints::yarn::RpcServerSession;
 namespace {
 
 constexpr size_t kNonceBytes = 30;               // 40 characters, as the JDK's
-constexpr size_t kUnsentHigh = size_t{4} << 20;  // above this a connection is not read from
-constexpr size_t kBufferedFree = 64 << 10;       // of one connection, whatever the others hold
+constexpr size_t kUnsentHigh = size_t{1} << 20;  // above this no call of a connection is taken
+constexpr size_t kCallsHigh = 1000;              // waiting for their answers; the same
+constexpr size_t kCallBytes = 256;               // what one that waits takes besides its request
+/// Of one connection before others have their turn: the more of them call at that time, the fewer.
+constexpr size_t kCallsPerTurnMax = 512;
+constexpr size_t kCallsPerTurnMin = 16;
+constexpr base::Duration kThatTime = base::Duration::Millis(100);
+constexpr size_t kAnswersPerTurn = 64 << 10;  // bytes
 constexpr base::Duration kSweep = base::Duration::Seconds(1);
 
 struct Listening {
   ListenOptions options;
   std::unique_ptr<env::Listener> listener;
-  int connections = 0;
-  size_t buffered = 0;  // of frames that are not yet whole
+};
+
+/// A call that waits for its answer.
+struct WaitingCall {
+  int32_t id = 0;
+  size_t bytes = 0;  // its share of what its connection holds
 };
 
 std::string RandomText(env::Loop& loop) {
@@ -33,49 +43,74 @@ std::string RandomText(env::Loop& loop) {
 }  // namespace
 
 /// One accepted connection: a session, its stream and when it last did something.
-class Connection final : public env::StreamHandler, public RpcServerSession::Handler {
+class Connection final : public std::enable_shared_from_this<Connection>,
+                         public env::StreamHandler,
+                         public RpcServerSession::Handler,
+                         public peers::Peer {
  public:
-  Connection(RpcServer::Impl& server, uint64_t id, Listening& listening, std::unique_ptr<env::Stream> stream,
-             std::string nonce, base::Instant now)
-      : server_(server),
-        id_(id),
-        listening_(listening),
-        stream_(std::move(stream)),
-        session_(listening.options.session, std::move(nonce), this),
-        opened_(now),
-        active_(now) {}
+  Connection(RpcServer::Impl& server, uint64_t id, const Listening& listening, std::unique_ptr<env::Stream> stream,
+             std::string nonce, base::Instant now);
 
   void Start() { stream_->Start(this); }
   void OnData(std::string_view bytes) override;
   void OnClosed(const std::string& reason) override;
-  void OnDrained() override { stream_->ResumeReading(); }
+  void OnDrained() override;
   void OnCall(const endpoints::yarn::RpcCall& call) override;
+  bool Full() const override { return TurnIsOver() || Choked(); }
+  void Evict() override;
+  size_t HeldBytes() const override {
+    return session_.buffered_bytes() + session_.output_bytes() + stream_->unsent() + calls_bytes_;
+  }
 
   /// Sends what the session has to say; ends the connection when it says so.
   void Flush();
-  bool Overdue(base::Instant now) const;
+  bool Overdue(base::Instant now);
   void CloseNow() { stream_->Close(); }
-  void ReleaseBuffer() { listening_.buffered -= std::exchange(buffered_, 0); }
+  /// Forgets a call that waits; its number in the session.
+  int32_t Take(CallToken token);
+  /// After the session was given an answer.
+  void Answered();
 
   RpcServerSession& session() { return session_; }
-  Listening& listening() { return listening_; }
-  std::unordered_map<CallToken, int32_t>& calls() { return calls_; }
+  peers::PeerTable::Seat& seat() { return seat_; }
+  const std::unordered_map<CallToken, WaitingCall>& calls() const { return calls_; }
   bool gone = false;
 
  private:
+  bool TurnIsOver() const { return calls_in_turn_ >= calls_per_turn_ || session_.output_bytes() > kAnswersPerTurn; }
+  /// The peer has to take answers, or this daemon to give some, before a further call is taken.
+  bool Choked() const {
+    return stream_->unsent() + session_.output_bytes() > kUnsentHigh || calls_.size() >= kCallsHigh;
+  }
+  template <class Input>
+  void TakeCalls(Input input);
+  void GoOn();
+  void Settle();
+
   RpcServer::Impl& server_;
   const uint64_t id_;
-  Listening& listening_;
+  const Listening& listening_;
   std::unique_ptr<env::Stream> stream_;
   RpcServerSession session_;
+  peers::PeerTable::Seat seat_;
   const base::Instant opened_;
-  base::Instant active_;
-  size_t buffered_ = 0;
-  std::unordered_map<CallToken, int32_t> calls_;
+  base::Instant active_;       // when bytes came
+  base::Instant frame_since_;  // the first moment of the frame that is not yet whole
+  base::Instant taken_;        // when the peer was last seen to take something
+  size_t unsent_at_look_ = 0;  // at that time
+  bool taking_calls_ = false;  // inside of the session
+  size_t calls_in_turn_ = 0;
+  size_t calls_per_turn_ = kCallsPerTurnMin;
+  base::Instant called_;  // when it took calls
+  bool turn_posted_ = false;
+  bool paused_ = false;
+  size_t calls_bytes_ = 0;
+  std::unordered_map<CallToken, WaitingCall> calls_;
 };
 
 struct RpcServer::Impl {
-  Impl(env::Loop& l, env::Net& n) : loop(l), net(n), alive(std::make_shared<bool>(true)) {}
+  Impl(env::Loop& l, env::Net& n, peers::PeerLimits limits)
+      : loop(l), net(n), alive(std::make_shared<bool>(true)), peers(limits) {}
   ~Impl() {
     *alive = false;
     if (sweep_armed) loop.Cancel(sweep);
@@ -84,18 +119,20 @@ struct RpcServer::Impl {
   base::Result<env::Endpoint> Listen(const env::Endpoint& endpoint, ListenOptions options) {
     auto listening = std::make_unique<Listening>();
     listening->options = std::move(options);
+    size_t& frame_max = listening->options.session.frame_bytes_max;
+    frame_max = std::min(frame_max, peers.limits().bytes_max);
     Listening* raw = listening.get();
-    auto listener =
-        net.Listen(endpoint, [this, raw](std::unique_ptr<env::Stream> stream) { Accept(*raw, std::move(stream)); });
+    auto listener = net.Listen(
+        endpoint, [this, raw](std::unique_ptr<env::Stream> stream) { Accept(*raw, std::move(stream)); },
+        [this] { peers.Thin(); });
     if (!listener) return listener.error();
     listening->listener = std::move(listener).value();
     listeners.push_back(std::move(listening));
     return raw->listener->local();
   }
 
-  void Accept(Listening& listening, std::unique_ptr<env::Stream> stream) {
-    if (listening.connections >= listening.options.connections_max) return stream->Close();
-    ++listening.connections;
+  void Accept(const Listening& listening, std::unique_ptr<env::Stream> stream) {
+    if (!peers.MakeRoom(stream->peer().host)) return stream->Close();
     const uint64_t id = next_connection++;
     auto connection =
         std::make_shared<Connection>(*this, id, listening, std::move(stream), RandomText(loop), loop.Now());
@@ -110,10 +147,16 @@ struct RpcServer::Impl {
     std::shared_ptr<Connection> doomed = std::move(at->second);
     connections.erase(at);
     doomed->gone = true;
-    --doomed->listening().connections;
-    doomed->ReleaseBuffer();
-    for (const auto& [token, call_id] : doomed->calls()) calls.erase(token);
+    doomed->seat().Leave();
+    for (const auto& [token, call] : doomed->calls()) calls.erase(token);
     loop.Post([doomed] {});  // the caller may be the connection itself
+  }
+
+  void Close(uint64_t id) {
+    const auto at = connections.find(id);
+    if (at == connections.end()) return;
+    at->second->CloseNow();
+    Remove(id);
   }
 
   /// Closes what has been silent for too long.
@@ -127,12 +170,23 @@ struct RpcServer::Impl {
         if (connection->Overdue(loop.Now())) overdue.push_back(id);
       }
       std::sort(overdue.begin(), overdue.end());
-      for (const uint64_t id : overdue) {
-        connections.at(id)->CloseNow();
-        Remove(id);
-      }
+      for (const uint64_t id : overdue) Close(id);
+      peers.Relieve(nullptr);
       ArmSweep();
     });
+  }
+
+  /// For a connection that takes calls now and has last taken some at `called`, which becomes now.
+  size_t CallsPerTurn(base::Instant& called) {
+    const base::Instant now = loop.Now();
+    if (now - counted_since > kThatTime) {
+      callers_before = std::exchange(callers, 0);
+      counted_since = now;
+    }
+    if (called < counted_since || callers == 0) ++callers;
+    called = now;
+    const size_t active = std::max({callers, callers_before, size_t{1}});
+    return std::clamp(kCallsPerTurnMax / active, kCallsPerTurnMin, kCallsPerTurnMax);
   }
 
   /// The connection that waits for the answer; forgets the call.
@@ -142,56 +196,133 @@ struct RpcServer::Impl {
     const auto found = connections.find(at->second);
     calls.erase(at);
     if (found == connections.end()) return nullptr;
-    const auto entry = found->second->calls().find(call);
-    call_id = entry->second;
-    found->second->calls().erase(entry);
+    call_id = found->second->Take(call);
     return found->second;
   }
 
   env::Loop& loop;
   env::Net& net;
   std::shared_ptr<bool> alive;
+  peers::PeerTable peers;  // before the connections, which have seats
   std::vector<std::unique_ptr<Listening>> listeners;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections;
   std::unordered_map<CallToken, uint64_t> calls;  // -> connection
   uint64_t next_connection = 1;
   CallToken next_call = 1;
+  size_t callers = 0;  // connections that have called since:
+  base::Instant counted_since;
+  size_t callers_before = 0;  // in such a time before that
   env::Loop::TimerId sweep = 0;
   bool sweep_armed = false;
 };
 
+Connection::Connection(RpcServer::Impl& server, uint64_t id, const Listening& listening,
+                       std::unique_ptr<env::Stream> stream, std::string nonce, base::Instant now)
+    : server_(server),
+      id_(id),
+      listening_(listening),
+      stream_(std::move(stream)),
+      session_(listening.options.session, std::move(nonce), this),
+      seat_(server.peers, *this, stream_->peer().host),
+      opened_(now),
+      active_(now),
+      frame_since_(now) {}
+
 void Connection::OnData(std::string_view bytes) {
   active_ = server_.loop.Now();
-  session_.OnBytes(bytes);
-  listening_.buffered = listening_.buffered - buffered_ + session_.buffered_bytes();
-  buffered_ = session_.buffered_bytes();
-  if (buffered_ > kBufferedFree && listening_.buffered > listening_.options.buffered_max) {
-    stream_->Close();
-    return server_.Remove(id_);
+  const uint64_t taken = session_.frames_taken();
+  if (!session_.has_input()) frame_since_ = active_;
+  TakeCalls([&] { session_.OnBytes(bytes); });
+  if (session_.frames_taken() != taken) frame_since_ = active_;
+  seat_.Move();
+  Settle();
+}
+
+/// A part of the calls that are there; others have their turn before the rest.
+template <class Input>
+void Connection::TakeCalls(Input input) {
+  calls_in_turn_ = 0;
+  calls_per_turn_ = server_.CallsPerTurn(called_);
+  taking_calls_ = true;
+  input();
+  taking_calls_ = false;
+  if (TurnIsOver() && session_.has_input() && !turn_posted_) {
+    turn_posted_ = true;
+    server_.loop.Post([weak = weak_from_this()] {
+      const std::shared_ptr<Connection> connection = weak.lock();
+      if (!connection || connection->gone) return;
+      connection->turn_posted_ = false;
+      connection->GoOn();
+      connection->Settle();
+    });
   }
+  calls_in_turn_ = 0;
   Flush();
+}
+
+void Connection::OnDrained() {
+  seat_.Move();
+  GoOn();
+  Settle();
+}
+
+void Connection::Answered() {
+  if (taking_calls_) return;  // sent with those of its neighbours
+  Flush();
+  GoOn();
+  Settle();
+}
+
+/// Takes the calls that were not wanted before.
+void Connection::GoOn() {
+  if (gone || taking_calls_ || turn_posted_ || !session_.has_input() || Choked()) return;
+  frame_since_ = server_.loop.Now();
+  TakeCalls([&] { session_.Resume(); });
+}
+
+/// After each entry from outside: who it is, what it holds, whether it is read from.
+void Connection::Settle() {
+  if (gone) return;
+  using enum peers::Standing;
+  seat_.Become(!session_.established() ? kStranger : calls_.empty() ? kIdle : kBusy);
+  if (const bool wait = turn_posted_ || Choked(); wait != paused_) {
+    paused_ = wait;
+    wait ? stream_->PauseReading() : stream_->ResumeReading();
+  }
+  seat_.Count();
+  server_.peers.Relieve(&seat_);
 }
 
 void Connection::OnClosed(const std::string&) { server_.Remove(id_); }
 
+void Connection::Evict() { server_.Close(id_); }
+
 void Connection::Flush() {
   if (gone) return;
   if (session_.has_output()) stream_->Write(session_.TakeOutput());
-  const size_t unsent = stream_->unsent();
-  if (session_.closing()) {
-    stream_->CloseAfterFlush();
-    server_.Remove(id_);
-  } else if (unsent > listening_.options.unsent_max) {
-    stream_->Close();
-    server_.Remove(id_);
-  } else if (unsent > kUnsentHigh) {
-    stream_->PauseReading();
-  }
+  if (!session_.closing()) return;
+  stream_->CloseAfterFlush();
+  server_.Remove(id_);
 }
 
-bool Connection::Overdue(base::Instant now) const {
-  if (!session_.established()) return now - opened_ > listening_.options.setup;
-  return session_.pending_calls() == 0 && now - active_ > listening_.options.idle;
+int32_t Connection::Take(CallToken token) {
+  const auto entry = calls_.find(token);
+  const WaitingCall call = entry->second;
+  calls_.erase(entry);
+  calls_bytes_ -= call.bytes;
+  return call.id;
+}
+
+bool Connection::Overdue(base::Instant now) {
+  const ListenOptions& options = listening_.options;
+  seat_.Count();
+  if (!session_.established()) return now - opened_ > options.setup;
+  const size_t unsent = stream_->unsent();
+  if (std::exchange(unsent_at_look_, unsent) != unsent) taken_ = now;
+  if (unsent > 0 && now - taken_ > options.unread) return true;
+  if (turn_posted_ || Choked()) return false;
+  if (session_.has_input()) return now - frame_since_ > options.frame;
+  return session_.pending_calls() == 0 && now - active_ > options.idle;
 }
 
 void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
@@ -199,6 +330,7 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   using endpoints::yarn::exceptions::kNoSuchProtocol;
   using endpoints::yarn::exceptions::kVersionMismatch;
   using wire::hadoop_rpc::RpcErrorCodeProto;
+  ++calls_in_turn_;
   const auto& services = listening_.options.services;
   const auto service =
       std::find_if(services.begin(), services.end(), [&](const Service& s) { return s.protocol == call.protocol; });
@@ -224,11 +356,14 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   const env::Endpoint peer = stream_->peer();
   const CallToken token = server_.next_call++;
   server_.calls.emplace(token, id_);
-  calls_.emplace(token, call.call_id);
+  const size_t bytes = kCallBytes + call.request.size();
+  calls_.emplace(token, WaitingCall{call.call_id, bytes});
+  calls_bytes_ += bytes;
   service->handler({token, session_.caller(), peer, call.protocol, call.method, call.request});
 }
 
-RpcServer::RpcServer(env::Loop& loop, env::Net& net) : impl_(std::make_unique<Impl>(loop, net)) {}
+RpcServer::RpcServer(env::Loop& loop, env::Net& net, peers::PeerLimits limits)
+    : impl_(std::make_unique<Impl>(loop, net, limits)) {}
 RpcServer::~RpcServer() = default;
 
 base::Result<env::Endpoint> RpcServer::Listen(const env::Endpoint& endpoint, ListenOptions options) {
@@ -240,7 +375,7 @@ void RpcServer::Reply(CallToken call, std::string_view response) {
   const std::shared_ptr<Connection> connection = impl_->Take(call, call_id);
   if (!connection) return;
   connection->session().Reply(call_id, response);
-  connection->Flush();
+  connection->Answered();
 }
 
 void RpcServer::Fail(CallToken call, std::string_view exception, std::string_view message) {
@@ -248,7 +383,7 @@ void RpcServer::Fail(CallToken call, std::string_view exception, std::string_vie
   const std::shared_ptr<Connection> connection = impl_->Take(call, call_id);
   if (!connection) return;
   connection->session().Fail(call_id, endpoints::yarn::JavaClass(exception), message);
-  connection->Flush();
+  connection->Answered();
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }

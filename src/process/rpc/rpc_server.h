@@ -15,6 +15,7 @@
 #include "endpoints/yarn/rpc_server_session.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "process/peers/peer_table.h"
 #include "wire/hadoop_rpc/proto_runtime.h"
 
 namespace fairlead::process::rpc {
@@ -42,22 +43,26 @@ struct Service {
 struct ListenOptions {
   endpoints::yarn::RpcServerOptions session;
   std::vector<Service> services;
-  int connections_max = 20'000;
   /// A connection that has not brought its connection context by then is closed.
-  base::Duration setup = base::Duration::Seconds(20);
+  base::Duration setup = base::Duration::Seconds(10);
+  /// From a frame's first bytes to its last, while frames are taken.
+  base::Duration frame = base::Duration::Seconds(30);
   /// A connection without a call for this long is closed (ipc.client.connection.maxidletime is 10 s; Hadoop's server
   /// closes at twice that).
   base::Duration idle = base::Duration::Seconds(60);
-  /// Answers that the peer does not take: beyond this the connection is closed.
-  size_t unsent_max = 256u << 20;
-  /// Frames that are not yet whole, of all connections together: beyond this a connection that adds to them is closed.
-  size_t buffered_max = 512u << 20;
+  /// Answers of which the peer takes nothing.
+  base::Duration unread = base::Duration::Seconds(60);
 };
 
-/// Hadoop RPC over the env ports: any number of listeners, one space of call tokens. All on the loop's thread.
+/// Of all listeners of a server together. A frame may be as long as bytes_max and no longer.
+inline constexpr peers::PeerLimits kRpcPeers{
+    .connections_max = 20'000, .per_address_max = 10'000, .bytes_max = size_t{32} << 20};
+
+/// Hadoop RPC over the env ports: any number of listeners, one space of call tokens. A call of a connection is parsed
+/// only while few of its calls wait and its answers are taken. All on the loop's thread.
 class RpcServer {
  public:
-  RpcServer(env::Loop& loop, env::Net& net);
+  RpcServer(env::Loop& loop, env::Net& net, peers::PeerLimits limits = kRpcPeers);
   ~RpcServer();
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;

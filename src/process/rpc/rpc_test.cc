@@ -19,6 +19,7 @@ using wire::yarn::GetNewApplicationResponseProto;
 using Outcome = base::Result<GetNewApplicationResponseProto, RpcError>;
 
 constexpr base::Duration kLong = base::Duration::Seconds(20);
+constexpr size_t kLargeAnswer = 3 << 20;
 
 struct OneToken : TokenAuthority {
   base::Result<TokenSecret> Secret(std::string_view identifier) const override {
@@ -29,13 +30,15 @@ struct OneToken : TokenAuthority {
 
 class Rpc : public ::testing::Test {
  protected:
-  Rpc() : loop_(env_posix::MakePosixLoop()), server_(*loop_, *loop_), client_(*loop_, *loop_) {}
+  explicit Rpc(peers::PeerLimits limits = kRpcPeers)
+      : loop_(env_posix::MakePosixLoop()), server_(*loop_, *loop_, limits), client_(*loop_, *loop_) {}
 
-  env::Endpoint Listen(endpoints::yarn::RpcServerOptions session = {}, int connections_max = 100) {
+  env::Endpoint Listen(endpoints::yarn::RpcServerOptions session = {},
+                       base::Duration setup = base::Duration::Millis(100)) {
     ListenOptions options;
     options.session = session;
-    options.connections_max = connections_max;
-    options.setup = base::Duration::Millis(100);
+    options.setup = setup;
+    options.frame = base::Duration::Seconds(2);
     options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
                                 [this](const IncomingCall& call) { OnCall(call); }});
     const auto bound = server_.Listen({"127.0.0.1", 0}, std::move(options));
@@ -45,6 +48,7 @@ class Rpc : public ::testing::Test {
   void OnCall(const IncomingCall& call) {
     users_.push_back(call.caller.user);
     if (call.method == "forceKillApplication") return;  // never answered
+    if (call.method == "getApplications") return server_.Reply(call.token, std::string(kLargeAnswer, 'a'));
     if (call.method == "getClusterMetrics") return server_.Fail(call.token, "ApplicationNotFoundException", "none");
     GetNewApplicationResponseProto response;
     response.application_id.emplace().id = static_cast<int32_t>(users_.size());
@@ -131,19 +135,28 @@ TEST_F(Rpc, LostConnectionIsMadeAnew) {
 
 /// A raw client that only counts what it gets.
 struct Silent : env::StreamHandler {
-  void OnData(std::string_view bytes) override { received.append(bytes); }
+  void OnData(std::string_view bytes) override {
+    received.append(bytes);
+    if (on_data) on_data();
+  }
   void OnClosed(const std::string&) override {
     closed = true;
     if (on_closed) on_closed();
   }
   std::string received;
   bool closed = false;
-  std::function<void()> on_closed;
+  std::function<void()> on_closed, on_data;
   std::unique_ptr<env::Stream> stream;
 };
 
-TEST_F(Rpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
-  const env::Endpoint address = Listen({}, 20);
+/// Of a server that takes few connections and little memory.
+class SmallRpc : public Rpc {
+ protected:
+  SmallRpc() : Rpc({.connections_max = 20, .per_address_max = 20, .bytes_max = 1 << 20}) {}
+};
+
+TEST_F(SmallRpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
+  const env::Endpoint address = Listen();
   std::vector<std::unique_ptr<Silent>> silent;
   int closed = 0;
   for (int i = 0; i < 60; ++i) {
@@ -163,13 +176,8 @@ TEST_F(Rpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
   EXPECT_TRUE(Call(Target(address)).ok());
 }
 
-TEST_F(Rpc, HalfFramesOfAllConnectionsTogetherAreBounded) {
-  ListenOptions options;
-  options.buffered_max = 1 << 20;
-  options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
-                              [this](const IncomingCall& call) { OnCall(call); }});
-  const auto address = server_.Listen({"127.0.0.1", 0}, std::move(options));
-  ASSERT_TRUE(address.ok());
+TEST_F(SmallRpc, HalfFramesOfAllConnectionsTogetherAreBounded) {
+  const env::Endpoint address = Listen({}, kLong);
   std::vector<std::unique_ptr<Silent>> greedy;
   int closed = 0;
   for (int i = 0; i < 4; ++i) {
@@ -178,7 +186,7 @@ TEST_F(Rpc, HalfFramesOfAllConnectionsTogetherAreBounded) {
     one->on_closed = [&] {
       if (++closed == 2) loop_->Stop();
     };
-    loop_->Connect(*address, kLong, [one](base::Result<std::unique_ptr<env::Stream>> stream) {
+    loop_->Connect(address, kLong, [one](base::Result<std::unique_ptr<env::Stream>> stream) {
       one->stream = std::move(stream).value();
       one->stream->Start(one);
       // Preamble, then 400 KiB of a frame of 1,000 KiB, as a first frame may be.
@@ -188,7 +196,75 @@ TEST_F(Rpc, HalfFramesOfAllConnectionsTogetherAreBounded) {
   loop_->Run();
   EXPECT_EQ(server_.connections(), 2U);
   greedy.clear();
-  EXPECT_TRUE(Call(Target(*address)).ok());
+  EXPECT_TRUE(Call(Target(address)).ok());
+}
+
+/// What a client of SIMPLE authentication says first, and then `calls` times the same call.
+std::string RawCalls(std::string_view method, int calls) {
+  using namespace wire::hadoop_rpc;
+  std::string out = EncodePreamble(kAuthNone);
+  const auto header = [](int32_t id) {
+    RpcRequestHeaderProto head;
+    head.rpc_kind = RpcKindProto::kProtocolBuffer;
+    head.rpc_op = RpcOperationProto::kFinalPacket;
+    head.call_id = id;
+    head.client_id = std::string(16, 'c');
+    return head;
+  };
+  IpcConnectionContextProto context;
+  context.user_info.emplace().effective_user = "alice";
+  context.protocol = wire::yarn::kApplicationClientProtocol;
+  FrameWriter first(out);
+  first.Delimited(header(kCallIdContext));
+  first.Delimited(context);
+  first.Finish();
+  for (int id = 0; id < calls; ++id) {
+    RequestHeaderProto request;
+    request.method_name = method;
+    request.declaring_class_protocol_name = wire::yarn::kApplicationClientProtocol;
+    request.client_protocol_version = 1;
+    FrameWriter frame(out);
+    frame.Delimited(header(id));
+    frame.Delimited(request);
+    frame.DelimitedBytes("");
+    frame.Finish();
+  }
+  return out;
+}
+
+TEST_F(Rpc, CallsAreTakenOnlyAsFarAsTheirAnswersAre) {
+  constexpr int kCalls = 30;
+  const env::Endpoint address = Listen();
+  Silent reader;
+  loop_->Connect(address, kLong, [&](base::Result<std::unique_ptr<env::Stream>> stream) {
+    reader.stream = std::move(stream).value();
+    reader.stream->Write(RawCalls("getApplications", kCalls));
+    // Nothing is read. By the time that another client has its answer, the kernel is full.
+  });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Call(Target(address)).ok());
+  const auto taken = std::count(users_.begin(), users_.end(), "alice");
+  EXPECT_LT(taken, kCalls / 2);  // three megabytes each, and some go into the sockets
+  // Then it reads, and gets them all.
+  reader.on_data = [&] {
+    if (reader.received.size() > kCalls * kLargeAnswer) loop_->Stop();
+  };
+  reader.stream->Start(&reader);
+  loop_->Run();
+  EXPECT_EQ(std::count(users_.begin(), users_.end(), "alice"), kCalls + 3);
+}
+
+TEST_F(Rpc, AFrameThatIsNeverWholeEndsItsConnection) {
+  const env::Endpoint address = Listen();
+  Silent half;
+  half.on_closed = [&] { loop_->Stop(); };
+  loop_->Connect(address, kLong, [&](base::Result<std::unique_ptr<env::Stream>> stream) {
+    half.stream = std::move(stream).value();
+    half.stream->Start(&half);
+    const std::string bytes = RawCalls("getNewApplication", 1);
+    half.stream->Write(bytes.substr(0, bytes.size() - 1));
+  });
+  loop_->Run();
+  EXPECT_EQ(server_.connections(), 0U);
 }
 
 TEST_F(Rpc, BadBytesEndOneConnectionOnly) {

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "endpoints/shuffle/session.h"
 #include "env/net.h"
+#include "process/peers/peer_table.h"
 #include "shuffle/core.h"
 #include "wire/spark_transport/tls.h"
 
@@ -37,7 +38,11 @@ struct Config {
   size_t stream_bytes_max = 64 << 20;
   /// A disk that gives nothing for so long fails the blocks asked of it.
   base::Duration disk_silence_max = base::Duration::Seconds(60);
-  size_t connections_max = 20'000;
+  /// Per I/O thread. Memory: requests that are not whole, and answers that nobody takes.
+  peers::PeerLimits peers{.connections_max = 20'000, .per_address_max = 10'000, .bytes_max = size_t{24} << 20};
+  /// Until a connection has shown whose it is (TLS, authentication, first request); of one request that has begun.
+  base::Duration handshake = base::Duration::Seconds(10);
+  base::Duration request = base::Duration::Seconds(30);
   /// spark.shuffle.io.connectionTimeout: a connection on which nothing moves is closed.
   base::Duration connection_idle_max = base::Duration::Seconds(120);
 };

@@ -17,6 +17,10 @@ constexpr int64_t kPiece = 256 * 1024;
 constexpr int64_t kBytesAhead = 4 << 20;
 constexpr size_t kBlocksAhead = 16;
 constexpr size_t kFilesOnTheirWayMax = 32;
+/// A half request of more is counted at once, of less when it is looked at.
+constexpr size_t kHalfRequestMax = 8 * 1024;
+/// Answers of which nothing is taken for so long are counted as held.
+constexpr base::Duration kStalled = base::Duration::Seconds(10);
 
 }  // namespace
 
@@ -25,6 +29,7 @@ Connection::Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorke
       worker_(worker),
       stream_(std::move(stream)),
       used_(worker.loop().Now()),
+      seat_in_table_(worker.peers(), *this, stream_->peer().host),
       session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {
   if (worker.config().tls) tls_.emplace(*worker.config().tls);
 }
@@ -35,6 +40,7 @@ Connection::Connection(uint64_t id, std::unique_ptr<env::LocalStream> stream, Io
       stream_(std::move(stream)),
       local_(static_cast<env::LocalStream*>(stream_.get())),
       used_(worker.loop().Now()),
+      seat_in_table_(worker.peers(), *this, kThisHost),
       session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {}
 
 Connection::~Connection() {
@@ -47,10 +53,28 @@ void Connection::Start() {
   stream_->Start(this);
 }
 
-bool Connection::IdleSince(base::Instant limit) {
+bool Connection::Overdue(base::Instant now) {
+  const Config& config = worker_.config();
   const size_t unsent = stream_->unsent();
-  if (std::exchange(unsent_at_last_look_, unsent) != unsent) used_ = worker_.loop().Now();
-  return used_ < limit;
+  if (std::exchange(unsent_at_last_look_, unsent) != unsent) used_ = now;
+  const uint64_t requests = session_.frames_taken();
+  const bool half = session_.WantsMore() && session_.buffered_bytes() > 0;
+  if (std::exchange(requests_at_last_look_, requests) != requests || !half) request_since_ = now;
+  if (now - used_ < kTick) seat_in_table_.Move();
+  seat_in_table_.Count();
+  return now - used_ > config.connection_idle_max || now - request_since_ > config.request ||
+         (!belongs_ && now - opened_ > config.handshake);
+}
+
+size_t Connection::HeldBytes() const {
+  const bool stalled = worker_.loop().Now() - used_ > kStalled;
+  return session_.buffered_bytes() + (stalled ? counted_ : 0);
+}
+
+void Connection::Evict() {
+  session_.Close();
+  stream_->Close();
+  worker_.Drop(id_);
 }
 
 /// What this connection may queue follows from what all of them have queued.
@@ -108,6 +132,10 @@ void Connection::Settle() {
     SendQueued();
   }
   CountQueued();
+  if (session_.buffered_bytes() > kHalfRequestMax) {
+    seat_in_table_.Count();
+    worker_.peers().Relieve(&seat_in_table_);
+  }
   AskForTurn();
   if (closing_ && queue_.empty()) {
     closing_ = false;
@@ -444,6 +472,7 @@ void Connection::FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& 
 
 void Connection::BelongsTo(const std::string& app) {
   belongs_ = true;
+  seat_in_table_.Become(peers::Standing::kIdle);
   worker_.NoteApp(app, 1, 0);
 }
 

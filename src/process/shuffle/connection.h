@@ -16,16 +16,24 @@ namespace fairlead::process::shuffle {
 /// One client: its stream and its session. Small blocks are copied behind their headers into one buffer, so that many
 /// of them leave in one write; long ones go by sendfile; on an encrypted connection the bytes are read and encrypted
 /// piece by piece as the client takes them.
-class Connection final : public env::StreamHandler, public endpoints::shuffle::SessionHost {
+class Connection final : public env::StreamHandler, public endpoints::shuffle::SessionHost, public peers::Peer {
  public:
+  /// The address of clients of local sockets.
+  static constexpr const char* kThisHost = "this host";
+  /// How often Overdue is asked.
+  static constexpr base::Duration kTick = base::Duration::Seconds(1);
+
   Connection(uint64_t id, std::unique_ptr<env::Stream> stream, IoWorker& worker);
   /// Of a client on this host.
   Connection(uint64_t id, std::unique_ptr<env::LocalStream> stream, IoWorker& worker);
   ~Connection() override;
   void Start();
 
-  /// Nothing has moved on it since `limit`, neither requests nor bytes of an answer. Called about once a second.
-  bool IdleSince(base::Instant limit);
+  /// Nothing has moved on it for too long, neither requests nor bytes of an answer, or it is not done with a first
+  /// request or with a half one. To be asked about once a second.
+  bool Overdue(base::Instant now);
+  void Evict() override;
+  size_t HeldBytes() const override;
   const std::string& app() const { return session_.app(); }
   endpoints::shuffle::Session& session() { return session_; }
   /// Sends what waited for a turn, at most about `bytes`; how many were sent.
@@ -110,7 +118,11 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   bool reading_ = true;
   bool belongs_ = false;  // to session_.app()
   base::Instant used_;
+  peers::PeerTable::Seat seat_in_table_;
   size_t unsent_at_last_look_ = 0;
+  const base::Instant opened_ = used_;
+  base::Instant request_since_ = used_;  // of the request that is not whole
+  uint64_t requests_at_last_look_ = 0;
   uint64_t noted_bytes_ = 0;
   std::shared_ptr<const model::shuffle::Executor> pinned_;  // what FindExecutor gave
   endpoints::shuffle::Session session_;

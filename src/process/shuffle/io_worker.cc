@@ -10,11 +10,13 @@
 namespace fairlead::process::shuffle {
 namespace {
 
-constexpr base::Duration kTick = base::Duration::Seconds(1);
 constexpr base::Duration kTlsFailureLogInterval = base::Duration::Seconds(60);
 constexpr size_t kQueueFloor = 16 * 1024;
 /// Of an application in each round.
 constexpr int64_t kTurnBytes = 256 * 1024;
+
+std::string AddressOf(const env::Stream& stream) { return stream.peer().host; }
+std::string AddressOf(const env::LocalStream&) { return Connection::kThisHost; }
 
 /// Spark 4.3 begins at a random number of 63 bits, 3.5 at one of 31 bits times 1000.
 int64_t FirstStreamId(env::Loop& loop, endpoints::shuffle::AnswerAs answer_as) {
@@ -39,6 +41,7 @@ IoWorker::IoWorker(env::Loop& loop, env::Net& net, env::Disk& disk, env::PageCac
       read_ahead_(loop, config.core.local_roots.size(), config.disk_silence_max),
       streams_(FirstStreamId(loop, config.session.answer_as), config.stream_bytes_max),
       registry_(std::make_shared<const fairlead::shuffle::Registry>()),
+      peers_(config.peers),
       turns_(kTurnBytes) {
   Tick();
 }
@@ -50,7 +53,12 @@ IoWorker::~IoWorker() {
 
 base::Status IoWorker::Listen(const env::Endpoint& endpoint, std::vector<IoWorker*> others) {
   others_ = std::move(others);
-  auto listener = net_.Listen(endpoint, [this](std::unique_ptr<env::Stream> stream) { HandOut(std::move(stream)); });
+  auto listener = net_.Listen(
+      endpoint, [this](std::unique_ptr<env::Stream> stream) { HandOut(std::move(stream)); },
+      [this] {
+        peers_.Thin();
+        for (IoWorker* other : others_) other->loop_.Post([other] { other->peers_.Thin(); });
+      });
   if (!listener.ok()) return listener.error();
   listener_ = std::move(*listener);
   return {};
@@ -80,7 +88,7 @@ base::Status IoWorker::ListenLocal(env::LocalNet& net, const std::string& name) 
 
 template <class Stream>
 void IoWorker::Accept(std::unique_ptr<Stream> stream) {
-  if (connections_.size() >= config_.connections_max) {
+  if (!peers_.MakeRoom(AddressOf(*stream))) {
     ++metrics_.connections_refused;
     return;
   }
@@ -133,7 +141,7 @@ size_t IoWorker::QueueLimit() const {
 }
 
 void IoWorker::NoteApp(const std::string& app, int64_t connections, uint64_t bytes) {
-  metrics_.app_used[app] = loop_.Now();
+  app_used_[app] = loop_.Now();
   metrics_.app_bytes[app] += bytes;
   if (connections == 0) return;
   int64_t& open = metrics_.app_connections[app];
@@ -207,8 +215,9 @@ void IoWorker::Tick() {
   const bool drain_over = now >= drain_until_;
   std::vector<uint64_t> idle;
   for (const auto& [id, connection] : connections_) {
-    if (drain_over || connection->IdleSince(now - config_.connection_idle_max)) idle.push_back(id);
+    if (drain_over || connection->Overdue(now)) idle.push_back(id);
   }
+  peers_.Relieve(nullptr);
   std::sort(idle.begin(), idle.end());
   for (const uint64_t id : idle) {
     ++metrics_.connections_idle_closed;
@@ -216,23 +225,24 @@ void IoWorker::Tick() {
   }
   if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();
   // What nobody is connected for and nobody is registered for is forgotten.
-  for (auto entry = metrics_.app_used.begin(); entry != metrics_.app_used.end();) {
+  for (auto entry = app_used_.begin(); entry != app_used_.end();) {
     const bool gone = metrics_.app_connections[entry->first] <= 0 && registry_->FindApp(entry->first) == nullptr;
     if (gone) {
       metrics_.app_connections.erase(entry->first);
       metrics_.app_bytes.erase(entry->first);
-      entry = metrics_.app_used.erase(entry);
+      entry = app_used_.erase(entry);
     } else {
       ++entry;
     }
   }
-  tick_ = loop_.After(kTick, [this, alive = std::weak_ptr(alive_)] {
+  tick_ = loop_.After(Connection::kTick, [this, alive = std::weak_ptr(alive_)] {
     if (!alive.expired()) Tick();
   });
 }
 
 WorkerMetrics IoWorker::Metrics() const {
   WorkerMetrics out = metrics_;
+  for (const auto& [app, used] : app_used_) out.app_idle[app] = loop_.Now() - used;
   out.connections = connections_.size();
   out.streams = streams_.size();
   out.stream_bytes = streams_.memory_bytes();

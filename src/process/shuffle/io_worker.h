@@ -46,8 +46,8 @@ struct WorkerMetrics {
   std::map<std::string, uint64_t> app_bytes;
   /// Open connections by application.
   std::map<std::string, int64_t> app_connections;
-  /// Last request by application, of this thread's clock.
-  std::map<std::string, base::Instant> app_used;
+  /// Time since something was last done for an application.
+  std::map<std::string, base::Duration> app_idle;
 };
 
 /// Requests that only the owner of the registry can answer. Called on the worker's thread; the answer comes back by
@@ -113,6 +113,7 @@ class IoWorker {
   void NoteApp(const std::string& app, int64_t connections, uint64_t bytes);
   /// More than one application is connected: what is sent goes by turns.
   bool contended() const { return apps_connected_ > 1; }
+  peers::PeerTable& peers() { return peers_; }
   void AskForTurn(const std::string& app, uint64_t connection);
   /// A peer did not speak TLS, or not as configured: counted, and logged at most once a minute.
   void NoteTlsFailure(const env::Endpoint& peer, const base::Error& error);
@@ -149,6 +150,7 @@ class IoWorker {
   std::unique_ptr<env::Listener> local_listener_;
   std::vector<IoWorker*> others_;
   const Seat seats_ = std::make_shared<const bool>(true);
+  peers::PeerTable peers_;  // before the connections, which have seats
   std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t last_connection_ = 0;
   int64_t queued_bytes_ = 0;
@@ -156,6 +158,7 @@ class IoWorker {
   FairTurns turns_;
   bool round_posted_ = false;
   WorkerMetrics metrics_;
+  std::map<std::string, base::Instant> app_used_;
   env::Loop::TimerId tick_ = 0;
   base::Instant tls_failure_logged_;
   std::function<void()> drained_;

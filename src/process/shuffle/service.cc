@@ -188,17 +188,16 @@ void Service::Run(events::Probe& effect) {
       },
       [this, alive = std::weak_ptr(alive_), probed] {
         if (alive.expired()) return;
-        const base::Instant asked = loop_.Now();
-        CollectMetrics([this, probed, asked](const std::vector<WorkerMetrics>& all) {
+        CollectMetrics([this, probed](const std::vector<WorkerMetrics>& all) {
           AppUse use;
           for (const WorkerMetrics& metrics : all) {
             const auto connections = metrics.app_connections.find(probed->app);
             if (connections != metrics.app_connections.end()) use.connections += connections->second;
-            const auto used = metrics.app_used.find(probed->app);
-            if (used != metrics.app_used.end()) use.idle = std::min(use.idle, asked - used->second);
+            const auto idle = metrics.app_idle.find(probed->app);
+            if (idle != metrics.app_idle.end()) use.idle = std::min(use.idle, idle->second);
           }
           // Not used since the service began: that long at most.
-          probed->idle = use.idle.ns == INT64_MAX ? base::Duration{asked.ns - started_.ns} : use.idle;
+          probed->idle = use.idle.ns == INT64_MAX ? loop_.Now() - started_ : use.idle;
           probed->connections = use.connections;
           Step({*probed});
         });

@@ -54,8 +54,9 @@ void DriverConnection::OnData(std::string_view bytes) {
   while (!closed_) {
     switch (reader_.Next()) {
       case st::FrameReader::Outcome::kNeedMore:
-        return;
+        return callbacks_.on_bytes();
       case st::FrameReader::Outcome::kFrame:
+        ++messages_;
         OnFrame(reader_.frame());
         break;
       case st::FrameReader::Outcome::kRaw:

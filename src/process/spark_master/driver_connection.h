@@ -24,6 +24,8 @@ class DriverConnection final : private env::StreamHandler {
   struct Callbacks {
     /// `request`: of an ask, to be answered by Reply or Refuse.
     std::function<void(endpoints::spark::DriverMessage message, std::optional<int64_t> request)> on_message;
+    /// After bytes came, of which part may be held.
+    std::function<void()> on_bytes;
     /// Called once, at last; `reason` is empty when the peer ended it in order.
     std::function<void(const std::string& reason)> on_closed;
   };
@@ -39,6 +41,11 @@ class DriverConnection final : private env::StreamHandler {
   void Close(const std::string& reason);
 
   std::string peer() const { return stream_->peer().ToString(); }
+  std::string address() const { return stream_->peer().host; }
+  /// Bytes in memory: of a message that is not whole, and of answers that are not taken.
+  size_t held_bytes() const { return reader_.buffered_bytes() + stream_->unsent(); }
+  /// Messages that were whole.
+  uint64_t messages() const { return messages_; }
 
  private:
   void OnData(std::string_view bytes) override;
@@ -49,6 +56,7 @@ class DriverConnection final : private env::StreamHandler {
   std::unique_ptr<env::Stream> stream_;
   Callbacks callbacks_;
   wire::spark_transport::FrameReader reader_{kFrameBytesMax};
+  uint64_t messages_ = 0;
   bool closed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "process/spark_master/spark_master.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/codec.h"
 #include "endpoints/spark/master_messages.h"
@@ -21,9 +22,10 @@ constexpr const char* kEndpoint = "Master";
 base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, env::Net& net, env::Store* store,
                                                               env::Log& log, SparkMasterSettings settings) {
   std::unique_ptr<SparkMaster> master(new SparkMaster(loop, net, store, log, std::move(settings)));
-  auto listener = net.Listen(master->settings_.listen, [raw = master.get()](std::unique_ptr<env::Stream> stream) {
-    raw->OnAccepted(std::move(stream));
-  });
+  auto listener = net.Listen(
+      master->settings_.listen,
+      [raw = master.get()](std::unique_ptr<env::Stream> stream) { raw->OnAccepted(std::move(stream)); },
+      [raw = master.get()] { raw->table_.Thin(); });
   if (!listener) {
     return base::Error{"cannot listen on " + master->settings_.listen.ToString() + ": " + listener.error().message};
   }
@@ -35,7 +37,7 @@ base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, e
 }
 
 SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, SparkMasterSettings settings)
-    : loop_(loop), net_(net), store_(store), log_(log), settings_(std::move(settings)) {}
+    : loop_(loop), net_(net), store_(store), log_(log), settings_(std::move(settings)), table_(settings_.peers) {}
 
 SparkMaster::~SparkMaster() {
   *alive_ = false;
@@ -47,8 +49,7 @@ es::RpcAddress SparkMaster::Address() const { return {settings_.application.host
 // ---- connections ---------------------------------------------------------------------------------------------------
 
 void SparkMaster::OnAccepted(std::unique_ptr<env::Stream> stream) {
-  if (strangers_ >= settings_.strangers_max) MakeRoom();
-  AddPeer(std::move(stream), 0);
+  if (table_.MakeRoom(stream->peer().host)) AddPeer(std::move(stream), 0);
 }
 
 SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application) {
@@ -56,32 +57,42 @@ SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, Ap
   Peer& peer = peers_[id];
   peer.connection = std::make_unique<DriverConnection>(std::move(stream));
   peer.since = loop_.Now();
+  peer.message_since = peer.since;
   peer.application = application;
-  if (application == 0) ++strangers_;
+  peer.seat = std::make_unique<peers::PeerTable::Seat>(table_, peer, peer.connection->address());
+  if (application != 0) peer.seat->Become(peers::Standing::kMember);
   peer.connection->Start({[this, id](es::DriverMessage message, std::optional<int64_t> request) {
                             OnMessage(id, std::move(message), request);
                           },
+                          [this, id] { OnBytes(id); },
                           [this, id](const std::string& reason) { OnClosed(id, reason); }});
   return id;
 }
 
-/// Closes the stranger that has been here longest.
-void SparkMaster::MakeRoom() {
-  for (auto& [id, peer] : peers_) {
-    if (peer.application == 0) return peer.connection->Close("too many connections that register nothing");
-  }
+void SparkMaster::OnBytes(PeerId id) {
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  found->second.seat->Count();
+  table_.Relieve(found->second.seat.get());
 }
 
-/// Once a second: connections that register nothing are closed.
+bool SparkMaster::Peer::Overdue(base::Instant now, const SparkMasterSettings& settings) {
+  seat->Count();
+  if (std::exchange(messages, connection->messages()) != connection->messages() || connection->held_bytes() == 0) {
+    message_since = now;
+  }
+  const bool nothing_yet = application == 0 && now - since >= settings.registration_within;
+  return nothing_yet || now - message_since >= settings.message_within;
+}
+
+/// Once a second: connections that register nothing, or are not done with a message, are closed.
 void SparkMaster::Sweep() {
   sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
-  std::vector<DriverConnection*> silent;
+  std::vector<PeerId> overdue;
   for (auto& [id, peer] : peers_) {
-    if (peer.application == 0 && loop_.Now() - peer.since >= settings_.registration_within) {
-      silent.push_back(peer.connection.get());
-    }
+    if (peer.Overdue(loop_.Now(), settings_)) overdue.push_back(id);
   }
-  for (DriverConnection* connection : silent) connection->Close("it registered no application");
+  for (const PeerId id : overdue) Close(id, "it registered no application, or was not done with a message, in time");
 }
 
 void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
@@ -95,7 +106,7 @@ void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
   } else if (!reason.empty()) {
     log_.Warn("a connection is closed", {{"peer", peer.connection->peer()}, {"reason", reason}});
   }
-  if (peer.application == 0) --strangers_;
+  peer.seat.reset();
   // In a later turn: the connection may be in the middle of something.
   auto gone = std::make_shared<std::unique_ptr<DriverConnection>>(std::move(peer.connection));
   peers_.erase(found);
@@ -171,7 +182,7 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
   }
   const ApplicationKey key = next_id_++;
   peer.application = key;
-  --strangers_;
+  peer.seat->Become(peers::Standing::kMember);
   if (!registration.application.profile.other.empty()) {
     log_.Warn("executors get no resources besides cores and memory",
               {{"name", registration.application.name}, {"asked", registration.application.profile.other.front()}});

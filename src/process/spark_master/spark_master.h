@@ -12,6 +12,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/store.h"
+#include "process/peers/peer_table.h"
 #include "process/spark_master/driver_connection.h"
 #include "process/spark_master/spark_application.h"
 
@@ -22,11 +23,13 @@ struct SparkMasterSettings {
   ApplicationSettings application;
   std::vector<endpoints::spark::SparkBuild> builds;
   /// A connection that has registered nothing for this long is closed.
-  base::Duration registration_within = base::Duration::Seconds(60);
+  base::Duration registration_within = base::Duration::Seconds(10);
+  /// A message that is not whole.
+  base::Duration message_within = base::Duration::Seconds(30);
   /// How long a driver is called back after a restart until it counts as gone.
   base::Duration call_back_for = base::Duration::Seconds(60);
-  /// Above this the longest silent of them is closed at once.
-  size_t strangers_max = 1000;
+  /// Of drivers and whoever calls; who has registered nothing goes first.
+  peers::PeerLimits peers{.connections_max = 10'000, .per_address_max = 5'000, .bytes_max = size_t{32} << 20};
 };
 
 /// The Standalone Master's side towards drivers (org.apache.spark.deploy.master.Master, StandaloneAppClient): whoever
@@ -50,10 +53,17 @@ class SparkMaster {
     std::unique_ptr<SparkApplication> machine;
     PeerId peer = 0;  // 0: its driver is not connected
   };
-  struct Peer {
+  struct Peer final : peers::Peer {
+    void Evict() override { connection->Close("there are too many connections, or they hold too much"); }
+    size_t HeldBytes() const override { return connection->held_bytes(); }
+    bool Overdue(base::Instant now, const SparkMasterSettings& settings);
+
     std::unique_ptr<DriverConnection> connection;
+    std::unique_ptr<peers::PeerTable::Seat> seat;
     base::Instant since;
     ApplicationKey application = 0;  // 0: has registered none
+    base::Instant message_since;     // of the one that is not whole
+    uint64_t messages = 0;           // at the last look
   };
 
   SparkMaster(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, SparkMasterSettings settings);
@@ -63,7 +73,7 @@ class SparkMaster {
                                    endpoints::spark::RegisterApplication registration);
   PeerId AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application);
   void OnAccepted(std::unique_ptr<env::Stream> stream);
-  void MakeRoom();
+  void OnBytes(PeerId id);
   void Sweep();
   void OnMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
   void Answer(PeerId id, std::optional<int64_t> request, bool value);
@@ -83,9 +93,9 @@ class SparkMaster {
   env::Log& log_;
   SparkMasterSettings settings_;
   std::unique_ptr<env::Listener> listener_;
+  peers::PeerTable table_;  // before the peers, which have seats
   std::map<PeerId, Peer> peers_;
   std::map<ApplicationKey, Application> applications_;
-  size_t strangers_ = 0;  // peers that have registered nothing
   uint64_t next_id_ = 1;
   env::Loop::TimerId sweep_timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -110,7 +110,6 @@ int RunShuffle(const ShuffleOptions& options) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", settings.error().message.c_str());
     return 2;
   }
-  env_posix::RaiseOpenFilesLimit();  // connections and the files they read
   const auto log = MakeLog("shuffle", options.log_file, options.log_level);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);

@@ -152,10 +152,12 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
   } else if (request.path == "/metrics") {
     runtime_.CollectStatus(
         [reply](const ShuffleRuntime::Status& status) { reply(http::TextResponse(200, MetricsText(status))); });
+  } else if (request.path == "/healthz") {
+    reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {
     reply(Drain(request));
   } else {
-    reply(http::TextResponse(404, "try /status or /metrics\n"));
+    reply(http::TextResponse(404, "try /status, /metrics or /healthz\n"));
   }
 }
 

@@ -58,6 +58,7 @@ base::Result<size_t> ShuffleRuntime::Start() {
   }
   base::Status listening;
   RunOn(io_.front(), [&] {
+    io_.front().loop->OnCrowded([this](const std::string& reason) { log_.Warn(reason); });
     listening = workers.front()->Listen(config_.listen, {workers.begin() + 1, workers.end()});
     local_ = workers.front()->local();
   });

@@ -94,12 +94,12 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
 int RunSparkMaster(const SparkMasterOptions& options) {
   auto settings = ReadSparkMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
-  env_posix::RaiseOpenFilesLimit();
   const auto log = MakeLog("spark-master", options.log_file, options.log_level);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   if (!settings->warning.empty()) log->Warn(settings->warning);
   const auto loop = env_posix::MakePosixLoop();
+  loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
   const std::string manager = settings->master.application.resource_manager.ToString();
   const std::string& state = settings->state_directory;
   if (const base::Status made = MakeStateDirectory(state, *log); !made.ok()) return Refuse(made.error().message, 1);

@@ -7,7 +7,7 @@ namespace fairlead::wire::hadoop_rpc {
 namespace {
 
 /// A buffer that has been larger than this is given back when it is empty.
-constexpr size_t kKeepCapacity = 64 << 10;
+constexpr size_t kKeepCapacity = 4 << 10;
 
 }  // namespace
 

@@ -49,8 +49,8 @@ class FrameReader {
   int32_t refused_length() const { return refused_length_; }
   /// Part of a frame waits for its rest.
   bool partial() const { return !kept_.empty(); }
-  /// Bytes kept of it.
-  size_t kept_bytes() const { return kept_.size(); }
+  /// Memory kept for it.
+  size_t kept_bytes() const { return kept_.capacity(); }
 
  private:
   size_t max_;

@@ -1,0 +1,126 @@
+#include "process/peers/peer_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::process::peers {
+namespace {
+
+/// Of the peers, when open files run out.
+constexpr size_t kThinnedPart = 16;
+
+template <class List>
+void ToBack(List& list, typename List::iterator at) {
+  list.splice(list.end(), list, at);
+}
+
+}  // namespace
+
+PeerTable::Seat* PeerTable::Dispensable(const Order& order) {
+  for (const Standing standing : {Standing::kStranger, Standing::kIdle, Standing::kBusy}) {
+    const Seats& seats = order[static_cast<size_t>(standing)];
+    if (!seats.empty()) return seats.front();
+  }
+  return nullptr;
+}
+
+void PeerTable::EvictSeat(Seat& seat) {
+  Peer& peer = seat.peer_;
+  seat.Leave();
+  peer.Evict();
+}
+
+bool PeerTable::MakeRoom(const std::string& address) {
+  const auto found = addresses_.find(address);
+  const bool crowded = found != addresses_.end() && found->second.seats >= limits_.per_address_max;
+  if (!crowded && size_ < limits_.connections_max) return true;
+  Seat* const seat = Dispensable(crowded ? found->second.order : order_);
+  if (seat == nullptr) return false;
+  EvictSeat(*seat);
+  return true;
+}
+
+void PeerTable::Relieve(const Seat* spared) {
+  const auto held_of = [spared](const auto& entry) {
+    const bool has_spared = spared != nullptr && !spared->left_ && &spared->address_->second == &entry.second;
+    return entry.second.held - (has_spared ? spared->held_ : 0);
+  };
+  while (held_ > limits_.bytes_max) {
+    const auto most = std::max_element(addresses_.begin(), addresses_.end(),
+                                       [&](const auto& a, const auto& b) { return held_of(a) < held_of(b); });
+    Seats& holders = most->second.holders;
+    const auto first = std::find_if(holders.begin(), holders.end(), [&](const Seat* seat) { return seat != spared; });
+    if (first == holders.end()) return;
+    Seat& seat = **first;
+    const size_t before = seat.held_;
+    seat.Count();
+    if (seat.held_ == before) EvictSeat(seat);
+  }
+}
+
+void PeerTable::Thin() {
+  for (size_t i = size_ / kThinnedPart + 1; i > 0; --i) {
+    Seat* const seat = Dispensable(order_);
+    if (seat == nullptr || seat->standing_ == Standing::kBusy) return;
+    EvictSeat(*seat);
+  }
+}
+
+PeerTable::Seat::Seat(PeerTable& table, Peer& peer, const std::string& address)
+    : table_(table), peer_(peer), address_(table.addresses_.try_emplace(address).first) {
+  ++table_.size_;
+  Address& own = address_->second;
+  ++own.seats;
+  Seats& all = table_.order_[static_cast<size_t>(standing_)];
+  in_table_ = all.insert(all.end(), this);
+  Seats& near = own.order[static_cast<size_t>(standing_)];
+  in_address_ = near.insert(near.end(), this);
+  in_holders_ = own.others.insert(own.others.end(), this);
+}
+
+void PeerTable::Seat::Move() {
+  if (left_ || standing_ == Standing::kStranger) return;  // dripping bytes does not make a stranger younger
+  const auto index = static_cast<size_t>(standing_);
+  ToBack(table_.order_[index], in_table_);
+  ToBack(address_->second.order[index], in_address_);
+  if (held_ > 0) ToBack(address_->second.holders, in_holders_);
+}
+
+void PeerTable::Seat::Become(Standing standing) {
+  if (left_ || standing == standing_) return;
+  const auto from = static_cast<size_t>(std::exchange(standing_, standing));
+  const auto to = static_cast<size_t>(standing);
+  const auto move = [&](Order& order, Seats::iterator at) { order[to].splice(order[to].end(), order[from], at); };
+  move(table_.order_, in_table_);
+  move(address_->second.order, in_address_);
+}
+
+void PeerTable::Seat::Count() {
+  if (left_) return;
+  const size_t before = std::exchange(held_, peer_.HeldBytes());
+  if (held_ == before) return;
+  Address& own = address_->second;
+  table_.held_ = table_.held_ - before + held_;
+  own.held = own.held - before + held_;
+  if (before == 0) {
+    own.holders.splice(own.holders.end(), own.others, in_holders_);
+  } else if (held_ == 0) {
+    own.others.splice(own.others.end(), own.holders, in_holders_);
+  } else if (held_ < before) {
+    ToBack(own.holders, in_holders_);
+  }
+}
+
+void PeerTable::Seat::Leave() {
+  if (std::exchange(left_, true)) return;
+  Address& own = address_->second;
+  (held_ > 0 ? own.holders : own.others).erase(in_holders_);
+  own.order[static_cast<size_t>(standing_)].erase(in_address_);
+  table_.order_[static_cast<size_t>(standing_)].erase(in_table_);
+  table_.held_ -= held_;
+  own.held -= held_;
+  --table_.size_;
+  if (--own.seats == 0) table_.addresses_.erase(address_);
+}
+
+}  // namespace fairlead::process::peers

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+
+namespace fairlead::process::peers {
+
+struct PeerLimits {
+  size_t connections_max = 2000;
+  /// Of one address.
+  size_t per_address_max = 1000;
+  /// What all connections hold in memory together: bytes not parsed, calls not answered, answers not taken.
+  size_t bytes_max = size_t{32} << 20;
+};
+
+/// Decides who is closed first.
+enum class Standing : uint8_t {
+  kStranger,  ///< has not shown yet that it speaks the protocol: goes first, the one that came first before all
+  kIdle,      ///< has nothing to wait for: goes next, the longest silent first
+  kBusy,      ///< waits for this daemon: goes last, the one that has waited longest before all
+  kMember,    ///< belongs here for long, as a driver: stays, unless memory is short
+};
+
+/// The other end of one connection, as a PeerTable sees it.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+  /// Closes the connection at once; the table has forgotten it already.
+  virtual void Evict() = 0;
+  /// Bytes it holds in memory now.
+  virtual size_t HeldBytes() const = 0;
+};
+
+/// Bounds what all connections of a daemon's port hold together, so that no peer and no address takes the place of
+/// others: over a limit the peers go that are needed least. All calls are O(1), except that making room for memory
+/// looks at the addresses that hold some. Single-threaded.
+class PeerTable {
+ public:
+  class Seat;
+  explicit PeerTable(PeerLimits limits) : limits_(limits) {}
+  PeerTable(const PeerTable&) = delete;
+  PeerTable& operator=(const PeerTable&) = delete;
+
+  /// Makes room for one more connection from `address` by evicting one; false: nobody may go, refuse it.
+  bool MakeRoom(const std::string& address);
+  /// Evicts while more than the limit is held: of the address that holds most, who has not moved for longest. Not
+  /// `spared`, who is being served.
+  void Relieve(const Seat* spared);
+  /// Evicts a part of those that are strangers, or idle when there are none: the process wants for open files.
+  void Thin();
+
+  const PeerLimits& limits() const { return limits_; }
+  size_t size() const { return size_; }
+  size_t held_bytes() const { return held_; }
+
+ private:
+  using Seats = std::list<Seat*>;
+  using Order = std::array<Seats, 4>;  // by Standing, the next to go first
+  struct Address {
+    size_t seats = 0;
+    size_t held = 0;
+    Order order;
+    Seats holders;  // the longest without a move first
+    Seats others;   // those that hold nothing
+  };
+  static Seat* Dispensable(const Order& order);
+  static void EvictSeat(Seat& seat);
+
+  const PeerLimits limits_;
+  size_t size_ = 0;
+  size_t held_ = 0;
+  Order order_;
+  std::map<std::string, Address> addresses_;
+};
+
+/// One connection's place in the table, from its acceptance to its end.
+class PeerTable::Seat {
+ public:
+  Seat(PeerTable& table, Peer& peer, const std::string& address);
+  ~Seat() { Leave(); }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+  /// Something has come from the peer, or it has taken something.
+  void Move();
+  void Become(Standing standing);
+  /// Reads HeldBytes(); less than before counts as a move.
+  void Count();
+  /// As destroying it.
+  void Leave();
+
+ private:
+  friend class PeerTable;
+  PeerTable& table_;
+  Peer& peer_;
+  std::map<std::string, Address>::iterator address_;
+  Standing standing_ = Standing::kStranger;
+  bool left_ = false;
+  size_t held_ = 0;
+  Seats::iterator in_table_, in_address_, in_holders_;
+};
+
+}  // namespace fairlead::process::peers

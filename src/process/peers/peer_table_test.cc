@@ -1,0 +1,96 @@
+#include "process/peers/peer_table.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace fairlead::process::peers {
+namespace {
+
+struct Guest : Peer {
+  Guest(PeerTable& table, std::string name, std::vector<std::string>& gone, const std::string& address)
+      : seat(table, *this, address), name_(std::move(name)), gone_(gone) {}
+  void Evict() override { gone_.push_back(name_); }
+  size_t HeldBytes() const override { return bytes; }
+  void Hold(size_t held) {
+    bytes = held;
+    seat.Count();
+  }
+  size_t bytes = 0;
+  PeerTable::Seat seat;
+
+ private:
+  std::string name_;
+  std::vector<std::string>& gone_;
+};
+
+class PeerTableTest : public testing::Test {
+ protected:
+  PeerTable& Make(PeerLimits limits) {
+    table_ = std::make_unique<PeerTable>(limits);
+    return *table_;
+  }
+  Guest& Come(PeerTable& table, const std::string& name, const std::string& address = "a") {
+    EXPECT_TRUE(table.MakeRoom(address));
+    guests_.push_back(std::make_unique<Guest>(table, name, gone_, address));
+    return *guests_.back();
+  }
+  using Names = std::vector<std::string>;
+  Names gone_;
+  std::unique_ptr<PeerTable> table_;
+  std::vector<std::unique_ptr<Guest>> guests_;
+};
+
+TEST_F(PeerTableTest, StrangersGoFirstThenTheLongestSilentThenWhoWaitsAndNoMember) {
+  PeerTable& table = Make({.connections_max = 4, .per_address_max = 4});
+  Come(table, "member").seat.Become(Standing::kMember);
+  Guest& moved = Come(table, "moved");
+  moved.seat.Become(Standing::kIdle);
+  Come(table, "silent").seat.Become(Standing::kIdle);
+  Come(table, "stranger").seat.Move();
+  moved.seat.Move();
+  for (const char* name : {"1", "2", "3", "4"}) Come(table, name).seat.Become(Standing::kBusy);
+  EXPECT_EQ(gone_, (Names{"stranger", "silent", "moved", "1"}));
+  guests_.clear();
+  EXPECT_EQ(table.size(), 0U);
+  EXPECT_FALSE(Make({.connections_max = 0}).MakeRoom("a"));
+}
+
+TEST_F(PeerTableTest, AnAddressBeyondItsShareLosesItsOwn) {
+  PeerTable& table = Make({.connections_max = 10, .per_address_max = 2});
+  Come(table, "other", "b");
+  for (const char* name : {"1", "2", "3", "4"}) Come(table, name);
+  EXPECT_EQ(gone_, (Names{"1", "2"}));
+  EXPECT_EQ(table.size(), 3U);
+}
+
+TEST_F(PeerTableTest, MemoryIsTakenFromTheAddressThatHoldsMostAndFromWhoDoesNotMove) {
+  PeerTable& table = Make({.bytes_max = 100});
+  Guest& other = Come(table, "other", "b");
+  Guest& moves = Come(table, "moves");
+  Guest& stuck = Come(table, "stuck");
+  Guest& served = Come(table, "served");
+  other.Hold(30);
+  moves.Hold(40);
+  stuck.Hold(40);
+  served.Hold(80);
+  moves.bytes = 35;  // seen when it is looked at
+  table.Relieve(&served.seat);
+  EXPECT_EQ(gone_, (Names{"stuck", "moves", "other"}));
+  EXPECT_EQ(table.held_bytes(), 80U);
+  served.Hold(200);
+  table.Relieve(&served.seat);
+  EXPECT_EQ(gone_.size(), 3U);  // one that is served alone is bounded by what a call may be
+}
+
+TEST_F(PeerTableTest, WantOfOpenFilesTakesAPartOfTheSilent) {
+  PeerTable& table = Make({});
+  for (int i = 0; i < 64; ++i) Come(table, std::to_string(i));
+  Come(table, "busy").seat.Become(Standing::kBusy);
+  table.Thin();
+  EXPECT_EQ(gone_, (Names{"0", "1", "2", "3", "4"}));
+}
+
+}  // namespace
+}  // namespace fairlead::process::peers
