@@ -30,13 +30,13 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
 
   void Accept() {
     const size_t sockets = host_.sockets;
-    if (sockets >= host_.sockets_max) return AcceptLater(std::to_string(sockets) + " connections");
+    if (sockets >= host_.sockets_max && !MakeRoom(std::to_string(sockets) + " connections")) return AcceptLater();
     acceptor_.async_accept(
         [self = this->shared_from_this()](boost::system::error_code error, typename Protocol::socket socket) {
           if (self->stopped_) return;
           self->host_.BeginTurn();
-          if (error) return self->AcceptLater(error.message());
-          self->on_socket_(std::move(socket));
+          if (error && !(WantsFiles(error) && self->MakeRoom(error.message()))) return self->AcceptLater();
+          if (!error) self->on_socket_(std::move(socket));
           if (!self->stopped_) self->Accept();
         });
   }
@@ -52,11 +52,21 @@ class Acceptor : public std::enable_shared_from_this<Acceptor<Protocol>> {
   const env::Endpoint& local() const { return local_; }
 
  private:
-  /// Out of descriptors: those who are needed least are closed, of all listeners, and accepting waits a little instead
-  /// of spinning.
-  void AcceptLater(const std::string& reason) {
+  static bool WantsFiles(const boost::system::error_code& error) {
+    using namespace boost::system::errc;
+    return error == too_many_files_open || error == too_many_files_open_in_system;
+  }
+
+  /// Out of descriptors: those who are needed least are closed, of all listeners; false: there are none.
+  bool MakeRoom(const std::string& reason) {
     host_.NoteCrowd(reason);
+    const size_t before = host_.sockets;
     for (std::function<void()>* handler : host_.crowd_handlers) (*handler)();
+    return host_.sockets < before;
+  }
+
+  /// Waiting a little lets connections end instead of spinning.
+  void AcceptLater() {
     retry_.expires_after(std::chrono::milliseconds(50));
     retry_.async_wait([self = this->shared_from_this()](boost::system::error_code) {
       if (self->stopped_) return;

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "env_posix/connection_internal.h"
 #include "env_posix/posix_loop.h"
@@ -57,8 +58,7 @@ Connection::Connection(SocketHost& host, Socket socket, Ends ends, Kind kind)
 }
 
 Connection::~Connection() {
-  EndLinger();
-  --host_.sockets;
+  if (!closed_) Close();
 }
 
 void Connection::Start(env::StreamHandler* handler) {
@@ -123,7 +123,7 @@ void Connection::EndLinger() {
 
 void Connection::Close() {
   handler_ = nullptr;
-  closed_ = true;
+  if (!std::exchange(closed_, true)) --host_.sockets;
   EndLinger();
   queue_.clear();
   received_files_.clear();

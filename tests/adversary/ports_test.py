@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -45,6 +46,26 @@ def resident(pid):
 def processor_seconds(pid):
     words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def listening(pid):
+    """The TCP addresses on which a process listens."""
+    inodes = set()
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            link = os.readlink(entry)
+        except OSError:
+            continue
+        if link.startswith("socket:["):
+            inodes.add(link[8:-1])
+    found = set()
+    for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
+        words = line.split()
+        if words[3] == "0A" and words[9] in inodes:
+            address, port = words[1].split(":")
+            host = socket.inet_ntoa(struct.pack("<I", int(address, 16)))
+            found.add(("127.0.0.1" if host == "0.0.0.0" else host, int(port, 16)))
+    return sorted(found)
 
 
 class Crowd:
@@ -138,26 +159,6 @@ class Ports(unittest.TestCase):
         cls.cluster.stop()
         shutil.rmtree(cls.directory, ignore_errors=True)
 
-    def listening(self, name):
-        """The TCP ports on which a daemon listens."""
-        pid = self.cluster.processes[name].pid
-        inodes = set()
-        for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                link = os.readlink(entry)
-            except OSError:
-                continue
-            if link.startswith("socket:["):
-                inodes.add(link[8:-1])
-        ports = set()
-        for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]:
-            words = line.split()
-            if words[3] == "0A" and words[9] in inodes:
-                address, port = words[1].split(":")
-                host = socket.inet_ntoa(struct.pack("<I", int(address, 16)))
-                ports.add(("127.0.0.1" if host == "0.0.0.0" else host, int(port, 16)))
-        return ports
-
     def answers(self, name):
         """/healthz of the daemon, and a call of the resource manager, each within a second."""
         began = time.monotonic()
@@ -189,13 +190,13 @@ class Ports(unittest.TestCase):
                 self.answers(name)
 
     def test_resource_manager(self):
-        ports = self.listening("rm")
+        ports = listening(self.cluster.processes["rm"].pid)
         self.assertEqual(len(ports), 5)
-        for address in sorted(ports):
+        for address in ports:
             self.crowd("rm", address, WEB_KINDS if address[1] == self.cluster.web else RPC_KINDS)
 
     def test_node(self):
-        for address in sorted(self.listening("nm1")):
+        for address in listening(self.cluster.processes["nm1"].pid):
             kinds = JOB_KINDS
             if address == self.node_web:
                 kinds = WEB_KINDS
@@ -206,7 +207,7 @@ class Ports(unittest.TestCase):
             self.crowd("nm1", address, kinds)
 
     def test_shuffle(self):
-        for address in sorted(self.listening("shuffle")):
+        for address in listening(self.cluster.processes["shuffle"].pid):
             self.crowd("shuffle", address, WEB_KINDS if address[1] == self.own_shuffle_web else SPARK_KINDS)
 
     def test_half_open_peers_are_closed_within_seconds(self):
@@ -324,6 +325,70 @@ class Stopped(process_test.Daemons):
         self.pause("nm2")
         self.assert_right(job)
         self.wait_for_nodes()
+
+
+class ClockSteps(process_test.Daemons):
+    """The wall clock of the daemons is set in mid-job."""
+    LIBRARY = pathlib.Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+
+    def setUp(self):
+        if not self.LIBRARY.exists():
+            self.skipTest("no libfaketime")
+        clocks = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-clock-"))
+        self.addCleanup(shutil.rmtree, clocks, ignore_errors=True)
+        self.clock = clocks / "clock"
+        self.set_clock("+0")
+        with unittest.mock.patch.dict(os.environ, {
+                "LD_PRELOAD": str(self.LIBRARY), "FAKETIME_TIMESTAMP_FILE": str(self.clock), "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1"}):
+            super().setUp()
+
+    def set_clock(self, offset):
+        new = self.clock.with_suffix(".new")
+        new.write_text(offset + "\n")
+        new.rename(self.clock)
+
+    def test_forth_and_back(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        started = self.cluster.get("/ws/v1/cluster/info")["clusterInfo"]["startedOn"]
+        for offset in ("+2h", "-2h"):
+            self.set_clock(offset)
+            self.cluster.get("/ws/v1/cluster/metrics")
+            time.sleep(1)  # some heartbeats at the new time
+        self.assert_right(job)
+        app = self.cluster.apps()[0]
+        self.assertLess(app["finishedTime"], started - 3600 * 1000, "the clock was not set")
+        metrics = self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]
+        self.assertEqual((metrics["activeNodes"], metrics["lostNodes"]), (2, 0))
+
+
+class Job(process_test.Daemons):
+    """A driver with its page, and executors."""
+
+    def test_strangers_at_every_port_do_not_harm_it(self):
+        raise_open_files()
+        job = self.submit()
+        self.wait_for_executors(job)
+        crowds = []
+        self.addCleanup(lambda: [crowd.close() for crowd in crowds])
+        attacked = 0
+        for pid in process_test.processes_naming(str(self.directory)):
+            try:
+                if "word_count" not in os.readlink(f"/proc/{pid}/exe"):
+                    continue
+                addresses = listening(pid)
+            except OSError:
+                continue
+            for address in addresses:
+                for words in (b"", b"GET / HTTP/1.1\r\nX-Half: ", struct.pack(">i", 4000) + b"x" * 3000):
+                    try:
+                        crowds.append(Crowd(address, words, 300))
+                        attacked += 1
+                    except OSError:  # the job is over
+                        pass
+        self.assertGreater(attacked, 0)
+        self.assert_right(job)
 
 
 if __name__ == "__main__":
