@@ -96,6 +96,18 @@ PURE = {"base", "model", "rm", "nm", "tasks", "shuffle"} | {
 IMPURE = re.compile(r"#\s*include\s*<(thread|mutex|condition_variable|future|random|fstream|iostream|filesystem|chrono"
                     r"|sys/[a-z_]+\.h|unistd\.h|fcntl\.h)>|\brandom_device\b|::now\(")
 
+# A user's container may exchange what lies at a path at any moment: the node agent works by descriptors (shell/nm/beneath.h).
+BY_PATH = re.compile(r"<filesystem>|::(l?chown|chmod|mkdir|symlink|link|truncate|creat|opendir)\(|\bremove_all\("
+                     r"|\bdisk_?\.(RemoveTree|List|OpenForReading|OpenForAppending|ReadFile|MakeDirectories|Rename)\(")
+NODE_AGENT = {"shell/nm", "process/nm"}
+MAY_USE_PATHS = {
+    "shell/nm/beneath.cc",                  # the one place
+    "shell/nm/cgroup.cc",                   # files of the kernel's
+    "shell/nm/supervisor_process_tree.cc",  # /proc
+    "shell/nm/settings.cc",                 # paths as text
+    "shell/nm/daemon.cc",                   # the agent's own state, before anything else runs
+}
+
 
 def folder_of(path: str):
     parts = path.split("/")
@@ -127,6 +139,8 @@ def violations(root: pathlib.Path):
                     yield f"src/{relative}:{number}: {own} must not include {match.group(1)} (layer {other})"
             if own in PURE and not is_test and IMPURE.search(line):
                 yield f"src/{relative}:{number}: {own} is pure: time, randomness, threads and I/O come in as arguments"
+            if own in NODE_AGENT and relative not in MAY_USE_PATHS and not is_test and BY_PATH.search(line):
+                yield f"src/{relative}:{number}: {own} works on users' files by descriptors alone: use shell/nm/beneath.h"
 
     rows = list(MAY_INCLUDE)
     for own, others in MAY_INCLUDE.items():

@@ -2,7 +2,7 @@
 
 #include "commands.h"
 #include "shell/nm/daemon.h"
-#include "shell/nm/supervisor_spawner.h"
+#include "shell/nm/helper.h"
 #include "shell/rm/daemon.h"
 #include "shell/spark/master_daemon.h"
 
@@ -68,7 +68,7 @@ void AddDaemons(CLI::App& app, int& exit_code) {
   CLI::App* supervise = app.add_subcommand("supervise", "")->group("");  // started by nm
   auto directory = std::make_shared<std::string>();
   supervise->add_option("directory", *directory, "of the agent whose containers they are");
-  supervise->callback([&exit_code, directory] { exit_code = shell::RunSupervisorSpawner(); });
+  supervise->callback([&exit_code, directory] { exit_code = shell::RunHelper(); });
 }
 
 }  // namespace fairlead::apps

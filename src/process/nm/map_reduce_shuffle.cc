@@ -331,9 +331,9 @@ void MapReduceShuffle::Accept(std::unique_ptr<env::Stream> stream) {
 base::Result<MapReduceShuffle::Output> MapReduceShuffle::Find(const std::string& user, const model::ApplicationId& app,
                                                               const std::string& map, int32_t reduce) const {
   for (const std::string& local : dirs_.all_local()) {
-    const std::string root = AppDir(local, user, app);
-    const std::string relative = "output/" + map + "/file.out";
-    const base::Result<std::shared_ptr<env::File>> index = disk_.OpenBeneath(root, relative + ".index");
+    // From the administrator's directory on: all below it is the user's, who may have put links there.
+    const std::string relative = AppDir(local, user, app).substr(local.size() + 1) + "/output/" + map + "/file.out";
+    const base::Result<std::shared_ptr<env::File>> index = disk_.OpenBeneath(local, relative + ".index");
     if (!index) continue;
     const base::Result<uint64_t> index_size = (*index)->Size();
     const uint64_t offset = static_cast<uint64_t>(reduce) * kIndexEntryBytes;
@@ -348,7 +348,7 @@ base::Result<MapReduceShuffle::Output> MapReduceShuffle::Find(const std::string&
     output.start = in.I64();
     output.raw_length = in.I64();
     output.part_length = in.I64();
-    base::Result<std::shared_ptr<env::File>> file = disk_.OpenBeneath(root, relative);
+    base::Result<std::shared_ptr<env::File>> file = disk_.OpenBeneath(local, relative);
     if (!file) return base::Error{"the output of " + map + " cannot be opened: " + file.error().message};
     const base::Result<uint64_t> size = (*file)->Size();
     if (!size || output.start < 0 || output.part_length < 0 || output.raw_length < 0 ||

@@ -54,7 +54,7 @@ class Dirs : public NodeDirs {
   std::vector<std::string> all_logs() const override { return {}; }
   std::vector<std::string> good_logs() const override { return {}; }
   std::string PickLocal() override { return root_; }
-  base::Status MakeAppDirs(const std::string&, const model::ApplicationId&) override { return {}; }
+  void Remove(std::vector<std::string>, std::function<void(std::vector<std::string>)>) override {}
 
  private:
   std::string root_;

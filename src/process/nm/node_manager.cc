@@ -261,11 +261,7 @@ void NodeManager::Do(model::nm::Exit& effect) {
 
 // ---- Applications, containers, files ------------------------------------------------------------------------------
 
-void NodeManager::Do(model::nm::InitApp& effect) {
-  if (base::Status made = env_.dirs.MakeAppDirs(effect.user, effect.app); !made)
-    env_.log.Warn("application directories cannot be made",
-                  {{"app", ToString(effect.app)}, {"why", made.error().message}});
-}
+void NodeManager::Do(model::nm::InitApp&) {}  // who puts something into its directories makes them
 
 void NodeManager::Do(model::nm::InitService& effect) {
   for (AuxService* service : env_.services) {
@@ -293,6 +289,7 @@ void NodeManager::Do(model::nm::Fetch& effect) {
   }
   FetchPlan plan;
   plan.number = effect.number;
+  plan.local_dir = local;
   plan.directory = ResourceDir(local, effect.resource.visibility, effect.user, effect.app, effect.number);
   plan.resource = std::move(effect.resource);
   plan.user = effect.user;
@@ -418,18 +415,11 @@ void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void
   const bool later = settings_.delete_delay.ns > 0;
   const auto start = [this, alive = alive_, paths = std::move(paths), done = later ? nullptr : done] {
     if (!*alive) return;
-    auto errors = std::make_shared<std::vector<std::string>>();
-    env_.loop.Offload(
-        [&disk = env_.disk, paths, errors] {
-          for (const std::string& path : paths) {
-            if (base::Status removed = disk.RemoveTree(path); !removed) errors->push_back(removed.error().message);
-          }
-        },
-        [this, alive, errors, done] {
-          if (!*alive) return;
-          for (const std::string& error : *errors) env_.log.Warn("files cannot be removed", {{"why", error}});
-          if (done) done();
-        });
+    env_.dirs.Remove(paths, [this, alive, done](const std::vector<std::string>& errors) {
+      if (!*alive) return;
+      for (const std::string& error : errors) env_.log.Warn("files cannot be removed", {{"why", error}});
+      if (done) done();
+    });
   };
   if (!later) return start();
   env_.loop.After(settings_.delete_delay, start);

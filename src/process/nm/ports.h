@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "model/nm.h"
 
 // What the node agent needs of its machine and cannot have through src/env: supervised containers, localization,
@@ -59,13 +61,16 @@ struct FetchPlan {
   model::nm::ResourceNumber number = 0;
   model::nm::LocalResource resource;
   std::string user;
+  std::string local_dir;  // the local directory that holds `directory`
   std::string directory;  // to make; the resource comes into it under its own name
+  FL_FIELDS(number, resource, user, local_dir, directory)
 };
 struct Fetched {
   std::string path;
   int64_t bytes = 0;
   std::string error;     // as in ResourceFetched
   std::string thrown{};  // as in ResourceFetched
+  FL_FIELDS(path, bytes, error, thrown)
 };
 class Localizer {
  public:
@@ -84,8 +89,36 @@ class NodeDirs {
   virtual std::vector<std::string> good_logs() const = 0;
   /// The good local directory with the most free space; "" when there is none.
   virtual std::string PickLocal() = 0;
-  /// Makes an application's directories as `user`.
-  virtual base::Status MakeAppDirs(const std::string& user, const model::ApplicationId& app) = 0;
+  /// Removes trees below these directories, as whoever owns them, off the loop; `done` runs on it with what went wrong.
+  virtual void Remove(std::vector<std::string> paths, std::function<void(std::vector<std::string> errors)> done) = 0;
+};
+
+/// Log files of one application's containers.
+struct LogQuery {
+  std::vector<model::ContainerId> containers;
+  std::string file;  // also its bytes [start, end); negative numbers count from its end
+  int64_t start = 0;
+  int64_t end = INT64_MAX;
+  FL_FIELDS(containers, file, start, end)
+};
+struct LogFile {
+  std::string name;
+  int64_t size = 0;
+  base::WallTime modified;
+  FL_FIELDS(name, size, modified)
+};
+struct LogAnswer {
+  std::vector<std::vector<LogFile>> files;  // of each container of the query
+  bool found = false;                       // the query's file, then:
+  std::string text;
+  std::string error;  // why there is no text
+  FL_FIELDS(files, found, text, error)
+};
+class ContainerLogs {
+ public:
+  virtual ~ContainerLogs() = default;
+  /// Reads off the loop, as the application's user; `done` runs on it.
+  virtual void Read(LogQuery query, std::function<void(LogAnswer)> done) = 0;
 };
 
 /// The logs of one application on this node, to be copied to the cluster's place for them.
@@ -98,6 +131,7 @@ struct AggregationPlan {
   std::string include;  // patterns of the application's log aggregation context; empty: all
   std::string exclude;
   std::vector<std::string> log_dirs;  // every log directory of the node
+  FL_FIELDS(app, user, node, view_acl, modify_acl, include, exclude, log_dirs)
 };
 class LogAggregator {
  public:

@@ -14,7 +14,6 @@ using model::ToString;
 
 namespace {
 
-constexpr int64_t kLogBytesMax = 64 << 20;  // of one answer
 constexpr int64_t kPageLogBytes = 4096;
 
 std::vector<std::string> Split(std::string_view path) {
@@ -49,22 +48,82 @@ std::string TimeText(base::WallTime time) {
 /// Hadoop's state names on this port: everything before the end but RUNNING counts as it is.
 bool IsOver(const ContainerView& container) { return container.state == model::nm::ContainerState::kDone; }
 
+std::vector<LogFile> FilesOf(const std::map<model::ContainerId, std::vector<LogFile>>& files,
+                             const model::ContainerId& id) {
+  const auto at = files.find(id);
+  return at == files.end() ? std::vector<LogFile>() : at->second;
+}
+
 }  // namespace
 
-base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, env::Disk& disk, NodeDirs& dirs,
-                                              NodeManager& manager, Options options) {
+base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, ContainerLogs& logs, NodeManager& manager,
+                                              Options options) {
   const env::Endpoint endpoint = options.endpoint;
-  std::unique_ptr<Web> web(new Web(loop, disk, dirs, manager, std::move(options)));
+  std::unique_ptr<Web> web(new Web(logs, manager, std::move(options)));
   auto server = http::Server::Listen(loop, net, endpoint, web->options_.hosts,
                                      [raw = web.get()](const http::Request& request, const http::Server::Reply& reply) {
-                                       reply(raw->Answer(request));
+                                       raw->Serve(request, reply);
                                      });
   if (!server) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
   return web;
 }
 
-http::Response Web::Answer(const http::Request& request) const {
+void Web::Serve(const http::Request& request, const http::Server::Reply& reply) {
+  const Segments path = Split(request.path);
+  const std::vector<LogQuery> queries = LogsFor(request, path);
+  if (queries.empty()) return reply(Answer(request, path, {}));
+  struct Gathered {
+    Logs logs;
+    size_t missing;
+  };
+  const auto gathered = std::make_shared<Gathered>(Gathered{{}, queries.size()});
+  for (const LogQuery& query : queries) {
+    logs_.Read(query, [this, alive = alive_, request, path, reply, gathered, query](LogAnswer answer) {
+      if (!*alive) return;
+      for (size_t i = 0; i < query.containers.size(); ++i)
+        gathered->logs.files[query.containers[i]] = std::move(answer.files[i]);
+      gathered->logs.named = std::move(answer);
+      if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
+    });
+  }
+}
+
+// By application, since each has a user of its own.
+std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments& path) const {
+  const bool rest = path.size() >= 4 && path[0] == "ws" && path[1] == "v1" && path[2] == "node" &&
+                    (path[3] == "containers" || path[3] == "containerlogs");
+  const bool page = path.size() >= 3 && path[0] == "node" && path[1] == "containerlogs";
+  std::vector<LogQuery> queries;
+  if (rest && path.size() == 4) {
+    std::map<model::ApplicationId, LogQuery> by_app;
+    const fairlead::nm::View view = manager_.View();
+    for (const ContainerView& container : view.containers)
+      by_app[container.id.attempt.app].containers.push_back(container.id);
+    for (auto& [app, query] : by_app) queries.push_back(std::move(query));
+    return queries;
+  }
+  if (!rest && !page) return queries;
+  const base::Result<model::ContainerId> id = model::ParseContainerId(rest ? path[4] : path[2]);
+  if (!id) return queries;
+  LogQuery& query = queries.emplace_back();
+  query.containers = {*id};
+  if (page) {  // /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
+    if (path.size() > 4) query.file = path[4];
+    query.start = IntOf(request, "start", -kPageLogBytes);
+    query.end = IntOf(request, "end", INT64_MAX);
+    return queries;
+  }
+  // size: so many bytes from the start, negative: from the end (NMWebServices.getContainerLogFile).
+  const int64_t size = IntOf(request, "size", INT64_MAX);
+  if (path[3] == "containerlogs" && path.size() == 6) query.file = path[5];
+  if (path[3] == "containers" && path.size() == 7 && path[5] == "logs") query.file = path[6];
+  query.start = size < 0 ? size : 0;
+  query.end = size < 0 ? INT64_MAX : size;
+  return queries;
+}
+
+http::Response Web::Answer(const http::Request& request, const Segments& path, const Logs& logs) const {
   if (request.method ==
       "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
     http::Response allowed = http::TextResponse(200, "");
@@ -72,9 +131,8 @@ http::Response Web::Answer(const http::Request& request) const {
     return allowed;
   }
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
-  const Segments path = Split(request.path);
   if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")
-    return Rest(request, Segments(path.begin() + 3, path.end()));
+    return Rest(request, Segments(path.begin() + 3, path.end()), logs);
   if (request.path == "/metrics") {
     http::Response response = http::TextResponse(200, Metrics());
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -90,15 +148,15 @@ http::Response Web::Answer(const http::Request& request) const {
     response.headers.emplace_back("Location", "/node");
     return response;
   }
-  return Page(path, request);
+  return Page(path, logs);
 }
 
 // ---- /ws/v1/node --------------------------------------------------------------------------------------------------
 
-http::Response Web::Rest(const http::Request& request, const Segments& path) const {
+http::Response Web::Rest(const http::Request& request, const Segments& path, const Logs& logs) const {
   if (path.empty() || (path[0] == "info" && path.size() == 1)) return Render(request, NodeInfo(), "nodeInfo");
   if (path[0] == "apps") return Apps(request, path);
-  if (path[0] == "containers" || path[0] == "containerlogs") return ContainersOrLogs(request, path);
+  if (path[0] == "containers" || path[0] == "containerlogs") return ContainersOrLogs(request, path, logs);
   if (path[0] == "auxiliaryservices" && path.size() == 1)
     return Error(request, 400, "BadRequestException",
                  "java.lang.Exception: Auxiliary services manifest is not enabled");
@@ -184,11 +242,11 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
   return Render(request, out, "apps");
 }
 
-Web::Document Web::ContainerInfo(const ContainerView& container) const {
+Web::Document Web::ContainerInfo(const ContainerView& container, const Logs& logs) const {
   const endpoints::yarn::NodeIdentity& identity = manager_.identity();
   const std::string id = ToString(container.id);
   Document::List files;
-  for (const LogFile& file : LogFiles(container.id)) files.emplace_back(file.info.name);
+  for (const LogFile& file : FilesOf(logs.files, container.id)) files.emplace_back(file.name);
   Document out = Document::Object();
   out.Add("id", id)
       .Add("state", IsOver(container) ? "COMPLETE" : EnumName(container.state))
@@ -205,11 +263,11 @@ Web::Document Web::ContainerInfo(const ContainerView& container) const {
   return out;
 }
 
-http::Response Web::ContainersOrLogs(const http::Request& request, const Segments& path) const {
+http::Response Web::ContainersOrLogs(const http::Request& request, const Segments& path, const Logs& logs) const {
   const fairlead::nm::View view = manager_.View();
   if (path.size() == 1 && path[0] == "containers") {
     Document::List containers;
-    for (const ContainerView& container : view.containers) containers.push_back(ContainerInfo(container));
+    for (const ContainerView& container : view.containers) containers.push_back(ContainerInfo(container, logs));
     Document out = Document::Object();
     if (!containers.empty()) out.Add("container", std::move(containers));
     return Render(request, out, "containers");
@@ -220,14 +278,14 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
     return Error(request, 400, "BadRequestException",
                  "java.lang.Exception: invalid container id, " + (path.size() < 2 ? std::string() : path[1]));
   }
-  if (path[0] == "containerlogs" && path.size() == 3) return LogText(request, *id, path[2]);
+  if (path[0] == "containerlogs" && path.size() == 3) return LogText(request, *id, path[2], logs);
   if (path[0] == "containers" && path.size() >= 3 && path[2] == "logs") {
-    if (path.size() == 3) return LogList(request, *id);
-    if (path.size() == 4) return LogText(request, *id, path[3]);
+    if (path.size() == 3) return LogList(request, *id, logs);
+    if (path.size() == 4) return LogText(request, *id, path[3], logs);
   }
   if (path[0] == "containers" && path.size() == 2) {
     for (const ContainerView& container : view.containers) {
-      if (container.id == *id) return Render(request, ContainerInfo(container), "container");
+      if (container.id == *id) return Render(request, ContainerInfo(container, logs), "container");
     }
     return Error(request, 404, "NotFoundException",
                  "java.lang.Exception: container with id, " + path[1] + ", not found");
@@ -237,45 +295,16 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
 
 // ---- Logs ---------------------------------------------------------------------------------------------------------
 
-std::vector<Web::LogFile> Web::LogFiles(const model::ContainerId& id) const {
-  std::vector<LogFile> files;
-  for (const std::string& logs : dirs_.all_logs()) {
-    const std::string root = LogDir(logs, id);
-    const base::Result<std::vector<env::FileInfo>> list = disk_.List(root);
-    if (!list) continue;
-    for (const env::FileInfo& info : *list) {
-      if (info.kind == env::FileInfo::Kind::kFile) files.push_back({root, info});
-    }
-  }
-  return files;
-}
-
-base::Result<std::string> Web::ReadLog(const LogFile& file, int64_t start, int64_t end) const {
-  const base::Result<std::shared_ptr<env::File>> opened = disk_.OpenBeneath(file.root, file.info.name);
-  if (!opened) return opened.error();
-  const base::Result<uint64_t> measured = (*opened)->Size();
-  if (!measured) return measured.error();
-  const auto size = static_cast<int64_t>(*measured);
-  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? size + at : at, 0, size); };
-  const int64_t from = place(start);
-  const int64_t to = std::min(std::max(place(end), from), from + kLogBytesMax);
-  std::string text(static_cast<size_t>(to - from), '\0');
-  const base::Result<size_t> got = (*opened)->ReadAt(static_cast<uint64_t>(from), text);
-  if (!got) return got.error();
-  text.resize(*got);
-  return text;
-}
-
-http::Response Web::LogList(const http::Request& request, const model::ContainerId& id) const {
-  const std::vector<LogFile> files = LogFiles(id);
+http::Response Web::LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const {
+  const std::vector<LogFile> files = FilesOf(logs.files, id);
   if (files.empty())
     return Error(request, 404, "NotFoundException", "java.lang.Exception: no log files of container " + ToString(id));
   Document::List list;
   for (const LogFile& file : files) {
     list.push_back(Document::Object()
-                       .Add("fileName", file.info.name)
-                       .Add("fileSize", std::to_string(file.info.size))
-                       .Add("lastModifiedTime", TimeText(file.info.modified)));
+                       .Add("fileName", file.name)
+                       .Add("fileSize", std::to_string(file.size))
+                       .Add("lastModifiedTime", TimeText(file.modified)));
   }
   const endpoints::yarn::NodeIdentity& identity = manager_.identity();
   Document out = Document::Object();
@@ -287,26 +316,23 @@ http::Response Web::LogList(const http::Request& request, const model::Container
   return Render(request, Document::Object().Add("containerLogsInfo", std::move(out)), "containerLogsInfoes");
 }
 
-http::Response Web::LogText(const http::Request& request, const model::ContainerId& id, const std::string& file) const {
-  const std::vector<LogFile> files = LogFiles(id);
-  const auto at = std::find_if(files.begin(), files.end(), [&](const LogFile& f) { return f.info.name == file; });
-  if (at == files.end()) {
+http::Response Web::LogText(const http::Request& request, const model::ContainerId& id, const std::string& name,
+                            const Logs& logs) const {
+  const std::vector<LogFile> files = FilesOf(logs.files, id);
+  const auto file = std::find_if(files.begin(), files.end(), [&](const LogFile& f) { return f.name == name; });
+  if (file == files.end() || !logs.named.found) {
     const std::string text = "java.lang.Exception: Cannot find this log on the local disk.";
     if (http::FindHeader(request.headers, "Accept").starts_with("text/plain")) return http::TextResponse(404, text);
     return Error(request, 404, "NotFoundException", text);
   }
-  // size: so many bytes from the start, negative: from the end (NMWebServices.getContainerLogFile).
-  const int64_t size = IntOf(request, "size", INT64_MAX);
-  const base::Result<std::string> text = size < 0 ? ReadLog(*at, size, INT64_MAX) : ReadLog(*at, 0, size);
-  if (!text) return Error(request, 500, "IOException", text.error().message);
+  if (!logs.named.error.empty()) return Error(request, 500, "IOException", logs.named.error);
   const endpoints::yarn::NodeIdentity& identity = manager_.identity();
   bool running = false;
   for (const ContainerView& container : manager_.View().containers) running |= container.id == id && !IsOver(container);
   std::string head = "Container: " + ToString(id) + " on " + identity.host + ":" + std::to_string(identity.port);
-  std::string body = head + "\nLogAggregationType: LOCAL\n" + std::string(head.size(), '=') + "\nLogType:" + file +
-                     "\nLogLastModifiedTime:" + TimeText(at->info.modified) +
-                     "\nLogLength:" + std::to_string(at->info.size) + "\nLogContents:\n" + *text +
-                     "End of LogType:" + file;
+  std::string body = head + "\nLogAggregationType: LOCAL\n" + std::string(head.size(), '=') + "\nLogType:" + name +
+                     "\nLogLastModifiedTime:" + TimeText(file->modified) + "\nLogLength:" + std::to_string(file->size) +
+                     "\nLogContents:\n" + logs.named.text + "End of LogType:" + name;
   if (running)
     body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
   body += "\n" + std::string(71, '*') + "\n\n";
@@ -333,9 +359,9 @@ http::Response Web::Html(const std::string& title, const std::string& body) {
   return response;
 }
 
-http::Response Web::Page(const Segments& path, const http::Request& request) const {
+http::Response Web::Page(const Segments& path, const Logs& logs) const {
   if (path[0] != "node") return http::TextResponse(404, "Not found.\n");
-  if (path.size() >= 2 && path[1] == "containerlogs") return LogPage(request, path);
+  if (path.size() >= 2 && path[1] == "containerlogs") return LogPage(path, logs);
   return FrontPage();
 }
 
@@ -358,29 +384,27 @@ http::Response Web::FrontPage() const {
 }
 
 /// /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
-http::Response Web::LogPage(const http::Request& request, const Segments& path) const {
+http::Response Web::LogPage(const Segments& path, const Logs& logs) {
   const base::Result<model::ContainerId> id =
       path.size() < 3 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[2]);
   if (!id) return http::TextResponse(400, "Not a container id.\n");
   const std::string title = "Logs for " + path[2];
-  const std::vector<LogFile> files = LogFiles(*id);
+  const std::vector<LogFile> files = FilesOf(logs.files, *id);
   const std::string base_path =
       "/node/containerlogs/" + path[2] + "/" + (path.size() > 3 ? http::PercentEncode(path[3]) : "user");
   std::string body;
   for (const LogFile& file : files) {
-    const std::string name = file.info.name;
+    const std::string& name = file.name;
     if (path.size() > 4 && name != path[4]) continue;
     if (path.size() <= 4) {
       body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=-" +
               std::to_string(kPageLogBytes) + "\">" + http::HtmlEscape(name) + "</a> : Total file length is " +
-              std::to_string(file.info.size) + " bytes.</p>";
+              std::to_string(file.size) + " bytes.</p>";
       continue;
     }
-    const base::Result<std::string> text =
-        ReadLog(file, IntOf(request, "start", -kPageLogBytes), IntOf(request, "end", INT64_MAX));
     body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=0\">the whole log</a> (" +
-            std::to_string(file.info.size) + " bytes)</p><pre>" +
-            http::HtmlEscape(text ? *text : text.error().message) + "</pre>";
+            std::to_string(file.size) + " bytes)</p><pre>" +
+            http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error) + "</pre>";
   }
   if (body.empty()) body = "<p>No logs available for container " + http::HtmlEscape(path[2]) + "</p>";
   return Html(title, body);

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "endpoints/rest/document.h"
-#include "env/disk.h"
 #include "process/http/server.h"
 #include "process/nm/node_manager.h"
 
@@ -23,38 +23,39 @@ class Web {
     bool check_physical = true;
     double virtual_ratio = 2.1;
   };
-  static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, env::Disk& disk, NodeDirs& dirs,
+  static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, ContainerLogs& logs,
                                                   NodeManager& manager, Options options);
+  ~Web() { *alive_ = false; }
   env::Endpoint local() const { return server_->local(); }
-
-  /// What GET `request.target` is answered; public for tests.
-  http::Response Answer(const http::Request& request) const;
 
  private:
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
-  Web(env::Loop& loop, env::Disk& disk, NodeDirs& dirs, NodeManager& manager, Options options)
-      : loop_(loop), disk_(disk), dirs_(dirs), manager_(manager), options_(std::move(options)) {}
+  /// What was read for one request; `text` is of the log that it names.
+  struct Logs {
+    std::map<model::ContainerId, std::vector<LogFile>> files;
+    LogAnswer named;
+  };
+  Web(ContainerLogs& logs, NodeManager& manager, Options options)
+      : logs_(logs), manager_(manager), options_(std::move(options)) {}
 
-  http::Response Rest(const http::Request& request, const Segments& path) const;
+  /// Reads the logs that the request is about, then answers.
+  void Serve(const http::Request& request, const http::Server::Reply& reply);
+  std::vector<LogQuery> LogsFor(const http::Request& request, const Segments& path) const;
+  http::Response Answer(const http::Request& request, const Segments& path, const Logs& logs) const;
+
+  http::Response Rest(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response Apps(const http::Request& request, const Segments& path) const;
-  http::Response ContainersOrLogs(const http::Request& request, const Segments& path) const;
-  http::Response LogList(const http::Request& request, const model::ContainerId& id) const;
-  http::Response LogText(const http::Request& request, const model::ContainerId& id, const std::string& file) const;
-  http::Response Page(const Segments& path, const http::Request& request) const;
+  http::Response ContainersOrLogs(const http::Request& request, const Segments& path, const Logs& logs) const;
+  http::Response LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const;
+  http::Response LogText(const http::Request& request, const model::ContainerId& id, const std::string& name,
+                         const Logs& logs) const;
+  http::Response Page(const Segments& path, const Logs& logs) const;
   http::Response FrontPage() const;
-  http::Response LogPage(const http::Request& request, const Segments& path) const;
+  static http::Response LogPage(const Segments& path, const Logs& logs);
   std::string Metrics() const;
   Document NodeInfo() const;
-  Document ContainerInfo(const fairlead::nm::ContainerView& container) const;
-
-  struct LogFile {
-    std::string root;  // the log directory that holds it
-    env::FileInfo info;
-  };
-  std::vector<LogFile> LogFiles(const model::ContainerId& id) const;
-  /// Bytes [start, end) of a log; negative values count from its end.
-  base::Result<std::string> ReadLog(const LogFile& file, int64_t start, int64_t end) const;
+  Document ContainerInfo(const fairlead::nm::ContainerView& container, const Logs& logs) const;
 
   static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
                                int status = 200);
@@ -62,12 +63,11 @@ class Web {
                               const std::string& message);
   static http::Response Html(const std::string& title, const std::string& body);
 
-  env::Loop& loop_;
-  env::Disk& disk_;
-  NodeDirs& dirs_;
+  ContainerLogs& logs_;
   NodeManager& manager_;
   const Options options_;
   std::unique_ptr<http::Server> server_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace fairlead::process::nm

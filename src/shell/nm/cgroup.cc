@@ -261,6 +261,17 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
   return {};
 }
 
+base::Status Cgroups::GiveTo(uint32_t user, uint32_t group) const {
+  for (const std::string& root : RootsOf()) {
+    for (const char* name : {"", "/cgroup.procs", "/tasks", "/cgroup.threads", "/cgroup.subtree_control"}) {
+      const std::string path = root + name;
+      if (::lchown(path.c_str(), user, group) < 0 && errno != ENOENT)
+        return base::Error{"cannot give " + path + " to the node agent's user: " + std::strerror(errno), errno};
+    }
+  }
+  return {};
+}
+
 void Cgroups::RemoveHierarchy() const {
   for (const std::string& root : RootsOf()) ::rmdir(root.c_str());
 }

@@ -35,6 +35,7 @@ class Cgroups {
 
   bool has_memory() const { return !memory_root_.empty(); }
   bool has_cpu() const { return !cpu_root_.empty(); }
+  bool has_processes() const { return !pids_root_.empty(); }
   /// For the log: what is used, what not and why.
   const std::string& Description() const { return description_; }
 
@@ -42,6 +43,9 @@ class Cgroups {
   /// The groups of `name` from an earlier run, as far as they exist.
   CgroupPlace Find(const std::string& name) const;
   base::Status SetLimits(const CgroupPlace& place, const CgroupLimits& limits) const;
+  /// Gives the hierarchy to a user, who can then make groups in it without other rights (Hadoop: container-executor
+  /// --mount-cgroups). As root.
+  base::Status GiveTo(uint32_t user, uint32_t group) const;
   /// Removes the hierarchy's own directories when they are empty.
   void RemoveHierarchy() const;
 

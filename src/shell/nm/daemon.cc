@@ -14,9 +14,13 @@
 #include "process/nm/web.h"
 #include "shell/base/logging.h"
 #include "shell/base/state_directory.h"
+#include "shell/nm/container_logs.h"
 #include "shell/nm/dirs.h"
+#include "shell/nm/errands.h"
 #include "shell/nm/health.h"
+#include "shell/nm/helper.h"
 #include "shell/nm/localizer.h"
+#include "shell/nm/privileges.h"
 #include "shell/nm/services.h"
 #include "shell/nm/settings.h"
 #include "shell/nm/supervised_containers.h"
@@ -55,12 +59,16 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
+  std::unique_ptr<Helper> helper;
+  Watchdog watchdog;
   std::unique_ptr<NmDirs> dirs;
+  std::unique_ptr<Errands> errands;
   std::unique_ptr<process::nm::Containers> containers;
   std::unique_ptr<process::nm::Localizer> localizer;
   AuxServices services;
   std::unique_ptr<process::nm::LogAggregator> aggregator;
   std::unique_ptr<process::nm::NodeManager> manager;
+  std::unique_ptr<UsersLogs> logs;
   std::unique_ptr<process::nm::Web> web;
   std::unique_ptr<NmHealth> health;
   int exit_code = 0;
@@ -96,19 +104,19 @@ base::Status OpenState(Daemon& daemon, const NmSettings& settings) {
 void MakeMachine(Daemon& daemon, NmSettings& settings) {
   env::Log* log = daemon.log.get();
   daemon.dirs = std::make_unique<NmDirs>(settings.dirs);
-  if (settings.use_cgroups) {
-    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1]);
-    log->Info(settings.containers.cgroups.Description());
-  } else {
-    log->Info("control groups are switched off: memory limits by polling /proc");
-  }
+  daemon.errands = std::make_unique<Errands>(*daemon.helper, daemon.watchdog, settings.errands);
+  daemon.dirs->SetErrands(*daemon.loop, *daemon.errands);
+  daemon.logs = std::make_unique<UsersLogs>(*daemon.loop, *daemon.errands, *daemon.dirs);
+  log->Info(settings.use_cgroups ? settings.containers.cgroups.Description()
+                                 : "control groups are switched off: memory limits by polling /proc");
   settings.containers.control_root = settings.state_directory + "/containers";
   // Lines from the containers' thread go through the loop: the log belongs to its thread.
   settings.containers.warn = [log, loop = daemon.loop.get()](const std::string& text) {
     loop->Post([log, text] { log->Warn(text); });
   };
-  daemon.containers = MakeSupervisedContainers(*daemon.loop, settings.containers);
-  daemon.localizer = MakeLocalizer(*daemon.loop, settings.localizer);
+  daemon.containers =
+      MakeSupervisedContainers(*daemon.loop, *daemon.helper, *daemon.errands, daemon.watchdog, settings.containers);
+  daemon.localizer = MakeLocalizer(*daemon.loop, *daemon.errands, settings.localizer);
 }
 
 }  // namespace
@@ -116,6 +124,7 @@ void MakeMachine(Daemon& daemon, NmSettings& settings) {
 int RunNodeManager(const NmOptions& options) {
   base::Result<config::Settings> source = LoadSettings(options.settings);
   if (!source) return Refuse(source.error().message, 2);
+  if (!options.settings.hadoop_conf.empty()) AddExecutorRules(options.settings.hadoop_conf, source->conf);
   base::Result<NmSettings> read = ReadNmSettings(*source);
   if (!read) return Refuse(read.error().message, 2);
   NmSettings settings = std::move(*read);
@@ -123,6 +132,9 @@ int RunNodeManager(const NmOptions& options) {
   settings.manager.user = OwnUser();
 
   Daemon daemon;
+  base::Result<std::unique_ptr<Helper>> helper = GiveUpPrivileges(settings);
+  if (!helper) return Refuse(helper.error().message, 1);
+  daemon.helper = std::move(*helper);
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("nm", options.log_file, options.log_level);
@@ -139,14 +151,14 @@ int RunNodeManager(const NmOptions& options) {
       *daemon.loop,      *daemon.loop, *daemon.disk, *daemon.store, *daemon.log, *daemon.containers,
       *daemon.localizer, *daemon.dirs, {},           nullptr};
   if (settings.aggregate_logs) {
-    daemon.aggregator = MakeLogAggregator(*daemon.loop, settings.log_aggregation);
+    daemon.aggregator = MakeLogAggregator(*daemon.loop, *daemon.errands, settings.log_aggregation);
     environment.aggregator = daemon.aggregator.get();
   }
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
   auto web = process::nm::Web::Start(
-      *daemon.loop, *daemon.loop, *daemon.disk, *daemon.dirs, *daemon.manager,
+      *daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
       {settings.web, settings.hosts, core.check_virtual, core.check_physical, core.virtual_ratio});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
@@ -158,7 +170,8 @@ int RunNodeManager(const NmOptions& options) {
     daemon.loop->After(base::Duration::Millis(50), [&daemon] { daemon.loop->Stop(); });
   });
   if (!started) return Refuse(started.error().message, 1);
-  daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager);
+  daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager,
+                                             daemon.watchdog, *daemon.helper);
   const bool keep = settings.recovery && settings.supervised;
   for (const int signal : {SIGTERM, SIGINT}) {
     daemon.loop->OnSignal(signal, [&daemon, keep, first = true]() mutable {
@@ -169,6 +182,7 @@ int RunNodeManager(const NmOptions& options) {
   daemon.loop->Run();
   daemon.health.reset();
   daemon.web.reset();
+  daemon.errands->Stop();
   daemon.containers.reset();
   daemon.localizer.reset();
   daemon.manager.reset();

@@ -1,25 +1,22 @@
 #include "shell/nm/directory_info.h"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <map>
 #include <vector>
 
-#include "process/nm/layout.h"
+#include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kDepthMax = 5;
 constexpr size_t kEntriesMax = 10'000;
@@ -89,20 +86,18 @@ class Listing {
   /// By name; links are followed where they lead somewhere.
   static std::vector<Entry> Read(const std::string& directory, bool follow) {
     std::vector<Entry> entries;
-    std::error_code error;
-    for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
-      if (entries.size() >= kEntriesMax) break;
-      Entry& e = entries.emplace_back();
-      e.name = at->path().filename();
+    const base::Result<Fd> open = OpenRoot(directory);
+    const auto found = open ? List(open->get(), kEntriesMax) : open.error();
+    if (!found) return entries;
+    for (const DirectoryEntry& entry : *found) {
+      Entry& e = entries.emplace_back(Entry{entry.name, entry.info, {}});
+      if (!S_ISLNK(e.info.st_mode)) continue;
       const std::string path = directory + "/" + e.name;
+      char target[PATH_MAX];
       if (follow && ::stat(path.c_str(), &e.info) == 0) continue;
-      if (::lstat(path.c_str(), &e.info) < 0) {
-        entries.pop_back();
-      } else if (S_ISLNK(e.info.st_mode)) {
-        e.target = fs::read_symlink(path, error);
-      }
+      const ssize_t n = ::readlink(path.c_str(), target, sizeof target);
+      if (n > 0) e.target.assign(target, static_cast<size_t>(n));
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
     return entries;
   }
 
@@ -154,29 +149,12 @@ class Listing {
   std::map<gid_t, std::string> groups_;
 };
 
-void Write(const std::string& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0) return;
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(fd, text.data() + done, text.size() - done);
-    if (n <= 0) break;
-    done += static_cast<size_t>(n);
-  }
-  ::close(fd);
-}
-
 }  // namespace
 
-void WriteDirectoryInfo(const std::string& log_dir) {
-  const std::string copy = log_dir + "/" + process::nm::kLaunchScript;
-  std::error_code error;
-  fs::copy_file(process::nm::kLaunchScript, copy, fs::copy_options::overwrite_existing, error);
-  ::chmod(copy.c_str(), 0640);
+std::string DirectoryInfo() {
   Listing listing;
-  Write(log_dir + "/directory.info", "ls -l:\n" + listing.Long() + "find -L . -maxdepth 5 -ls:\n" +
-                                         listing.Deep(false) + "broken symlinks(find -L . -maxdepth 5 -type l -ls):\n" +
-                                         listing.Deep(true));
+  return "ls -l:\n" + listing.Long() + "find -L . -maxdepth 5 -ls:\n" + listing.Deep(false) +
+         "broken symlinks(find -L . -maxdepth 5 -type l -ls):\n" + listing.Deep(true);
 }
 
 }  // namespace fairlead::shell

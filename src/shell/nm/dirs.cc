@@ -1,18 +1,19 @@
 #include "shell/nm/dirs.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <filesystem>
+#include <memory>
 
 #include "process/nm/layout.h"
+#include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
-
-namespace fs = std::filesystem;
 
 namespace {
 std::string Percent(double value) {
@@ -21,15 +22,12 @@ std::string Percent(double value) {
   return text;
 }
 
-base::Status MakeOwned(const std::string& path, mode_t mode, const UnixUser* owner) {
-  if (::mkdir(path.c_str(), mode) < 0) {
-    if (errno == EEXIST) return {};
-    return base::Error{"cannot make " + path + ": " + std::strerror(errno), errno};
-  }
-  ::chmod(path.c_str(), mode);
-  if (owner && ::chown(path.c_str(), owner->user, owner->group) < 0)
-    return base::Error{"chown " + path + ": " + std::strerror(errno), errno};
-  return {};
+/// The directory below which all is one account's (process/nm/layout.h): usercache/USER, filecache/NUMBER, and of the
+/// log directories' the application's.
+std::string TopOf(const std::string& below) {
+  const bool two = below.starts_with("usercache/") || below.starts_with("filecache/");
+  const size_t first = below.find('/');
+  return below.substr(0, two ? below.find('/', first + 1) : first);
 }
 }  // namespace
 
@@ -40,16 +38,23 @@ bool NmDirs::IsGood(const std::string& directory, Troubles& troubles) const {
     kind.push_back(directory + " : " + why);
     return false;
   };
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!fs::is_directory(directory)) {
-    return bad(troubles.errors,
-               (fs::exists(directory) ? "Not a directory: " : "Cannot create directory: ") + directory);
+  if (options_.run_as.switch_user) {
+    const UnixUser& agent = options_.run_as.agent;
+    if (base::Status safe = CheckRootIsSafe(directory, agent.user, agent.group); !safe)
+      return bad(troubles.errors, safe.error().message);
   }
-  const std::string probe = directory + "/.fairlead-probe-" + std::to_string(::getpid());
-  const bool made = ::mkdir(probe.c_str(), 0700) == 0 || errno == EEXIST;
+  const base::Status there = MakeRoot(directory, 0755);
+  const base::Result<Fd> root = OpenRoot(directory);
+  if (!root) {
+    const bool is_file = root.error().code == ENOTDIR;
+    return bad(troubles.errors, is_file ? "Not a directory: " + directory
+                                        : "Cannot create directory: " + directory + " (" +
+                                              (there ? root.error() : there.error()).message + ")");
+  }
+  const std::string probe = ".fairlead-probe-" + std::to_string(::getpid());
+  const bool made = ::mkdirat(root->get(), probe.c_str(), 0700) == 0 || errno == EEXIST;
   const int why = errno;
-  ::rmdir(probe.c_str());
+  ::unlinkat(root->get(), probe.c_str(), AT_REMOVEDIR);
   // Space is looked at first: on a full disk nothing can be made either, and that is not the disk's error.
   struct statvfs info {};
   if (::statvfs(directory.c_str(), &info) < 0) return bad(troubles.errors, std::strerror(errno));
@@ -71,9 +76,12 @@ bool NmDirs::Check() {
   log_troubles_ = {};
   for (const std::string& directory : options_.local) {
     if (!IsGood(directory, local_troubles_)) continue;
-    base::Status made = MakeOwned(directory + "/filecache", 0755, nullptr);
-    if (made) made = MakeOwned(directory + "/usercache", 0755, nullptr);
-    if (made) made = MakeOwned(directory + "/" + process::nm::kPrivateDir, 0700, nullptr);
+    base::Status made;
+    for (const auto& [name, mode] : {std::pair{"filecache", mode_t{0755}},
+                                     {"usercache", mode_t{0755}},
+                                     {process::nm::kPrivateDir, mode_t{0700}}}) {
+      if (made) made = MakeRoot(directory + "/" + name, mode);
+    }
     if (made) {
       good_local_.push_back(directory);
     } else {
@@ -128,28 +136,61 @@ std::string NmDirs::PickLocal() {
   return best;
 }
 
-base::Status NmDirs::MakeAppDirs(const std::string& user, const model::ApplicationId& app) {
-  UnixUser unix_user;
-  const UnixUser* owner = nullptr;
-  if (options_.run_as.switch_user) {
-    base::Result<UnixUser> found = FindUnixUser(options_.run_as.NameFor(user));
-    if (!found) return found.error();
-    unix_user = std::move(*found);
-    owner = &unix_user;
-  }
-  for (const std::string& local : good_local_) {
-    const std::string user_dir = process::nm::UserDir(local, user);
-    for (const auto& [path, mode] : {std::pair{user_dir, mode_t{0750}},
-                                     {user_dir + "/appcache", mode_t{0710}},
-                                     {user_dir + "/filecache", mode_t{0710}},
-                                     {process::nm::AppDir(local, user, app), mode_t{0710}}}) {
-      if (base::Status made = MakeOwned(path, mode, owner); !made) return made;
+Place NmDirs::PlaceOf(const std::string& path) const {
+  for (const auto* roots : {&options_.local, &options_.logs}) {
+    for (const std::string& root : *roots) {
+      const std::string below = Below(root, path);
+      if (!below.empty()) return {root, below};
     }
   }
-  for (const std::string& logs : good_logs_) {
-    if (base::Status made = MakeOwned(process::nm::AppLogDir(logs, app), 0710, owner); !made) return made;
-  }
   return {};
+}
+
+// What lies in a directory of the agent's may be the agent's, too (nmPrivate), or a user's, who has emptied it.
+base::Status NmDirs::RemoveOwn(const Place& place) {
+  const size_t slash = place.below.rfind('/');
+  const base::Result<Fd> root = OpenRoot(place.root);
+  if (!root) return {};  // a disk that is gone holds nothing
+  const base::Result<Fd> holder =
+      OpenDirectory(root->get(), slash == std::string::npos ? "" : place.below.substr(0, slash));
+  if (!holder) return {};
+  const std::string name = place.below.substr(slash == std::string::npos ? 0 : slash + 1);
+  if (::unlinkat(holder->get(), name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+  return ErrnoOf("cannot remove " + place.root + "/" + place.below);
+}
+
+void NmDirs::Remove(std::vector<std::string> paths, std::function<void(std::vector<std::string>)> done) {
+  struct Open {
+    std::vector<std::string> errors;
+    size_t left = 1;
+    std::function<void(std::vector<std::string>)> done;
+  };
+  const auto open = std::make_shared<Open>();
+  open->done = std::move(done);
+  const auto one_less = [open] {
+    if (--open->left == 0) open->done(std::move(open->errors));
+  };
+  for (const std::string& path : paths) {
+    const Place place = PlaceOf(path);
+    if (place.below.empty()) {
+      open->errors.push_back(path + " lies in no directory of this node");
+      continue;
+    }
+    const std::string top = TopOf(place.below);
+    Order order;
+    order.tops = {{place.root, top, 0}};
+    ++open->left;
+    const RemoveErrand errand{{place}, top == place.below};
+    errands_->RunOn(*loop_, "remove " + top, std::move(order), errand,
+                    [open, one_less, place, emptied = errand.contents_only](const base::Result<std::string>& result) {
+                      const bool gone = !result && result.error().code == ENOENT;
+                      if (!result && !gone) open->errors.push_back(place.below + ": " + result.error().message);
+                      const base::Status removed = result && emptied ? RemoveOwn(place) : base::Status();
+                      if (!removed) open->errors.push_back(removed.error().message);
+                      one_less();
+                    });
+  }
+  loop_->Post(one_less);
 }
 
 }  // namespace fairlead::shell

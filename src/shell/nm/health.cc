@@ -4,19 +4,28 @@
 
 #include <csignal>
 #include <fstream>
+#include <utility>
 
 namespace fairlead::shell {
 
 namespace {
 constexpr size_t kOutputBytesMax = 64 * 1024;
+constexpr base::Duration kThreadsInterval = base::Duration::Seconds(5);
 
 std::string OutputPath(const NmSettings& settings) { return settings.state_directory + "/health-script.out"; }
 }  // namespace
 
 NmHealth::NmHealth(env::Loop& loop, env::Processes& processes, const NmSettings& settings, NmDirs& dirs,
-                   process::nm::NodeManager& manager)
-    : loop_(loop), processes_(processes), settings_(settings), dirs_(dirs), manager_(manager) {
+                   process::nm::NodeManager& manager, Watchdog& watchdog, Helper& helper)
+    : loop_(loop),
+      processes_(processes),
+      settings_(settings),
+      dirs_(dirs),
+      manager_(manager),
+      watchdog_(watchdog),
+      helper_(helper) {
   CheckDisks();
+  CheckThreads();
   if (!settings_.health_script.empty()) RunScript();
 }
 
@@ -30,6 +39,15 @@ void NmHealth::CheckDisks() {
   Tell();
   loop_.After(settings_.disk_check_interval, [this, alive = alive_] {
     if (*alive) CheckDisks();
+  });
+}
+
+void NmHealth::CheckThreads() {
+  std::string error = watchdog_.Report();
+  if (error.empty() && !helper_.usable()) error = "the process that starts containers has gone; restart the node agent";
+  if (std::exchange(thread_error_, error) != error) Tell();
+  loop_.After(kThreadsInterval, [this, alive = alive_] {
+    if (*alive) CheckThreads();
   });
 }
 
@@ -93,8 +111,10 @@ void NmHealth::ScriptEnded(env::ExitStatus) {
 
 void NmHealth::Tell() {
   std::string report = dirs_.Report();
-  if (!script_error_.empty()) report = report.empty() ? script_error_ : script_error_ + ";" + report;
-  manager_.SetHealth(dirs_.healthy() && script_error_.empty(), report);
+  for (const std::string& error : {script_error_, thread_error_}) {
+    if (!error.empty()) report = report.empty() ? error : error + ";" + report;
+  }
+  manager_.SetHealth(dirs_.healthy() && script_error_.empty() && thread_error_.empty(), report);
 }
 
 }  // namespace fairlead::shell

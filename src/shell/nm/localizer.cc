@@ -1,41 +1,30 @@
 #include "shell/nm/localizer.h"
 
 #include <fcntl.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
+#include <cstdio>
 #include <ctime>
-#include <deque>
-#include <filesystem>
-#include <mutex>
-#include <regex>
-#include <thread>
+#include <optional>
 #include <vector>
 
+#include "base/codec.h"
 #include "process/nm/layout.h"
-#include "shell/nm/files_as.h"
+#include "shell/nm/beneath.h"
 #include "shell/nm/localizer_archive.h"
 #include "shell/nm/localizer_web.h"
+#include "shell/nm/pattern.h"
 
 namespace fairlead::shell {
 
 namespace {
 
-namespace fs = std::filesystem;
 using model::nm::ResourceType;
 using model::nm::Visibility;
 using process::nm::Fetched;
 using process::nm::FetchPlan;
-
-constexpr size_t kPatternBytesMax = 1024;
-constexpr size_t kEntryNameBytesMax = 1024;
-
-base::Error Errno(const std::string& what) { return {what + ": " + std::strerror(errno), errno}; }
 
 /// "2026-01-31T12:34:56.789+0000", as Hadoop's Times.formatISO8601 in UTC.
 std::string Iso8601(int64_t ms) {
@@ -70,125 +59,46 @@ Url ParseUrl(const std::string& text) {
   return url;
 }
 
+std::string NameOf(const Url& url) { return url.path.substr(url.path.rfind('/') + 1); }
+
 int64_t ModifiedMs(const struct stat& info) { return info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000; }
 
-/// Everybody may read the file and pass through all its directories.
-bool IsPublic(const std::string& path, const struct stat& info) {
-  const mode_t wanted = S_ISDIR(info.st_mode) ? 0005 : 0004;
-  if ((info.st_mode & wanted) != wanted) return false;
-  for (fs::path parent = fs::path(path).parent_path();; parent = parent.parent_path()) {
-    struct stat above {};
-    if (::stat(parent.c_str(), &above) < 0 || (above.st_mode & 0001) == 0) return false;
-    if (parent == parent.parent_path()) return true;
-  }
-}
-
-base::Status CopyFile(const std::string& from, const std::string& to, int64_t bytes_max) {
-  const int in = ::open(from.c_str(), O_RDONLY | O_CLOEXEC);
-  if (in < 0) return Errno("cannot read " + from);
-  const int out = ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (out < 0) {
-    const base::Error error = Errno("cannot write " + to);
-    ::close(in);
-    return error;
-  }
-  base::Status status;
-  for (int64_t total = 0;;) {
-    const ssize_t n = ::copy_file_range(in, nullptr, out, nullptr, size_t{64} << 20, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)) {
-      ssize_t sent = 0;
-      while ((sent = ::sendfile(out, in, nullptr, size_t{64} << 20)) > 0) total += sent;
-      if (sent < 0) status = Errno("cannot copy " + from);
-      break;
-    }
-    if (n < 0) status = Errno("cannot copy " + from);
-    if (n <= 0) break;
-    total += n;
-    if (total > bytes_max) {
-      status = base::Error{from + " is larger than " + std::to_string(bytes_max) + " bytes"};
-      break;
-    }
-  }
-  ::close(in);
-  ::close(out);
-  return status;
-}
-
-base::Status CopyTree(const std::string& from, const std::string& to, const LocalizerLimits& limits) {
-  std::error_code error;
-  if (!fs::create_directory(to, error)) return base::Error{"cannot make " + to + ": " + error.message()};
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
-    const std::string target = to + "/" + entry.path().filename().string();
-    base::Status copied;
-    if (entry.is_directory()) {
-      copied = CopyTree(entry.path(), target, limits);
-    } else if (entry.is_regular_file()) {
-      copied = CopyFile(entry.path(), target, limits.bytes_max);
-    }
-    if (!copied) return copied;
-  }
-  if (error) return base::Error{"cannot read " + from + ": " + error.message()};
-  return {};
-}
-
-/// 0755/0555 for everybody, 0700/0500 for one user, as FSDownload.changePermissions; adds up the sizes.
-int64_t SettlePermissions(const std::string& path, bool is_public) {
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) < 0 || S_ISLNK(info.st_mode)) return 0;
-  if (!S_ISDIR(info.st_mode)) {
-    ::chmod(path.c_str(), is_public ? 0555 : 0500);
-    return info.st_size;
-  }
-  ::chmod(path.c_str(), is_public ? 0755 : 0700);
-  int64_t bytes = 0;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    bytes += SettlePermissions(entry.path(), is_public);
-  }
-  return bytes;
-}
-
-/// What to do with the file at `copy`, which is to become `target` (FSDownload.unpack).
-base::Status Settle(const FetchPlan& plan, const std::string& copy, const std::string& target,
+/// What to do with the file `copy` in `directory`, which is to become `name` (FSDownload.unpack).
+base::Status Settle(const FetchPlan& plan, int directory, const std::string& copy, const std::string& name,
                     const LocalizerLimits& limits) {
   const model::nm::LocalResource& resource = plan.resource;
-  const std::string name = fs::path(target).filename();
-  if (resource.type == ResourceType::kFile || !IsArchiveName(name) || fs::is_directory(copy)) {
-    std::error_code error;
-    fs::rename(copy, target, error);
-    if (error) return base::Error{"cannot rename " + copy + ": " + error.message()};
+  const auto rename = [&](int to, const std::string& as) -> base::Status {
+    if (::renameat(directory, copy.c_str(), to, as.c_str()) < 0) return ErrnoOf("cannot rename " + copy);
+    return {};
+  };
+  const base::Result<Fd> archive = OpenRegular(directory, copy);
+  if (resource.type == ResourceType::kFile || !IsArchiveName(name) || !archive) return rename(directory, name);
+  const base::Result<Fd> target = MakeDirectories(directory, name, 0755);
+  if (!target) return target.error();
+  if (resource.type != ResourceType::kPattern || !name.ends_with(".jar")) {
+    if (base::Status unpacked = Unpack(archive->get(), target->get(), limits); !unpacked) return unpacked;
+    if (::unlinkat(directory, copy.c_str(), 0) < 0) return ErrnoOf("cannot remove " + copy);
     return {};
   }
-  std::error_code error;
-  fs::create_directory(target, error);
-  const bool by_pattern = resource.type == ResourceType::kPattern && name.ends_with(".jar");
-  if (!by_pattern) {
-    if (base::Status unpacked = Unpack(copy, target, limits); !unpacked) return unpacked;
-    fs::remove(copy, error);
-    return {};
-  }
-  if (resource.pattern.size() > kPatternBytesMax) return base::Error{"the resource's pattern is too long"};
-  try {
-    const std::regex wanted(resource.pattern.empty() ? ".*" : resource.pattern, std::regex::ECMAScript);
-    const auto matches = [&](const std::string& entry) {
-      return entry.size() <= kEntryNameBytesMax && std::regex_match(entry, wanted);
-    };
-    if (base::Status unpacked = Unpack(copy, target, limits, matches); !unpacked) return unpacked;
-  } catch (const std::regex_error& e) {
-    return base::Error{"the resource's pattern " + resource.pattern + " cannot be read: " + e.what()};
-  }
-  fs::rename(copy, target + "/" + name, error);
-  if (error) return base::Error{"cannot rename " + copy + ": " + error.message()};
-  return {};
+  const base::Result<Pattern> wanted = Pattern::Read(resource.pattern.empty() ? ".*" : resource.pattern);
+  if (!wanted)
+    return base::Error{"the resource's pattern " + resource.pattern + " cannot be read: " + wanted.error().message};
+  const auto matches = [&](const std::string& entry) { return wanted->MatchesAll(entry); };
+  if (base::Status unpacked = Unpack(archive->get(), target->get(), limits, matches); !unpacked) return unpacked;
+  return rename(target->get(), name);
 }
 
-base::Status CheckLocalSource(const model::nm::LocalResource& resource, const std::string& path, base::WallTime now) {
+/// The opened source, when it is what the resource names.
+base::Result<Fd> OpenLocalSource(const model::nm::LocalResource& resource, const std::string& path,
+                                 base::WallTime now) {
+  const bool is_public = resource.visibility == Visibility::kPublic;
+  base::Result<Fd> source = is_public ? OpenPublicSource(path) : OpenSource(path);
+  if (!source && source.error().code == ENOENT) return base::Error{"File file:" + path + " does not exist", ENOENT};
+  // Who may not even look is told no more than that; the time stamp comes first where it can be seen, as in Hadoop.
   struct stat info {};
-  if (::stat(path.c_str(), &info) < 0) {
-    if (errno == ENOENT) return base::Error{"File file:" + path + " does not exist", ENOENT};
-    return Errno("file:" + path);
-  }
+  if (!source && !(is_public && source.error().code == EACCES && ::stat(path.c_str(), &info) == 0))
+    return base::Error{"file:" + source.error().message, source.error().code};
+  if (source && ::fstat(source->get(), &info) < 0) return ErrnoOf("file:" + path);
   const int64_t modified = ModifiedMs(info);
   const bool whole_seconds = resource.timestamp_ms % 1000 == 0 && modified / 1000 == resource.timestamp_ms / 1000;
   if (modified != resource.timestamp_ms && !whole_seconds) {
@@ -196,11 +106,24 @@ base::Status CheckLocalSource(const model::nm::LocalResource& resource, const st
                        Iso8601(resource.timestamp_ms) + "\", was: \"" + Iso8601(modified) + "\", current time: \"" +
                        Iso8601(now.ms) + "\""};
   }
-  if (resource.visibility == Visibility::kPublic && !IsPublic(path, info)) {
+  if (!source) {
     return base::Error{"Resource file:" + path +
                        " is not publicly accessible and as such cannot be part of the public cache."};
   }
-  return {};
+  return source;
+}
+
+base::Status CopySource(int source, int directory, const std::string& copy, const LocalizerLimits& limits,
+                        bool is_public) {
+  Budget budget;
+  budget.bytes = limits.bytes_max;
+  budget.entries = limits.entries_max;
+  struct stat info {};
+  if (::fstat(source, &info) < 0) return ErrnoOf("cannot read");
+  const bool is_tree = S_ISDIR(info.st_mode);
+  const base::Result<Fd> target = is_tree ? MakeDirectories(directory, copy, 0700) : CreateFile(directory, copy, 0600);
+  if (!target) return target.error();
+  return is_tree ? CopyTree(source, target->get(), budget, is_public) : CopyBytes(source, target->get(), budget);
 }
 
 /// Hadoop's exception for an error.
@@ -234,122 +157,125 @@ Fetched UnpackFailure(const base::Error& error) {
           thrown};
 }
 
-base::Result<std::string, Fetched> Bring(const FetchPlan& plan, const LocalizerOptions& options, base::WallTime now) {
-  const Url url = ParseUrl(plan.resource.url);
-  const std::string name = fs::path(url.path).filename();
-  if (!process::nm::IsPlainName(name)) return Failure({"the resource " + plan.resource.url + " has no file name"});
-  const std::string copy = plan.directory + "/." + name + ".part";
-  const std::string target = plan.directory + "/" + name;
+/// Brings the resource into `directory` under its name; "" or what went wrong.
+std::optional<Fetched> Bring(const FetchPlan& plan, int directory, const Url& url, const std::string& name,
+                             const LocalizerLimits& limits, const std::string& web_address, base::WallTime now) {
+  const std::string copy = "." + name + ".part";
   if (url.scheme == "file") {
-    if (base::Status good = CheckLocalSource(plan.resource, url.path, now); !good) return Failure(good.error());
-    const base::Status copied = fs::is_directory(url.path) ? CopyTree(url.path, copy, options.limits)
-                                                           : CopyFile(url.path, copy, options.limits.bytes_max);
-    if (!copied) return UnpackFailure(copied.error());
+    const base::Result<Fd> source = OpenLocalSource(plan.resource, url.path, now);
+    if (!source) return Failure(source.error());
+    const bool is_public = plan.resource.visibility == Visibility::kPublic;
+    if (base::Status copied = CopySource(source->get(), directory, copy, limits, is_public); !copied)
+      return UnpackFailure({"cannot copy " + url.path + ": " + copied.error().message, copied.error().code});
   } else {
-    const base::Status fetched = FetchFromWeb({url.scheme, url.authority, url.path, plan.user, options.web_address},
-                                              plan.resource, copy, options.limits.bytes_max);
-    if (!fetched) return Failure(fetched.error());
+    const base::Result<Fd> target = CreateFile(directory, copy, 0600);
+    if (!target) return Failure(target.error());
+    const WebSource from{url.scheme, url.authority, url.path, plan.user, web_address};
+    if (base::Status fetched = FetchFromWeb(from, plan.resource, target->get(), limits.bytes_max); !fetched)
+      return Failure(fetched.error());
   }
-  if (base::Status settled = Settle(plan, copy, target, options.limits); !settled)
+  if (base::Status settled = Settle(plan, directory, copy, name, limits); !settled)
     return UnpackFailure(settled.error());
-  return target;
+  return std::nullopt;
 }
 
-class Pool : public process::nm::Localizer {
+/// 0755/0555 for everybody, 0700/0500 for one user, as FSDownload.changePermissions; the size of all of it.
+base::Result<int64_t> SettlePermissions(int directory, const std::string& name, bool is_public,
+                                        const LocalizerLimits& limits) {
+  const mode_t files = is_public ? 0555 : 0500;
+  if (const base::Result<Fd> file = OpenRegular(directory, name)) {
+    struct stat info {};
+    if (::fstat(file->get(), &info) < 0 || ::fchmod(file->get(), files) < 0) return ErrnoOf("chmod " + name);
+    return info.st_size;
+  }
+  const base::Result<Fd> tree = OpenDirectory(directory, name);
+  if (!tree) return tree.error();
+  Budget budget;
+  budget.entries = 2 * limits.entries_max;  // with directories that no archive named
+  return SetModes(tree->get(), is_public ? 0755 : 0700, files, budget);
+}
+
+class Fetches final : public process::nm::Localizer {
  public:
-  Pool(env::Loop& loop, LocalizerOptions options) : loop_(loop), options_(std::move(options)) {
-    for (int i = 0; i < std::max(1, options_.threads); ++i) threads_.emplace_back([this] { Run(); });
-  }
-  ~Pool() override {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  Fetches(env::Loop& loop, Errands& errands, LocalizerOptions options)
+      : loop_(loop), errands_(errands), options_(std::move(options)) {}
+
   void Fetch(FetchPlan plan, std::function<void(Fetched)> done) override {
-    const base::WallTime now = loop_.Wall();
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back([this, plan = std::move(plan), done = std::move(done), now] {
-        loop_.Post([done, fetched = FetchResource(plan, options_, now)] { done(fetched); });
-      });
-    }
-    wake_.notify_one();
+    const bool is_public = plan.resource.visibility == Visibility::kPublic;
+    const Url url = ParseUrl(plan.resource.url);
+    Order order;
+    order.submitter = plan.user;
+    order.is_public = is_public;
+    const std::string top = is_public ? plan.directory : process::nm::UserDir(plan.local_dir, plan.user);
+    order.tops = {{plan.local_dir, Below(plan.local_dir, top), is_public ? 0755U : 0750U}};
+    FetchErrand errand;
+    errand.web_address = options_.web_address ? options_.web_address(url.scheme, url.authority) : "";
+    errand.limits = options_.limits;
+    errand.now = loop_.Wall();
+    const std::string lane = "fetch " + plan.user;
+    const std::string expected = plan.directory + "/" + NameOf(url);
+    errand.plan = std::move(plan);
+    errands_.RunOn(
+        loop_, lane, std::move(order), std::move(errand),
+        [done = std::move(done), expected, most = options_.limits.bytes_max](const base::Result<std::string>& result) {
+          done(result ? Checked(*result, expected, most) : Failure(result.error()));
+        });
   }
 
  private:
-  void Run() {
-    for (;;) {
-      std::function<void()> job;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return stop_ || !jobs_.empty(); });
-        if (stop_) return;
-        job = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      job();
-    }
+  /// What a process of the user's says is believed only as far as it can only hurt him.
+  static Fetched Checked(const std::string& bytes, const std::string& expected, int64_t bytes_max) {
+    base::ByteReader in(bytes);
+    Fetched fetched;
+    base::Decode(in, fetched);
+    const bool sensible = in.done() && fetched.bytes >= 0 && fetched.bytes <= bytes_max &&
+                          (!fetched.error.empty() || fetched.path == expected);
+    return sensible ? fetched : Failure({"the fetch gave no sensible answer"});
   }
 
   env::Loop& loop_;
+  Errands& errands_;
   const LocalizerOptions options_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stop_ = false;
-  std::deque<std::function<void()>> jobs_;
-  std::vector<std::thread> threads_;
 };
-
-/// Makes the resource's directory and those above it that belong to its user.
-base::Status MakeResourceDirectory(const FetchPlan& plan, const UnixUser* owner) {
-  std::error_code error;
-  const fs::path directory(plan.directory);
-  fs::create_directories(directory.parent_path(), error);
-  if (error) return base::Error{"cannot make " + plan.directory + ": " + error.message()};
-  fs::remove_all(directory, error);  // a leftover of a run that did not end
-  const bool is_public = plan.resource.visibility == Visibility::kPublic;
-  if (::mkdir(directory.c_str(), is_public ? 0755 : 0700) < 0) return Errno("cannot make " + plan.directory);
-  ::chmod(directory.c_str(), is_public ? 0755 : 0700);
-  if (!owner) return {};
-  for (const fs::path& path : {directory, directory.parent_path()}) {
-    if (::chown(path.c_str(), owner->user, owner->group) < 0) return Errno("chown " + path.string());
-  }
-  return {};
-}
 
 }  // namespace
 
-Fetched FetchResource(const FetchPlan& plan, const LocalizerOptions& options, base::WallTime now) {
-  const auto fail = [&](Fetched failure) {
-    std::error_code ignored;
-    fs::remove_all(plan.directory, ignored);
-    return failure;
-  };
-  UnixUser user;
-  const UnixUser* owner = nullptr;
-  if (options.run_as.switch_user && plan.resource.visibility != Visibility::kPublic) {
-    base::Result<UnixUser> found = FindUnixUser(options.run_as.NameFor(plan.user));
-    if (!found) return fail(Failure(found.error()));
-    user = std::move(*found);
-    owner = &user;
+Fetched FetchResource(const FetchPlan& plan, const LocalizerLimits& limits, const std::string& web_address,
+                      base::WallTime now) {
+  const Url url = ParseUrl(plan.resource.url);
+  const std::string name = NameOf(url);
+  if (!process::nm::IsPlainName(name)) return Failure({"the resource " + plan.resource.url + " has no file name"});
+  const std::string below = Below(plan.local_dir, plan.directory);
+  const size_t slash = below.rfind('/');
+  const base::Result<Fd> root = OpenRoot(plan.local_dir);
+  if (!root) return Failure(root.error());
+  // What is there of it is a leftover of a run that did not end.
+  const bool is_public = plan.resource.visibility == Visibility::kPublic;
+  Budget removal;
+  const base::Result<Fd> holder =
+      MakeDirectories(root->get(), slash == std::string::npos ? "" : below.substr(0, slash), 0710);
+  if (!holder) return Failure(holder.error());
+  const std::string leaf = below.substr(slash == std::string::npos ? 0 : slash + 1);
+  base::Result<Fd> directory = OpenDirectory(holder->get(), leaf);
+  if (directory) {
+    if (base::Status cleared = RemoveContents(directory->get(), removal); !cleared) return Failure(cleared.error());
+  } else {
+    directory = MakeNewDirectory(holder->get(), leaf, is_public ? 0755 : 0700, removal);
   }
-  if (base::Status made = MakeResourceDirectory(plan, owner); !made) return fail(Failure(made.error()));
-  base::Result<std::string, Fetched> brought = Fetched{};
-  int64_t bytes = 0;
-  {
-    const FilesAs acting(owner);
-    brought = Bring(plan, options, now);
-    if (brought) bytes = SettlePermissions(*brought, plan.resource.visibility == Visibility::kPublic);
+  if (!directory) return Failure(directory.error());
+  std::optional<Fetched> failure = Bring(plan, directory->get(), url, name, limits, web_address, now);
+  if (!failure) {
+    const base::Result<int64_t> bytes = SettlePermissions(directory->get(), name, is_public, limits);
+    if (bytes) return {plan.directory + "/" + name, *bytes, {}, {}};
+    failure = UnpackFailure(bytes.error());
   }
-  if (!brought) return fail(brought.error());
-  return {*brought, bytes, {}, {}};
+  [[maybe_unused]] const base::Status cleared = RemoveContents(directory->get(), removal);
+  ::unlinkat(holder->get(), leaf.c_str(), AT_REMOVEDIR);
+  return *failure;
 }
 
-std::unique_ptr<process::nm::Localizer> MakeLocalizer(env::Loop& loop, LocalizerOptions options) {
-  return std::make_unique<Pool>(loop, std::move(options));
+std::unique_ptr<process::nm::Localizer> MakeLocalizer(env::Loop& loop, Errands& errands, LocalizerOptions options) {
+  return std::make_unique<Fetches>(loop, errands, std::move(options));
 }
 
 }  // namespace fairlead::shell

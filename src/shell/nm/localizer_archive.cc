@@ -14,27 +14,11 @@
 #include <memory>
 #include <vector>
 
+#include "shell/nm/beneath.h"
+
 namespace fairlead::shell {
 
 namespace {
-
-/// A descriptor that closes itself.
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 /// Opens below `root` without ever leaving it, links included.
 int OpenBeneath(int root, const std::string& path, uint64_t flags, uint64_t mode = 0) {
@@ -84,11 +68,11 @@ bool LinkStaysInside(size_t depth, const std::string& target) {
 
 class Unpacker {
  public:
-  Unpacker(const std::string& into, const LocalizerLimits& limits)
-      : into_(into), root_(::open(into.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), limits_(limits) {}
+  Unpacker(int into, const LocalizerLimits& limits)
+      : root_(::openat(into, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), limits_(limits) {}
 
   base::Status Run(archive* in, const std::function<bool(const std::string&)>& wanted) {
-    if (root_.get() < 0) return base::Error{"cannot open " + into_ + ": " + std::strerror(errno)};
+    if (!root_.valid()) return ErrnoOf("cannot open the archive's directory");
     archive_entry* entry = nullptr;
     for (;;) {
       const int got = ::archive_read_next_header(in, &entry);
@@ -194,7 +178,6 @@ class Unpacker {
     }
   }
 
-  const std::string into_;
   Fd root_;
   const LocalizerLimits limits_;
   int64_t entries_ = 0;
@@ -213,16 +196,16 @@ bool IsArchiveName(const std::string& name) {
   return false;
 }
 
-base::Status Unpack(const std::string& path, const std::string& into, const LocalizerLimits& limits,
+base::Status Unpack(int file, int into, const LocalizerLimits& limits,
                     const std::function<bool(const std::string& name)>& wanted) {
   const std::unique_ptr<archive, int (*)(archive*)> in(::archive_read_new(), ::archive_read_free);
   ::archive_read_support_filter_gzip(in.get());
   ::archive_read_support_format_tar(in.get());
   ::archive_read_support_format_zip_seekable(in.get());
   ::archive_read_support_format_empty(in.get());
-  if (::archive_read_open_filename(in.get(), path.c_str(), 1 << 16) != ARCHIVE_OK) {
+  if (::archive_read_open_fd(in.get(), file, 1 << 16) != ARCHIVE_OK) {
     const char* why = ::archive_error_string(in.get());
-    return base::Error{"cannot read the archive " + path + ": " + (why ? why : "")};
+    return base::Error{std::string("cannot read the archive: ") + (why ? why : "")};
   }
   return Unpacker(into, limits).Run(in.get(), wanted);
 }

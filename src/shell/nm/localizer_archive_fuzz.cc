@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "shell/nm/beneath.h"
 #include "shell/nm/localizer_archive.h"
 
 /// Any bytes as an archive: nothing may appear outside of the target directory.
@@ -19,8 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string archive = root / "archive";
   std::ofstream(archive, std::ios::binary | std::ios::trunc)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  const auto file = fairlead::shell::OpenSource(archive), into = fairlead::shell::OpenRoot(root / "box/into");
   [[maybe_unused]] const fairlead::base::Status status =
-      fairlead::shell::Unpack(archive, root / "box/into", {1 << 20, 1000});
+      fairlead::shell::Unpack(file->get(), into->get(), {1 << 20, 1000});
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "box")) {
     if (entry.path().filename() != "into") std::abort();
   }

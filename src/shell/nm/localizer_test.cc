@@ -86,8 +86,9 @@ class Localizer : public testing::Test {
     plan.resource.pattern = pattern;
     plan.resource.visibility = visibility;
     plan.user = "u";
+    plan.local_dir = root_;
     plan.directory = root_ + "/cache/" + std::to_string(++count_);
-    return FetchResource(plan, options_, {1'700'000'000'000});
+    return FetchResource(plan, limits_, "", {1'700'000'000'000});
   }
   static std::string Read(const std::string& path) {
     std::ifstream file(path);
@@ -100,7 +101,7 @@ class Localizer : public testing::Test {
   }
 
   std::string root_;
-  LocalizerOptions options_;
+  LocalizerLimits limits_;
   int64_t shift_ms_ = 0;
   int count_ = 0;
 };
@@ -129,10 +130,11 @@ TEST_F(Localizer, RefusesWhatChangedOrIsMissingOrForeign) {
   EXPECT_THAT(Fetch(path, ResourceType::kFile, "", Visibility::kPublic).error, HasSubstr("not publicly accessible"));
   process::nm::FetchPlan plan;
   plan.resource.url = "s3a://bucket/key";
+  plan.local_dir = root_;
   plan.directory = root_ + "/cache/x";
-  EXPECT_THAT(FetchResource(plan, options_, {}).error, HasSubstr("No FileSystem for scheme \"s3a\""));
+  EXPECT_THAT(FetchResource(plan, limits_, "", {}).error, HasSubstr("No FileSystem for scheme \"s3a\""));
   plan.resource.url = "file:/";
-  EXPECT_THAT(FetchResource(plan, options_, {}).error, HasSubstr("no file name"));
+  EXPECT_THAT(FetchResource(plan, limits_, "", {}).error, HasSubstr("no file name"));
 }
 
 TEST_F(Localizer, UnpacksArchives) {
@@ -178,10 +180,10 @@ TEST_F(Localizer, RefusesWhatWouldLeaveTheDirectory) {
 }
 
 TEST_F(Localizer, HoldsItsLimits) {
-  options_.limits.bytes_max = 1000;
+  limits_.bytes_max = 1000;
   const std::string bomb = Archive("bomb.zip", {{"a", std::string(2000, 'x')}}, true);
   EXPECT_THAT(Fetch(bomb, ResourceType::kArchive).error, HasSubstr("more than 1000 bytes"));
-  options_.limits.entries_max = 2;
+  limits_.entries_max = 2;
   const std::string many = Archive("many.zip", {{"a", "1"}, {"b", "2"}, {"c", "3"}}, true);
   EXPECT_THAT(Fetch(many, ResourceType::kArchive).error, HasSubstr("too many entries"));
 }
@@ -201,6 +203,86 @@ TEST_F(Localizer, JarByPattern) {
   EXPECT_EQ(Read(got.path + "/lib/b"), "B");
   EXPECT_FALSE(fs::exists(got.path + "/other"));
   EXPECT_THAT(Fetch(jar, ResourceType::kPattern, "(").error, HasSubstr("cannot be read"));
+}
+
+// What a submitter may name as a resource: each fails with a reason, soon, and leaves nothing.
+TEST_F(Localizer, RefusesWhatIsNoFileOrHasNoEnd) {
+  ASSERT_EQ(::mkfifo((root_ + "/pipe").c_str(), 0644), 0);
+  for (const std::string& path : {root_ + "/pipe", std::string("/dev/zero"), std::string("/dev/null")}) {
+    for (const Visibility visibility : {Visibility::kPublic, Visibility::kPrivate}) {
+      EXPECT_THAT(Fetch(path, ResourceType::kFile, "", visibility).error, HasSubstr("is not a regular file")) << path;
+      EXPECT_FALSE(fs::exists(root_ + "/cache/" + std::to_string(count_)));
+    }
+  }
+}
+
+TEST_F(Localizer, LinksInATreeAreLeftOut) {
+  fs::create_directories(root_ + "/dir/sub");
+  Write("dir/sub/f", "F");
+  fs::create_symlink(".", root_ + "/dir/self");
+  fs::create_symlink("..", root_ + "/dir/sub/up");
+  fs::create_symlink("/etc/passwd", root_ + "/dir/passwd");
+  fs::create_symlink("gone", root_ + "/dir/gone");
+  ASSERT_EQ(::mkfifo((root_ + "/dir/pipe").c_str(), 0644), 0);
+  const Fetched got = Fetch(root_ + "/dir", ResourceType::kFile);
+  ASSERT_EQ(got.error, "");
+  EXPECT_EQ(Read(got.path + "/sub/f"), "F");
+  EXPECT_EQ(got.bytes, 1);
+  EXPECT_EQ(std::distance(fs::recursive_directory_iterator(got.path), fs::recursive_directory_iterator()), 2);
+}
+
+TEST_F(Localizer, ATreeHasBoundsAsAWhole) {
+  fs::create_directories(root_ + "/dir");
+  for (int i = 0; i < 4; ++i) Write("dir/f" + std::to_string(i), std::string(300, 'x'));
+  limits_.bytes_max = 1000;
+  EXPECT_THAT(Fetch(root_ + "/dir", ResourceType::kFile).error, HasSubstr("larger than allowed"));
+  limits_.bytes_max = 10'000;
+  limits_.entries_max = 3;
+  EXPECT_THAT(Fetch(root_ + "/dir", ResourceType::kFile).error, HasSubstr("too many files"));
+  limits_.entries_max = 1000;
+  std::string deep = root_ + "/dir";
+  for (int i = 0; i < 150; ++i) fs::create_directory(deep += "/d");
+  EXPECT_THAT(Fetch(root_ + "/dir", ResourceType::kFile).error, HasSubstr("deeper than"));
+}
+
+TEST_F(Localizer, PublicIsJudgedByTheFileAndItsRealParents) {
+  fs::create_directories(root_ + "/closed");
+  Write("closed/f", "secret");
+  fs::create_symlink(root_ + "/closed/f", root_ + "/open");
+  EXPECT_EQ(Fetch(root_ + "/open", ResourceType::kFile, "", Visibility::kPublic).error, "");
+  ::chmod((root_ + "/closed").c_str(), 0700);
+  EXPECT_THAT(Fetch(root_ + "/open", ResourceType::kFile, "", Visibility::kPublic).error,
+              HasSubstr("not publicly accessible"));
+  fs::create_directories(root_ + "/tree");
+  ::chmod((root_ + "/tree").c_str(), 0755);
+  Write("tree/a", "A");
+  EXPECT_EQ(Fetch(root_ + "/tree", ResourceType::kFile, "", Visibility::kPublic).error, "");
+  ::chmod(Write("tree/b", "B").c_str(), 0600);
+  EXPECT_THAT(Fetch(root_ + "/tree", ResourceType::kFile, "", Visibility::kPublic).error,
+              HasSubstr("not publicly accessible"));
+}
+
+TEST_F(Localizer, PatternsThatWouldTakeForEver) {
+  const std::string jar = Archive("job.jar", {{std::string(40, 'a'), "A"}, {"b", "B"}}, true);
+  const std::string nested = std::string(300, '(') + "a" + std::string(300, ')');
+  const Fetched slow = Fetch(jar, ResourceType::kPattern, "(a*)*b");
+  EXPECT_EQ(slow.error, "");
+  EXPECT_TRUE(fs::exists(slow.path + "/b"));
+  EXPECT_FALSE(fs::exists(slow.path + "/" + std::string(40, 'a')));
+  Fetch(jar, ResourceType::kPattern, nested);  // either way, but soon
+  Fetch(jar, ResourceType::kPattern, "((a{1,1000}){1,1000}){1,1000}");
+  EXPECT_THAT(Fetch(jar, ResourceType::kPattern, std::string(2000, 'a')).error, HasSubstr("longer than"));
+}
+
+TEST_F(Localizer, NothingOutsideIsTouchedWhereLinksLieInTheWay) {
+  fs::create_directories(root_ + "/victim/1");
+  std::ofstream(root_ + "/victim/1/keep") << "kept";
+  fs::create_directory_symlink(root_ + "/victim", root_ + "/cache");
+  const Fetched got = Fetch(Write("a.txt", "hello"), ResourceType::kFile);
+  EXPECT_EQ(got.error, "");
+  EXPECT_EQ(Read(root_ + "/victim/1/keep"), "kept");
+  EXPECT_FALSE(fs::is_symlink(root_ + "/cache"));
+  EXPECT_EQ(Read(root_ + "/cache/1/a.txt"), "hello");
 }
 
 TEST_F(Localizer, CopiesADirectory) {

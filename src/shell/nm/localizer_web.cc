@@ -3,9 +3,10 @@
 #include <curl/curl.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+
+#include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr size_t kAnswerBytesMax = 1 << 20;
 constexpr long kConnectSeconds = 20;
-constexpr long kStalledSeconds = 60;
+constexpr long kSlowestBytesPerSecond = 16 * 1024;
+constexpr long kSlowSeconds = 60;
 
 std::string Escape(const std::string& text, bool keep_slashes) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -35,7 +37,7 @@ std::string Escape(const std::string& text, bool keep_slashes) {
 
 struct Sink {
   std::string* text = nullptr;
-  std::FILE* file = nullptr;
+  int file = -1;
   int64_t left = 0;
 };
 
@@ -48,7 +50,7 @@ size_t Receive(char* data, size_t one, size_t count, void* to) {
     sink->text->append(data, n);
     return n;
   }
-  return std::fwrite(data, 1, n, sink->file);
+  return WriteAll(sink->file, {data, n}) ? n : 0;
 }
 
 /// One GET that follows redirections; the answer's status, or why there is none.
@@ -63,8 +65,8 @@ base::Result<long> Get(const std::string& url, Sink sink, int64_t* modified_s = 
   ::curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
   ::curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-  ::curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
-  ::curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, kStalledSeconds);
+  ::curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, kSlowestBytesPerSecond);
+  ::curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
   ::curl_easy_setopt(curl.get(), CURLOPT_FILETIME, 1L);
   ::curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, &Receive);
   ::curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &sink);
@@ -80,14 +82,10 @@ base::Result<long> Get(const std::string& url, Sink sink, int64_t* modified_s = 
   return status;
 }
 
-base::Status GetFile(const std::string& url, const std::string& to, int64_t bytes_max, int64_t* modified_s) {
-  std::FILE* file = std::fopen(to.c_str(), "wbxe");
-  if (!file) return base::Error{"cannot write " + to};
-  const base::Result<long> status = Get(url, Sink{nullptr, file, bytes_max}, modified_s);
-  const bool closed = std::fclose(file) == 0;
+base::Status GetFile(const std::string& url, int to, int64_t bytes_max, int64_t* modified_s) {
+  const base::Result<long> status = Get(url, Sink{nullptr, to, bytes_max}, modified_s);
   if (!status) return status.error();
   if (*status != 200) return base::Error{url + ": HTTP status " + std::to_string(*status)};
-  if (!closed) return base::Error{"cannot write " + to};
   return {};
 }
 
@@ -96,9 +94,9 @@ base::Error Changed(const std::string& url, int64_t expected, int64_t was) {
           ", was: " + std::to_string(was)};
 }
 
-base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResource& resource, const std::string& to,
+base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResource& resource, int to,
                            int64_t bytes_max) {
-  const std::string address = source.web_address ? source.web_address(source.scheme, source.authority) : "";
+  const std::string& address = source.web_address;
   if (address.empty()) {
     return base::Error{"No FileSystem for " + source.scheme + "://" + source.authority +
                        ": set dfs.namenode.http-address so that it can be read by WebHDFS"};
@@ -107,7 +105,7 @@ base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResour
   const std::string user = "&user.name=" + Escape(source.user, false);
   std::string answer;
   const base::Result<long> status =
-      Get(base_url + "?op=GETFILESTATUS" + user, Sink{&answer, nullptr, static_cast<int64_t>(kAnswerBytesMax)});
+      Get(base_url + "?op=GETFILESTATUS" + user, Sink{&answer, -1, static_cast<int64_t>(kAnswerBytesMax)});
   if (!status) return status.error();
   if (*status != 200) return base::Error{resource.url + ": WebHDFS answers " + std::to_string(*status) + " " + answer};
   const nlohmann::json file = nlohmann::json::parse(answer, nullptr, false);
@@ -122,7 +120,7 @@ base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResour
 
 }  // namespace
 
-base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResource& resource, const std::string& to,
+base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResource& resource, int to,
                           int64_t bytes_max) {
   if (source.scheme == "hdfs" || source.scheme == "webhdfs" || source.scheme == "swebhdfs")
     return FetchFromHdfs(source, resource, to, bytes_max);

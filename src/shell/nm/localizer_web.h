@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -13,12 +12,12 @@ struct WebSource {
   std::string authority;  // host:port, or the name of an HDFS name service
   std::string path;
   std::string user;
-  std::function<std::string(const std::string& scheme, const std::string& authority)> web_address;
+  std::string web_address;  // WebHDFS of the authority; "" when unknown
 };
 
 /// Fetches a file through HTTP (libcurl): HDFS by WebHDFS (GETFILESTATUS for the time stamp, OPEN for the bytes), http
-/// and https as they are. The file system's modification time must be the resource's.
-base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResource& resource, const std::string& to,
-                          int64_t bytes_max);
+/// and https as they are, into the open file `to`. The file system's modification time must be the resource's. A server
+/// that is slower than 16 KiB a second for a minute is given up.
+base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResource& resource, int to, int64_t bytes_max);
 
 }  // namespace fairlead::shell

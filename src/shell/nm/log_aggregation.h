@@ -5,6 +5,7 @@
 
 #include "env/loop.h"
 #include "process/nm/ports.h"
+#include "shell/nm/errands.h"
 
 namespace fairlead::shell {
 
@@ -15,10 +16,12 @@ struct LogAggregationOptions {
 
 /// Copies the logs of an application on this node into one TFile below
 /// ROOT/USER/bucket-SUFFIX-tfile/BUCKET/APPLICATION/NODE, where `yarn logs` looks for them (Hadoop:
-/// LogAggregationTFileController, AggregatedLogFormat).
-std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, LogAggregationOptions options);
+/// LogAggregationTFileController, AggregatedLogFormat). Where containers run as their submitters the user reads and
+/// writes: ROOT must let everybody make a directory in it (mode 1777), as it is made where it is missing.
+std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,
+                                                              LogAggregationOptions options);
 
-/// The work itself, for tests; "" or why nothing was written.
+/// The errand's work; "" or why nothing was written.
 std::string AggregateLogs(const process::nm::AggregationPlan& plan, const LogAggregationOptions& options);
 
 }  // namespace fairlead::shell

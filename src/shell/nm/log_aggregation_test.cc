@@ -91,6 +91,8 @@ TEST(LogAggregation, WritesWhereYarnLogsLooks) {
     fs::create_directories(process::nm::LogDir(root + "/" + dir, id));
     std::ofstream(process::nm::LogDir(root + "/" + dir, id) + "/" + file) << "text of " << file;
   }
+  EXPECT_THAT(AggregateLogs(plan, {root + "/remote", "logs"}), HasSubstr("cannot open"));
+  fs::create_directories(root + "/remote");
   EXPECT_EQ(AggregateLogs(plan, {root + "/remote", "logs"}), "");
   std::ifstream in(root + "/remote/ann/bucket-logs-tfile/0003/application_17_0003/h_1", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});

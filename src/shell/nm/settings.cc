@@ -7,8 +7,10 @@
 
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "config/hadoop_conf.h"
+#include "env_posix/posix_loop.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/token_hmac.h"
@@ -25,6 +27,8 @@ constexpr char kSparkService[] = "org.apache.spark.network.yarn.YarnShuffleServi
 constexpr char kMapReduceService[] = "org.apache.hadoop.mapred.ShuffleHandler";
 constexpr int64_t kMemoryDefaultMib = 8192;
 constexpr int64_t kVcoresDefault = 8;
+constexpr int64_t kProcessesDefault = 8192;  // of one container, threads included
+constexpr uint64_t kExecutorRulesBytesMax = 1 << 20;
 
 /// Values that would change what a node promises, and that Fairlead does not have.
 struct Unsupported {
@@ -160,25 +164,55 @@ void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
   }
 }
 
+/// Who runs the agent where root has started it and nobody says (docs/privileges.md).
+constexpr char kAgentUser[] = "fairlead";
+
+void ReadUsers(const HadoopConf& conf, NmSettings& out) {
+  RunAs& rules = out.run_as;
+  rules.min_user_id = static_cast<uint32_t>(conf.Int("min.user.id", 1000, 0, UINT32_MAX));
+  rules.banned = conf.List("banned.users", rules.banned);
+  rules.allowed_system = conf.List("allowed.system.users");
+  if (conf.Bool("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", true)) {
+    rules.always = conf.String("yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", "nobody");
+  }
+}
+
 void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
   const char* key = "yarn.nodemanager.container-executor.class";
   const std::string executor = conf.String(key);
+  const bool is_root = ::geteuid() == 0;
+  const char* user_key = "fairlead.nm.user";
+  out.agent_user = conf.String(user_key);
+  if (!out.agent_user.empty() && !FindUnixUser(out.agent_user))
+    conf.Refuse(user_key, "there is no user " + out.agent_user + " on this machine");
   if (executor == kLinuxExecutor) {
-    if (::geteuid() != 0)
+    if (!is_root)
       conf.Refuse(key, "running containers as their users needs root; write " + std::string(kDefaultExecutor));
-    out.containers.run_as.switch_user = true;
-    if (conf.Bool("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", true)) {
-      out.containers.run_as.always =
-          conf.String("yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", "nobody");
+    out.run_as.switch_user = true;
+    ReadUsers(conf, out);
+    if (!conf.IsSet(user_key) && FindUnixUser(kAgentUser)) out.agent_user = kAgentUser;
+    if (out.agent_user.empty()) {
+      out.warnings.push_back(
+          "the node agent stays root, though without root's rights: there is no user fairlead; make one, or name one "
+          "in "
+          "fairlead.nm.user");
     }
   } else if (executor != kDefaultExecutor && !executor.empty()) {
     conf.Refuse(key, executor + " is not supported; write " + kDefaultExecutor + " or " + kLinuxExecutor);
+  } else if (is_root && out.agent_user.empty()) {
+    out.warnings.push_back(
+        "containers run as root: whoever may submit applications is root on this machine; name a user in "
+        "fairlead.nm.user, or write " +
+        std::string(kLinuxExecutor) + " into " + key);
   }
-  out.dirs.run_as = out.localizer.run_as = out.containers.run_as;
+  if (!is_root && !out.agent_user.empty()) {
+    out.warnings.push_back("fairlead.nm.user has no effect: only root can start the node agent as somebody else");
+    out.agent_user.clear();
+  }
   out.containers.limit_memory = conf.Bool("yarn.nodemanager.pmem-check-enabled", true);
   out.containers.limit_cpu =
       conf.Bool("yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage", false);
-  out.containers.processes_max = conf.Int("fairlead.nm.container-processes-max", 0, 0);
+  out.containers.processes_max = conf.Int("fairlead.nm.container-processes-max", kProcessesDefault, 0);
   out.containers.usage_interval =
       conf.Time("yarn.nodemanager.container-monitor.interval-ms",
                 conf.Time("yarn.nodemanager.resource-monitor.interval-ms", base::Duration::Seconds(3)));
@@ -239,7 +273,7 @@ void ReadDisks(const HadoopConf& conf, NmSettings& out) {
   out.state_directory = StateDirectory(conf, out.manager.listen);
   if (out.state_directory.empty()) conf.Refuse("yarn.nodemanager.recovery.dir", "a directory is needed");
   out.containers.agent_away = conf.Time("fairlead.nm.agent-absence-limit-ms", base::Duration::Seconds(600));
-  out.localizer.threads = static_cast<int>(conf.Int("yarn.nodemanager.localizer.fetch.thread-count", 4, 1, 64));
+  out.errands.lane_max = static_cast<int>(conf.Int("yarn.nodemanager.localizer.fetch.thread-count", 4, 1, 64));
   out.health_script = conf.String("yarn.nodemanager.health-checker.script.path");
   out.health_script_options = conf.List("yarn.nodemanager.health-checker.script.opts");
   out.health_interval = conf.Time("yarn.nodemanager.health-checker.interval-ms", base::Duration::Seconds(600));
@@ -327,6 +361,23 @@ std::function<std::string(const std::string&, const std::string&)> WebAddresses(
 }
 
 }  // namespace
+
+void AddExecutorRules(const std::string& directory, HadoopConf& conf) {
+  const std::string path = directory + "/container-executor.cfg";
+  const base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(path, kExecutorRulesBytesMax);
+  if (!text) return;
+  std::istringstream in(*text);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    const size_t equals = line.find('=');
+    if (line.starts_with('#') || equals == std::string::npos) continue;
+    std::string key = line.substr(0, equals);
+    while (!key.empty() && (key.back() == ' ' || key.back() == '\t')) key.pop_back();
+    for (const char* known : {"min.user.id", "banned.users", "allowed.system.users"}) {
+      if (key == known && !conf.IsSet(key)) conf.Set(key, line.substr(equals + 1), {path, number, 1});
+    }
+  }
+}
 
 base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   const HadoopConf& conf = settings.conf;

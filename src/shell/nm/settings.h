@@ -30,12 +30,15 @@ struct NmSettings {
   std::string state_directory;      // yarn.nodemanager.recovery.dir
   bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false
   bool supervised = false;          // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
+  RunAs run_as;
+  std::string agent_user;  // fairlead.nm.user: not empty: as whom the agent itself is to run, once root has started it
   NmDirsOptions dirs;
   base::Duration disk_check_interval = base::Duration::Seconds(120);
   SupervisedOptions containers;
   bool use_cgroups = true;  // fairlead.nm.cgroups
   std::string cgroup_hierarchy;
   LocalizerOptions localizer;
+  Errands::Options errands;
   bool aggregate_logs = false;  // yarn.log-aggregation-enable
   LogAggregationOptions log_aggregation;
   std::vector<AuxServiceSetting> services;
@@ -47,6 +50,10 @@ struct NmSettings {
   base::Duration health_timeout = base::Duration::Seconds(1200);
   std::vector<std::string> warnings;
 };
+
+/// Takes Hadoop's rules about users (min.user.id, banned.users, allowed.system.users) from container-executor.cfg of
+/// the directory, where it is there and the configuration does not give them.
+void AddExecutorRules(const std::string& directory, config::HadoopConf& conf);
 
 /// Reads and checks the whole configuration; what cannot be honoured is an Error with the key, the reason and what to
 /// write.

@@ -8,30 +8,14 @@
 #include "env/loop.h"
 #include "process/nm/ports.h"
 #include "shell/nm/cgroup.h"
+#include "shell/nm/errands.h"
+#include "shell/nm/helper.h"
 
 namespace fairlead::shell {
 
-/// A user of this machine that containers or files can belong to.
-struct UnixUser {
-  uint32_t user = 0;
-  uint32_t group = 0;
-  std::vector<uint32_t> groups;
-};
-base::Result<UnixUser> FindUnixUser(const std::string& name);
-
-/// Who containers run as (Hadoop: DefaultContainerExecutor: the agent's user; LinuxContainerExecutor: the submitter, or
-/// one local user for all where limit-users is on). Root is refused as a container's user, as Hadoop bans it.
-struct RunAs {
-  bool switch_user = false;
-  std::string always;  // not empty: this user for everybody
-  std::string NameFor(const std::string& submitter) const { return always.empty() ? submitter : always; }
-};
-
 struct SupervisedOptions {
-  std::string binary = "/proc/self/exe";  // understands "supervise DIR"
-  std::string control_root;               // a directory of its own per container
+  std::string control_root;  // a directory of its own per container
   Cgroups cgroups;
-  RunAs run_as;
   bool limit_memory = true;  // hard limit by the kernel where it can
   bool limit_cpu = false;    // hard limit, besides shares
   int64_t processes_max = 0;
@@ -44,7 +28,9 @@ struct SupervisedOptions {
   std::function<void(const std::string& warning)> warn;
 };
 
-/// Containers on the real machine: a supervisor process each (supervisor.h), one thread that speaks to all of them.
-std::unique_ptr<process::nm::Containers> MakeSupervisedContainers(env::Loop& loop, SupervisedOptions options);
+/// Containers on the real machine: a supervisor process each (supervisor.h), one thread that speaks to all of them and
+/// waits for none: what lies among a user's files is an errand's.
+std::unique_ptr<process::nm::Containers> MakeSupervisedContainers(env::Loop& loop, Helper& helper, Errands& errands,
+                                                                  Watchdog& watchdog, SupervisedOptions options);
 
 }  // namespace fairlead::shell

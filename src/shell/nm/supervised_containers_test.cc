@@ -13,9 +13,10 @@
 #include <fstream>
 
 #include "env_posix/posix_loop.h"
+#include "shell/nm/errands.h"
+#include "shell/nm/helper.h"
 #include "shell/nm/supervisor.h"
 #include "shell/nm/supervisor_process_tree.h"
-#include "shell/nm/supervisor_spawner.h"
 
 namespace fairlead::shell {
 namespace {
@@ -35,7 +36,7 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
   void SetUp() override {
     char name[] = "/tmp/fl_containers_XXXXXX";
     root_ = ::mkdtemp(name);
-    fs::create_directories(root_ + "/control");
+    for (const char* below : {"/control", "/logs", "/usercache"}) fs::create_directories(root_ + below);
     Open();
   }
   void TearDown() override {
@@ -43,20 +44,30 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
     fs::remove_all(root_);
   }
   void Open(base::Duration agent_away = base::Duration::Seconds(60), bool cgroups = false) {
-    loop_ = env_posix::MakePosixLoop();
     SupervisedOptions options;
-    options.control_root = root_ + "/control";
     options.agent_away = agent_away;
     options.leftover_grace = base::Duration::Millis(20);
     options.usage_interval = base::Duration::Millis(50);
     options.warn = [](const std::string& text) { ADD_FAILURE() << text; };
     if (cgroups) options.cgroups = Cgroups::Detect("/fairlead-test-" + std::to_string(::getpid()));
     has_memory_cgroup_ = options.cgroups.has_memory();
-    containers_ = MakeSupervisedContainers(*loop_, options);
+    Open(std::move(options), {});
+  }
+  void Open(SupervisedOptions options, RunAs run_as) {
+    options.control_root = root_ + "/control";
+    run_as.agent = OwnUnixUser();
+    loop_ = env_posix::MakePosixLoop();
+    helper_ = std::make_unique<Helper>("/proc/self/exe", options.control_root, run_as);
+    ASSERT_TRUE(helper_->Start());
+    errands_ = std::make_unique<Errands>(*helper_, watchdog_, Errands::Options{});
+    containers_ = MakeSupervisedContainers(*loop_, *helper_, *errands_, watchdog_, std::move(options));
     containers_->Start(this);
   }
   void Close() {
+    if (errands_) errands_->Stop();
     containers_.reset();
+    errands_.reset();
+    helper_.reset();
     loop_.reset();
     events_.clear();
   }
@@ -89,10 +100,10 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
   std::string Work(int64_t n) const { return root_ + "/usercache/u/appcache/app/" + std::to_string(n); }
   std::string Logs(int64_t n) const { return root_ + "/logs/app/" + std::to_string(n); }
   void Launch(int64_t n, const std::string& commands, int64_t memory_mib = 512) { Launch(n, commands, memory_mib, {}); }
-  void Launch(int64_t n, const std::string& commands, int64_t memory_mib, process::nm::LaunchPlan plan) {
-    fs::create_directories(root_ + "/logs");
+  void Launch(int64_t n, const std::string& commands, int64_t memory_mib, process::nm::LaunchPlan plan,
+              const std::string& user = "u") {
     plan.id = Id(n);
-    plan.user = "u";
+    plan.user = user;
     plan.resources = model::Resources::Of(memory_mib, 1);
     plan.script = "#!/bin/bash\nset -e\n" + commands;
     plan.local_dir = root_;
@@ -100,6 +111,12 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
     plan.app_dirs = {root_ + "/usercache/u/appcache/app"};
     plan.log_dirs = {Logs(n)};
     containers_->Launch(std::move(plan));
+  }
+  static RunAs SwitchTo(const std::string& always) {
+    RunAs run_as;
+    run_as.switch_user = true;
+    run_as.always = always;
+    return run_as;
   }
   static std::string Read(const std::string& path) {
     std::ifstream file(path);
@@ -125,7 +142,10 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
   }
 
   std::string root_;
+  Watchdog watchdog_;
   std::unique_ptr<env_posix::PosixLoop> loop_;
+  std::unique_ptr<Helper> helper_;
+  std::unique_ptr<Errands> errands_;
   std::unique_ptr<process::nm::Containers> containers_;
   std::vector<model::nm::Event> events_;
   bool late_ = false;
@@ -164,19 +184,17 @@ TEST_F(Fixture, LinksAndDebugInformationAreThereBeforeTheScript) {
 
 TEST_F(Fixture, LinksForARunningContainer) {
   const std::string go = MakePipe("go");
-  Launch(1, "ln -s /etc/hosts mine; echo up > " + go + "; cat " + go + "2; readlink mine sub/more > out");
-  ASSERT_EQ(::mkfifo((go + "2").c_str(), 0600), 0);
+  Launch(1, "ln -s /etc/hosts mine; echo up > " + go +
+                "; until [ -L last ]; do sleep 0.01; done; readlink mine sub/more > out");
   Next<ContainerRunning>(1);
   EXPECT_EQ(AwaitPipe(go), "up");
-  containers_->Link(Id(1), "u", Work(1), {{"sub/more", "/etc/hostname"}, {"mine", "/etc/hostname"}});
-  Launch(2, "exit 0");  // one after the other
-  Next<ContainerRunning>(2);
-  std::ofstream(go + "2") << "go\n";
+  containers_->Link(Id(1), "u", Work(1),
+                    {{"sub/more", "/etc/hostname"}, {"mine", "/etc/hostname"}, {"last", "/etc/hostname"}});
   EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
   EXPECT_EQ(Read(Work(1) + "/out"), "/etc/hosts\n/etc/hostname\n") << "what is there stays";
 }
 
-TEST_F(Fixture, AKilledSpawnerIsReplacedAndItsSupervisorsGoOn) {
+TEST_F(Fixture, AKilledHelperIsReplacedAndItsSupervisorsGoOn) {
   const std::string go = MakePipe("go");
   Launch(1, "cat " + go);
   const int64_t pid = Next<ContainerRunning>(1).pid;
@@ -193,6 +211,7 @@ TEST_F(Fixture, AKilledSpawnerIsReplacedAndItsSupervisorsGoOn) {
 }
 
 TEST_F(Fixture, LaunchFailureIsTold) {
+  fs::remove(root_ + "/usercache");
   std::ofstream(root_ + "/usercache") << "in the way";
   Launch(1, "exit 0");
   EXPECT_THAT(Next<LaunchFailed>(1).reason, HasSubstr("Exception from container-launch"));
@@ -304,23 +323,21 @@ TEST_F(Fixture, RunsAsAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   Close();
   ::chmod(root_.c_str(), 0755);
-  loop_ = env_posix::MakePosixLoop();
-  SupervisedOptions options;
-  options.control_root = root_ + "/control";
-  options.run_as = {true, "nobody"};
-  containers_ = MakeSupervisedContainers(*loop_, options);
-  containers_->Start(this);
-  Launch(1, "id -un > who; cat container_tokens; ! cat /etc/shadow");
+  Open({}, SwitchTo("nobody"));
+  Launch(1,
+         "id -un > who; cat container_tokens; ! cat /etc/shadow; grep -E '^(CapEff|CapBnd|NoNewPrivs)' "
+         "/proc/self/status >> who");
   Next<ContainerRunning>(1);
   EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
-  EXPECT_EQ(Read(Work(1) + "/who"), "nobody\n");
+  EXPECT_EQ(Read(Work(1) + "/who"), "nobody\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\n");
   Close();
-  loop_ = env_posix::MakePosixLoop();
-  options.run_as = {true, "root"};
-  containers_ = MakeSupervisedContainers(*loop_, options);
-  containers_->Start(this);
+  Open({}, SwitchTo("root"));
   Launch(2, "true");
   EXPECT_THAT(Next<LaunchFailed>(2).reason, HasSubstr("do not run as root"));
+  Close();
+  Open({}, SwitchTo(""));
+  Launch(3, "true", 512, {}, "daemon");
+  EXPECT_THAT(Next<LaunchFailed>(3).reason, HasSubstr("below min.user.id 1000"));
 }
 
 TEST_F(Fixture, AnotherAgentMayRemoveTheEmptyHierarchy) {
@@ -382,7 +399,7 @@ TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
 
 /// The test binary is its own supervisor.
 int main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunSupervisorSpawner();
+  if (argc == 3 && std::strcmp(argv[1], "supervise") == 0) return fairlead::shell::RunHelper();
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -1,10 +1,10 @@
 #include "shell/nm/supervisor.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,12 +17,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <optional>
 
 #include "base/codec.h"
 #include "shell/nm/cgroup.h"
-#include "shell/nm/directory_info.h"
 #include "shell/nm/supervisor_process_tree.h"
 
 namespace fairlead::shell {
@@ -34,6 +34,8 @@ using model::nm::EndCause;
 constexpr int64_t kOomPollMs = 1000;
 constexpr int64_t kReapPollMs = 10;
 constexpr int64_t kUnkillableMs = 60'000;
+constexpr unsigned kSetUpSeconds = 60;
+constexpr size_t kReportBytesMax = 1024;
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -77,23 +79,18 @@ base::Result<T> ReadRecord(const std::string& path) {
 }
 
 /// In the container's first process, between fork and exec; the supervisor has one thread. Never returns.
-[[noreturn]] void RunContainer(const SupervisorSpec& spec, char* const* argv, char* const* environment, int report) {
-  const auto fail = [&](const char* step) {
-    char text[256];
-    const int error = errno;
-    const int n = std::snprintf(text, sizeof text, "%s: %s", step, std::strerror(error));
-    [[maybe_unused]] const ssize_t written = ::write(report, text, static_cast<size_t>(std::max(n, 0)));
+[[noreturn]] void RunContainer(const SupervisorSpec& spec, const SupervisorRights& rights, char* const* argv,
+                               char* const* environment, int report) {
+  const auto tell = [&](const std::string& text) {
+    [[maybe_unused]] const ssize_t written = ::write(report, text.data(), std::min(text.size(), kReportBytesMax));
     ::_exit(127);
   };
+  const auto fail = [&](const std::string& step) { tell(step + ": " + std::strerror(errno)); };
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::setsid() < 0) fail("setsid");
-  // A thread that moves itself alone needs none of the kernel's global locks, whose grace period takes 10 to 20 ms;
-  // version 2 knows only whole processes here.
-  const std::string members = spec.cgroup_v2 ? "/cgroup.procs" : "/tasks";
-  for (const std::string& directory : spec.cgroups) {
-    const int fd = ::open((directory + members).c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || ::write(fd, "0", 1) != 1) fail("cannot join the container's control group");
-    ::close(fd);
+  for (const int file : rights.members) {
+    if (::write(file, "0", 1) != 1) fail("cannot join the container's control group");
+    ::close(file);
   }
   sigset_t none;
   sigemptyset(&none);
@@ -102,13 +99,21 @@ base::Result<T> ReadRecord(const std::string& path) {
   const int null = ::open("/dev/null", O_RDWR);
   if (null < 0 || ::dup2(null, 0) < 0 || ::dup2(null, 1) < 0 || ::dup2(null, 2) < 0) fail("/dev/null");
   ::umask(static_cast<mode_t>(spec.umask));
-  if (spec.switch_user) {
-    if (::setgroups(spec.groups.size(), spec.groups.data()) < 0 || ::setgid(spec.group) < 0 || ::setuid(spec.user) < 0)
-      fail("cannot become the container's user");
+  if (rights.switch_user) {
+    if (spec.processes_max > 0) {
+      const rlimit limit{static_cast<rlim_t>(spec.processes_max), static_cast<rlim_t>(spec.processes_max)};
+      ::setrlimit(RLIMIT_NPROC, &limit);
+    }
+    if (base::Status became = Become(rights.account); !became) tell(became.error().message);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user clears it
   }
-  if (::chdir(spec.work_dir.c_str()) < 0) fail("cannot enter the working directory");
-  if (!spec.debug_log_dir.empty()) WriteDirectoryInfo(spec.debug_log_dir);
+  ::alarm(kSetUpSeconds);  // a file system that does not answer holds up this container alone
+  try {
+    if (base::Status ready = SetUpContainer(spec.setup); !ready) tell(ready.error().message);
+  } catch (const std::exception& e) {
+    tell(e.what());
+  }
+  ::alarm(0);
   ::execve(argv[0], argv, environment);
   fail("cannot run the launch script");
   ::_exit(127);
@@ -117,7 +122,7 @@ base::Result<T> ReadRecord(const std::string& path) {
 /// A running container under its supervisor; see supervisor.h.
 class Supervisor {
  public:
-  explicit Supervisor(SupervisorSpec spec) : spec_(std::move(spec)) {
+  Supervisor(SupervisorSpec spec, const SupervisorRights& rights) : spec_(std::move(spec)), rights_(rights) {
     place_.directories = spec_.cgroups;
     place_.memory_directory = spec_.memory_cgroup;
     place_.is_v2 = spec_.cgroup_v2;
@@ -184,9 +189,11 @@ class Supervisor {
     if (::pipe2(report, O_CLOEXEC) < 0) return FailLaunch("pipe");
     main_ = ::fork();
     if (main_ < 0) return FailLaunch("fork");
-    if (main_ == 0) RunContainer(spec_, argv.data(), environment.data(), report[1]);
+    if (main_ == 0) RunContainer(spec_, rights_, argv.data(), environment.data(), report[1]);
     ::close(report[1]);
-    char text[256];
+    for (const int file : rights_.members) ::close(file);
+    if (rights_.switch_user && !KeepCapabilities("cap_kill")) ::kill(main_, SIGKILL);
+    char text[kReportBytesMax];
     ssize_t n = 0;
     do {
       n = ::read(report[0], text, sizeof text);
@@ -324,6 +331,7 @@ class Supervisor {
   }
 
   SupervisorSpec spec_;
+  const SupervisorRights rights_;
   CgroupPlace place_;
   SupervisorExit exit_;
   int signals_ = -1;
@@ -339,7 +347,7 @@ class Supervisor {
 
 }  // namespace
 
-int RunSupervisor(const std::string& control_dir) {
+int RunSupervisor(const std::string& control_dir, const SupervisorRights& rights) {
   if (::chdir(control_dir.c_str()) < 0) {
     std::fprintf(stderr, "fairlead supervise: cannot enter %s: %s\n", control_dir.c_str(), std::strerror(errno));
     return 2;
@@ -349,7 +357,7 @@ int RunSupervisor(const std::string& control_dir) {
     std::fprintf(stderr, "fairlead supervise: %s\n", spec.error().message.c_str());
     return 2;
   }
-  return Supervisor(std::move(*spec)).Run();
+  return Supervisor(std::move(*spec), rights).Run();
 }
 
 void FailSupervisor(const std::string& control_dir, const std::string& why) {

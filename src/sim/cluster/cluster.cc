@@ -102,6 +102,7 @@ void Cluster::StartAgent(Node& node) {
   settings.core.check_virtual = false;
   settings.core.room_is_all_types = true;
   node.containers = node.host->NewPort(node.machine->loop());
+  node.dirs = std::make_unique<SimDirs>(node.machine->loop(), node.machine->disk());
   node.localizer = std::make_unique<SimLocalizer>(world_, node.machine->loop());
   node.agent = std::make_unique<process::nm::NodeManager>(process::nm::Environment{node.machine->loop(),
                                                                                    node.machine->net(),
@@ -110,7 +111,7 @@ void Cluster::StartAgent(Node& node) {
                                                                                    log_,
                                                                                    *node.containers,
                                                                                    *node.localizer,
-                                                                                   node.dirs,
+                                                                                   *node.dirs,
                                                                                    {}},
                                                           settings);
   const base::Status started = node.agent->Start([this, name = node.name](int code, const std::string& reason) {

@@ -78,7 +78,7 @@ class Cluster {
     std::unique_ptr<ShuffleNode> shuffle;
     std::unique_ptr<ContainerHost> host;
     bool host_up = true;
-    SimDirs dirs;
+    std::unique_ptr<SimDirs> dirs;
     std::unique_ptr<SimLocalizer> localizer;
     std::unique_ptr<process::nm::Containers> containers;
     std::unique_ptr<process::nm::NodeManager> agent;

@@ -220,4 +220,15 @@ void SimLocalizer::Fetch(process::nm::FetchPlan plan, std::function<void(process
   });
 }
 
+void SimDirs::Remove(std::vector<std::string> paths, std::function<void(std::vector<std::string>)> done) {
+  auto errors = std::make_shared<std::vector<std::string>>();
+  loop_.Offload(
+      [&disk = disk_, paths = std::move(paths), errors] {
+        for (const std::string& path : paths) {
+          if (base::Status removed = disk.RemoveTree(path); !removed) errors->push_back(removed.error().message);
+        }
+      },
+      [done = std::move(done), errors] { done(std::move(*errors)); });
+}
+
 }  // namespace fairlead::sim

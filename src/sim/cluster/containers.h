@@ -77,12 +77,17 @@ class SimLocalizer final : public process::nm::Localizer {
 
 class SimDirs final : public process::nm::NodeDirs {
  public:
+  SimDirs(env::Loop& loop, env::Disk& disk) : loop_(loop), disk_(disk) {}
   std::vector<std::string> all_local() const override { return {"/local"}; }
   std::vector<std::string> good_local() const override { return {"/local"}; }
   std::vector<std::string> all_logs() const override { return {"/logs"}; }
   std::vector<std::string> good_logs() const override { return {"/logs"}; }
   std::string PickLocal() override { return "/local"; }
-  base::Status MakeAppDirs(const std::string&, const model::ApplicationId&) override { return {}; }
+  void Remove(std::vector<std::string> paths, std::function<void(std::vector<std::string>)> done) override;
+
+ private:
+  env::Loop& loop_;
+  env::Disk& disk_;
 };
 
 }  // namespace fairlead::sim

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <mutex>
+#include <string>
+
+#include "base/result.h"
+#include "shell/nm/accounts.h"
+#include "shell/nm/beneath.h"
+#include "shell/nm/orders.h"
+
+// `fairlead supervise DIR`: the one process of a node agent that keeps root's rights where containers run as their
+// submitters. It waits, loaded and ready, for orders (orders.h), and does each in a fork of its own: one becomes the
+// supervisor of a container (supervisor.h), one becomes a user and does an errand among that user's files (errand.h).
+// Neither loads a program. It takes the rules about accounts once, before the agent gives up its own rights, and ends
+// when the agent does; supervisors live on.
+
+namespace fairlead::shell {
+
+inline constexpr int kHelperSocketFd = 3;
+
+/// The agent's end; may be used by several threads.
+class Helper {
+ public:
+  /// `binary` understands "supervise DIR"; the directory only tells who looks at processes whose they are.
+  Helper(std::string binary, std::string directory, RunAs policy)
+      : binary_(std::move(binary)), directory_(std::move(directory)), policy_(std::move(policy)) {}
+  ~Helper() { Stop(); }
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+
+  /// Starts the process; orders do it, too, where they must and can: an agent that has given up root's rights cannot.
+  base::Status Start();
+  /// A supervisor on `order.control` that is given copies of both descriptors. One that cannot start leaves its
+  /// launch_error in the directory and closes its channel.
+  base::Status Supervise(Order order, int channel, int lock);
+  /// A stream to a process that acts as the order's account: it takes one errand, answers, and ends; at once when
+  /// the stream is closed.
+  base::Result<Fd> Errand(Order order);
+  const RunAs& policy() const { return policy_; }
+  /// False once the process has gone and cannot be replaced.
+  bool usable();
+
+ private:
+  void Stop();
+  base::Status StartLocked();
+  base::Status Send(const Order& order, const int (&descriptors)[2]);
+
+  const std::string binary_;
+  const std::string directory_;
+  const RunAs policy_;
+  std::mutex mutex_;
+  int socket_ = -1;
+  pid_t pid_ = -1;
+};
+
+/// `fairlead supervise`; returns when the agent has gone.
+int RunHelper();
+
+}  // namespace fairlead::shell

@@ -1,0 +1,82 @@
+#include "shell/nm/privileges.h"
+
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shell/nm/beneath.h"
+
+namespace fairlead::shell {
+
+namespace {
+
+/// A directory of the agent's own; only one that is missing is made, since an existing one may be somebody's.
+base::Status Claim(const std::string& path, mode_t mode, const UnixUser& agent) {
+  if (base::Status safe = CheckRootIsSafe(path, agent.user, agent.group); !safe) return safe;
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) {
+    if (info.st_uid == agent.user) return {};
+    return base::Error{path + " belongs to user id " + std::to_string(info.st_uid) + " instead of " + agent.name +
+                       ", as whom the node agent runs (fairlead.nm.user); give it to that user (chown -R)"};
+  }
+  if (base::Status made = MakeRoot(path, mode); !made) return made;
+  const base::Result<Fd> directory = OpenRoot(path);
+  if (!directory) return directory.error();
+  const base::Result<Fd> open = OpenDirectory(directory->get(), "");
+  if (!open) return open.error();
+  if (::fchown(open->get(), agent.user, agent.group) < 0) return ErrnoOf("chown " + path);
+  return {};
+}
+
+base::Status ClaimAll(NmSettings& settings, const UnixUser& agent) {
+  // A bad disk is the health check's to tell.
+  for (const auto* paths : {&settings.dirs.local, &settings.dirs.logs}) {
+    for (const std::string& path : *paths) {
+      if (base::Status claimed = Claim(path, 0755, agent); !claimed)
+        settings.warnings.push_back(claimed.error().message);
+    }
+  }
+  return Claim(settings.state_directory, 0700, agent);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
+  const bool is_root = ::geteuid() == 0;
+  RunAs& rules = settings.run_as;
+  rules.agent = OwnUnixUser();
+  if (is_root && !settings.agent_user.empty()) {
+    base::Result<UnixUser> found = FindUnixUser(settings.agent_user);
+    if (!found) return found.error();
+    rules.agent = std::move(*found);
+  }
+  settings.dirs.run_as = rules;
+  const bool changes = rules.agent.user != ::geteuid();
+  if (changes) {
+    if (base::Status claimed = ClaimAll(settings, rules.agent); !claimed) return claimed.error();
+    settings.manager.user = rules.agent.name;
+  }
+  if (settings.use_cgroups) {
+    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1]);
+    if (changes) {
+      const base::Status given = settings.containers.cgroups.GiveTo(rules.agent.user, rules.agent.group);
+      if (!given) settings.warnings.push_back(given.error().message);
+    }
+  }
+  // Without switching, containers are the agent's: the helper has the agent's rights, whatever they are.
+  const bool helper_first = rules.switch_user || !changes;
+  auto helper = std::make_unique<Helper>("/proc/self/exe", settings.state_directory + "/containers", rules);
+  if (helper_first) {
+    if (base::Status started = helper->Start(); !started) return started.error();
+  }
+  if (is_root) {
+    if (base::Status became = Become(rules.agent); !became) return became.error();
+    ::prctl(PR_SET_DUMPABLE, 1);  // else /proc/self is closed to it
+  }
+  if (!helper_first) {
+    if (base::Status started = helper->Start(); !started) return started.error();
+  }
+  return helper;
+}
+
+}  // namespace fairlead::shell
