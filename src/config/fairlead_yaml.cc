@@ -228,15 +228,21 @@ class Reader {
       (key == "weight" ? queue.weight : queue.max_am_share) = number;
       return {};
     }
+    if (key == "preemptable") {
+      bool preemptable = true;
+      if (!YAML::convert<bool>::decode(value, preemptable)) return Bad(value, "preemptable is true or false");
+      queue.allow_preemption_from = preemptable;
+      return {};
+    }
     if (key == "max-apps") {
       int32_t number = 0;
       if (!YAML::convert<int32_t>::decode(value, number) || number < 0) return Bad(value, "max-apps is a whole number");
       queue.max_running_apps = number;
       return {};
     }
-    return Bad(item.first,
-               "unknown setting '" + key + "' of a queue" +
-                   DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share", "queues"}));
+    return Bad(item.first, "unknown setting '" + key + "' of a queue" +
+                               DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share",
+                                                "preemptable", "queues"}));
   }
 
   base::Status ReadResources(const std::string& key, const YAML::Node& value, model::QueueConfig& queue) {

@@ -152,6 +152,38 @@ class Kills(Daemons):
         self.assertIn("word_counT", run.stderr, "the altered event is named")
 
 
+class Profile:
+    """The profiles beside the default one, live: a job with its resource manager killed in between, and the journal."""
+
+    def further_keys(self):
+        # Hadoop's queue of the user root is root itself, which holds no applications.
+        return {"fairlead.scheduler.profile": self.profile, "yarn.scheduler.fair.user-as-default-queue": "false"}
+
+    def test_a_job_outlives_the_rm_and_the_journal_replays(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        self.cluster.kill("rm")
+        self.cluster.start_rm()
+        self.assert_right(job)
+        self.cluster.processes["rm"].terminate()
+        self.cluster.processes.pop("rm").wait(timeout=30)
+        run = subprocess.run([peers.BINARY, "replay", "--json", next(self.directory.rglob("rm.journal"))], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
+        self.assertGreater(json.loads(run.stdout)["batches"], 10)
+
+
+class YarnFair(Profile, Daemons):
+    profile = "yarn-fair"
+
+
+class Tdw(Profile, Daemons):
+    profile = "tdw"
+
+
+class SparkStandalone(Profile, Daemons):
+    profile = "spark-standalone"
+
+
 class FullStateDisk(Daemons):
     """The resource manager's state lies on a disk of its own, which fills up."""
 
@@ -221,11 +253,11 @@ class LocalCluster(unittest.TestCase):
         directories = set(pathlib.Path(tempfile.gettempdir()).glob("fairlead-up-*"))
         return groups, mounts, directories
 
-    def up(self):
+    def up(self, *options):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-local-"))
         self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
         ready = self.work / "ready"
-        process = subprocess.Popen([peers.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([peers.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         def is_ready():
             if process.poll() is not None:
                 raise AssertionError(process.communicate()[0].decode())
@@ -246,6 +278,14 @@ class LocalCluster(unittest.TestCase):
         self.assertEqual(process.wait(timeout=30), 0)
         process.stdout.close()
         self.check(before)
+
+    def test_queues_inside_others(self):
+        process = self.up("--profile", "tdw", "--queue", "bi.daily=3", "--queue", "bi.hourly=1", "--queue", "search=2")
+        run = subprocess.run([peers.BINARY, "queues", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        for name in ("root.bi.daily", "root.bi.hourly", "root.search"):
+            self.assertIn(name, run.stdout, run.stderr)
 
     def test_after_kill(self):
         before = self.snapshot()

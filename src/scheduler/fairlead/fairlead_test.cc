@@ -72,95 +72,6 @@ TEST(FairleadTest, EpochStandsInContainerNumbers) {
   EXPECT_EQ(model::ToString(cluster.Last<ev::Granted>()[0].container), "container_e03_1_0001_01_000001");
 }
 
-TEST(FairleadTest, WeightsDivideAFullCluster) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a", 3), Queue("root.b", 1)};
-  TestCluster cluster(config);
-  for (uint32_t i = 0; i < 4; ++i) cluster.Node(i, 10240, 10);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  ev::Allocate a, b;
-  a.app = {0};
-  a.asks = {TestCluster::Want(100, 1024, 1)};
-  b.app = {1};
-  b.asks = a.asks;
-  cluster.Send({a, b});
-  EXPECT_EQ(Count(cluster, 0), 30u);
-  EXPECT_EQ(Count(cluster, 1), 10u);
-  EXPECT_EQ(cluster.Queue("root.a").fair_share, Resources::Of(30720, 30));
-  // A freed container goes to whoever is below its share, not back to where it came from.
-  cluster.Complete(cluster.LiveOf(1)[0].container);
-  EXPECT_EQ(Count(cluster, 1), 10u);
-  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
-}
-
-TEST(FairleadTest, DominantSharesAreEqual) {
-  // Ghodsi et al. 2011, the paper's example: 9 cores, 18 GB; A wants <1 core, 4 GB>, B wants <3 cores, 1 GB>: 3 and 2.
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a"), Queue("root.b")};
-  TestCluster cluster(config);
-  cluster.Node(0, 18, 9);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  ev::Allocate a, b;
-  a.app = {0};
-  a.asks = {TestCluster::Want(10, 4, 1)};
-  b.app = {1};
-  b.asks = {TestCluster::Want(10, 1, 3)};
-  cluster.Send({a, b});
-  EXPECT_EQ(Count(cluster, 0), 3u);
-  EXPECT_EQ(Count(cluster, 1), 2u);
-}
-
-TEST(FairleadTest, BelowMinimumComesFirst) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a", 10), Queue("root.b", 1)};
-  config.queues.queues[1].min_resources = Amount(6, 6);
-  TestCluster cluster(config);
-  cluster.Node(0, 10, 10);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  ev::Allocate a, b;
-  a.app = {0};
-  a.asks = {TestCluster::Want(10, 1, 1)};
-  b.app = {1};
-  b.asks = a.asks;
-  cluster.Send({a, b});
-  EXPECT_EQ(Count(cluster, 1), 6u);
-  EXPECT_EQ(Count(cluster, 0), 4u);
-}
-
-TEST(FairleadTest, MaximumHoldsAndReopens) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a")};
-  config.queues.queues[0].max_resources = model::ConfiguredResources{{{"memory-mb", 3}}, {}, INT64_MAX};
-  TestCluster cluster(config);
-  cluster.Node(0, 10, 10);
-  cluster.App(0, "root.a");
-  cluster.Ask(0, {TestCluster::Want(5, 1, 1)});
-  EXPECT_EQ(Count(cluster, 0), 3u);
-  const auto why = cluster.scheduler().Why({0}, cluster.now_);
-  ASSERT_EQ(why.size(), 1u);
-  EXPECT_EQ(why[0].reason, ev::PendingReason::kQueueMaximum);
-  EXPECT_EQ(why[0].ask.count, 2);
-  cluster.Complete(cluster.LiveOf(0)[0].container);
-  EXPECT_EQ(Count(cluster, 0), 3u);
-  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
-}
-
-TEST(FairleadTest, PercentMaximumFollowsTheCluster) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a")};
-  config.queues.queues[0].max_resources = model::ConfiguredResources{{}, {{"*", 50}}, INT64_MAX};
-  TestCluster cluster(config);
-  cluster.Node(0, 10, 10);
-  cluster.App(0, "root.a");
-  cluster.Ask(0, {TestCluster::Want(20, 1, 1)});
-  EXPECT_EQ(Count(cluster, 0), 5u);
-  cluster.Node(1, 10, 10);
-  EXPECT_EQ(Count(cluster, 0), 10u);
-}
-
 TEST(FairleadTest, NodeThenRackThenAnywhereWithBoundedWaits) {
   FairleadConfig config;
   config.node_locality_wait = base::Duration::Millis(100);
@@ -184,72 +95,6 @@ TEST(FairleadTest, NodeThenRackThenAnywhereWithBoundedWaits) {
   ASSERT_EQ(cluster.Last<ev::Granted>().size(), 2u);
   EXPECT_EQ(cluster.Last<ev::Granted>()[1].locality, Locality::kOffSwitch);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
-}
-
-TEST(FairleadTest, APlaceThatFreesEndsTheWait) {
-  FairleadConfig config;
-  config.node_locality_wait = base::Duration::Seconds(10);
-  TestCluster cluster(config);
-  cluster.Node(0, 1, 1);
-  cluster.Node(1, 4, 4);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  cluster.Ask(1, {TestCluster::Want(1, 1, 1, "n0", true), TestCluster::Want(1, 1, 1, "*")});
-  cluster.Ask(0, {TestCluster::Want(1, 1, 1, "n0"), TestCluster::Want(1, 1, 1)});
-  EXPECT_EQ(Count(cluster, 0), 0u);
-  cluster.Complete(cluster.LiveOf(1)[0].container);
-  ASSERT_EQ(Count(cluster, 0), 1u);
-  EXPECT_EQ(cluster.LiveOf(0)[0].locality, Locality::kNodeLocal);
-}
-
-TEST(FairleadTest, StrictAskStaysAtItsPlace) {
-  TestCluster cluster;
-  cluster.Node(0, 1, 1);
-  cluster.Node(1, 4, 4);
-  cluster.App(0, "root.a");
-  cluster.Ask(0, {TestCluster::Want(3, 1, 1, "n0"), TestCluster::Want(3, 1, 1, "/r", false),
-                  TestCluster::Want(3, 1, 1, "*", false)});
-  EXPECT_EQ(Count(cluster, 0), 1u);
-  cluster.now_ = {3'600'000'000'000};
-  cluster.Send(std::vector<ev::Event>{});
-  EXPECT_EQ(Count(cluster, 0), 1u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kStrictLocality);
-  cluster.Complete(cluster.LiveOf(0)[0].container);
-  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
-}
-
-TEST(FairleadTest, BlacklistAndItsRemoval) {
-  TestCluster cluster;
-  cluster.Node(0, 4, 4);
-  cluster.App(0, "root.a");
-  ev::Allocate call;
-  call.app = {0};
-  call.blacklist_add = {"n0"};
-  call.asks = {TestCluster::Want(1, 1, 1)};
-  cluster.Send(call);
-  EXPECT_EQ(Count(cluster, 0), 0u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kNodesExcluded);
-  ev::Allocate remove;
-  remove.app = {0};
-  remove.blacklist_remove = {"n0"};
-  cluster.Send(remove);
-  EXPECT_EQ(Count(cluster, 0), 1u);
-}
-
-TEST(FairleadTest, LabelsSeparateNodes) {
-  TestCluster cluster;
-  cluster.Node(0, 4, 4);
-  cluster.App(0, "root.a");
-  model::Ask ask = TestCluster::Want(2, 1, 1);
-  ask.label = "gpu";
-  cluster.Ask(0, {ask});
-  EXPECT_EQ(Count(cluster, 0), 0u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kLabel);
-  cluster.Node(1, 4, 4, "/r", {"gpu"});
-  ASSERT_EQ(Count(cluster, 0), 2u);
-  EXPECT_EQ(cluster.LiveOf(0)[0].node.value, 1u);
-  cluster.Ask(0, {TestCluster::Want(8, 1, 1)});
-  EXPECT_EQ(Count(cluster, 0), 6u);  // the labelled node takes no ask without the label
 }
 
 TEST(FairleadTest, LaunchedContainerHoldsItsNodeUntilReported) {
@@ -280,27 +125,6 @@ TEST(FairleadTest, LostNodeEndsItsContainers) {
   ASSERT_EQ(finished.size(), 2u);
   EXPECT_EQ(finished[0].exit_status, -100);
   EXPECT_EQ(cluster.Queue("root").used, Resources::Of(2, 2));
-  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
-}
-
-TEST(FairleadTest, RunningLimitsOfQueueAndUser) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a"), Queue("root.b")};
-  config.queues.queues[0].max_running_apps = 1;
-  config.queues.user_max_apps["bob"] = 1;
-  TestCluster cluster(config);
-  cluster.Node(0, 10, 10);
-  for (uint32_t i = 0; i < 2; ++i) cluster.App(i, "root.a", "alice");
-  for (uint32_t i = 2; i < 4; ++i) cluster.App(i, "root.b", "bob");
-  for (uint32_t i = 0; i < 4; ++i) cluster.Ask(i, {TestCluster::Want(1, 1, 1)});
-  EXPECT_EQ(Count(cluster, 1), 0u);
-  EXPECT_EQ(Count(cluster, 3), 0u);
-  EXPECT_EQ(cluster.scheduler().Why({1}, cluster.now_)[0].reason, ev::PendingReason::kMaxRunningApps);
-  EXPECT_EQ(cluster.scheduler().Why({3}, cluster.now_)[0].reason, ev::PendingReason::kUserLimit);
-  cluster.Send(ev::AppRemoved{{0}});
-  EXPECT_EQ(Count(cluster, 1), 1u);
-  cluster.Send(ev::AppRemoved{{2}});
-  EXPECT_EQ(Count(cluster, 3), 1u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
@@ -383,23 +207,6 @@ TEST(FairleadTest, BadReloadChangesNothing) {
   EXPECT_EQ(cluster.Queue("root.a").weight, 1);  // kept for its application, with default settings
   cluster.Send(ev::AppRemoved{{0}});
   EXPECT_EQ(cluster.Queue("root.a").name, "");
-}
-
-TEST(FairleadTest, PriorityThenOrderOfSubmissionInFifo) {
-  FairleadConfig config;
-  config.queues.queues = {Queue("root.a")};
-  config.queues.queues[0].policy = "fifo";
-  TestCluster cluster(config);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.a");
-  cluster.App(2, "root.a", "u", true, 5);
-  for (uint32_t i = 0; i < 3; ++i) cluster.Ask(i, {TestCluster::Want(2, 1, 1)});
-  cluster.Node(0, 3, 3);
-  EXPECT_EQ(Count(cluster, 2), 2u);
-  EXPECT_EQ(Count(cluster, 0), 1u);
-  cluster.Send(ev::AppPriority{{1}, 9});
-  cluster.Complete(cluster.LiveOf(2)[0].container);
-  EXPECT_EQ(Count(cluster, 1), 1u);
 }
 
 TEST(FairleadTest, MoveTakesUsageAlong) {

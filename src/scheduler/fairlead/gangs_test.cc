@@ -37,14 +37,6 @@ TEST(GangTest, MembersOfDifferentSizesFillTogether) {
   EXPECT_EQ(cluster.LiveOf(0).size(), 4u);
 }
 
-TEST(GangTest, OtherRequestsDoNotWaitForIt) {
-  TestCluster cluster;
-  cluster.Node(0, 4, 4);
-  cluster.App(0, "root.a");
-  cluster.Ask(0, {Member(9, 1, 1, 1), TestCluster::Want(2, 1, 1)});
-  EXPECT_EQ(cluster.LiveOf(0).size(), 2u);
-}
-
 TEST(GangTest, ExpiresAndSaysSo) {
   FairleadConfig config;
   config.gang_expiry = base::Duration::Seconds(30);
@@ -60,22 +52,6 @@ TEST(GangTest, ExpiresAndSaysSo) {
   EXPECT_EQ(cluster.Queue("root.a").demand, model::Resources{});
   cluster.Node(1, 40, 40);
   EXPECT_EQ(cluster.LiveOf(0).size(), 0u);
-}
-
-TEST(GangTest, QueueMaximumHoldsForTheWhole) {
-  FairleadConfig config;
-  model::QueueConfig queue;
-  queue.name = "root.a";
-  queue.max_resources = model::ConfiguredResources{{{"memory-mb", 2}}, {}, INT64_MAX};
-  config.queues.queues = {queue};
-  TestCluster cluster(config);
-  cluster.Node(0, 8, 8);
-  cluster.App(0, "root.a");
-  cluster.Ask(0, {Member(3, 1, 1, 1)});
-  EXPECT_EQ(cluster.LiveOf(0).size(), 0u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kQueueMaximum);
-  cluster.Ask(0, {Member(2, 1, 1, 1)});
-  EXPECT_EQ(cluster.LiveOf(0).size(), 2u);
 }
 
 TEST(GangTest, RandomGangsNeverStartInPart) {

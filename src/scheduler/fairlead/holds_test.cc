@@ -72,26 +72,6 @@ TEST(HoldsTest, LargeRequestIsNotPassedForEver) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
-TEST(HoldsTest, HoldEnds) {
-  FairleadConfig config;
-  config.holds.after = base::Duration::Seconds(1);
-  config.holds.duration = base::Duration::Seconds(5);
-  TestCluster cluster(config);
-  cluster.Node(0, 4, 4);
-  cluster.App(0, "root.small");
-  cluster.App(1, "root.large");
-  cluster.Ask(0, {TestCluster::Want(1000, 1, 1)});
-  cluster.Ask(1, {TestCluster::Want(1, 4, 4)});
-  RunUntil(cluster, 3);
-  cluster.Complete(cluster.LiveOf(0)[0].container);
-  EXPECT_EQ(cluster.LiveOf(0).size(), 3u);  // held
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kReserved);
-  cluster.now_ = {8'000'000'000};
-  cluster.Send(std::vector<ev::Event>{});
-  EXPECT_EQ(cluster.LiveOf(0).size(), 4u);
-  EXPECT_EQ(cluster.Last<ev::Unreserved>().size(), 1u);
-}
-
 TEST(HoldsTest, HoldGoesWithItsRequest) {
   FairleadConfig config;
   config.holds.after = base::Duration::Seconds(1);
@@ -152,35 +132,6 @@ TEST(PreemptionTest, MastersAndQueuesThatMayNotAreSpared) {
     RunUntil(cluster, 200, &notices);
     EXPECT_TRUE(notices.empty());
   }
-}
-
-TEST(PreemptionTest, NothingIsTakenWhenTheRequestStillWouldNotFit) {
-  TestCluster cluster(TwoQueues());
-  for (uint32_t i = 0; i < 4; ++i) cluster.Node(i, 4, 4);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  cluster.Ask(0, {TestCluster::Want(16, 1, 1)});
-  cluster.Ask(1, {TestCluster::Want(1, 5, 1)});
-  std::vector<ev::PreemptionNotice> notices;
-  RunUntil(cluster, 200, &notices);
-  EXPECT_TRUE(notices.empty());
-}
-
-TEST(PreemptionTest, VictimsThatAreNotNeededAnyMoreStay) {
-  TestCluster cluster(TwoQueues());
-  cluster.Node(0, 4, 4);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  cluster.Ask(0, {TestCluster::Want(4, 1, 1)});
-  cluster.Ask(1, {TestCluster::Want(1, 2, 2)});
-  std::vector<ev::PreemptionNotice> notices;
-  std::vector<ev::Finished> finished;
-  RunUntil(cluster, 13, &notices, &finished);
-  EXPECT_EQ(notices.size(), 2u);
-  cluster.Ask(1, {TestCluster::Want(0, 2, 2)});
-  RunUntil(cluster, 200, &notices, &finished);
-  EXPECT_TRUE(finished.empty());
-  EXPECT_EQ(cluster.LiveOf(0).size(), 4u);
 }
 
 TEST(PreemptionTest, EndsOnRandomClusters) {

@@ -71,8 +71,10 @@ void TdwPolicy::Preempt(Core& core, TaskType type) {
   const std::vector<Entry> pools = Pools(core.books(), type);
   int64_t total = 0;
   for (const Entry& pool : pools) total += pool.granted;
-  const std::vector<int64_t> shares = Shares(pools, total);
-  int64_t need = 0;
+  // What ended holds its node until the node says so; then it is there for the same pools, and need not be taken again.
+  const int64_t leaving = all_granted_[At(type)] - total;
+  const std::vector<int64_t> shares = Shares(pools, total + leaving);
+  int64_t need = -leaving;
   for (size_t i = 0; i < pools.size(); ++i) {
     if (pools[i].granted >= pools[i].bounds.low) continue;
     need += std::max<int64_t>(0, std::min(pools[i].waiting, shares[i] - pools[i].granted));

@@ -111,20 +111,6 @@ TEST(TdwTest, WorkedOrder) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
-TEST(TdwTest, MaximaOfGroupAndPool) {
-  TdwCluster cluster(
-      Config({Pool("root.g", 1, 0, 5), Pool("root.g.a", 1, 0, 2), Pool("root.g.b", 1), Pool("root.h", 1)}));
-  cluster.App(0, "root.g.a");
-  cluster.App(1, "root.g.b");
-  cluster.App(2, "root.h");
-  cluster.AskMaps({{0, 9}, {1, 9}, {2, 1}});
-  cluster.Node(0, 100, 20);
-  EXPECT_EQ(cluster.Count(0), 2u);
-  EXPECT_EQ(cluster.Count(1), 3u);
-  EXPECT_EQ(cluster.Count(2), 1u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kQueueMaximum);
-}
-
 TEST(TdwTest, PreferredThenBelowMeanThenAny) {
   TdwCluster cluster(Config({Pool("root.a", 1)}));
   for (uint32_t i = 0; i < 3; ++i) cluster.Node(i, 100, 4);
@@ -141,31 +127,6 @@ TEST(TdwTest, PreferredThenBelowMeanThenAny) {
   cluster.AskMaps({{0, 2}});
   EXPECT_EQ(cluster.Last<ev::Granted>()[0].node.value, 1u);
   EXPECT_EQ(cluster.Last<ev::Granted>()[1].node.value, 2u);
-}
-
-TEST(TdwTest, ExcludedNodesCondemnOnlyTheirRequest) {
-  TdwCluster cluster(Config({Pool("root.a", 1)}));
-  cluster.Node(0, 100, 4);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.a");
-  ev::Allocate call;
-  call.app = {0};
-  call.blacklist_add = {"n0"};
-  call.asks = {TestCluster::Want(2, 1, 1, "*", true, 20)};
-  cluster.Send(call);
-  cluster.AskMaps({{1, 2}});
-  EXPECT_EQ(cluster.Count(0), 0u);
-  EXPECT_EQ(cluster.Count(1), 2u);
-}
-
-TEST(TdwTest, TypesAreScheduledApart) {
-  // The pool's maximum of 2 holds for maps and for reduces each.
-  TdwCluster cluster(Config({Pool("root.a", 1, 0, 2)}));
-  cluster.Node(0, 100, 20);
-  cluster.App(0, "root.a", "u", false);
-  cluster.Ask(0, {TestCluster::Want(1, 1, 1, "*", true, 0)});
-  cluster.Ask(0, {TestCluster::Want(5, 1, 1, "*", true, 20), TestCluster::Want(5, 1, 1, "*", true, 10)});
-  EXPECT_EQ(cluster.Count(0), 5u);
 }
 
 /// Twenty jobs come to a cluster of ten slots; gives how many jobtrackers run.
@@ -190,31 +151,6 @@ TEST(TdwTest, JobtrackersLeaveRoomForTasks) {
   EXPECT_EQ(cluster.Count(jobtrackers), 1u) << "one that ends lets the next one start";
   EXPECT_EQ(cluster.live().size(), 5u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
-}
-
-TEST(TdwTest, WithoutTheMastersShareJobtrackersFillTheCluster) {
-  TdwConfig config = Config({Pool("root.a", 1)});
-  config.base.queues.queues[0].max_am_share = -1;
-  config.base.cluster_master_share = 1000;
-  TdwCluster cluster(config);
-  EXPECT_EQ(StartTwentyJobs(cluster), 10u);
-}
-
-TEST(TdwTest, RoundLimitAndInterval) {
-  TdwConfig config = Config({Pool("root.a", 1)});
-  config.round_limit = 3;
-  config.round_interval = base::Duration::Millis(100);
-  TdwCluster cluster(config);
-  cluster.Node(0, 100, 20);
-  cluster.App(0, "root.a");
-  cluster.now_ = {1'000'000'000};
-  cluster.AskMaps({{0, 5}});
-  EXPECT_EQ(cluster.Count(0), 3u);
-  EXPECT_EQ(cluster.scheduler().NextDeadline(), base::Instant{1'100'000'000});
-  cluster.now_ = {1'100'000'000};
-  cluster.Send(std::vector<ev::Event>{});
-  EXPECT_EQ(cluster.Count(0), 5u);
-  EXPECT_EQ(cluster.scheduler().NextDeadline(), base::Instant::Max());
 }
 
 /// The article's preemption: pool A (w 3, min 30) has 20 and waits for 30; pool B (w 7) has b1 60 (5 more), b2 20 (5
@@ -252,18 +188,6 @@ TEST_P(TdwPreemptionTest, WorkedPreemption) {
 }
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutOverKill, TdwPreemptionTest, ::testing::Bool());
 
-TEST(TdwTest, PreemptionEndsWhenOnlyOldGrantsAreLeft) {
-  TdwCluster cluster(Config({Pool("root.a", 1, 5, 100), Pool("root.b", 1, 0, 100)}));
-  cluster.Node(0, 1000, 10);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  cluster.AskMaps({{1, 10}});
-  cluster.now_ = {1'000'000'000'000};
-  cluster.AskMaps({{0, 10}});
-  EXPECT_TRUE(cluster.Last<ev::Finished>().empty());
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kClusterFull);
-}
-
 TEST(TdwTest, WhySeesRoomFreedSinceTheLastRound) {
   TdwConfig config = Config({Pool("root.a", 1)});
   config.round_interval = base::Duration::Seconds(10);
@@ -278,18 +202,6 @@ TEST(TdwTest, WhySeesRoomFreedSinceTheLastRound) {
   cluster.Complete(cluster.LiveOf(0)[0].container);
   ASSERT_EQ(cluster.Count(0), 0u);
   EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kFairShare);
-}
-
-TEST(TdwTest, NotPreemptablePoolKeepsItsGrants) {
-  TdwConfig config = Config({Pool("root.a", 1, 5, 100), Pool("root.b", 1, 0, 100)});
-  config.base.queues.queues[1].allow_preemption_from = false;
-  TdwCluster cluster(config);
-  cluster.Node(0, 1000, 10);
-  cluster.App(0, "root.a");
-  cluster.App(1, "root.b");
-  cluster.AskMaps({{1, 10}});
-  cluster.AskMaps({{0, 10}});
-  EXPECT_TRUE(cluster.Last<ev::Finished>().empty());
 }
 
 std::vector<model::QueueConfig> RandomPools(base::Rng& rng) {
