@@ -32,7 +32,7 @@ inline OrderKey FairOrder::KeyOf(const Books& books, const Queue& queue, QueueId
   return key;
 }
 
-inline uint64_t FairOrder::OpenClasses(const Queue& queue, QueueId id) const {
+uint64_t FairOrder::OpenClasses(const Queue& queue, QueueId id) const {
   const Branch& branch = branches_[id.value];
   uint64_t classes = branch.order.classes();
   if (queue.leaf && !branch.masters_closed) classes |= branch.starting.classes();
