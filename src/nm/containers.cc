@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <iterator>
+#include <utility>
 
 #include "base/codec.h"
 #include "nm/exit_codes.h"
@@ -46,6 +48,17 @@ std::string BinaryPrefix(int64_t bytes) {
     std::snprintf(text, sizeof text, "%.1f %c", static_cast<double>(bytes) / static_cast<double>(unit), kSigns[power]);
   }
   return text;
+}
+
+/// "signal 11 (SIGSEGV)", of an exit code as shells and supervisors give it; "" for others. Numbers are Linux's.
+std::string SignalOf(int32_t exit_code) {
+  static constexpr const char* kNames[] = {"HUP",  "INT",    "QUIT", "ILL",   "TRAP", "ABRT", "BUS",  "FPE",
+                                           "KILL", "USR1",   "SEGV", "USR2",  "PIPE", "ALRM", "TERM", "STKFLT",
+                                           "CHLD", "CONT",   "STOP", "TSTP",  "TTIN", "TTOU", "URG",  "XCPU",
+                                           "XFSZ", "VTALRM", "PROF", "WINCH", "IO",   "PWR",  "SYS"};
+  const int32_t number = exit_code - 128;
+  if (number < 1 || number > static_cast<int32_t>(std::size(kNames))) return {};
+  return "signal " + std::to_string(number) + " (SIG" + kNames[number - 1] + ")";
 }
 
 int64_t PhysicalLimit(const ContainerSpec& spec) { return spec.resources.memory_mib() << 20; }
@@ -530,18 +543,18 @@ void Nm::On(const ContainerExited& event) {
   Container* container = FindContainer(event.container);
   if (!container || container->record.done) return;
   container->attaching = false;
-  container->pid = 0;
+  const int64_t pid = std::exchange(container->pid, 0);
   if (container->state == ContainerState::kKilling) {
     ExitedAfterKill(*container, event);
   } else if (container->state == ContainerState::kReinitializing && StartAgain(*container, event)) {
     return;
   } else if (container->state == ContainerState::kScheduled || container->state == ContainerState::kRelaunching ||
              container->state == ContainerState::kRunning || container->state == ContainerState::kReinitializing) {
-    ExitedByItself(*container, event);
+    ExitedByItself(*container, event, pid);
   }
 }
 
-void Nm::ExitedByItself(Container& container, const ContainerExited& event) {
+void Nm::ExitedByItself(Container& container, const ContainerExited& event, int64_t pid) {
   ContainerRecord& record = container.record;
   record.exit_status = event.exit_code;
   if (event.cause == EndCause::kExit && event.exit_code == 0) {
@@ -554,7 +567,7 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event) {
   switch (event.cause) {
     case EndCause::kMemoryLimit:
       record.exit_status = kExitExceededPhysicalMemory;
-      detail = OverLimitText(container, false, std::max(event.peak_bytes, PhysicalLimit(record.spec)),
+      detail = OverLimitText(container, pid, false, std::max(event.peak_bytes, PhysicalLimit(record.spec)),
                              container.usage.virtual_bytes);
       AddDiagnostics(container, detail + "The kernel's memory limit of the container ended it.\n");
       AddDiagnostics(container, event.diagnostics + "\n");
@@ -572,6 +585,10 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event) {
     case EndCause::kExit:
       AddExitDiagnostics(container, event);
       if (EndedBySignal(event.exit_code)) AddDiagnostics(container, "Killed by external signal\n");
+      if (const std::string signal = SignalOf(event.exit_code); !signal.empty()) {
+        detail += " (" + signal + ")";
+        AddDiagnostics(container, "Exit code " + std::to_string(event.exit_code) + " stands for " + signal + ".\n");
+      }
       if (RelaunchLater(container, event.exit_code)) return;
       break;
   }
@@ -668,23 +685,30 @@ void Nm::EnforceMemory(Container& container) {
   const auto virtual_limit = static_cast<int64_t>(static_cast<double>(physical_limit) * config_.virtual_ratio);
   if (config_.check_virtual && usage.virtual_bytes > virtual_limit) {
     Kill(container, kExitExceededVirtualMemory,
-         OverLimitText(container, true, usage.physical_bytes, usage.virtual_bytes));
+         OverLimitText(container, container.pid, true, usage.physical_bytes, usage.virtual_bytes));
   } else if (config_.check_physical && !usage.enforced && usage.physical_bytes > physical_limit) {
     Kill(container, kExitExceededPhysicalMemory,
-         OverLimitText(container, false, usage.physical_bytes, usage.virtual_bytes));
+         OverLimitText(container, container.pid, false, usage.physical_bytes, usage.virtual_bytes));
   }
 }
 
-std::string Nm::OverLimitText(const Container& container, bool is_virtual, int64_t physical,
+// ProcfsBasedProcessTree's words. Where the kernel held the limit nothing was ever beyond it, and a container that
+// ended before it was measured has no known virtual size: what is not known is not said.
+std::string Nm::OverLimitText(const Container& container, int64_t pid, bool is_virtual, int64_t physical,
                               int64_t virtual_bytes) const {
   const int64_t physical_limit = PhysicalLimit(container.record.spec);
   const auto virtual_limit = static_cast<int64_t>(static_cast<double>(physical_limit) * config_.virtual_ratio);
   const int64_t over = is_virtual ? virtual_bytes - virtual_limit : physical - physical_limit;
-  return "Container [pid=" + std::to_string(container.pid) + ",containerID=" + ToString(container.record.spec.id) +
-         "] is running " + std::to_string(over) + "B beyond the '" + (is_virtual ? "VIRTUAL" : "PHYSICAL") +
-         "' memory limit. Current usage: " + BinaryPrefix(physical) + "B of " + BinaryPrefix(physical_limit) +
-         "B physical memory used; " + BinaryPrefix(virtual_bytes) + "B of " + BinaryPrefix(virtual_limit) +
-         "B virtual memory used. Killing container.\n";
+  std::string text = "Container [" + (pid > 0 ? "pid=" + std::to_string(pid) + "," : std::string()) +
+                     "containerID=" + ToString(container.record.spec.id) + "] is running " +
+                     (over > 0 ? std::to_string(over) + "B " : "") + "beyond the '" +
+                     (is_virtual ? "VIRTUAL" : "PHYSICAL") +
+                     "' memory limit. Current usage: " + BinaryPrefix(physical) + "B of " +
+                     BinaryPrefix(physical_limit) + "B physical memory used";
+  if (virtual_bytes > 0) {
+    text += "; " + BinaryPrefix(virtual_bytes) + "B of " + BinaryPrefix(virtual_limit) + "B virtual memory used";
+  }
+  return text + ". Killing container.\n";
 }
 
 }  // namespace fairlead::nm

@@ -213,6 +213,11 @@ void Nm::On(const LogsHandled& event) {
   }
 }
 
+bool Nm::IsAwaited(ResourceNumber number) const {
+  const ResourceCache::Entry* entry = cache_.Find(number);
+  return entry && entry->state == ResourceCache::State::kDownloading && !entry->users.empty();
+}
+
 const std::string* Nm::UserOf(const model::ApplicationId& app) const {
   const auto at = apps_.find(app);
   return at == apps_.end() ? nullptr : &at->second.record.user;

@@ -103,6 +103,8 @@ class Nm {
   /// Whether the resource manager has taken this node (container requests wait for it).
   bool ready() const { return link_.registered() || ever_registered_; }
   int64_t rm_identifier() const { return rm_identifier_; }
+  /// Whether a container waits for this resource to be localized.
+  bool IsAwaited(model::nm::ResourceNumber number) const;
   const std::string* UserOf(const model::ApplicationId& app) const;
 
  private:
@@ -191,14 +193,15 @@ class Nm {
   void Kill(Container& container, int32_t exit_status, const std::string& reason);
   void Terminate(Container& container);
   void SendSignal(Container& container, model::nm::SignalCommand command);
-  void ExitedByItself(Container& container, const model::nm::ContainerExited& event);
+  void ExitedByItself(Container& container, const model::nm::ContainerExited& event, int64_t pid);
   void ExitedAfterKill(Container& container, const model::nm::ContainerExited& event);
   bool RelaunchLater(Container& container, int32_t exit_code);
   void Finish(Container& container);
   void Forget(const model::ContainerId& id);
   void KeepToken(const model::ContainerId& id, base::WallTime expires);
   void EnforceMemory(Container& container);
-  std::string OverLimitText(const Container& container, bool is_virtual, int64_t physical, int64_t virtual_bytes) const;
+  std::string OverLimitText(const Container& container, int64_t pid, bool is_virtual, int64_t physical,
+                            int64_t virtual_bytes) const;
   void AddDiagnostics(Container& container, const std::string& text) const;
   void AddExitDiagnostics(Container& container, const model::nm::ContainerExited& event) const;
   void SetState(Container& container, model::nm::ContainerState state, const std::string& detail = {});

@@ -274,6 +274,13 @@ TEST(Nm, KillsFromOutsideAreTold) {
   node.Step({ContainerExited{Id(1), 137, EndCause::kExit, "Container exited with a non-zero exit code 137. ", 0}});
   EXPECT_EQ(node.Report(Id(1)).exit_status, 137);
   EXPECT_THAT(node.Report(Id(1)).diagnostics, HasSubstr("Killed by external signal"));
+  EXPECT_THAT(node.Report(Id(1)).diagnostics, HasSubstr("Exit code 137 stands for signal 9 (SIGKILL)."));
+  node.Run(Id(2));
+  node.Step({ContainerExited{Id(2), 139, EndCause::kExit, "x", 0}});
+  EXPECT_THAT(node.Report(Id(2)).diagnostics, HasSubstr("Exit code 139 stands for signal 11 (SIGSEGV)."));
+  node.Run(Id(3));
+  node.Step({ContainerExited{Id(3), 200, EndCause::kExit, "x", 0}});
+  EXPECT_THAT(node.Report(Id(3)).diagnostics, Not(HasSubstr("stands for")));
 }
 
 TEST(Nm, LocalizesOnceForAllAndLaunches) {
@@ -438,7 +445,11 @@ TEST(Nm, MemoryLimitsByPolling) {
               HasSubstr("1.3 GB of 1 GB physical memory used; 2.0 GB of 2.1 GB virtual"));
   node.Step({ContainerExited{Id(3), 137, EndCause::kMemoryLimit, "", 1024 * mib}});
   EXPECT_EQ(node.Report(Id(3)).exit_status, kExitExceededPhysicalMemory);
-  EXPECT_THAT(node.Report(Id(3)).diagnostics, HasSubstr("1 GB of 1 GB physical memory used"));
+  EXPECT_THAT(
+      node.Report(Id(3)).diagnostics,
+      HasSubstr("] is running beyond the 'PHYSICAL' memory limit. Current usage: 1 GB of 1 GB physical memory"));
+  EXPECT_THAT(node.Report(Id(3)).diagnostics, HasSubstr("[pid="));
+  EXPECT_THAT(node.Report(Id(3)).diagnostics, Not(HasSubstr("pid=0")));
 }
 
 TEST(Nm, FinishedApplicationIsCleanedUpAndForgotten) {

@@ -130,6 +130,15 @@ class Node(unittest.TestCase):
         self.assertEqual([entry.name for entry in self.victim.iterdir()], ["kept"])
         self.assertEqual((self.victim / "kept").stat().st_uid, 0)
 
+    def change(self, app, state):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/apps/{app}/state?user.name=root",
+                                         json.dumps({"state": state}).encode(), {"Content-Type": "application/json"}, method="PUT")
+        urllib.request.urlopen(request, timeout=10).close()
+
+    def errands(self, user):
+        """Processes that do something among a user's files."""
+        return subprocess.run(["pgrep", "-x", "-u", user, "fl-errand"], capture_output=True, text=True, check=False).stdout.split()
+
     def container(self, app):
         return app.replace("application", "container") + "_01_000001"
 
@@ -304,10 +313,20 @@ class Harm(Node):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Drip)
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         for i in range(8):
             self.submit(EVE, resources=[("r", f"http://127.0.0.1:{server.server_port}/f{i}", "PRIVATE", "FILE")])
         self.assert_node_lives()
+        # Who no longer wants it ends it.
+        self.assertIn(len(self.errands(EVE)), range(1, 5), "one user holds more than his share")
+        for seen in self.cluster.apps():
+            if seen["user"] == EVE:
+                self.change(seen["id"], "KILLED")
+        until(lambda: not self.errands(EVE), "the end of the fetches", 20)
+        for i in range(8):
+            self.submit(EVE, resources=[("r", f"http://127.0.0.1:{server.server_port}/again{i}", "PRIVATE", "FILE")])
+        until(lambda: self.errands(EVE), "a fetch")
         # Nor does the agent wait for it.
         started = time.monotonic()
         os.kill(self.nm, signal.SIGTERM)

@@ -293,12 +293,27 @@ void NodeManager::Do(model::nm::Fetch& effect) {
   plan.directory = ResourceDir(local, effect.resource.visibility, effect.user, effect.app, effect.number);
   plan.resource = std::move(effect.resource);
   plan.user = effect.user;
-  env_.localizer.Fetch(std::move(plan), [this, alive = alive_, number = effect.number](const Fetched& fetched) {
+  StartFetch(plan);
+}
+
+void NodeManager::StartFetch(const FetchPlan& plan) {
+  fetches_[plan.number] = plan;
+  env_.localizer.Fetch(plan, [this, alive = alive_, plan](const Fetched& fetched) {
     if (!*alive) return;
+    fetches_.erase(plan.number);
+    // A container that came while it was given up waits for it again.
+    if (fetched.given_up && core_.IsAwaited(plan.number)) return StartFetch(plan);
     if (!fetched.error.empty())
-      env_.log.Warn("resource cannot be localized", {{"resource", std::to_string(number)}, {"why", fetched.error}});
-    Feed(model::nm::ResourceFetched{number, fetched.path, fetched.bytes, fetched.error, fetched.thrown});
+      env_.log.Warn("resource cannot be localized",
+                    {{"resource", std::to_string(plan.number)}, {"why", fetched.error}});
+    Feed(model::nm::ResourceFetched{plan.number, fetched.path, fetched.bytes, fetched.error, fetched.thrown});
   });
+}
+
+void NodeManager::GiveUpFetches() {
+  for (const auto& [number, plan] : fetches_) {
+    if (!core_.IsAwaited(number)) env_.localizer.GiveUp(number);
+  }
 }
 
 void NodeManager::Do(model::nm::RemoveResource& effect) {
@@ -337,6 +352,7 @@ void NodeManager::Do(model::nm::Signal& effect) { env_.containers.Signal(effect.
 void NodeManager::Do(model::nm::Resize& effect) { env_.containers.Resize(effect.container, effect.resources); }
 
 void NodeManager::Do(model::nm::CleanContainer& effect) {
+  GiveUpFetches();
   env_.containers.Forget(effect.container);
   if (!IsPlainName(effect.user)) return;
   std::vector<std::string> trees;

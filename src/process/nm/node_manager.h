@@ -156,6 +156,8 @@ class NodeManager : private ContainerEvents {
   void SaveTokens();
 
   // Files.
+  void StartFetch(const FetchPlan& plan);
+  void GiveUpFetches();
   std::string ExistingWorkDir(const std::string& user, const model::ContainerId& id) const;
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
   void KeepLogs(const model::ApplicationId& app);
@@ -179,6 +181,7 @@ class NodeManager : private ContainerEvents {
   base::Instant timer_at_;
   bool port_remembered_ = false;
   base::WallTime started_;
+  std::map<model::nm::ResourceNumber, FetchPlan> fetches_;          // under way
   std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told
   std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;

@@ -70,6 +70,7 @@ struct Fetched {
   int64_t bytes = 0;
   std::string error;     // as in ResourceFetched
   std::string thrown{};  // as in ResourceFetched
+  bool given_up = false;
   FL_FIELDS(path, bytes, error, thrown)
 };
 class Localizer {
@@ -77,6 +78,8 @@ class Localizer {
   virtual ~Localizer() = default;
   /// Copies, checks and unpacks off the loop; `done` runs on it. Nothing is left in the directory after an error.
   virtual void Fetch(FetchPlan plan, std::function<void(Fetched)> done) = 0;
+  /// Gives up a fetch under way: its `done` hears `given_up`, unless it is just over.
+  virtual void GiveUp(model::nm::ResourceNumber number) = 0;
 };
 
 /// Local and log directories, without those that failed their checks.

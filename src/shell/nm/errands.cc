@@ -109,21 +109,24 @@ void Errands::Loop() {
       }
     }
     running_.resize(kept);
-    // A cancelled one that still waits for its turn.
-    std::vector<Job> dropped;
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto& [lane, jobs] : waiting_) {
-        for (Job& job : jobs) {
-          if (std::find(cancelled.begin(), cancelled.end(), job.number) == cancelled.end()) continue;
-          dropped.push_back(std::move(job));
-          job.number = 0;
-        }
-        std::erase_if(jobs, [](const Job& job) { return job.number == 0; });
-      }
-    }
-    for (Job& job : dropped) job.done(base::Error{"it is no longer wanted", ECANCELED});
+    DropWaiting(cancelled);
   }
+}
+
+// Those that still wait for their turn.
+void Errands::DropWaiting(const std::vector<uint64_t>& cancelled) {
+  std::vector<Done> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [lane, jobs] : waiting_) {
+      std::erase_if(jobs, [&](const Job& job) {
+        if (std::find(cancelled.begin(), cancelled.end(), job.number) == cancelled.end()) return false;
+        dropped.push_back(job.done);
+        return true;
+      });
+    }
+  }
+  for (const Done& done : dropped) done(base::Error{"it is no longer wanted", ECANCELED});
 }
 
 // Lanes take turns, in the order of their names after the one that had the last.

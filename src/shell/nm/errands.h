@@ -65,6 +65,7 @@ class Errands {
   void Loop();
   void Wake();
   void StartSome();
+  void DropWaiting(const std::vector<uint64_t>& cancelled);
   void Start(Job job);
   /// False when it is over.
   bool Turn(Running& running, short events, int64_t now_ms);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -215,20 +216,27 @@ class Fetches final : public process::nm::Localizer {
     const std::string lane = "fetch " + plan.user;
     const std::string expected = plan.directory + "/" + NameOf(url);
     errand.plan = std::move(plan);
-    errands_.RunOn(
-        loop_, lane, std::move(order), std::move(errand),
-        [done = std::move(done), expected, most = options_.limits.bytes_max](const base::Result<std::string>& result) {
-          done(result ? Checked(*result, expected, most) : Failure(result.error()));
-        });
+    const model::nm::ResourceNumber number = errand.plan.number;
+    under_way_[number] =
+        errands_.RunOn(loop_, lane, std::move(order), std::move(errand),
+                       [this, done = std::move(done), expected, number](const base::Result<std::string>& result) {
+                         under_way_.erase(number);
+                         Fetched fetched = result ? Checked(*result, expected) : Failure(result.error());
+                         fetched.given_up = !result && result.error().code == ECANCELED;
+                         done(std::move(fetched));
+                       });
+  }
+  void GiveUp(model::nm::ResourceNumber number) override {
+    if (const auto at = under_way_.find(number); at != under_way_.end()) errands_.Cancel(at->second);
   }
 
  private:
   /// What a process of the user's says is believed only as far as it can only hurt him.
-  static Fetched Checked(const std::string& bytes, const std::string& expected, int64_t bytes_max) {
+  Fetched Checked(const std::string& bytes, const std::string& expected) const {
     base::ByteReader in(bytes);
     Fetched fetched;
     base::Decode(in, fetched);
-    const bool sensible = in.done() && fetched.bytes >= 0 && fetched.bytes <= bytes_max &&
+    const bool sensible = in.done() && fetched.bytes >= 0 && fetched.bytes <= options_.limits.bytes_max &&
                           (!fetched.error.empty() || fetched.path == expected);
     return sensible ? fetched : Failure({"the fetch gave no sensible answer"});
   }
@@ -236,6 +244,7 @@ class Fetches final : public process::nm::Localizer {
   env::Loop& loop_;
   Errands& errands_;
   const LocalizerOptions options_;
+  std::map<model::nm::ResourceNumber, uint64_t> under_way_;  // numbers of their errands
 };
 
 }  // namespace

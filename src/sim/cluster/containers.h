@@ -69,6 +69,7 @@ class SimLocalizer final : public process::nm::Localizer {
  public:
   SimLocalizer(env_sim::World& world, env::Loop& loop) : world_(world), loop_(loop) {}
   void Fetch(process::nm::FetchPlan plan, std::function<void(process::nm::Fetched)> done) override;
+  void GiveUp(model::nm::ResourceNumber) override {}
 
  private:
   env_sim::World& world_;
