@@ -17,15 +17,16 @@ constexpr Key<BooksConfig> kSharedKeys[] = {
     KeyOf<&BooksConfig::user_as_default_queue>("yarn.scheduler.fair.user-as-default-queue",
                                                "an application without a queue goes to its user's"),
     KeyOf<&BooksConfig::cluster_master_share>("fairlead.scheduler.cluster-master-share",
-                                              "thousandths of the cluster that all masters together may use"),
+                                              "thousandths of the cluster that all masters together may use",
+                                              Range{0, 1000}),
     KeyOf<&BooksConfig::keys_per_app>("fairlead.scheduler.keys-per-app",
-                                      "different asks (priority, id, size) of one application at most", 1),
+                                      "different asks (priority, id, size) of one application at most", Range{1}),
     KeyOf<&BooksConfig::sizes_per_app>("fairlead.scheduler.sizes-per-app",
-                                       "different sizes that one application waits for at most", 1),
+                                       "different sizes that one application waits for at most", Range{1}),
     KeyOf<&BooksConfig::gang_expiry>("fairlead.scheduler.gang-expiry-ms",
                                      "a gang that could not start for so long is given up"),
     KeyOf<&BooksConfig::places_per_app>("fairlead.scheduler.places-per-app",
-                                        "hosts and racks that one application names or excludes at most", 1),
+                                        "hosts and racks that one application names or excludes at most", Range{1}),
 };
 
 constexpr Key<FairleadConfig> kKeys[] = {
@@ -43,7 +44,7 @@ constexpr Key<FairleadConfig> kKeys[] = {
                                                          "how long one reservation lasts"),
     KeyOf<&FairleadConfig::holds, &HoldConfig::nodes_per_thousand>(
         "fairlead.scheduler.reservation.nodes-per-thousand",
-        "nodes per thousand that are reserved at the same time; at least one"),
+        "nodes per thousand that are reserved at the same time; at least one", Range{0, 1000}),
     KeyOf<&FairleadConfig::preemption, &PreemptionConfig::enabled>("yarn.scheduler.fair.preemption",
                                                                    "take containers back for queues below their share"),
     KeyOf<&FairleadConfig::preemption, &PreemptionConfig::starvation>(

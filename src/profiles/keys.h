@@ -15,21 +15,27 @@
 
 namespace fairlead::profiles {
 
-inline void ReadValue(const config::HadoopConf& conf, const char* key, int64_t low, int32_t& value) {
-  value = static_cast<int32_t>(conf.Int(key, value, low, INT32_MAX));
+/// What a whole number may be.
+struct Range {
+  int64_t low = 0;
+  int64_t high = INT32_MAX;
+};
+
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range range, int32_t& value) {
+  value = static_cast<int32_t>(conf.Int(key, value, range.low, range.high));
 }
-inline void ReadValue(const config::HadoopConf& conf, const char* key, int64_t low, int64_t& value) {
-  value = conf.Int(key, value, low);
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range range, int64_t& value) {
+  value = conf.Int(key, value, range.low, range.high);
 }
-inline void ReadValue(const config::HadoopConf& conf, const char* key, int64_t /*low*/, bool& value) {
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, bool& value) {
   value = conf.Bool(key, value);
 }
-inline void ReadValue(const config::HadoopConf& conf, const char* key, int64_t low, base::Duration& value) {
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, base::Duration& value) {
   const base::Duration read = conf.Time(key, value);
-  if (read.ns < low) return conf.Refuse(key, "a time cannot be negative; write 0 or more");
+  if (read.ns < 0) return conf.Refuse(key, "a time cannot be negative; write 0 or more");
   value = read;
 }
-inline void ReadValue(const config::HadoopConf& conf, const char* key, int64_t /*low*/, scheduler::NodeOrder& value) {
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, scheduler::NodeOrder& value) {
   const std::string text = conf.String(key);
   if (text == "spread") {
     value = scheduler::NodeOrder::kSpread;
@@ -53,7 +59,7 @@ struct Key {
   const char* meaning;
   void (*read)(const config::HadoopConf&, const Key&, Config&);
   std::string (*text)(const Config&);
-  int64_t low = 0;
+  Range range;
 };
 
 /// The row of a field: KeyOf<&Config::part, &Part::field>("name", "meaning").
@@ -61,17 +67,17 @@ template <auto First, auto... Rest>
 struct FieldPath;
 template <class Config, class Field, Field Config::*First, auto... Rest>
 struct FieldPath<First, Rest...> {
-  static constexpr Key<Config> Make(const char* name, const char* meaning, int64_t low = 0) {
+  static constexpr Key<Config> Make(const char* name, const char* meaning, Range range = {}) {
     return {name, meaning,
             [](const config::HadoopConf& conf, const Key<Config>& key, Config& config) {
-              ReadValue(conf, key.name, key.low, ((config.*First).*....*Rest));
+              ReadValue(conf, key.name, key.range, ((config.*First).*....*Rest));
             },
-            [](const Config& config) { return TextOf(((config.*First).*....*Rest)); }, low};
+            [](const Config& config) { return TextOf(((config.*First).*....*Rest)); }, range};
   }
 };
 template <auto First, auto... Rest>
-constexpr auto KeyOf(const char* name, const char* meaning, int64_t low = 0) {
-  return FieldPath<First, Rest...>::Make(name, meaning, low);
+constexpr auto KeyOf(const char* name, const char* meaning, Range range = {}) {
+  return FieldPath<First, Rest...>::Make(name, meaning, range);
 }
 
 template <class Config>

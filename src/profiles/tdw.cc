@@ -11,7 +11,8 @@ using scheduler::TdwConfig;
 constexpr char kPreset[] = "fairlead.scheduler.tdw.preset";
 
 constexpr Key<TdwConfig> kKeys[] = {
-    KeyOf<&TdwConfig::round_limit>("fairlead.scheduler.tdw.round-limit", "grants of one task type in one round", 1),
+    KeyOf<&TdwConfig::round_limit>("fairlead.scheduler.tdw.round-limit", "grants of one task type in one round",
+                                   Range{1}),
     KeyOf<&TdwConfig::round_interval>("fairlead.scheduler.tdw.round-interval-ms",
                                       "time between two rounds; 0: one at the end of every batch of events"),
     KeyOf<&TdwConfig::reduce_priority>("fairlead.scheduler.tdw.reduce-priority",

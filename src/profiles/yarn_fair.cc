@@ -21,7 +21,7 @@ constexpr Key<YarnFairConfig> kKeys[] = {
         "fairlead.scheduler.yarn-fair.cap-at-largest-node",
         "asks are capped at the largest node, too, as Hadoop does ten seconds after its start"),
     KeyOf<&YarnFairConfig::queue_check_ms>("fairlead.scheduler.yarn-fair.queue-check-ms",
-                                           "time between two looks for empty queues that applications made", 1),
+                                           "time between two looks for empty queues that applications made", Range{1}),
 };
 
 std::string QuirkKey(std::string_view field) {
