@@ -233,7 +233,8 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
 
 /// Profile, its queues, and the scheduler made of both.
 base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, RmSettings& out) {
-  out.profile = settings.conf.String("fairlead.scheduler.profile", "fairlead");
+  const char* key = "fairlead.scheduler.profile";
+  out.profile = settings.conf.String(key, "fairlead");
   const profiles::Profile* profile = profiles::Find(out.profile);
   model::QueueTree queues;
   if (profile != nullptr) {
@@ -242,6 +243,10 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
     queues = std::move(*found);
   }
   base::Result<profiles::Maker> maker = profiles::Read(out.profile, settings.conf, queues);
+  if (profile == nullptr) {
+    settings.conf.Refuse(key, maker.error().message);
+    return base::Error{settings.conf.ErrorText()};
+  }
   if (!maker.ok()) return maker.error();
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);

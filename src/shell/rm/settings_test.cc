@@ -33,6 +33,8 @@ TEST(RmSettingsTest, EveryProfileOfTheRegistryRunsOnAResourceManager) {
 TEST(RmSettingsTest, AnUnknownProfileIsRefusedWithTheKnownOnes) {
   const auto settings = Read("capacity", "{}");
   ASSERT_FALSE(settings.ok());
+  EXPECT_THAT(settings.error().message, testing::HasSubstr("f.yaml:1:"));
+  EXPECT_THAT(settings.error().message, testing::HasSubstr("fairlead.scheduler.profile"));
   EXPECT_THAT(settings.error().message, testing::HasSubstr("write one of fairlead, yarn-fair, tdw"));
 }
 
