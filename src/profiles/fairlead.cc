@@ -70,7 +70,8 @@ std::vector<Setting> Settings() {
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
   const base::Result<BooksConfig> shared = ReadShared(conf, queues);
   if (!shared) return shared.error();
-  FairleadConfig config{*shared};
+  FairleadConfig config;
+  static_cast<BooksConfig&>(config) = *shared;
   ReadKeys<FairleadConfig>(conf, kKeys, config);
   return Maker([config](int64_t epoch) mutable {
     config.epoch = epoch;

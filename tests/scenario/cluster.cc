@@ -59,8 +59,12 @@ void Cluster::AddApp(const NewApp& app) {
   added.priority = app.priority;
   added.unmanaged = app.master.IsZero();
   if (!added.unmanaged) added.master_asks = {{0, -1, "*", true, app.master, 1, ""}};
+  added.token = CallOf(app.name);
   Step({added});
-  if (apps_.at(app.name).refused) return;
+  if (apps_.at(app.name).refused) {
+    apps_.at(app.name).lives = false;
+    return;
+  }
   Step({ev::AttemptAdded{index, 1, false}});
   if (added.unmanaged) return;
   Wish wish;
@@ -74,20 +78,21 @@ void Cluster::RemoveApp(const std::string& name) {
   const model::AppIndex index = apps_.at(name).index;
   Step({ev::AttemptRemoved{index, 1, false}, ev::AppRemoved{index}});
   apps_.at(name).wanted.clear();
+  apps_.at(name).lives = false;
 }
 
 void Cluster::MoveApp(const std::string& name, const std::string& queue) {
-  Step({ev::AppMoved{apps_.at(name).index, ++token_, queue}});
+  Step({ev::AppMoved{apps_.at(name).index, CallOf(name), queue}});
 }
 
 void Cluster::SetPriority(const std::string& name, int32_t priority) {
-  Step({ev::AppPriority{apps_.at(name).index, priority}});
+  Step({ev::AppPriority{apps_.at(name).index, priority, CallOf(name)}});
 }
 
 void Cluster::Ask(const std::string& app, const Wish& wish) {
   ev::Allocate call;
   call.app = apps_.at(app).index;
-  call.token = ++token_;
+  call.token = CallOf(app);
   const auto add = [&](const std::string& name, bool relax) {
     model::Ask ask{wish.priority, -1, name, relax, wish.size, wish.count, wish.label};
     ask.gang = wish.gang;
@@ -101,14 +106,17 @@ void Cluster::Ask(const std::string& app, const Wish& wish) {
   const bool only_racks = wish.hosts.empty();
   for (const std::string& rack : racks) add(rack, !wish.strict || only_racks);
   add("*", !wish.strict);
-  apps_.at(app).wanted[{wish.priority, wish.size.amount}] = wish.count;
+  App& asking = apps_.at(app);
+  const auto before = asking.wanted;
+  asking.wanted[{wish.priority, wish.size.amount}] = wish.count;
   Step({call});
+  if (asking.refused) asking.wanted = before;
 }
 
 void Cluster::Exclude(const std::string& app, const std::string& node, bool exclude) {
   ev::Allocate call;
   call.app = apps_.at(app).index;
-  call.token = ++token_;
+  call.token = CallOf(app);
   (exclude ? call.blacklist_add : call.blacklist_remove) = {node};
   Step({call});
 }
@@ -133,14 +141,26 @@ bool Cluster::Resize(const std::string& app, size_t number, const model::Resourc
     ev::ContainerResized event;
     event.container = one.id;
     event.resources = size;
-    event.token = ++token_;
+    event.token = CallOf(app);
     Step({event});
     return true;
   }
   return false;
 }
 
-void Cluster::Reload(const model::QueueTree& queues) { Step({ev::QueuesReloaded{queues}}); }
+void Cluster::Reload(const model::QueueTree& queues) {
+  ev::QueuesReloaded event;
+  event.tree = queues;
+  event.token = ++token_;
+  Step({event});
+}
+
+/// The token of the application's next call, which is then its last one.
+uint64_t Cluster::CallOf(const std::string& app) {
+  App& caller = apps_.at(app);
+  caller.refused = false;
+  return caller.last_call = ++token_;
+}
 
 void Cluster::Advance(base::Duration time) {
   const base::Instant end = now_ + time;
@@ -245,9 +265,9 @@ void Cluster::Note(const ev::Finished& finished) {
 }
 
 void Cluster::Note(const ev::Effect& effect) {
-  if (const auto* rejected = std::get_if<ev::AppRejected>(&effect)) {
-    apps_.at(AppName(rejected->app)).refused = true;
-    Say(AppName(rejected->app) + " is refused: " + rejected->reason);
+  if (const auto* refusal = std::get_if<ev::CallRefused>(&effect)) {
+    Say("refused: " + model::ToString(refusal->refused));
+    for (auto& [name, app] : apps_) app.refused = app.refused || app.last_call == refusal->token;
   } else if (const auto* reserved = std::get_if<ev::Reserved>(&effect)) {
     nodes_.at(NodeName(reserved->node)).reserved_for = reserved->app;
     Say(NodeName(reserved->node) + " is reserved for " + AppName(reserved->app));

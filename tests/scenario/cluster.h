@@ -74,7 +74,10 @@ class Cluster {
   bool HasNode(const std::string& name) const { return nodes_.contains(name); }
   bool HasApp(const std::string& name) const { return apps_.contains(name); }
   const std::vector<Container>& containers() const { return containers_; }
+  /// Its last call was refused.
   bool refused(const std::string& app) const { return apps_.at(app).refused; }
+  /// It was accepted and has not left.
+  bool lives(const std::string& app) const { return apps_.at(app).lives; }
   int64_t waiting(const std::string& app) const;
   std::set<std::string> reasons(const std::string& app) const;
   /// The application that the node is reserved for, or empty.
@@ -91,10 +94,13 @@ class Cluster {
   };
   struct App {
     model::AppIndex index;
+    bool lives = true;
     bool refused = false;
+    uint64_t last_call = 0;  // its token
     std::map<std::pair<int32_t, std::array<int64_t, model::Resources::kMaxTypes>>, int64_t> wanted;
   };
 
+  uint64_t CallOf(const std::string& app);
   void Step(const std::vector<model::scheduler::Event>& events);
   void Beat(const std::string& name, const std::vector<size_t>& ended);
   void Note(const model::scheduler::Granted& grant, std::vector<model::scheduler::Event>& picked_up);

@@ -55,7 +55,7 @@ base::Status Script::ExpectOfApp(const std::string& name, Words& words) {
     if (words.Take("in")) return ExpectText(words, cluster_->ViewOf(name).queue);
     words.Need("refused");
     if (const base::Status wrong = Wrong(words); !wrong.ok()) return wrong;
-    return cluster_->refused(name) ? base::Status() : Unmet(name + " was accepted");
+    return cluster_->refused(name) ? base::Status() : Unmet("it was not");
   }
   const bool runs = words.Take("runs");
   const bool lost = !runs && words.Take("lost");

@@ -248,6 +248,7 @@ std::string Script::NodeName(Words& words) {
 }
 
 base::Status Script::OfApp(const std::string& name, Words& words) {
+  if (!cluster_->lives(name)) return base::Error{name + " was refused, or has left"};
   if (words.Take("asks")) return Asks(name, words);
   const std::string verb = words.Next("a verb");
   std::function<void()> act;
