@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/exit_status.h"
 #include "model/ids.h"
 #include "model/resources.h"
 
@@ -46,20 +47,6 @@ enum class EndCause : uint8_t { kExit, kMemoryLimit, kAgentAway, kLost };
 std::string_view EnumName(ContainerState state);
 std::string_view EnumName(AppState state);
 std::string_view EnumName(ResourceType type);
-
-/// ContainerExitStatus of Hadoop.
-inline constexpr int32_t kExitInvalid = -1000;
-inline constexpr int32_t kExitAborted = -100;
-inline constexpr int32_t kExitDisksFailed = -101;
-inline constexpr int32_t kExitExceededVirtualMemory = -103;
-inline constexpr int32_t kExitExceededPhysicalMemory = -104;
-inline constexpr int32_t kExitKilledByMaster = -105;
-inline constexpr int32_t kExitKilledByResourceManager = -106;
-inline constexpr int32_t kExitKilledAfterAppCompletion = -107;
-/// ContainerExecutor.ExitCode of Hadoop.
-inline constexpr int32_t kExitForceKilled = 137;
-inline constexpr int32_t kExitTerminated = 143;
-inline constexpr int32_t kExitLost = 154;
 
 /// Comes back in the answer to a call.
 using CallToken = uint64_t;

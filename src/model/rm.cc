@@ -26,8 +26,8 @@ std::string_view EnumName(AttemptState state) {
   return Pick(kNames, state);
 }
 std::string_view EnumName(ContainerState state) {
-  static constexpr std::array<std::string_view, 7> kNames = {"ALLOCATED", "ACQUIRED", "RUNNING", "COMPLETED",
-                                                             "EXPIRED",   "RELEASED", "KILLED"};
+  static constexpr std::array<std::string_view, 6> kNames = {"ALLOCATED", "ACQUIRED", "RUNNING",
+                                                             "COMPLETED", "EXPIRED",  "KILLED"};
   return Pick(kNames, state);
 }
 std::string_view EnumName(NodeState state) {

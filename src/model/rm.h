@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/exit_status.h"
 #include "model/ids.h"
 #include "model/refusal.h"
 #include "model/resources.h"
@@ -51,7 +52,7 @@ enum class AttemptState : uint8_t {
   kKilled,
 };
 /// RMContainerState.
-enum class ContainerState : uint8_t { kAllocated, kAcquired, kRunning, kCompleted, kExpired, kReleased, kKilled };
+enum class ContainerState : uint8_t { kAllocated, kAcquired, kRunning, kCompleted, kExpired, kKilled };
 /// NodeState.
 enum class NodeState : uint8_t {
   kNew,
@@ -79,16 +80,6 @@ std::string_view EnumName(AttemptState state);
 std::string_view EnumName(ContainerState state);
 std::string_view EnumName(NodeState state);
 std::string_view EnumName(FinalStatus status);
-
-/// ContainerExitStatus of Hadoop.
-inline constexpr int32_t kExitInvalid = -1000;
-inline constexpr int32_t kExitAborted = -100;
-inline constexpr int32_t kExitDisksFailed = -101;
-inline constexpr int32_t kExitPreempted = -102;
-inline constexpr int32_t kExitKilledByMaster = -105;
-inline constexpr int32_t kExitKilledByResourceManager = -106;
-inline constexpr int32_t kExitKilledAfterAppCompletion = -107;
-inline constexpr int32_t kExitKilledByScheduler = -108;
 
 /// Comes back in the answer to a call.
 using CallToken = uint64_t;

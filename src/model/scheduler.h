@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/exit_status.h"
 #include "model/ids.h"
 #include "model/queues.h"
 #include "model/refusal.h"
@@ -57,7 +58,7 @@ struct NodeAdded {
   std::vector<std::string> labels;
   FL_FIELDS(node, host, port, rack, capacity, labels)
 };
-/// The node is lost, decommissioned or rebooted: its containers end with exit status -100.
+/// The node is lost, decommissioned or rebooted: its containers end with kExitAborted.
 struct NodeRemoved {
   static constexpr std::string_view kName = "node_removed";
   NodeIndex node;
@@ -112,7 +113,7 @@ struct AttemptAdded {
   bool transfer_containers = false;  // keep_containers_across_application_attempts
   FL_FIELDS(app, attempt, transfer_containers)
 };
-/// Ends the current attempt: asks go; containers end with -100 unless kept for the next attempt.
+/// Ends the current attempt: asks go; containers end with kExitAborted unless kept for the next attempt.
 struct AttemptRemoved {
   static constexpr std::string_view kName = "attempt_removed";
   AppIndex app;
@@ -252,7 +253,7 @@ struct Finished {
   AppIndex app;
   ContainerId container;
   NodeIndex node;
-  int32_t exit_status = 0;  // Hadoop's ContainerExitStatus: 0.., -100 aborted, -102 preempted, ...
+  int32_t exit_status = 0;  // from the container, or of model/exit_status.h
   bool acquired = false;    // the master has heard of it
   std::string diagnostics;
   /// yarn-fair: Hadoop's container state machine does not know this end (a grant released or finished before the master

@@ -198,7 +198,7 @@ void Nm::On(const StopContainers& event) {
           {id, "YarnException", "Container " + ToString(id) + " is not handled by this NodeManager"});
       continue;
     }
-    if (container) Kill(*container, kExitKilledByMaster, "Container killed by the ApplicationMaster.");
+    if (container) Kill(*container, model::kExitKilledByMaster, "Container killed by the ApplicationMaster.");
     answer.succeeded.push_back(id);
   }
   out_->push_back(std::move(answer));
@@ -306,7 +306,7 @@ ContainerReport Nm::Report(const Container& container) const {
 void Nm::Begin(Container& container) {
   App& app = apps_.at(container.record.spec.id.attempt.app);
   if (app.state != AppState::kRunning) {
-    Kill(container, kExitKilledAfterAppCompletion,
+    Kill(container, model::kExitKilledAfterAppCompletion,
          "Container killed on application-finish event: the application is already finishing on this node");
     return;
   }
@@ -378,7 +378,7 @@ void Nm::ResourceFailed(Container& container, const std::string& report, Resourc
   }
   SetState(container, ContainerState::kLocalizationFailed, report);
   AddDiagnostics(container, report + "\n");
-  container.record.exit_status = kExitInvalid;
+  container.record.exit_status = model::kExitInvalid;
   ++counters_.failed;
   Finish(container);
 }
@@ -566,19 +566,19 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event, int6
   std::string detail = "exit code " + std::to_string(event.exit_code);
   switch (event.cause) {
     case EndCause::kMemoryLimit:
-      record.exit_status = kExitExceededPhysicalMemory;
+      record.exit_status = model::kExitExceededPhysicalMemory;
       detail = OverLimitText(container, pid, false, std::max(event.peak_bytes, PhysicalLimit(record.spec)),
                              container.usage.virtual_bytes);
       AddDiagnostics(container, detail + "The kernel's memory limit of the container ended it.\n");
       AddDiagnostics(container, event.diagnostics + "\n");
       break;
     case EndCause::kAgentAway:
-      record.exit_status = kExitAborted;
+      record.exit_status = model::kExitAborted;
       detail = "its node agent stayed away longer than configured";
       AddDiagnostics(container, "Container ended because " + detail + ".\n");
       break;
     case EndCause::kLost:
-      record.exit_status = kExitLost;
+      record.exit_status = model::kExitLost;
       detail = "its exit code is lost";
       AddDiagnostics(container, "Container exited with a lost exit code: its supervisor is gone.\n");
       break;
@@ -684,10 +684,10 @@ void Nm::EnforceMemory(Container& container) {
   const int64_t physical_limit = PhysicalLimit(container.record.spec);
   const auto virtual_limit = static_cast<int64_t>(static_cast<double>(physical_limit) * config_.virtual_ratio);
   if (config_.check_virtual && usage.virtual_bytes > virtual_limit) {
-    Kill(container, kExitExceededVirtualMemory,
+    Kill(container, model::kExitExceededVirtualMemory,
          OverLimitText(container, container.pid, true, usage.physical_bytes, usage.virtual_bytes));
   } else if (config_.check_physical && !usage.enforced && usage.physical_bytes > physical_limit) {
-    Kill(container, kExitExceededPhysicalMemory,
+    Kill(container, model::kExitExceededPhysicalMemory,
          OverLimitText(container, container.pid, false, usage.physical_bytes, usage.virtual_bytes));
   }
 }

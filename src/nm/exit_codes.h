@@ -6,7 +6,7 @@ namespace fairlead::nm {
 
 /// The exit codes that Hadoop takes for an end by signal (ContainerExecutor.ExitCode).
 inline bool EndedBySignal(int32_t exit_code) {
-  return exit_code == model::nm::kExitForceKilled || exit_code == model::nm::kExitTerminated;
+  return exit_code == model::kExitForceKilled || exit_code == model::kExitTerminated;
 }
 
 }  // namespace fairlead::nm

@@ -171,7 +171,8 @@ void Nm::FinishApp(App& app, const std::string& why) {
   SetState(app, AppState::kFinishingContainersWait);
   const std::vector<model::ContainerId> live(app.live.begin(), app.live.end());
   for (const model::ContainerId& id : live) {
-    Kill(containers_.at(id), kExitKilledAfterAppCompletion, "Container killed on application-finish event: " + why);
+    Kill(containers_.at(id), model::kExitKilledAfterAppCompletion,
+         "Container killed on application-finish event: " + why);
   }
   MaybeCleanApp(app);
 }
@@ -342,7 +343,7 @@ void Nm::On(const HeartbeatAnswered& event) {
   }
   for (const model::ContainerId& id : event.cleanup) {
     Container* container = FindContainer(id);
-    if (container) Kill(*container, kExitKilledByResourceManager, "Container Killed by ResourceManager");
+    if (container) Kill(*container, model::kExitKilledByResourceManager, "Container Killed by ResourceManager");
   }
   for (const model::ApplicationId& id : event.finished_apps) {
     const auto app = apps_.find(id);
@@ -391,7 +392,7 @@ void Nm::On(const Shutdown& event) {
     if (!container.record.done) live.push_back(id);
   }
   for (const model::ContainerId& id : live) {
-    Kill(containers_.at(id), kExitKilledByResourceManager, "Container killed on node manager shutdown");
+    Kill(containers_.at(id), model::kExitKilledByResourceManager, "Container killed on node manager shutdown");
   }
   for (auto& [id, app] : apps_) FinishApp(app, "Application killed on shutdown");
 }

@@ -24,7 +24,7 @@ struct ContainerView {
   model::nm::ContainerState state = model::nm::ContainerState::kNew;
   std::string user;
   model::Resources resources;
-  int32_t exit_status = model::nm::kExitInvalid;
+  int32_t exit_status = model::kExitInvalid;
   std::string diagnostics;
   int64_t pid = 0;
   bool is_master = false;

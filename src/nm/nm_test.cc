@@ -246,7 +246,7 @@ TEST(Nm, StopTerminatesThenKills) {
   node.Step({Tick{}});
   EXPECT_EQ(node.Last<Signal>().kind, SignalKind::kKill);
   node.Step({ContainerExited{Id(1), 137, EndCause::kExit, "Container exited with a non-zero exit code 137. ", 0}});
-  EXPECT_EQ(node.Report(Id(1)).exit_status, kExitKilledByMaster);
+  EXPECT_EQ(node.Report(Id(1)).exit_status, model::kExitKilledByMaster);
   EXPECT_THAT(node.Report(Id(1)).diagnostics, HasSubstr("Container killed by the ApplicationMaster.\n"));
   node.Step({StopContainers{9, Attempt(1), {Id(1)}}});
   EXPECT_EQ(node.Last<CallAnswer>().succeeded.size(), 1u) << "stopping an ended container succeeds";
@@ -313,7 +313,7 @@ TEST(Nm, FailedLocalizationEndsItsContainers) {
   spec.local_resources = {File("file:/a", "a"), File("file:/b", "b")};
   node.Start(spec);
   node.Step({ResourceFetched{1, {}, 0, "Resource file:/a changed on src filesystem"}});
-  EXPECT_EQ(node.Report(Id(1)).exit_status, kExitInvalid);
+  EXPECT_EQ(node.Report(Id(1)).exit_status, model::kExitInvalid);
   EXPECT_TRUE(node.Report(Id(1)).complete);
   EXPECT_THAT(node.Report(Id(1)).diagnostics, HasSubstr("changed on src filesystem"));
   node.Step({ResourceFetched{2, "/l/b", 7, {}}});
@@ -438,13 +438,13 @@ TEST(Nm, MemoryLimitsByPolling) {
                     {Id(3), 1300 * mib, 2000 * mib, 0, true}}}});
   EXPECT_EQ(node.Count<Signal>(), 2) << "the third is held by the kernel";
   node.Step({ContainerExited{Id(1), 143, EndCause::kExit, "", 0}, ContainerExited{Id(2), 143, EndCause::kExit, "", 0}});
-  EXPECT_EQ(node.Report(Id(1)).exit_status, kExitExceededPhysicalMemory);
-  EXPECT_EQ(node.Report(Id(2)).exit_status, kExitExceededVirtualMemory);
+  EXPECT_EQ(node.Report(Id(1)).exit_status, model::kExitExceededPhysicalMemory);
+  EXPECT_EQ(node.Report(Id(2)).exit_status, model::kExitExceededVirtualMemory);
   // Spark reads this with the pattern "[0-9.]+ [KMG]B of [0-9.]+ [KMG]B physical memory used".
   EXPECT_THAT(node.Report(Id(1)).diagnostics,
               HasSubstr("1.3 GB of 1 GB physical memory used; 2.0 GB of 2.1 GB virtual"));
   node.Step({ContainerExited{Id(3), 137, EndCause::kMemoryLimit, "", 1024 * mib}});
-  EXPECT_EQ(node.Report(Id(3)).exit_status, kExitExceededPhysicalMemory);
+  EXPECT_EQ(node.Report(Id(3)).exit_status, model::kExitExceededPhysicalMemory);
   EXPECT_THAT(
       node.Report(Id(3)).diagnostics,
       HasSubstr("] is running beyond the 'PHYSICAL' memory limit. Current usage: 1 GB of 1 GB physical memory"));
@@ -469,7 +469,7 @@ TEST(Nm, FinishedApplicationIsCleanedUpAndForgotten) {
   EXPECT_EQ(node.Count<CleanApp>(), 0);
   node.Step({ContainerExited{Id(2), 143, EndCause::kExit, "", 0}});
   EXPECT_EQ(node.Count<CleanApp>(), 1);
-  EXPECT_EQ(node.Report(Id(2)).exit_status, kExitKilledAfterAppCompletion);
+  EXPECT_EQ(node.Report(Id(2)).exit_status, model::kExitKilledAfterAppCompletion);
   node.Step({AppCleaned{{1000, 1}}});
   EXPECT_EQ(node.Last<HandleLogs>().containers.size(), 2u);
   node.Step({LogsHandled{{1000, 1}}});
@@ -601,7 +601,7 @@ TEST(Nm, RecoversFromItsRows) {
   EXPECT_EQ(after.Count<Fetch>(), 0) << "the resource is still there";
   EXPECT_EQ(after.Last<Launch>().spec.id, Id(4));
   EXPECT_EQ(after.Report(Id(1)).state, ContainerState::kRunning);
-  EXPECT_EQ(after.Report(Id(2)).exit_status, kExitKilledByMaster);
+  EXPECT_EQ(after.Report(Id(2)).exit_status, model::kExitKilledByMaster);
   EXPECT_EQ(after.Report(Id(3)).exit_status, 9);
 }
 

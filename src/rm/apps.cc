@@ -16,14 +16,6 @@ using model::rm::AttemptState;
 namespace {
 constexpr char kAppTable[] = "rm/app";
 constexpr char kAttemptTable[] = "rm/attempt";
-
-bool IsActive(AppState state) {
-  return state == AppState::kSubmitted || state == AppState::kAccepted || state == AppState::kRunning;
-}
-bool IsFinalStored(AppState state) {
-  return state == AppState::kFinishing || state == AppState::kFinished || state == AppState::kFailed ||
-         state == AppState::kKilled;
-}
 }  // namespace
 
 void Core::On(const model::rm::NewApplication& event) {
@@ -120,7 +112,7 @@ void Core::On(const model::scheduler::AppAccepted& effect) {
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
   ++apps_submitted_;
-  SetState(app, AppState::kNewSaving, "START");
+  SetState(app, AppEvent::kStart, AppState::kNewSaving);
   Store({RowOf(app)}, {After::kAppNew, app.index, 0, {}});
 }
 
@@ -148,10 +140,9 @@ void Core::Refused(PlacementAsked& asked, uint64_t, const model::Refused& refuse
     if (!MaySubmit(app, app.submission.queue)) return;
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
     ++apps_submitted_;
-    SetState(app, AppState::kSubmitted, "REJECTED: " + ToString(refused));
+    SetState(app, AppEvent::kRejected, AppState::kSubmitted, ToString(refused));
   }
-  if (IsFinalStored(app.state) || app.state == AppState::kFinalSaving) return;
-  SaveFinal(app, AppState::kFailed, AppState::kFailed, RejectionDiagnostics(app, refused));
+  SaveFinal(app, AppEvent::kRejected, AppState::kFailed, RejectionDiagnostics(app, refused));
 }
 
 // What clients of Hadoop wait for; why exactly is in the log.
@@ -174,8 +165,8 @@ void Core::AppSaved(App& app, bool ok, const std::string& error) {
   app.in_store = true;
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
   if (app.state != AppState::kNewSaving) return;  // killed meanwhile
-  SetState(app, AppState::kSubmitted, "APP_NEW_SAVED");
-  SetState(app, AppState::kAccepted, "APP_ACCEPTED");
+  SetState(app, AppEvent::kNewSaved, AppState::kSubmitted);
+  SetState(app, AppEvent::kAccepted, AppState::kAccepted);
   ArmLifetime(app);
   StartAttempt(app, false);
 }
@@ -190,9 +181,8 @@ void Core::ArmLifetime(App& app) {
   timers_.insert({app.deadline, TimerKind::kLifetime, app.index.value, 0});
 }
 
-void Core::SetState(App& app, AppState state, std::string_view why) {
-  Log(ToString(app.submission.id), EnumName(app.state), EnumName(state), std::string(why));
-  app.state = state;
+bool Core::SetState(App& app, AppEvent event, AppState to, std::string_view detail) {
+  return Advance(AppLife(), app.submission.id, app.state, event, to, detail);
 }
 
 void Core::On(const model::rm::KillApp& event) {
@@ -200,7 +190,7 @@ void Core::On(const model::rm::KillApp& event) {
   if (!app || app->state == AppState::kNew) {
     return Refuse(event.call, Refusal::kUnknownApplicationToKill, {ToString(event.app)});
   }
-  if (IsFinalStored(app->state)) {
+  if (EndIsStored(app->state)) {
     Emit(model::rm::KillAnswer{event.call, true});
     return;
   }
@@ -209,20 +199,13 @@ void Core::On(const model::rm::KillApp& event) {
 }
 
 void Core::Kill(App& app, const std::string& diagnostics) {
-  switch (app.state) {
-    case AppState::kNewSaving:
-    case AppState::kSubmitted:
-      SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
-      return;
-    case AppState::kAccepted:
-    case AppState::kRunning:
-      app.state_before_killing = app.state;
-      SetState(app, AppState::kKilling, "KILL");
-      if (Attempt* attempt = app.current()) KillAttempt(app, *attempt, diagnostics);
-      return;
-    default:
-      return;
+  if (AppLife().Leads(app.state, AppEvent::kKill, AppState::kFinalSaving)) {
+    return SaveFinal(app, AppEvent::kKill, AppState::kKilled, diagnostics);  // it has no attempt yet
   }
+  if (!AppLife().Knows(app.state, AppEvent::kKill)) return;
+  app.state_before_killing = app.state;
+  SetState(app, AppEvent::kKill, AppState::kKilling);
+  if (Attempt* attempt = app.current()) KillAttempt(app, *attempt, diagnostics);
 }
 
 void Core::StartAttempt(App& app, bool transfer) {
@@ -240,45 +223,32 @@ void Core::StartAttempt(App& app, bool transfer) {
   }
   attempt.known = true;
   attempt.last_seen = now_;
-  SetState(app, attempt, AttemptState::kSubmitted, "START");
+  SetState(attempt, AttemptEvent::kStart, AttemptState::kSubmitted);
   Tell(model::scheduler::AttemptAdded{app.index, number, transfer});
   ScheduleMaster(app, attempt);
 }
 
 void Core::AttemptRegistered(App& app) {
-  if (app.state == AppState::kAccepted) SetState(app, AppState::kRunning, "ATTEMPT_REGISTERED");
+  if (!AppLife().Knows(app.state, AppEvent::kAttemptRegistered)) return;
+  SetState(app, AppEvent::kAttemptRegistered, AppState::kRunning);
 }
 
-void Core::AttemptUnregistered(App& app) {
-  if (app.state != AppState::kRunning && app.state != AppState::kKilling && app.state != AppState::kAccepted) return;
-  SaveFinal(app, AppState::kFinishing, AppState::kFinished, "");
-}
+void Core::AttemptUnregistered(App& app) { SaveFinal(app, AppEvent::kAttemptUnregistered, AppState::kFinishing, ""); }
 
 void Core::AttemptFinished(App& app, const std::string& diagnostics) {
-  switch (app.state) {
-    case AppState::kFinishing:
-      app.diagnostics += diagnostics;
-      Complete(app, AppState::kFinished);
-      return;
-    case AppState::kFinalSaving:
-      if (app.target == AppState::kFinishing) {
-        app.target = AppState::kFinished;
-        app.pending_diagnostics = diagnostics;
-      }
-      return;
-    case AppState::kAccepted:
-    case AppState::kRunning:
-    case AppState::kKilling:
-      SaveFinal(app, AppState::kFinished, AppState::kFinished, diagnostics);
-      return;
-    default:
-      return;
+  if (app.state == AppState::kFinishing) {
+    app.diagnostics += diagnostics;
+    Complete(app, AppEvent::kAttemptFinished, AppState::kFinished);
+  } else if (app.state == AppState::kFinalSaving && app.target == AppState::kFinishing) {
+    app.target = AppState::kFinished;
+    app.pending_diagnostics = diagnostics;
+  } else {
+    SaveFinal(app, AppEvent::kAttemptFinished, AppState::kFinished, diagnostics);
   }
 }
 
 void Core::AttemptKilled(App& app, const std::string& diagnostics) {
-  if (app.state != AppState::kAccepted && app.state != AppState::kKilling && app.state != AppState::kRunning) return;
-  SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
+  SaveFinal(app, AppEvent::kAttemptKilled, AppState::kKilled, diagnostics);
 }
 
 int32_t Core::FailedAttempts(const App& app) const {
@@ -305,28 +275,28 @@ std::string Core::FailureDiagnostics(const App& app, const std::string& cause, b
 }
 
 void Core::AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers) {
-  if (app.state != AppState::kAccepted && app.state != AppState::kRunning && app.state != AppState::kKilling) return;
+  if (!AppLife().Knows(app.state, AppEvent::kAttemptFailed)) return;
   const int32_t failures = app.max_attempts == 1 ? 1 : FailedAttempts(app);
   if (app.submission.unmanaged || failures >= app.max_attempts) {
-    SaveFinal(app, AppState::kFailed, AppState::kFailed,
+    SaveFinal(app, AppEvent::kAttemptFailed, AppState::kFailed,
               FailureDiagnostics(app, diagnostics, failures >= app.max_attempts));
     return;
   }
   if (app.state == AppState::kKilling) {
-    SaveFinal(app, AppState::kKilled, AppState::kKilled, diagnostics);
+    SaveFinal(app, AppEvent::kAttemptFailed, AppState::kKilled, diagnostics);
     return;
   }
-  if (app.state != AppState::kAccepted) SetState(app, AppState::kAccepted, "ATTEMPT_FAILED");
+  SetState(app, AppEvent::kAttemptFailed, AppState::kAccepted);
   StartAttempt(app, keep_containers);
 }
 
-void Core::SaveFinal(App& app, AppState target, AppState stored, std::string diagnostics) {
+void Core::SaveFinal(App& app, AppEvent event, AppState target, std::string diagnostics) {
+  if (!AppLife().Leads(app.state, event, AppState::kFinalSaving)) return;
   app.state_before_saving = app.state;
   app.target = target;
-  app.stored_state = stored;
   app.pending_diagnostics = std::move(diagnostics);
   app.finished = wall_;
-  SetState(app, AppState::kFinalSaving, EnumName(target));
+  SetState(app, event, AppState::kFinalSaving);
   StoreFinal(app);
 }
 
@@ -359,9 +329,9 @@ void Core::AppFinalSaved(App& app, bool ok) {
   app.pending_diagnostics.clear();
   const AppState target = app.target;
   if (target == AppState::kFinishing) {
-    SetState(app, AppState::kFinishing, "APP_UPDATE_SAVED");
+    SetState(app, AppEvent::kUpdateSaved, AppState::kFinishing);
   } else {
-    Complete(app, target);
+    Complete(app, AppEvent::kUpdateSaved, target);
   }
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kUnregistered)) {
@@ -370,8 +340,8 @@ void Core::AppFinalSaved(App& app, bool ok) {
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
 }
 
-void Core::Complete(App& app, AppState final_state) {
-  SetState(app, final_state, "APP_COMPLETED");
+void Core::Complete(App& app, AppEvent event, AppState final_state) {
+  if (!SetState(app, event, final_state)) return;
   // A large application has been on all nodes, and they have left the cache.
   constexpr size_t kAhead = 4;
   const size_t nodes = app.ran_on.size();
@@ -399,8 +369,8 @@ void Core::Complete(App& app, AppState final_state) {
     attempt.known = false;
     attempt.last_answer.reset();
     // Only when the scheduler threw the application out: its attempt had no end of its own.
-    if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
-      SetState(app, attempt, AttemptState::kFailed, "APP_COMPLETED");
+    if (AttemptLife().Knows(attempt.state, AttemptEvent::kApplicationEnded)) {
+      SetState(attempt, AttemptEvent::kApplicationEnded, AttemptState::kFailed);
     }
   }
   completed_apps_.push_back(app.index);
@@ -446,7 +416,7 @@ model::rm::StoreRow Core::RowOf(const App& app) const {
   record.expires = app.expires;
   record.diagnostics = app.diagnostics;
   if (app.state == AppState::kFinalSaving) {
-    record.final_state = app.stored_state;
+    record.final_state = app.target == AppState::kFinishing ? AppState::kFinished : app.target;
     record.diagnostics += app.pending_diagnostics;
     record.submission.context.clear();
   }

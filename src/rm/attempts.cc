@@ -11,24 +11,19 @@ using model::rm::AttemptState;
 
 namespace {
 constexpr char kAttemptTable[] = "rm/attempt";
-
-bool IsFinal(AttemptState state) {
-  return state == AttemptState::kFinished || state == AttemptState::kFailed || state == AttemptState::kKilled;
-}
 }  // namespace
 
-void Core::SetState(App&, Attempt& attempt, AttemptState state, std::string_view why) {
-  Log(ToString(attempt.id), EnumName(attempt.state), EnumName(state), std::string(why));
-  attempt.state = state;
+bool Core::SetState(Attempt& attempt, AttemptEvent event, AttemptState to) {
+  return Advance(AttemptLife(), attempt.id, attempt.state, event, to);
 }
 
 void Core::ScheduleMaster(App& app, Attempt& attempt) {
   if (app.submission.unmanaged) {
-    SetState(app, attempt, AttemptState::kLaunchedUnmanagedSaving, "ATTEMPT_ADDED");
+    SetState(attempt, AttemptEvent::kAdded, AttemptState::kLaunchedUnmanagedSaving);
     Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
     return;
   }
-  SetState(app, attempt, AttemptState::kScheduled, "ATTEMPT_ADDED");
+  SetState(attempt, AttemptEvent::kAdded, AttemptState::kScheduled);
   model::scheduler::Allocate allocate;
   allocate.app = app.index;
   allocate.token = model::scheduler::MasterToken(app.index);
@@ -42,16 +37,16 @@ void Core::Refused(MasterAsked& asked, uint64_t, const model::Refused& refused) 
   const auto attempt = app.attempts.find(asked.attempt);
   if (attempt == app.attempts.end()) return;
   FailAttemptNow(app, attempt->second, "The scheduler refuses the ask for the master's container: " + ToString(refused),
-                 model::rm::kExitInvalid);
+                 model::kExitInvalid);
 }
 
 void Core::MasterGranted(App& app, Attempt& attempt, const model::ContainerId& id) {
   Container& container = *app.containers.Find(id);
   container.is_master = true;
-  container.state = model::rm::ContainerState::kAcquired;
+  SetState(container, ContainerEvent::kAcquired, model::rm::ContainerState::kAcquired);
   attempt.master = InfoOf(container);
   Tell(model::scheduler::Acquired{app.index, {id}});
-  SetState(app, attempt, AttemptState::kAllocatedSaving, "CONTAINER_ALLOCATED");
+  SetState(attempt, AttemptEvent::kContainerAllocated, AttemptState::kAllocatedSaving);
   Store({RowOf(app, attempt)}, {After::kAttemptNew, app.index, attempt.id.attempt, {}});
 }
 
@@ -62,11 +57,8 @@ void Core::AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string&)
     timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, attempt.id.attempt});
     return;
   }
-  if (!managed) {
-    MarkLaunched(app, attempt);
-    return;
-  }
-  SetState(app, attempt, AttemptState::kAllocated, "ATTEMPT_NEW_SAVED");
+  if (!managed) return MarkLaunched(app, attempt, AttemptEvent::kNewSaved);
+  SetState(attempt, AttemptEvent::kNewSaved, AttemptState::kAllocated);
   Emit(model::rm::LaunchMaster{attempt.id, app.index, attempt.master});
 }
 
@@ -75,14 +67,14 @@ void Core::On(const model::rm::MasterLaunched& event) {
   Attempt* attempt = MutableAttempt(event.attempt, &app);
   if (!attempt || attempt->state != AttemptState::kAllocated) return;
   if (event.error.empty()) {
-    MarkLaunched(*app, *attempt);
+    MarkLaunched(*app, *attempt, AttemptEvent::kLaunched);
   } else {
-    FailAttemptNow(*app, *attempt, event.error, model::rm::kExitInvalid);
+    FailAttemptNow(*app, *attempt, event.error, model::kExitInvalid);
   }
 }
 
-void Core::MarkLaunched(App& app, Attempt& attempt) {
-  SetState(app, attempt, AttemptState::kLaunched, "LAUNCHED");
+void Core::MarkLaunched(App& app, Attempt& attempt, AttemptEvent event) {
+  SetState(attempt, event, AttemptState::kLaunched);
   attempt.last_seen = now_;
   timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt});
   if (app.launched.ms == 0) {
@@ -98,27 +90,20 @@ void Core::On(const model::rm::FailAttempt& event) {
   if (it == app->attempts.end()) {
     return Refuse(event.call, model::Refusal::kUnknownAttempt, {ToString(event.attempt)});
   }
-  if (!IsCompleted(*app) && !IsFinal(it->second.state)) {
-    FailAttemptNow(*app, it->second, "Attempt failed by user.", model::rm::kExitInvalid);
+  if (!IsCompleted(*app) && !IsOver(it->second.state)) {
+    FailAttemptNow(*app, it->second, "Attempt failed by user.", model::kExitInvalid);
   }
   Emit(model::rm::CallDone{event.call});
 }
 
 void Core::FailAttemptNow(App& app, Attempt& attempt, std::string diagnostics, int32_t exit_status) {
-  if (IsFinal(attempt.state) || attempt.state == AttemptState::kFinalSaving ||
-      attempt.state == AttemptState::kFinishing) {
-    return;
-  }
-  SaveFinal(app, attempt, AttemptState::kFailed, std::move(diagnostics), exit_status);
+  SaveFinal(app, attempt, AttemptEvent::kFail, AttemptState::kFailed, std::move(diagnostics), exit_status);
 }
 
 void Core::KillAttempt(App& app, Attempt& attempt, const std::string& diagnostics) {
-  if (IsFinal(attempt.state) || attempt.state == AttemptState::kFinalSaving ||
-      attempt.state == AttemptState::kFinishing) {
-    return;
-  }
+  if (!AttemptLife().Knows(attempt.state, AttemptEvent::kKill)) return;
   attempt.kill_diagnostics = diagnostics;
-  SaveFinal(app, attempt, AttemptState::kKilled, "", model::rm::kExitInvalid);
+  SaveFinal(app, attempt, AttemptEvent::kKill, AttemptState::kKilled, "", model::kExitInvalid);
 }
 
 std::string Core::CrashDiagnostics(const Attempt& attempt, const model::rm::ContainerEnd& end) const {
@@ -134,14 +119,16 @@ void Core::MasterContainerEnded(App& app, Attempt& attempt, const model::rm::Con
       attempt.master_gone = true;
       return;
     case AttemptState::kFinishing:
-      EndAttempt(app, attempt, AttemptState::kFinished);
+      EndAttempt(app, attempt, AttemptEvent::kContainerFinished, AttemptState::kFinished);
       return;
     default:
       FailAttemptNow(app, attempt, CrashDiagnostics(attempt, end), end.exit_status);
   }
 }
 
-void Core::SaveFinal(App& app, Attempt& attempt, AttemptState target, std::string diagnostics, int32_t exit_status) {
+void Core::SaveFinal(App& app, Attempt& attempt, AttemptEvent event, AttemptState target, std::string diagnostics,
+                     int32_t exit_status) {
+  if (!AttemptLife().Leads(attempt.state, event, AttemptState::kFinalSaving)) return;
   attempt.state_before_saving = attempt.state;
   attempt.target = target;
   if (static_cast<int64_t>(diagnostics.size()) > config_.diagnostics_limit) {
@@ -152,7 +139,7 @@ void Core::SaveFinal(App& app, Attempt& attempt, AttemptState target, std::strin
   attempt.finished = wall_;
   attempt.original_url = config_.web_base + "/cluster/app/" + ToString(attempt.id.app);
   if (target == AttemptState::kFailed || target == AttemptState::kKilled) attempt.proxied_url = attempt.original_url;
-  SetState(app, attempt, AttemptState::kFinalSaving, EnumName(target));
+  SetState(attempt, event, AttemptState::kFinalSaving);
   StoreFinal(app, attempt);
 }
 
@@ -178,12 +165,13 @@ void Core::AttemptFinalSaved(App& app, Attempt& attempt, bool ok) {
   }
   attempt.pending_diagnostics.clear();
   if (attempt.target == AttemptState::kFinishing && !attempt.master_gone) {
-    SetState(app, attempt, AttemptState::kFinishing, "ATTEMPT_UPDATE_SAVED");
+    SetState(attempt, AttemptEvent::kUpdateSaved, AttemptState::kFinishing);
     attempt.last_seen = now_;
     timers_.insert({now_ + config_.master_expiry, TimerKind::kFinishing, app.index.value, attempt.id.attempt});
     return;
   }
-  EndAttempt(app, attempt, attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target);
+  EndAttempt(app, attempt, AttemptEvent::kUpdateSaved,
+             attempt.target == AttemptState::kFinishing ? AttemptState::kFinished : attempt.target);
 }
 
 void Core::AckToldContainers(Attempt& attempt) {
@@ -191,8 +179,8 @@ void Core::AckToldContainers(Attempt& attempt) {
   attempt.told.clear();
 }
 
-void Core::EndAttempt(App& app, Attempt& attempt, AttemptState final_state) {
-  SetState(app, attempt, final_state, "ATTEMPT_ENDED");
+void Core::EndAttempt(App& app, Attempt& attempt, AttemptEvent event, AttemptState final_state) {
+  if (!SetState(attempt, event, final_state)) return;
   attempt.known = false;
   attempt.last_answer.reset();
   attempt.granted.clear();
@@ -228,10 +216,10 @@ bool Core::CountsAsFailure(const App& app, const Attempt& attempt) const {
   const int64_t interval = app.submission.failures_validity_ms;
   if (interval > 0 && attempt.finished.ms > 0 && attempt.finished.ms < wall_.ms - interval) return false;
   switch (attempt.exit_status) {
-    case model::rm::kExitPreempted:
-    case model::rm::kExitAborted:
-    case model::rm::kExitDisksFailed:
-    case model::rm::kExitKilledByResourceManager:
+    case model::kExitPreempted:
+    case model::kExitAborted:
+    case model::kExitDisksFailed:
+    case model::kExitKilledByResourceManager:
       return false;
     default:
       return true;

@@ -25,7 +25,7 @@ struct Container : InWaitingGrants {
   bool reported_complete = false;  // its node has reported the end
   model::NodeIndex node;
   model::NodeIndex remembered_by;  // of the reported end, as UntoldEnd has it
-  int32_t exit_status = model::rm::kExitInvalid;
+  int32_t exit_status = model::kExitInvalid;
   base::Instant expires;  // while it waits for its launch
   base::WallTime created;
   base::WallTime launched_at;

@@ -9,6 +9,14 @@ namespace fairlead::rm {
 using model::rm::AttemptState;
 using model::rm::ContainerState;
 
+void Core::SetState(Container& container, ContainerEvent event, ContainerState to) {
+  if (ContainerLife().Leads(container.state, event, to)) {
+    container.state = to;
+  } else {
+    RefuseTransition(container.id, container.state, event, to);
+  }
+}
+
 void Core::On(const model::scheduler::Granted& effect) {
   App& app = At(effect.app);
   const auto found = app.attempts.find(effect.container.attempt.attempt);
@@ -51,10 +59,10 @@ model::rm::ContainerInfo Core::InfoOf(const Container& container) const {
 std::string Core::EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const {
   if (!container.diagnostics.empty()) return container.diagnostics;
   if (!effect.diagnostics.empty()) return effect.diagnostics;
-  if (effect.exit_status == model::rm::kExitPreempted) return "Container preempted by scheduler";
+  if (effect.exit_status == model::kExitPreempted) return "Container preempted by scheduler";
   const Node* node = NodeAt(container.node);
   if (node && !node->in_scheduler) return "Container released on a *lost* node";
-  if (effect.exit_status == model::rm::kExitAborted) return "Container of a completed application";
+  if (effect.exit_status == model::kExitAborted) return "Container of a completed application";
   return "";
 }
 
@@ -84,9 +92,9 @@ void Core::On(const model::scheduler::Finished& effect) {
   }
   const auto attempt = app.attempts.find(end.id.attempt.attempt);
   if (attempt != app.attempts.end()) {
-    if (end.exit_status == model::rm::kExitPreempted) {
+    if (end.exit_status == model::kExitPreempted) {
       ++attempt->second.containers_preempted;
-      container.state = ContainerState::kKilled;
+      SetState(container, ContainerEvent::kPreempted, ContainerState::kKilled);
     }
     Account(attempt->second, container);
     attempt->second.preempt_strict.erase(end.id);

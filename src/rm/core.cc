@@ -36,6 +36,7 @@ void Core::StepOuter(base::Instant now, base::WallTime wall, std::span<const mod
   wall_ = wall;
   const SinkScope scope(sink_, &sink);
   apps_.Clear();
+  nodes_.Clear();
   FireTimers();
   for (const model::rm::OuterEvent& event : events) Handle(event);
 }
@@ -168,9 +169,9 @@ void Core::ExpireGrants() {
   while (!waiting_grants_.empty() && waiting_grants_.front().expires <= now_) {
     Container& container = waiting_grants_.front();
     container.StopWaiting();
-    container.state = model::rm::ContainerState::kExpired;
+    SetState(container, ContainerEvent::kExpire, model::rm::ContainerState::kExpired);
     container.diagnostics = "Container expired since it was unused";
-    Tell(model::scheduler::ContainerEnded{container.id, model::rm::kExitAborted});
+    Tell(model::scheduler::ContainerEnded{container.id, model::kExitAborted});
   }
 }
 
@@ -187,11 +188,12 @@ void Core::Fire(const Timer& timer) {
         return;
       }
       if (timer.kind == TimerKind::kFinishing) {
-        if (attempt.state == AttemptState::kFinishing) EndAttempt(app, attempt, AttemptState::kFinished);
+        if (attempt.state != AttemptState::kFinishing) return;
+        EndAttempt(app, attempt, AttemptEvent::kExpire, AttemptState::kFinished);
       } else if (attempt.state == AttemptState::kLaunched || attempt.state == AttemptState::kRunning) {
         attempt.progress = 1;
         FailAttemptNow(app, attempt, "ApplicationMaster for attempt " + ToString(attempt.id) + " timed out",
-                       model::rm::kExitInvalid);
+                       model::kExitInvalid);
       }
       return;
     }
@@ -202,7 +204,7 @@ void Core::Fire(const Timer& timer) {
         timers_.insert({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0});
         return;
       }
-      RemoveNode(node, model::rm::NodeState::kLost, "no heartbeat");
+      RemoveNode(node, NodeEvent::kExpire, model::rm::NodeState::kLost);
       return;
     }
     case TimerKind::kLifetime: {
@@ -215,7 +217,7 @@ void Core::Fire(const Timer& timer) {
     case TimerKind::kDecommission: {
       Node& node = nodes_[{timer.index}];
       if (node.state == model::rm::NodeState::kDecommissioning && node.decommission_deadline <= now_) {
-        RemoveNode(node, model::rm::NodeState::kDecommissioned, "graceful decommission timed out");
+        RemoveNode(node, NodeEvent::kDecommission, model::rm::NodeState::kDecommissioned, "it timed out");
       }
       return;
     }
@@ -290,30 +292,17 @@ const Container* Core::FindContainer(const model::ContainerId& id) const {
 const Node* Core::NodeAt(model::NodeIndex index) const { return nodes_.Find(index); }
 
 const Node* Core::FindNode(const model::rm::NodeAddress& address) const {
-  if (const Node* active = nodes_.Active(address)) return active;
-  const auto it = gone_nodes_.find(address);
-  return it == gone_nodes_.end() ? nullptr : &nodes_[it->second];
+  const Node* active = nodes_.Active(address);
+  return active ? active : nodes_.Gone(address);
 }
 
 model::Resources Core::MaximumAllocation(base::Instant now) const {
   if (nodes_.active() == 0 || now < started_at_ + config_.configured_maximum_for) return config_.maximum;
   model::Resources maximum;
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-    maximum[type] = std::min(largest_node_[type], config_.maximum[type]);
+    maximum[type] = std::min(nodes_.largest()[type], config_.maximum[type]);
   }
   return maximum;
-}
-
-// Kept beside the nodes, so that an allocate call does not look at all of them.
-void Core::FindLargestNode() {
-  largest_node_ = {};
-  nodes_.ForEachActive([this](const Node& node) { TakeLarger(node.capacity); });
-}
-
-void Core::TakeLarger(const model::Resources& capacity) {
-  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-    largest_node_[type] = std::max(largest_node_[type], capacity[type]);
-  }
 }
 
 bool Core::AttemptIsKnown(const model::ApplicationAttemptId& id) const {
@@ -330,20 +319,6 @@ AppState Core::VisibleState(const App& app) {
 
 AttemptState Core::VisibleState(const Attempt& attempt) {
   return attempt.state == AttemptState::kFinalSaving ? attempt.state_before_saving : attempt.state;
-}
-
-bool Core::IsCompleted(const App& app) {
-  switch (app.state) {
-    case AppState::kFinished:
-    case AppState::kFinishing:
-    case AppState::kFailed:
-    case AppState::kKilled:
-    case AppState::kFinalSaving:
-    case AppState::kKilling:
-      return true;
-    default:
-      return false;
-  }
 }
 
 model::rm::FinalStatus Core::VisibleFinalStatus(const App& app) {
@@ -382,8 +357,7 @@ std::string AppError(const App& app) {
   bool foreign = false;
   app.containers.ForEach([&](const Container& one) { foreign |= one.id.attempt.app != app.submission.id; });
   if (foreign) return "container of another application in " + name;
-  const bool final =
-      app.state == AppState::kFinished || app.state == AppState::kFailed || app.state == AppState::kKilled;
+  const bool final = IsOver(app.state);
   if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
   for (const auto& [number, attempt] : app.attempts) {
     if (attempt.known && final) return "ended application has a known attempt: " + name;
@@ -409,7 +383,7 @@ std::string Core::CheckInvariants() const {
   });
   if (!wrong.empty()) return wrong;
   nodes_.ForEachActive([&](const Node& node) {
-    if (gone_nodes_.contains(node.address)) wrong = "node is active and gone: " + ToString(node.address);
+    if (nodes_.Gone(node.address)) wrong = "node is active and gone: " + ToString(node.address);
     const bool wanted =
         node.state == model::rm::NodeState::kRunning || node.state == model::rm::NodeState::kDecommissioning;
     if (node.in_scheduler != wanted) wrong = "the scheduler disagrees about node " + ToString(node.address);

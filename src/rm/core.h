@@ -15,6 +15,7 @@
 #include "model/rm.h"
 #include "model/scheduler.h"
 #include "rm/app_table.h"
+#include "rm/life_cycles.h"
 #include "rm/node_table.h"
 #include "rm/state.h"
 
@@ -82,7 +83,7 @@ class Core {
   template <class V>
   void ForEachNode(V&& visit) const {
     for (const model::NodeIndex index : ActiveByName()) visit(nodes_[index]);
-    for (const auto& [address, index] : gone_nodes_) visit(nodes_[index]);
+    nodes_.ForEachGone(visit);
   }
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const;
@@ -91,7 +92,7 @@ class Core {
   /// YarnApplicationState as clients see it: FINAL_SAVING and KILLING show the state before.
   static model::rm::AppState VisibleState(const App& app);
   static model::rm::AttemptState VisibleState(const Attempt& attempt);
-  static bool IsCompleted(const App& app);
+  static bool IsCompleted(const App& app) { return IsEnding(app.state); }
   static model::rm::FinalStatus VisibleFinalStatus(const App& app);
   static const std::string& VisibleDiagnostics(const App& app);
   /// Its own diagnostics, or while there are none how far its master has come.
@@ -133,6 +134,26 @@ class Core {
     Refuse(call, {why, std::move(names), {}, std::move(numbers)});
   }
   void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
+  /// The event means nothing in that state: all stays as it is.
+  template <class Id, class State, class Event>
+  void RefuseTransition(const Id& id, State state, Event event, State to) {
+    std::string why("refused ");
+    why.append(EnumName(event)).append(" to ").append(EnumName(to));
+    Log(ToString(id), EnumName(state), EnumName(state), std::move(why));
+  }
+  /// One step of a life cycle; false: its table does not have it.
+  template <class Life, class Id, class State, class Event>
+  bool Advance(const Life& life, const Id& id, State& state, Event event, State to, std::string_view detail = "") {
+    if (!life.Leads(state, event, to)) {
+      RefuseTransition(id, state, event, to);
+      return false;
+    }
+    std::string why(EnumName(event));
+    if (!detail.empty()) why.append(": ").append(detail);
+    Log(ToString(id), EnumName(state), EnumName(to), std::move(why));
+    state = to;
+    return true;
+  }
   void Store(std::vector<model::rm::StoreRow> rows, Continuation continuation);
   void On(const model::rm::Persisted& event);
   void On(const model::rm::Tick&) {}
@@ -180,7 +201,7 @@ class Core {
   bool MaySubmit(App& app, const std::string& queue);
   void AppSaved(App& app, bool ok, const std::string& error);
   void AppFinalSaved(App& app, bool ok);
-  void SetState(App& app, model::rm::AppState state, std::string_view why);
+  bool SetState(App& app, AppEvent event, model::rm::AppState to, std::string_view detail = "");
   void Kill(App& app, const std::string& diagnostics);
   void StartAttempt(App& app, bool transfer);
   void AttemptRegistered(App& app);
@@ -188,9 +209,10 @@ class Core {
   void AttemptFinished(App& app, const std::string& diagnostics);
   void AttemptKilled(App& app, const std::string& diagnostics);
   void AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers);
-  void SaveFinal(App& app, model::rm::AppState target, model::rm::AppState stored, std::string diagnostics);
+  /// Stores its end, unless the event does not end it in its state.
+  void SaveFinal(App& app, AppEvent event, model::rm::AppState target, std::string diagnostics);
   void StoreFinal(App& app);
-  void Complete(App& app, model::rm::AppState final_state);
+  void Complete(App& app, AppEvent event, model::rm::AppState final_state);
   void Evict();
   void Forget(App& app);
   void ArmLifetime(App& app);
@@ -202,20 +224,20 @@ class Core {
   // attempts.cc
   void On(const model::rm::FailAttempt& event);
   void On(const model::rm::MasterLaunched& event);
-  void SetState(App& app, Attempt& attempt, model::rm::AttemptState state, std::string_view why);
+  bool SetState(Attempt& attempt, AttemptEvent event, model::rm::AttemptState to);
   void ScheduleMaster(App& app, Attempt& attempt);
   void Refused(MasterAsked& asked, uint64_t token, const model::Refused& refused);
   void MasterGranted(App& app, Attempt& attempt, const model::ContainerId& container);
   void AttemptSaved(App& app, Attempt& attempt, bool ok, const std::string& error);
   void AttemptFinalSaved(App& app, Attempt& attempt, bool ok);
-  void MarkLaunched(App& app, Attempt& attempt);
+  void MarkLaunched(App& app, Attempt& attempt, AttemptEvent event);
   void FailAttemptNow(App& app, Attempt& attempt, std::string diagnostics, int32_t exit_status);
   void KillAttempt(App& app, Attempt& attempt, const std::string& diagnostics);
   void MasterContainerEnded(App& app, Attempt& attempt, const model::rm::ContainerEnd& end);
-  void SaveFinal(App& app, Attempt& attempt, model::rm::AttemptState target, std::string diagnostics,
-                 int32_t exit_status);
+  void SaveFinal(App& app, Attempt& attempt, AttemptEvent event, model::rm::AttemptState target,
+                 std::string diagnostics, int32_t exit_status);
   void StoreFinal(App& app, Attempt& attempt);
-  void EndAttempt(App& app, Attempt& attempt, model::rm::AttemptState final_state);
+  void EndAttempt(App& app, Attempt& attempt, AttemptEvent event, model::rm::AttemptState final_state);
   void AckToldContainers(Attempt& attempt);
   bool CountsAsFailure(const App& app, const Attempt& attempt) const;
   std::string CrashDiagnostics(const Attempt& attempt, const model::rm::ContainerEnd& end) const;
@@ -244,6 +266,7 @@ class Core {
   model::Resources Normalize(const model::Resources& wanted) const;
 
   // containers.cc
+  void SetState(Container& container, ContainerEvent event, model::rm::ContainerState to);
   void On(const model::scheduler::Granted& effect);
   void On(const model::scheduler::Finished& effect);
   void On(const model::scheduler::Reserved& effect);
@@ -264,8 +287,8 @@ class Core {
   void On(const model::rm::RefreshNodes& event);
   void On(const model::rm::ResizeNode& event);
   Node& AddNode(const model::rm::RegisterNode& event);
-  void RemoveNode(Node& node, model::rm::NodeState state, std::string_view why);
-  void SetState(Node& node, model::rm::NodeState state, std::string_view why);
+  void RemoveNode(Node& node, NodeEvent event, model::rm::NodeState to, std::string_view detail = "");
+  bool SetState(Node& node, NodeEvent event, model::rm::NodeState to, std::string_view detail = "");
   void TellApps(const Node& node, model::rm::NodeChange change);
   bool HostAllowed(const std::string& host, const std::string& ip) const;
   void Decommission(Node& node, const model::rm::RefreshNodes& event);
@@ -280,8 +303,6 @@ class Core {
   void AnswerWaitingHeartbeat(model::NodeIndex index);
   void Enlist(Node& node);
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
-  void FindLargestNode();
-  void TakeLarger(const model::Resources& capacity);
   std::vector<model::NodeIndex> ActiveByName() const;
   /// The node that is active under the name of `index`; null: none.
   Node* ActiveNode(model::NodeIndex index);
@@ -305,8 +326,6 @@ class Core {
   std::deque<model::AppIndex> completed_apps_;  // oldest first
   int32_t completed_in_store_ = 0;
   NodeTable nodes_;
-  std::map<model::rm::NodeAddress, model::NodeIndex> gone_nodes_;
-  model::Resources largest_node_;  // per type, over the active nodes
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
   std::set<Timer> timers_;

@@ -68,7 +68,7 @@ class FirstFit {
     for (const auto& [id, held] : held_) {
       if (held.node == e.node) gone.push_back(id);
     }
-    for (const auto& id : gone) End(id, m::kExitAborted);
+    for (const auto& id : gone) End(id, model::kExitAborted);
   }
   void On(const s::NodeUpdated& e) {
     for (const auto& done : e.completed) End(done.container, done.exit_status);
@@ -95,7 +95,7 @@ class FirstFit {
   }
   void On(const s::Allocate& e) {
     for (const auto& ask : e.asks) apps_[e.app].asks.push_back(ask);
-    for (const auto& id : e.releases) End(id, m::kExitAborted, "Container released by application");
+    for (const auto& id : e.releases) End(id, model::kExitAborted, "Container released by application");
     calls_.push_back(e);
   }
   void On(const s::ContainerEnded& e) { End(e.container, e.exit_status); }
@@ -113,7 +113,7 @@ class FirstFit {
     for (const auto& [id, held] : held_) {
       if (held.app == app) all.push_back(id);
     }
-    for (const auto& id : all) End(id, m::kExitAborted);
+    for (const auto& id : all) End(id, model::kExitAborted);
   }
   void End(const model::ContainerId& id, int32_t exit, const char* diagnostics = "") {
     const auto it = held_.find(id);
@@ -478,7 +478,7 @@ TEST_F(World, PreemptedMasterDoesNotCount) {
   for (int32_t i = 1; i <= 4; ++i) {
     const auto master = AttemptOf(1, i).master.id;
     Beat("n1", {Runs(master)});
-    Beat("n1", {Ended(master, m::kExitPreempted, "preempted")});
+    Beat("n1", {Ended(master, model::kExitPreempted, "preempted")});
     EXPECT_EQ(StateOf(1), AppState::kAccepted) << i;
   }
 }
@@ -600,7 +600,7 @@ TEST_F(World, LostNodeEndsItsContainers) {
   EXPECT_EQ(core_->FindNode({other, 4000})->state, m::NodeState::kLost);
   const auto answer = Ask(attempt, 0);
   EXPECT_FALSE(answer.completed.empty());
-  for (const auto& end : answer.completed) EXPECT_EQ(end.exit_status, m::kExitAborted);
+  for (const auto& end : answer.completed) EXPECT_EQ(end.exit_status, model::kExitAborted);
   ASSERT_EQ(answer.nodes.size(), 1u);
   EXPECT_EQ(answer.nodes[0].change, m::NodeChange::kUnusable);
   EXPECT_EQ(Beat(other).action, m::NodeAction::kResync);
@@ -638,7 +638,7 @@ TEST_F(World, ReleasedContainerIsCleanedUpAndReported) {
   const auto granted = Ask(attempt, 1).granted;
   const auto ends = Ask(attempt, 0, {granted[0].id}).completed;
   ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].exit_status, m::kExitAborted);
+  EXPECT_EQ(ends[0].exit_status, model::kExitAborted);
   EXPECT_EQ(ends[0].diagnostics, "Container released by application");
   EXPECT_EQ(Beat("n1", {Runs(AttemptOf(1, 1).master.id)}).cleanup, std::vector{granted[0].id});
 }
@@ -1016,6 +1016,40 @@ TEST_F(World, ContainersChangeTheirSize) {
   EXPECT_EQ(answer.updated[0].container.version, 1);
   ASSERT_EQ(answer.update_errors.size(), 1u);
   EXPECT_EQ(answer.update_errors[0].refused.why, Refusal::kUpdateUnknownContainer);
+}
+
+TEST_F(World, AHundredThousandNodeNamesDoNotStay) {
+  AddNode("n1");
+  for (int i = 0; i < 100'000; ++i) {
+    m::RegisterNode event;
+    event.address = {"stranger" + std::to_string(i), 1};
+    event.rack = "/r";
+    event.capacity = Resources::Of(8192, 8);
+    const m::NodeAddress address = event.address;
+    effects_.clear();
+    StepOnce({std::move(event), m::UnregisterNode{1, address}});
+  }
+  size_t known = 0;
+  core_->ForEachNode([&](const Node&) { ++known; });
+  EXPECT_EQ(known, NodeTable::kGoneKept + 1);
+  EXPECT_EQ(core_->FindNode({"stranger0", 1}), nullptr);
+  EXPECT_EQ(core_->FindNode({"stranger99999", 1})->state, m::NodeState::kShutdown);
+  Pass(base::Duration::Seconds(601));
+  EXPECT_EQ(core_->NextDeadline(), base::Instant::Max()) << "nor do their timers";
+}
+
+TEST_F(World, WhatIsNotInALifeCycleIsRefusedAndLogged) {
+  m::AppRecord row;
+  row.submission = AnApp(1);
+  row.final_state = AppState::kRunning;  // no end
+  last_txn_seen_ = 0;
+  Restart({row}, {});
+  const auto changes = Got<m::StateChanged>();
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].from, "NEW");
+  EXPECT_EQ(changes[0].to, "NEW");
+  EXPECT_EQ(changes[0].detail, "refused RECOVER to RUNNING");
+  EXPECT_EQ(StateOf(1), AppState::kFailed) << "it does not vanish";
 }
 
 TEST_F(World, LifetimeEndsAnApplication) {

@@ -35,17 +35,17 @@ void Core::On(const model::rm::RegisterMaster& event) {
   attempt->last_seen = now_;
   if (attempt->state == AttemptState::kSubmitted || attempt->state == AttemptState::kLaunchedUnmanagedSaving) {
     FailAttemptNow(*app, *attempt, "Unmanaged AM must register after AM attempt reaches LAUNCHED state.",
-                   model::rm::kExitInvalid);
+                   model::kExitInvalid);
     return Refuse(event.call, Refusal::kMasterTooEarly);
   }
   attempt->response_id = 0;
   attempt->last_answer.reset();
-  if (attempt->state == AttemptState::kAllocated) MarkLaunched(*app, *attempt);
+  if (attempt->state == AttemptState::kAllocated) MarkLaunched(*app, *attempt, AttemptEvent::kLaunched);
   attempt->host = event.host;
   attempt->rpc_port = event.rpc_port;
   attempt->original_url = event.tracking_url.empty() ? "N/A" : event.tracking_url;
   if (attempt->state == AttemptState::kLaunched) {
-    SetState(*app, *attempt, AttemptState::kRunning, "REGISTERED");
+    SetState(*attempt, AttemptEvent::kRegistered, AttemptState::kRunning);
     AttemptRegistered(*app);
   }
   model::rm::RegisterMasterAnswer answer;
@@ -209,7 +209,7 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   for (const model::ContainerId& id : std::exchange(attempt.granted, {})) {
     Container* container = app.containers.Find(id);
     if (!container || container->state != model::rm::ContainerState::kAllocated) continue;
-    container->state = model::rm::ContainerState::kAcquired;
+    SetState(*container, ContainerEvent::kAcquired, model::rm::ContainerState::kAcquired);
     answer.granted.push_back(InfoOf(*container));
     acquired.containers.push_back(id);
     if (attempt.token_nodes.Insert(container->node)) answer.new_nodes.push_back(container->node);
@@ -287,8 +287,7 @@ model::Refused Core::CheckUpdate(const Container* container, const model::rm::Co
 void Core::On(const model::rm::FinishMaster& event) {
   App* app = nullptr;
   Attempt* attempt = MutableAttempt(event.attempt, &app);
-  if (app && (app->state == model::rm::AppState::kFinishing || app->state == model::rm::AppState::kFinished ||
-              app->state == model::rm::AppState::kFailed || app->state == model::rm::AppState::kKilled)) {
+  if (app && EndIsStored(app->state)) {
     Emit(model::rm::FinishMasterAnswer{event.call, true});
     return;
   }
@@ -309,8 +308,8 @@ void Core::On(const model::rm::FinishMaster& event) {
   if (attempt->state != AttemptState::kRunning) return;  // being stored: the answer comes with it
   attempt->unregistration = std::make_unique<Unregistration>(
       Unregistration{event.final_status, event.diagnostics, event.tracking_url.empty() ? "N/A" : event.tracking_url});
-  SaveFinal(*app, *attempt, app->submission.unmanaged ? AttemptState::kFinished : AttemptState::kFinishing, "",
-            model::rm::kExitInvalid);
+  SaveFinal(*app, *attempt, AttemptEvent::kUnregistered,
+            app->submission.unmanaged ? AttemptState::kFinished : AttemptState::kFinishing, "", model::kExitInvalid);
   AttemptUnregistered(*app);
 }
 

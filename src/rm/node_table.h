@@ -1,8 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,17 +18,26 @@
 
 namespace fairlead::rm {
 
-/// The nodes by index, in order of registration, and the active ones by name. Nodes stay where they are for good.
+/// The nodes by index, in order of registration, the active ones by name, and those that went away. A node stays where
+/// it is until it is forgotten: of those that went away the last kGoneKept are kept. An index is never given twice;
+/// what a forgotten node leaves behind is a pointer.
 class NodeTable {
  public:
+  static constexpr size_t kGoneKept = 10'000;
+
   /// The node under the next index.
   Node& Add(Node node) {
     node.index.value = static_cast<uint32_t>(nodes_.size());
     return *nodes_.emplace_back(std::make_unique<Node>(std::move(node)));
   }
-  Node& operator[](model::NodeIndex index) { return *nodes_[index.value]; }
-  const Node& operator[](model::NodeIndex index) const { return *nodes_[index.value]; }
-  /// Null when there is none.
+  /// One that is forgotten reads as a node without a name.
+  Node& operator[](model::NodeIndex index) {
+    if (nodes_[index.value]) return *nodes_[index.value];
+    nobody_ = Node{};
+    return nobody_;
+  }
+  const Node& operator[](model::NodeIndex index) const { return nodes_[index.value] ? *nodes_[index.value] : nobody_; }
+  /// Null when it is forgotten or was never there.
   const Node* Find(model::NodeIndex index) const {
     return index.valid() && index.value < nodes_.size() ? nodes_[index.value].get() : nullptr;
   }
@@ -41,17 +53,50 @@ class NodeTable {
   }
   /// It is the active one under its name from now on.
   void Activate(const Node& node) {
-    if (const Node* other = Active(node.address)) Deactivate(*other);
+    if (const Node* other = Active(node.address)) {
+      Deactivate(*other);
+      Retire(other->index);
+    }
     active_.Add(HashOf(node.address), node.index.value);
+    gone_.erase(node.address);
+    TakeLarger(node.capacity);
   }
-  /// It is the active one under its name.
-  void Deactivate(const Node& node) { active_.Remove(HashOf(node.address), node.index.value); }
+  /// It went away; the oldest beyond kGoneKept is forgotten, and lives until the next Clear().
+  void Remove(const Node& node) {
+    if (Active(node.address) == &node) Deactivate(node);
+    gone_[node.address] = node.index;
+    Retire(node.index);
+  }
+  void Clear() { forgotten_.clear(); }
+  /// The one that went away last under that name; null: none, or one is active.
+  const Node* Gone(const model::rm::NodeAddress& address) const {
+    const auto it = gone_.find(address);
+    return it == gone_.end() ? nullptr : Find(it->second);
+  }
+  /// The most of each type that an active node has. O(active nodes) when the largest may have gone, else O(1).
+  const model::Resources& largest() const {
+    if (largest_stale_) {
+      largest_ = {};
+      largest_stale_ = false;
+      ForEachActive([this](const Node& node) { TakeLarger(node.capacity); });
+    }
+    return largest_;
+  }
+  /// The capacity of an active node has changed.
+  void Resized() { largest_stale_ = true; }
   size_t active() const { return active_.size(); }
 
   /// In order of registration.
   template <class Visit>
   void ForEach(Visit visit) const {
-    for (const auto& node : nodes_) visit(std::as_const(*node));
+    for (const auto& node : nodes_) {
+      if (node) visit(std::as_const(*node));
+    }
+  }
+  /// By name: the last one under each name that is not active.
+  template <class Visit>
+  void ForEachGone(Visit visit) const {
+    for (const auto& [address, index] : gone_) visit(std::as_const(*nodes_[index.value]));
   }
   /// In no order that means anything.
   template <class Visit>
@@ -66,6 +111,24 @@ class NodeTable {
   void PrefetchName(const Node& node) const { active_.Prefetch(HashOf(node.address)); }
 
  private:
+  void Deactivate(const Node& node) {
+    active_.Remove(HashOf(node.address), node.index.value);
+    largest_stale_ = true;
+  }
+  void Retire(model::NodeIndex index) {
+    retired_.push_back(index);
+    if (retired_.size() <= kGoneKept) return;
+    std::unique_ptr<Node>& oldest = nodes_[retired_.front().value];
+    retired_.pop_front();
+    const auto it = gone_.find(oldest->address);
+    if (it != gone_.end() && it->second == oldest->index) gone_.erase(it);
+    forgotten_.push_back(std::move(oldest));
+  }
+  void TakeLarger(const model::Resources& capacity) const {
+    for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+      largest_[type] = std::max(largest_[type], capacity[type]);
+    }
+  }
   static uint32_t HashOf(const model::rm::NodeAddress& address) {
     const size_t host = std::hash<std::string>()(address.host);
     return static_cast<uint32_t>(host ^ host >> 32) * 31 + static_cast<uint32_t>(address.port);
@@ -73,6 +136,12 @@ class NodeTable {
 
   std::vector<std::unique_ptr<Node>> nodes_;
   base::SlotTable active_;
+  std::map<model::rm::NodeAddress, model::NodeIndex> gone_;
+  std::deque<model::NodeIndex> retired_;  // oldest first; each once
+  std::vector<std::unique_ptr<Node>> forgotten_;
+  Node nobody_;
+  mutable model::Resources largest_;
+  mutable bool largest_stale_ = false;
 };
 
 }  // namespace fairlead::rm

@@ -15,10 +15,7 @@ using model::rm::NodeState;
 
 namespace {
 
-bool AppIsOver(const App* app) {
-  return !app || app->state == model::rm::AppState::kFinished || app->state == model::rm::AppState::kFailed ||
-         app->state == model::rm::AppState::kKilled;
-}
+bool AppIsOver(const App* app) { return !app || IsOver(app->state); }
 
 /// Where it stands who remembers the end of `id`; null when its master knows of it.
 model::NodeIndex* RememberedBy(Attempt& attempt, const model::ContainerId& id) {
@@ -57,9 +54,8 @@ model::rm::HeartbeatAnswer NothingNew(const Node& node) {
 
 }  // namespace
 
-void Core::SetState(Node& node, NodeState state, std::string_view why) {
-  Log(ToString(node.address), EnumName(node.state), EnumName(state), std::string(why));
-  node.state = state;
+bool Core::SetState(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
+  return Advance(NodeLife(), node.address, node.state, event, to, detail);
 }
 
 std::vector<model::NodeIndex> Core::ActiveByName() const {
@@ -99,17 +95,15 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   node.labels = event.labels;
   node.health_report = event.health_report;
   node.health_time = wall_;
-  gone_nodes_.erase(node.address);
   nodes_.Activate(node);
-  TakeLarger(node.capacity);
   timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0});
   node.last_seen = now_;
   if (event.healthy) {
     Enlist(node);
-    SetState(node, NodeState::kRunning, "STARTED");
+    SetState(node, NodeEvent::kStarted, NodeState::kRunning);
     TellApps(node, model::rm::NodeChange::kUsable);
   } else {
-    SetState(node, NodeState::kUnhealthy, "STARTED");
+    SetState(node, NodeEvent::kStarted, NodeState::kUnhealthy);
   }
   return node;
 }
@@ -120,10 +114,9 @@ void Core::Enlist(Node& node) {
                                    node.labels});
 }
 
-void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
-  if (nodes_.Active(node.address) == &node) nodes_.Deactivate(node);
-  gone_nodes_[node.address] = node.index;
-  FindLargestNode();
+void Core::RemoveNode(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
+  if (!SetState(node, event, to, detail)) return;
+  nodes_.Remove(node);
   if (node.in_scheduler) {
     node.in_scheduler = false;
     Tell(model::scheduler::NodeRemoved{node.index});
@@ -132,7 +125,6 @@ void Core::RemoveNode(Node& node, NodeState state, std::string_view why) {
   node.running.Clear();
   node.forget.clear();
   node.cleanup.clear();
-  SetState(node, state, why);
 }
 
 void Core::TellApps(const Node& node, model::rm::NodeChange change) {
@@ -164,7 +156,7 @@ void Core::On(const model::rm::RegisterNode& event) {
   }
   answer.action = model::rm::NodeAction::kNormal;
   const bool reconnects = old && (!event.running_apps.empty() || old->state == NodeState::kDecommissioning);
-  if (old && !reconnects) RemoveNode(*old, NodeState::kRebooted, "registered again without its applications");
+  if (old && !reconnects) RemoveNode(*old, NodeEvent::kRebooting, NodeState::kRebooted, "it has lost its applications");
   Node& node = reconnects ? *old : AddNode(event);
   if (reconnects) Reconnect(node, event);
   answer.node = node.index;
@@ -193,7 +185,7 @@ void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   });
   if (event.capacity != node.capacity) {
     node.capacity = event.capacity;
-    FindLargestNode();
+    nodes_.Resized();
     if (node.in_scheduler) Tell(model::scheduler::NodeResized{node.index, node.capacity});
   }
   Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
@@ -220,7 +212,7 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
     model::rm::ContainerEnd end;
     end.id = master;
     end.node = node.index;
-    end.exit_status = model::rm::kExitAborted;
+    end.exit_status = model::kExitAborted;
     end.diagnostics = "Container " + ToString(master) +
                       " is not known to its node after a restart of the "
                       "ResourceManager.\n";
@@ -316,13 +308,13 @@ void Core::On(const model::rm::Heartbeat& event) {
   if (event.response_id != node->response_id) {
     const std::string why = "Too far behind rm response id:" + std::to_string(node->response_id) +
                             " nm response id:" + std::to_string(event.response_id);
-    RemoveNode(*node, NodeState::kRebooted, why);
+    RemoveNode(*node, NodeEvent::kRebooting, NodeState::kRebooted, why);
     return TurnAway(event.call, NodeAction::kResync, why);
   }
   TakeStatuses(*node, event);
   node = TakeHealth(*node, event);
   if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
-    RemoveNode(*node, NodeState::kDecommissioned, "no application left");
+    RemoveNode(*node, NodeEvent::kDecommission, NodeState::kDecommissioned, "no application is left");
     return TurnAway(event.call, NodeAction::kShutdown,
                     "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned");
   }
@@ -369,7 +361,7 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
     model::rm::NodeContainer status;
     status.id = id;
     status.state = NodeContainerState::kComplete;
-    status.exit_status = model::rm::kExitAborted;
+    status.exit_status = model::kExitAborted;
     status.diagnostics = "Container " + ToString(id) + " was running but not reported from " + ToString(node.address);
     TakeEnd(node, status, {}, update);
   }
@@ -392,7 +384,9 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   if (container->launched) return;
   container->launched = true;
   container->launched_at = wall_;
-  if (container->state == ContainerState::kAcquired) container->state = ContainerState::kRunning;
+  if (ContainerLife().Knows(container->state, ContainerEvent::kLaunched)) {
+    SetState(*container, ContainerEvent::kLaunched, ContainerState::kRunning);
+  }
   container->StopWaiting();
   app->ran_on.insert(node.index);
   node.running_apps.insert(id.attempt.app);
@@ -421,7 +415,7 @@ void Core::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::No
   container->reported_complete = true;
   container->exit_status = status.exit_status;
   container->diagnostics = status.diagnostics;
-  container->state = ContainerState::kCompleted;
+  SetState(*container, ContainerEvent::kFinished, ContainerState::kCompleted);
   container->StopWaiting();
   if (!container->launched) app->ran_on.insert(node.index);  // over before its node ever said that it runs
 }
@@ -434,7 +428,7 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
     node.in_scheduler = false;
     Tell(model::scheduler::NodeRemoved{node.index});
     TellApps(node, model::rm::NodeChange::kUnusable);
-    SetState(node, NodeState::kUnhealthy, event.health_report);
+    SetState(node, NodeEvent::kStatusUpdate, NodeState::kUnhealthy, event.health_report);
     return &node;
   }
   if (node.state == NodeState::kUnhealthy && event.healthy) {
@@ -442,7 +436,7 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
     nodes_.Activate(fresh);
     timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0});
     Enlist(fresh);
-    SetState(fresh, NodeState::kRunning, "healthy again");
+    SetState(fresh, NodeEvent::kStatusUpdate, NodeState::kRunning);
     TellApps(fresh, model::rm::NodeChange::kUsable);
     return &fresh;
   }
@@ -450,7 +444,7 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
 }
 
 void Core::On(const model::rm::UnregisterNode& event) {
-  if (Node* node = nodes_.Active(event.address)) RemoveNode(*node, NodeState::kShutdown, "UNREGISTERED");
+  if (Node* node = nodes_.Active(event.address)) RemoveNode(*node, NodeEvent::kShutdown, NodeState::kShutdown);
   Emit(model::rm::CallDone{event.call});
 }
 
@@ -462,15 +456,15 @@ void Core::On(const model::rm::RefreshNodes& event) {
     const bool allowed = HostAllowed(node.address.host, node.ip);
     if (allowed && node.state == NodeState::kDecommissioning) {
       node.decommission_deadline = base::Instant::Max();
-      SetState(node, NodeState::kRunning, "RECOMMISSION");
+      SetState(node, NodeEvent::kRecommission, NodeState::kRunning);
       Tell(model::scheduler::NodeSchedulable{node.index, true});
       TellApps(node, model::rm::NodeChange::kUsable);
     } else if (!allowed && !event.graceful) {
-      RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
+      RemoveNode(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     } else if (!allowed && (node.state == NodeState::kRunning || node.state == NodeState::kDecommissioning)) {
       Decommission(node, event);
     } else if (!allowed && node.state == NodeState::kUnhealthy) {
-      RemoveNode(node, NodeState::kDecommissioned, "DECOMMISSION");
+      RemoveNode(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     }
   }
   Emit(model::rm::CallDone{event.call});
@@ -483,7 +477,7 @@ void Core::Decommission(Node& node, const model::rm::RefreshNodes& event) {
     if (const auto own = event.timeouts_s.find(*name); own != event.timeouts_s.end()) seconds = own->second;
   }
   if (node.state == NodeState::kRunning) {
-    SetState(node, NodeState::kDecommissioning, "GRACEFUL_DECOMMISSION");
+    SetState(node, NodeEvent::kGracefulDecommission, NodeState::kDecommissioning);
     Tell(model::scheduler::NodeSchedulable{node.index, false});
     TellApps(node, model::rm::NodeChange::kDecommissioning);
   } else if (node.decommission_timeout_s == seconds) {
@@ -501,7 +495,7 @@ void Core::On(const model::rm::ResizeNode& event) {
   }
   node->capacity = event.capacity;
   node->resized = true;
-  FindLargestNode();
+  nodes_.Resized();
   if (node->in_scheduler) Tell(model::scheduler::NodeResized{node->index, event.capacity});
   Emit(model::rm::CallDone{event.call});
 }

@@ -68,16 +68,15 @@ void Core::Recover(const model::rm::AppRecord& record, const std::vector<const m
     app.next_attempt = row->id.attempt + 1;
   }
   if (record.final_state != AppState::kNew) {
-    app.state = record.final_state;
+    if (!SetState(app, AppEvent::kRecover, record.final_state)) SetState(app, AppEvent::kRecover, AppState::kFailed);
     completed_apps_.push_back(app.index);
     ++completed_in_store_;
-    Log(ToString(app.submission.id), "NEW", EnumName(app.state), "RECOVER");
     return;
   }
   if (NormalizeMasterAsks(app)) app.master_asks = app.submission.master_asks;
   Place(app, OwnToken(), true);
   app.in_scheduler = true;
-  SetState(app, AppState::kAccepted, "RECOVER");
+  SetState(app, AppEvent::kRecover, AppState::kAccepted);
   ArmLifetime(app);
   if (attempts.empty()) {
     StartAttempt(app, false);
@@ -108,7 +107,7 @@ void Core::ResumeAttempt(App& app, Attempt& attempt) {
   attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
   attempt.state = AttemptState::kNew;
   Tell(model::scheduler::AttemptAdded{app.index, attempt.id.attempt, false});
-  SetState(app, attempt, AttemptState::kLaunched, "RECOVER");
+  SetState(attempt, AttemptEvent::kRecover, AttemptState::kLaunched);
   attempt.last_seen = now_;
   timers_.insert({now_ + config_.master_expiry, TimerKind::kMaster, app.index.value, attempt.id.attempt});
 }

@@ -124,7 +124,7 @@ struct Attempt {
   std::string proxied_url;
   float progress = 0;
   std::string diagnostics;
-  int32_t exit_status = model::rm::kExitInvalid;
+  int32_t exit_status = model::kExitInvalid;
   base::WallTime started;
   base::WallTime finished;
   int64_t preempted_memory_ms = 0;
@@ -194,7 +194,6 @@ struct App {
   model::rm::AppState state_before_saving = model::rm::AppState::kNew;
   model::rm::AppState state_before_killing = model::rm::AppState::kNew;
   model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
-  model::rm::AppState stored_state = model::rm::AppState::kNew;
   bool attempt_finished_while_saving = false;
   int32_t max_attempts = 2;
   int32_t next_attempt = 1;

@@ -12,7 +12,7 @@ namespace ev = model::scheduler;
 namespace {
 
 constexpr base::Duration kBeat = base::Duration::Seconds(1);
-constexpr int32_t kTakenBack = -102;  // ContainerExitStatus.PREEMPTED
+constexpr int32_t kTakenBack = model::kExitPreempted;
 
 }  // namespace
 

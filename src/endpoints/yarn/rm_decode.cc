@@ -1,5 +1,6 @@
 #include "endpoints/yarn/rm_decode.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
@@ -7,6 +8,11 @@
 namespace fairlead::endpoints::yarn {
 
 namespace w = wire::yarn;
+
+model::Resources Bounded(model::Resources resources) {
+  for (int64_t& amount : resources.amount) amount = std::clamp<int64_t>(amount, 0, kLargestAmount);
+  return resources;
+}
 
 namespace {
 /// YarnConfiguration.APPLICATION_TYPE_LENGTH, APPLICATION_MAX_TAGS, APPLICATION_MAX_TAG_LENGTH.
@@ -69,9 +75,9 @@ model::rm::NodeContainer ToNodeContainer(const w::ContainerStatusProto& status) 
   model::rm::NodeContainer container;
   container.id = FromWire(status.ContainerId());
   container.state = StateOf(status.State());
-  container.resources = FromWire(status.Capability());
+  container.resources = Bounded(FromWire(status.Capability()));
   container.diagnostics = status.diagnostics.value_or("");
-  container.exit_status = status.exit_status.value_or(model::rm::kExitInvalid);
+  container.exit_status = status.exit_status.value_or(model::kExitInvalid);
   return container;
 }
 
@@ -79,10 +85,10 @@ model::rm::NodeContainer ToNodeContainer(const w::NMContainerStatusProto& status
   model::rm::NodeContainer container;
   container.id = FromWire(status.ContainerId());
   container.state = StateOf(status.ContainerState());
-  container.resources = FromWire(status.Resource());
+  container.resources = Bounded(FromWire(status.Resource()));
   container.priority = status.Priority().Priority();
   container.diagnostics = status.diagnostics.value_or("");
-  container.exit_status = status.container_exit_status.value_or(model::rm::kExitInvalid);
+  container.exit_status = status.container_exit_status.value_or(model::kExitInvalid);
   container.created = {status.CreationTime()};
   container.allocation_request_id = status.allocation_request_id.value_or(-1);
   container.version = status.Version();
@@ -202,7 +208,7 @@ base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerReques
   model::rm::RegisterNode event;
   event.address = FromWire(*request.node_id);
   event.http_port = request.HttpPort();
-  event.capacity = FromWire(*request.resource);
+  event.capacity = Bounded(FromWire(*request.resource));
   event.version = request.nm_version.value_or("");
   for (const w::NMContainerStatusProto& status : request.container_statuses) {
     event.containers.push_back(ToNodeContainer(status));

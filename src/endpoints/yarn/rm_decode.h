@@ -17,6 +17,11 @@ namespace fairlead::endpoints::yarn {
 /// Most entries of one list (asks, releases, container statuses, tags) that a request may carry.
 inline constexpr size_t kListMax = 100'000;
 
+/// What a node may say that it has, or that a container on it uses: amounts are kept from 0 to 2^46, so that sums over
+/// any cluster fit into 64 bits (of memory in MiB that is 64 EiB).
+inline constexpr int64_t kLargestAmount = int64_t{1} << 46;
+model::Resources Bounded(model::Resources resources);
+
 /// Whose call it is.
 struct Submitter {
   std::string user;

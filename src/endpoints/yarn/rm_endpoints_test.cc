@@ -24,6 +24,25 @@ class FixedTokens : public TokenSource {
   m::NodeAddress AddressOf(model::NodeIndex) override { return {"node", 1}; }
 };
 
+TEST(RmDecodeTest, AbsurdAmountsOfANodeSaturate) {
+  w::RegisterNodeManagerRequestProto request;
+  request.node_id = ToWire(m::NodeAddress{"n", 1});
+  request.resource.emplace();
+  request.resource->memory = int64_t{1} << 62;
+  request.resource->virtual_cores = -5;
+  w::NMContainerStatusProto& container = request.container_statuses.emplace_back();
+  container.container_id = ToWire(model::ContainerId{{{1, 1}, 1}, 1});
+  container.resource.emplace();
+  container.resource->memory = INT64_MAX;
+  const auto event = ToEvent(request);
+  ASSERT_TRUE(event.ok());
+  EXPECT_EQ(event->capacity, model::Resources::Of(kLargestAmount, 0));
+  EXPECT_EQ(event->containers.at(0).resources, model::Resources::Of(kLargestAmount, 0));
+  model::Resources all;
+  for (int i = 0; i < 100'000; ++i) all += event->capacity;
+  EXPECT_EQ(all.memory_mib(), 100'000 * kLargestAmount) << "no sum of a large cluster wraps";
+}
+
 TEST(RmDecodeTest, SubmissionTakesHadoopsDefaults) {
   w::ApplicationSubmissionContextProto context;
   EXPECT_FALSE(ToSubmission(context, kAnn).ok());

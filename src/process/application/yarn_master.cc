@@ -24,7 +24,6 @@ constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
 /// org.apache.hadoop.yarn.api.records.ContainerExitStatus.ABORTED.
-constexpr int32_t kAborted = -100;
 constexpr const char* kShuffleService = "spark_shuffle";
 
 std::string IdOf(const wy::ContainerProto& container) {
@@ -65,12 +64,12 @@ bool IsGone(wy::NodeStateProto state) {
 
 bool ExecutorEnd::IsClustersDoing() const {
   switch (exit_status) {
-    case model::rm::kExitAborted:
-    case model::rm::kExitDisksFailed:
-    case model::rm::kExitPreempted:
-    case model::rm::kExitKilledByResourceManager:
-    case model::rm::kExitKilledAfterAppCompletion:
-    case model::rm::kExitKilledByScheduler:
+    case model::kExitAborted:
+    case model::kExitDisksFailed:
+    case model::kExitPreempted:
+    case model::kExitKilledByResourceManager:
+    case model::kExitKilledAfterAppCompletion:
+    case model::kExitKilledByScheduler:
       return true;
     default:
       return node_lost;
@@ -267,12 +266,12 @@ void YarnMaster::OnAllocated(wy::AllocateResponseProto& response) {
   for (wy::ContainerProto& container : response.allocated_containers) OnContainer(std::move(container));
   for (const wy::ContainerStatusProto& status : response.completed_container_statuses) {
     if (!status.container_id) continue;
-    Ended(model::ToString(ey::FromWire(*status.container_id)), status.exit_status.value_or(-1000),
+    Ended(model::ToString(ey::FromWire(*status.container_id)), status.exit_status.value_or(model::kExitInvalid),
           status.diagnostics.value_or(""));
   }
   for (const wy::ContainerProto& container : response.containers_from_previous_attempts) Confirm(container);
   for (const std::string& id : std::exchange(unconfirmed_, {}))
-    Ended(id, kAborted, "it ended while its master was away");
+    Ended(id, model::kExitAborted, "it ended while its master was away");
   const bool waiting =
       std::any_of(kinds_.begin(), kinds_.end(), [](const auto& kind) { return kind.second.missing() > 0; });
   const bool again = std::exchange(allocate_again_, false) || !releases_.empty();
@@ -371,7 +370,7 @@ void YarnMaster::StartAgainOrGiveUp(const std::string& container_id, const std::
     return;
   }
   if (container.proto.id) releases_.push_back(*container.proto.id);
-  Ended(container_id, -1000, "cannot start the container: " + why);
+  Ended(container_id, model::kExitInvalid, "cannot start the container: " + why);
 }
 
 void YarnMaster::Ended(const std::string& container_id, int32_t exit_status, const std::string& diagnostics) {

@@ -102,7 +102,7 @@ void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
   for (const w::NodeResourceMapProto& entry : request->node_resource_map) {
     m::ResizeNode event;
     event.address = endpoints::yarn::FromWire(entry.NodeId());
-    event.capacity = endpoints::yarn::FromWire(entry.ResourceOption().Resource());
+    event.capacity = endpoints::yarn::Bounded(endpoints::yarn::FromWire(entry.ResourceOption().Resource()));
     Ask(std::move(event), [](const m::OuterEffect&) {});
   }
   server_->ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});

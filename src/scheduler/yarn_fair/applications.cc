@@ -191,7 +191,7 @@ void Core::Apply(const ms::AttemptRemoved& event) {
     live.push_back(slot);
   for (const ContainerSlot slot : live) {
     if (event.keep_containers && containers_[slot].state == ContainerState::kRunning) continue;
-    Complete(slot, {End::kKilled, -100, "Container of a completed application"});
+    Complete(slot, {End::kKilled, model::kExitAborted, "Container of a completed application"});
   }
   const std::vector<uint32_t> reserved = attempts_[id].reserved_nodes;
   for (const uint32_t node : reserved) Unreserve(id, node, false);

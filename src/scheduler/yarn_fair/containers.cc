@@ -253,7 +253,7 @@ void Core::ReleaseAsked(AttemptId id, const std::vector<model::ContainerId>& rel
   for (const model::ContainerId& container : releases) {
     const ContainerSlot slot = FindLive(container);
     if (slot == kNone || containers_[slot].attempt != id) continue;
-    Complete(slot, {End::kReleased, -100, "Container released by application"});
+    Complete(slot, {End::kReleased, model::kExitAborted, "Container released by application"});
   }
 }
 

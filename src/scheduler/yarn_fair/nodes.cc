@@ -73,7 +73,7 @@ void Core::Apply(const ms::NodeAdded& event) {
 void Core::Apply(const ms::NodeRemoved& event) {
   const uint32_t id = event.node.value;
   if (id >= nodes_.size() || !nodes_[id].alive) return;
-  const Ending lost{End::kKilled, -100, "Container released on a *lost* node"};
+  const Ending lost{End::kKilled, model::kExitAborted, "Container released on a *lost* node"};
   for (const ContainerSlot slot : ContainersInHashOrder(nodes_[id])) {
     Complete(slot, lost);
     ReleaseFromNode(slot, true);

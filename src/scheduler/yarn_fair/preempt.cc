@@ -74,7 +74,7 @@ void Core::KillPass() {
     for (const model::ContainerId& id : victims) {
       const ContainerSlot slot = FindLive(id);
       if (slot != kNone) {
-        Complete(slot, {End::kKilled, -102, "Container preempted by scheduler"});
+        Complete(slot, {End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
       } else if (const auto app = app_ids_.find(id.attempt.app);
                  app != app_ids_.end() && CurrentAttempt(app->second) != nullptr) {
         UpdateAvailable();

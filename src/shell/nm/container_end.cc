@@ -20,7 +20,7 @@ constexpr size_t kLogFilesMax = 10'000;
 constexpr int kSweepsMax = 200;
 constexpr int kSweepWaitMs = 5;
 
-bool KilledBySignal(int code) { return code == model::nm::kExitForceKilled || code == model::nm::kExitTerminated; }
+bool KilledBySignal(int code) { return code == model::kExitForceKilled || code == model::kExitTerminated; }
 
 /// Regular files alone: nothing else has an end to show.
 std::string LatestErrorFile(int log_dir) {

@@ -348,7 +348,7 @@ class Worker : public process::nm::Containers {
                  SweepErrand{"CONTAINER_ID=" + model::ToString(id), entry.place.directories},
                  [this, id, place = entry.place](const base::Result<std::string>&) {
                    CgroupRemove(place);
-                   Tell(model::nm::ContainerExited{id, model::nm::kExitLost, EndCause::kLost, {}, 0});
+                   Tell(model::nm::ContainerExited{id, model::kExitLost, EndCause::kLost, {}, 0});
                  });
   }
 

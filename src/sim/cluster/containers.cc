@@ -188,7 +188,7 @@ void ContainerHost::Die() {
   for (auto& [id, process] : processes_) {
     if (!process.running) continue;
     process.running = false;
-    process.exit_code = model::nm::kExitLost;
+    process.exit_code = model::kExitLost;
     process.cause = nm::EndCause::kLost;
     process.program.reset();
   }

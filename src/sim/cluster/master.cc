@@ -214,7 +214,7 @@ void Master::OnCompleted(const Completed& status) {
   if (found == launched_.end()) return;
   const int task = found->second.task;
   launched_.erase(found);
-  if (status.exit_status.value_or(-1000) == 0) {
+  if (status.exit_status.value_or(model::kExitInvalid) == 0) {
     done_[static_cast<size_t>(task)] = true;
   } else {
     ++world_.counts()["task runs again"];

@@ -17,8 +17,6 @@ namespace {
 /// A run in which nothing moves for so long while nothing runs will not move any more.
 constexpr int64_t kStuckMs = 3'600'000;
 // ContainerExitStatus.
-constexpr int32_t kAborted = -100;
-constexpr int32_t kPreempted = -102;
 constexpr int64_t kTimestamp = 1;                    // of application ids
 constexpr uint64_t kSubmission = uint64_t{1} << 61;  // in tokens of AppAdded, beside the index
 constexpr uint64_t kStepsPerReport = 1 << 14;
@@ -562,7 +560,7 @@ void TraceRun::On(const ms::Finished& effect) {
   const Container* container = Find(*job, effect.container);
   if (container == nullptr || container->state == Container::State::kNone) return;
   Complete(effect.node.value, effect.container, effect.exit_status);
-  Lost(*job, static_cast<uint32_t>(effect.container.sequence()), effect.exit_status == kPreempted);
+  Lost(*job, static_cast<uint32_t>(effect.container.sequence()), effect.exit_status == model::kExitPreempted);
   WantBeat(effect.app.value, *job);
 }
 
@@ -587,7 +585,7 @@ void TraceRun::MasterLost(uint32_t app, Job& job) {
   for (uint32_t sequence = 0; sequence < job.containers.size(); ++sequence) {
     const Container& container = job.containers[sequence];
     if (container.state == Container::State::kNone) continue;
-    Complete(container.node, IdOf(app, job, sequence), kAborted);
+    Complete(container.node, IdOf(app, job, sequence), model::kExitAborted);
     Lost(job, sequence, false);
   }
   recorder_.Used(job.queue, setup_.master_size, -1);
