@@ -122,7 +122,7 @@ void Core::TakeVictims(ReservationId id) {
     if (!container.valid() || !books_.containers[container].app.valid() || !books_.containers[container].chosen()) {
       continue;
     }
-    Finish(container, -102, "Container preempted by scheduler");
+    Finish(container, model::kExitPreempted, "Container preempted by scheduler");
   }
 }
 

@@ -37,7 +37,7 @@ void Core::On(const ev::Allocate& event) {
     const ContainerSlot container = books_.containers.Find(id);
     // An application releases what is its own.
     if (!container.valid() || books_.containers[container].app != slot) continue;
-    Finish(container, -100, "Container released by application");
+    Finish(container, model::kExitAborted, "Container released by application");
   }
   ChangeExclusions(slot, event);
   for (const model::Ask& ask : event.asks) ApplyAsk(slot, ask);

@@ -130,7 +130,7 @@ void Core::EndContainers(AppSlot slot, bool keep_running) {
     const Container& container = books_.containers[at];
     const ContainerSlot next = container.app_next;
     const bool kept = keep_running && container.launched && !container.is_master;
-    if (!kept) Finish(at, -100, "Container of a completed application");
+    if (!kept) Finish(at, model::kExitAborted, "Container of a completed application");
     at = next;
   }
 }

@@ -25,7 +25,7 @@ void Core::On(const ev::NodeRemoved& event) {
     const ContainerSlot container = nodes[event.node].containers.first();
     if (books_.containers[container].app.valid()) {
       books_.containers.SetLaunched(container, false);  // the node will not report its end
-      Finish(container, -100, "Container released on a *lost* node");
+      Finish(container, model::kExitAborted, "Container released on a *lost* node");
     } else {
       LeaveNode(container);
     }
