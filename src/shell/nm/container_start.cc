@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/codec.h"
@@ -17,6 +18,8 @@ namespace fairlead::shell {
 namespace {
 
 constexpr char kLogDirFile[] = "logs";
+constexpr char kLostStartsFile[] = "lost-starts";
+constexpr int64_t kCountBytesMax = 20;
 
 /// The path without its last `steps` parts.
 std::string Above(const std::string& path, int steps) {
@@ -88,6 +91,16 @@ std::string RememberedLogDir(const std::string& control) {
   const base::Result<std::string> text =
       directory ? ReadTail(directory->get(), kLogDirFile, PATH_MAX) : directory.error();
   return text ? *text : "";
+}
+
+int64_t CountLostStart(const std::string& control) {
+  [[maybe_unused]] const base::Status made = MakeRoot(control, 0700);
+  const base::Result<Fd> directory = OpenRoot(control);
+  if (!directory) return 1;
+  const base::Result<std::string> before = ReadTail(directory->get(), kLostStartsFile, kCountBytesMax);
+  const int64_t count = (before ? std::strtoll(before->c_str(), nullptr, 10) : 0) + 1;
+  [[maybe_unused]] const base::Status kept = WriteFile(directory->get(), kLostStartsFile, std::to_string(count), 0600);
+  return count;
 }
 
 base::Result<Fd> OpenControlLock(const std::string& control) {

@@ -20,6 +20,9 @@ Place LogPlace(const std::string& log_dir);
 base::Result<Fd> PrepareControl(const std::string& control, const SupervisorSpec& spec, const std::string& log_dir);
 /// The log directory that was remembered.
 std::string RememberedLogDir(const std::string& control);
+/// Counts how often the container was searched for and had never run: each time the agent ended between taking the
+/// start and its container's first step. Gives the new count.
+int64_t CountLostStart(const std::string& control);
 /// The lock of an earlier start; an error when there was none.
 base::Result<Fd> OpenControlLock(const std::string& control);
 /// A connection to the supervisor that listens in the directory.

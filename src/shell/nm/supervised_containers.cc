@@ -32,6 +32,7 @@ using process::nm::LaunchPlan;
 
 constexpr int64_t kConnectMsMax = 5000;
 constexpr int64_t kConnectStepMs = 5;
+constexpr int64_t kLostStartsMax = 5;
 
 int64_t NowMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -241,7 +242,7 @@ class Worker : public process::nm::Containers {
 
   void DoAttach(const ContainerId& id, const std::string& user) {
     base::Result<Fd> lock = OpenControlLock(ControlDir(id));
-    if (!lock) return Tell(model::nm::ContainerAbsent{id});
+    if (!lock) return NeverRan(id);
     Search search;
     search.lock = std::move(*lock);
     search.until_ms = NowMs() + kConnectMsMax;
@@ -249,6 +250,14 @@ class Worker : public process::nm::Containers {
     search.entry.place = options_.cgroups.Find(model::ToString(id));
     search.entry.log_dir = RememberedLogDir(ControlDir(id));
     searches_[id] = std::move(search);
+  }
+
+  /// It is started again, unless its start may be what ends the agent.
+  void NeverRan(const ContainerId& id) {
+    if (CountLostStart(ControlDir(id)) < kLostStartsMax) return Tell(model::nm::ContainerAbsent{id});
+    const std::string why = "the node agent ended " + std::to_string(kLostStartsMax) +
+                            " times while it started this container; it is given up";
+    Tell(model::nm::LaunchFailed{id, -1, LaunchFailureText(id, -1, why)});
   }
 
   /// A supervisor that has just been forked, or is about to go, does not answer for a moment.
@@ -266,7 +275,7 @@ class Worker : public process::nm::Containers {
       if (ReadSupervisorPid(control).ok() || ReadSupervisorExit(control).ok()) {
         Ended(id, std::move(search.entry));
       } else {
-        Tell(model::nm::ContainerAbsent{id});
+        NeverRan(id);
       }
       return true;
     }

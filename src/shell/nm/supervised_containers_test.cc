@@ -264,6 +264,61 @@ TEST_F(Fixture, SurvivesItsAgentAndIsFoundAgain) {
   EXPECT_EQ(Next<ContainerExited>(2).exit_code, 6);
 }
 
+TEST_F(Fixture, AStartThatEndsTheAgentAgainAndAgainIsGivenUp) {
+  for (int i = 0; i < 4; ++i) {
+    containers_->Attach(Spec(1));
+    Next<ContainerAbsent>(1);
+    Close();
+    Open();
+  }
+  containers_->Attach(Spec(1));
+  EXPECT_THAT(Next<LaunchFailed>(1).reason, HasSubstr("ended 5 times while it started this container"));
+  containers_->Forget(Id(1));
+  containers_->Attach(Spec(1));
+  Next<ContainerAbsent>(1);
+}
+
+TEST_F(Fixture, ErrandsOfOneUserLeaveRoomForOthers) {
+  // A control group's member file that never ends is what a sweep reads; here it stands for any errand that hangs.
+  std::vector<int> order;
+  const auto hang = [&](int number) {
+    return [this, &order, number](const base::Result<std::string>& result) {
+      EXPECT_FALSE(result);
+      order.push_back(number);
+      loop_->Stop();
+    };
+  };
+  std::vector<uint64_t> numbers;
+  Order as_u;
+  as_u.submitter = "u";
+  fs::create_directories(root_ + "/hang");
+  ASSERT_EQ(::mkfifo((root_ + "/hang/cgroup.procs").c_str(), 0600), 0);
+  for (int i = 0; i < 6; ++i)
+    numbers.push_back(errands_->RunOn(*loop_, "eve", as_u, SweepErrand{"NO=1", {root_ + "/hang"}}, hang(i)));
+  bool done = false;
+  errands_->RunOn(*loop_, "ann", as_u, SweepErrand{"NO=1", {}}, [&](const base::Result<std::string>& result) {
+    EXPECT_TRUE(result);
+    done = true;
+    loop_->Stop();
+  });
+  loop_->Run();
+  EXPECT_TRUE(done) << "while four of the other's hang";
+  for (const uint64_t number : numbers) errands_->Cancel(number);  // four under way, two that wait
+  while (order.size() < numbers.size()) loop_->Run();
+}
+
+TEST(Watchdog, ToldWhereAThreadHangs) {
+  Watchdog watchdog(0);
+  Watchdog::Post& post = watchdog.NewPost();
+  EXPECT_EQ(watchdog.Report(), "");
+  {
+    const Watchdog::Stay stay(post, "the start of a container");
+    EXPECT_THAT(watchdog.Report(), HasSubstr("the start of a container hangs for"));
+  }
+  EXPECT_EQ(watchdog.Report(), "");
+  EXPECT_EQ(Watchdog(60'000).Report(), "");
+}
+
 TEST_F(Fixture, EndsWhenItsAgentStaysAway) {
   Close();
   Open(base::Duration::Millis(50));

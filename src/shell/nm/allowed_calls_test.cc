@@ -1,0 +1,64 @@
+#include "shell/nm/allowed_calls.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/reboot.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+namespace fairlead::shell {
+namespace {
+
+/// The end of a process that does `work` under the list.
+int StatusOf(const std::function<void()>& work) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (!AllowErrandCalls()) ::_exit(99);
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  return status;
+}
+
+TEST(AllowedCalls, WhatErrandsNeedGoes) {
+  const int status = StatusOf([] {
+    char byte = 0;
+    const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || ::read(fd, &byte, 1) != 1) ::_exit(1);
+    ::close(fd);
+    if (::setresuid(::geteuid(), ::geteuid(), ::geteuid()) < 0) ::_exit(2);
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(AllowedCalls, AnyOtherCallEndsTheProcess) {
+  char shell[] = "/bin/true";
+  char* argv[] = {shell, nullptr};
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"execve", [&] { ::execve(shell, argv, argv); }},
+      {"fork", [] { ::syscall(SYS_fork); }},
+      {"unshare", [] { ::unshare(CLONE_NEWNS); }},
+      {"mount", [] { ::mount("none", "/", "tmpfs", 0, nullptr); }},
+      {"chroot", [] { [[maybe_unused]] const int n = ::chroot("/"); }},
+      {"ptrace", [] { ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr); }},
+      {"mknod", [] { ::syscall(SYS_mknodat, AT_FDCWD, "/tmp/x", 0600, 0); }},
+      {"bpf", [] { ::syscall(SYS_bpf, 0, nullptr, 0); }},
+      {"init_module", [] { ::syscall(SYS_init_module, nullptr, 0, nullptr); }},
+  };
+  for (const auto& [name, call] : calls) {
+    const int status = StatusOf(call);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << name << " " << status;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::shell
