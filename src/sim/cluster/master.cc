@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoints/yarn/tokens.h"
+#include "model/exit_status.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::sim {
