@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   http::ServerLimits limits;
   limits.header_bytes_max = limits.body_bytes_max = 4096;
   auto server = http::Server::Listen(
-      loop, net, {"192.0.2.2", 80},
+      loop, net, {"192.0.2.2", 80}, http::KnownHosts{.any = true},
       [](http::Request request, const http::Server::Reply& reply) {
         FL_CHECK(request.body.size() <= 4096, "a body above its limit");
         http::Response response = http::TextResponse(200, request.path);
