@@ -55,9 +55,11 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/shuffle env model process/peers shuffle wire/spark_shuffle wire/spark_transport",
     "process/driver": "base env model process/application process/peers tasks wire/engine wire/yarn",
     "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
+    "process/spark_rpc": "base endpoints/spark env wire/java_stream wire/spark_transport",
     "process/spark_master":
-        "base endpoints/spark endpoints/yarn env model process/application process/peers process/rpc wire/java_stream "
-        "wire/spark_transport wire/yarn",
+        "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
+        "process/spark_rpc scheduler/spark_standalone wire/java_stream wire/yarn",
+    "process/spark_worker": "base endpoints/spark env process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
     "engine/io": "base engine/plan engine/records",
@@ -86,7 +88,9 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "wire/spark_transport",
     "shell/rm": "base config env env_posix process/http process/rm profiles shell/base",
     "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
-    "shell/spark": "base endpoints/spark env env_posix process/spark_master shell/base wire/java_stream",
+    "shell/spark":
+        "base endpoints/spark env env_posix process/http process/spark_master process/spark_worker shell/base shell/shuffle "
+        "wire/java_stream",
 }.items()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -20,16 +20,17 @@ enum ExitCode : int {
   kJobFailed = 5,    // the application ended as FAILED or KILLED
 };
 
-void AddDaemons(CLI::App& app, int& exit_code);     // rm, nm, spark-master, supervise
-void AddShuffle(CLI::App& app, int& exit_code);     // shuffle, shuffle status
-void AddUp(CLI::App& app, int& exit_code);          // up
-void AddSubmit(CLI::App& app, int& exit_code);      // submit
-void AddInspect(CLI::App& app, int& exit_code);     // apps, app, nodes, queues, logs, kill
-void AddHistory(CLI::App& app, int& exit_code);     // history
-void AddReplay(CLI::App& app, int& exit_code);      // replay
-void AddSim(CLI::App& app, int& exit_code);         // sim
-void AddConfig(CLI::App& app, int& exit_code);      // config check
-void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
+void AddDaemons(CLI::App& app, int& exit_code);       // rm, nm, supervise
+void AddSparkDaemons(CLI::App& app, int& exit_code);  // spark-master, spark-worker
+void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
+void AddUp(CLI::App& app, int& exit_code);            // up
+void AddSubmit(CLI::App& app, int& exit_code);        // submit
+void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, logs, kill
+void AddHistory(CLI::App& app, int& exit_code);       // history
+void AddReplay(CLI::App& app, int& exit_code);        // replay
+void AddSim(CLI::App& app, int& exit_code);           // sim
+void AddConfig(CLI::App& app, int& exit_code);        // config check
+void AddCompletion(CLI::App& app, int& exit_code);    // completion, version
 
 /// Prints "fairlead NAME: MESSAGE" on stderr and gives `code`; a stranger's control characters in it are seen.
 int Complain(const std::string& command, const std::string& message, ExitCode code);

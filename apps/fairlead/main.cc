@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   int exit_code = kOk;
   AddUp(app, exit_code);
   AddDaemons(app, exit_code);
+  AddSparkDaemons(app, exit_code);
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);

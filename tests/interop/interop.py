@@ -18,12 +18,14 @@ import jobs
 import peers
 import recordings
 import registry
+import spark_cluster
 import standalone
 
 for _module in sorted(peers.HERE.glob("cases_*.py")):
     __import__(_module.stem)
 
-CLUSTERS = {registry.Spec: clusters.Cluster, standalone.Spec: standalone.Standalone}
+CLUSTERS = {registry.Spec: clusters.Cluster, standalone.Spec: standalone.Standalone,
+            spark_cluster.Spec: spark_cluster.SparkCluster}
 
 
 class Run:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Messages of drivers to a Standalone Master and its answers, made at random and written by Spark's own serializer, against Fairlead's.
+"""Messages of drivers and workers to a Standalone Master and its answers, made at random and written by Spark's own serializer, against Fairlead's.
 
 usage: spark_messages.py SPARK_HOME [--seed S] [--count N] [--keep FILE]
 Compiles scala/SparkMessages.scala with the compiler among Spark's jars and lets the build's oracle_spark_messages judge what it prints.
@@ -14,23 +14,27 @@ import tempfile
 import peers
 
 
+def scala(home, work, *words, **kwargs):
+    """Runs the program that `make` has compiled."""
+    return subprocess.run([peers.java(), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", *peers.OPENS, "-cp", f"{work / 'classes'}:{home}/jars/*",
+                           "org.apache.spark.deploy.SparkMessages", *map(str, words)], env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}, **kwargs)
+
+
 def make(home, seed, count, file, work):
     """Writes `count` messages to `file`."""
-    jars = f"{home}/jars/*"
     classes = work / "classes"
     classes.mkdir(exist_ok=True)
-    subprocess.run([peers.java(), "-cp", jars, "scala.tools.nsc.Main", "-nowarn", "-d", classes, "-usejavacp", peers.HERE / "scala/SparkMessages.scala"], check=True)
+    subprocess.run([peers.java(), "-cp", f"{home}/jars/*", "scala.tools.nsc.Main", "-nowarn", "-d", classes, "-usejavacp", peers.HERE / "scala/SparkMessages.scala"], check=True)
     with open(file, "w", encoding="utf-8") as out:
-        subprocess.run([peers.java(), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", *peers.OPENS, "-cp", f"{classes}:{jars}",
-                        "org.apache.spark.deploy.SparkMessages", str(seed), str(count)], check=True, stdout=out,
-                       env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"})
+        scala(home, work, seed, count, check=True, stdout=out)
 
 
 def compare(home, seed, count, work):
-    """Whether all are understood and written as Spark does; differences are printed."""
-    file = work / "messages.jsonl"
+    """Whether all are understood and written as Spark does, or so that Spark reads the same; differences are printed."""
+    file, again = work / "messages.jsonl", work / "again"
     make(home, seed, count, file, work)
-    return subprocess.run([peers.BINARY.parent / "tests/oracle/oracle_spark_messages", home, file]).returncode == 0
+    judged = subprocess.run([peers.BINARY.parent / "tests/oracle/oracle_spark_messages", home, file, again])
+    return judged.returncode == 0 and scala(home, work, "verify", again).returncode == 0
 
 
 def main():

@@ -8,9 +8,11 @@
 #include "endpoints/spark/scala_values.h"
 #include "env_sim/world.h"
 #include "model/ids.h"
+#include "oracle/spark_peer.h"
 #include "oracle/spark_rpc_recording.h"
 #include "process/rm/resource_manager.h"
 #include "process/spark_master/spark_master.h"
+#include "process/spark_master/yarn_source.h"
 #include "scheduler/fairlead/fairlead.h"
 #include "wire/java_stream/reader.h"
 #include "wire/java_stream/writer.h"
@@ -26,65 +28,6 @@ namespace rm = process::rm;
 namespace wy = wire::yarn;
 using process::spark_master::SparkMaster;
 using ::testing::HasSubstr;
-
-const char* const kFolder = FAIRLEAD_SOURCE_DIR "/tests/oracles/spark-rpc";
-constexpr const char* kDeployMessages = "org.apache.spark.deploy.DeployMessages$";
-
-js::ClassCatalog CatalogOf(const std::string& release) {
-  js::ClassCatalog catalog;
-  const auto classes = ReadSparkClasses(kFolder, release);
-  for (const auto& entry : *classes) {
-    js::ClassShape shape{entry.at("class"), entry.at("suid"), entry.value("flags", js::kSerializable), {}, ""};
-    if (entry.contains("parent") && entry.at("parent").is_string()) shape.super = entry.at("parent");
-    for (const auto& field : entry.at("fields")) shape.fields.emplace_back(field.at("name"), field.at("type"));
-    catalog[shape.name] = shape;
-  }
-  return catalog;
-}
-
-/// A connection to the Spark master that notes what comes.
-class Peer : private env::StreamHandler {
- public:
-  struct Received {
-    st::FrameType type;
-    int64_t id;
-    std::string content;  // an object stream, or the text of a failure
-    std::string class_name;
-  };
-
-  explicit Peer(std::unique_ptr<env::Stream> stream) : stream_(std::move(stream)) { stream_->Start(this); }
-  void Write(const std::string& bytes) { stream_->Write(bytes); }
-  void Close() { stream_->Close(); }
-  bool closed() const { return closed_; }
-  const std::vector<Received>& received() const { return received_; }
-  /// The last one of this class; null when there is none.
-  const Received* Find(const std::string& class_name) const {
-    for (size_t i = received_.size(); i-- > 0;) {
-      if (received_[i].class_name == class_name) return &received_[i];
-    }
-    return nullptr;
-  }
-
- private:
-  void OnClosed(const std::string&) override { closed_ = true; }
-  void OnData(std::string_view bytes) override {
-    reader_.Feed(bytes);
-    while (reader_.Next() == st::FrameReader::Outcome::kFrame) {
-      const st::Frame& frame = reader_.frame();
-      Received one{frame.type, frame.id, std::string(frame.body), ""};
-      if (frame.type == st::FrameType::kRpcFailure) one.content = frame.text;
-      if (frame.type == st::FrameType::kOneWayMessage) one.content = es::DecodeRpcMessage(frame.body)->content;
-      const auto graph = js::ReadStream(one.content);
-      if (graph.ok()) one.class_name = graph->ClassName(graph->Root());
-      received_.push_back(std::move(one));
-    }
-  }
-
-  std::unique_ptr<env::Stream> stream_;
-  st::FrameReader reader_{1 << 20};
-  bool closed_ = false;
-  std::vector<Received> received_;
-};
 
 class SparkDriver : public ::testing::Test {
  protected:
@@ -110,9 +53,9 @@ class SparkDriver : public ::testing::Test {
 
     process::spark_master::SparkMasterSettings settings;
     settings.listen = {"door", 7077};
-    settings.application.resource_manager = {"rm", 8032};
-    settings.application.scheduler = {"rm", 8030};
-    settings.application.host = "door";
+    settings.host = "door";
+    yarn_.resource_manager = {"rm", 8032};
+    yarn_.scheduler = {"rm", 8030};
     settings.peers = {.connections_max = 100, .per_address_max = 100};
     for (const std::string& release : kSparkReleases) {
       if (release != "4.1.4") settings.builds.push_back({"/opt/spark-" + release, release, CatalogOf(release)});
@@ -126,7 +69,8 @@ class SparkDriver : public ::testing::Test {
 
   void StartMaster() {
     env_sim::Machine& door = world_.machine("door");
-    auto started = SparkMaster::Start(door.loop(), door.net(), &door.store(), log_, settings_);
+    source_ = std::make_unique<process::spark_master::YarnSource>(door.loop(), door.net(), &door.store(), log_, yarn_);
+    auto started = SparkMaster::Start(door.loop(), door.net(), log_, settings_, *source_);
     ASSERT_TRUE(started.ok());
     master_ = std::move(*started);
   }
@@ -156,7 +100,7 @@ class SparkDriver : public ::testing::Test {
 
   /// The recorded driver's bytes up to its registration.
   std::string Opening(const std::string& release) {
-    const auto messages = ReadSparkMessages(kFolder, release);
+    const auto messages = ReadSparkMessages(kSparkFolder, release);
     return messages->at(0).frame + messages->at(2).frame;
   }
 
@@ -173,7 +117,7 @@ class SparkDriver : public ::testing::Test {
 
   /// A recorded message of a driver, with the application's id in the place of its own.
   std::string Message(const std::string& release, const std::string& name, const std::string& application) {
-    const auto messages = ReadSparkMessages(kFolder, release);
+    const auto messages = ReadSparkMessages(kSparkFolder, release);
     for (const SparkMessage& message : *messages) {
       if (message.name != release + ", " + name) continue;
       const auto graph = js::ReadStream(message.stream);
@@ -230,6 +174,8 @@ class SparkDriver : public ::testing::Test {
   env::NullLog log_;
   process::spark_master::SparkMasterSettings settings_;
   std::unique_ptr<rm::ResourceManager> manager_;
+  process::spark_master::YarnSettings yarn_;
+  std::unique_ptr<process::spark_master::YarnSource> source_;
   std::unique_ptr<SparkMaster> master_;
   process::rpc::RpcClient client_{world_.AddMachine("client").loop(), world_.machine("client").net()};
   int64_t last_request_ = 1'000'000;
@@ -274,7 +220,7 @@ TEST_F(SparkDriver, MayBeDoneAtOnce) {
 TEST_F(SparkDriver, RegistersAgainWithTheSameAnswer) {
   auto [driver, id] = Register("3.5.5");
   const size_t before = driver->received().size();
-  driver->Write(ReadSparkMessages(kFolder, "3.5.5")->at(2).frame);
+  driver->Write(ReadSparkMessages(kSparkFolder, "3.5.5")->at(2).frame);
   EXPECT_TRUE(Await([&] { return driver->received().size() > before; }));
   EXPECT_EQ(driver->received().back().content,
             driver->Find(std::string(kDeployMessages) + "RegisteredApplication")->content);
@@ -346,7 +292,7 @@ TEST_F(SparkDriver, GoesOnWhenItsMasterHasRestarted) {
   const std::string release = "4.3.0";
   auto [first, id] = Register(release);
   ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kRunning));
-  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kFolder, release)->at(2).stream);
+  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kSparkFolder, release)->at(2).stream);
   const es::RpcAddress address = std::get<es::RegisterApplication>(*registration).driver;
   std::unique_ptr<Peer> driver;
   auto listener =
@@ -375,7 +321,7 @@ TEST_F(SparkDriver, GoesOnWhenItsMasterHasRestarted) {
 
 TEST_F(SparkDriver, IsNotForgottenWheneverItsMasterDies) {
   const std::string release = "3.5.5";
-  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kFolder, release)->at(2).stream);
+  const auto registration = es::DecodeDriverMessage(ReadSparkMessages(kSparkFolder, release)->at(2).stream);
   const es::RpcAddress address = std::get<es::RegisterApplication>(*registration).driver;
   std::unique_ptr<Peer> driver;
   auto listener =
@@ -433,7 +379,7 @@ TEST_F(SparkDriver, StrangersAreClosedAndHarmNobody) {
       OneWay("\xEA\0\0\0\1x"),
       OneWay(es::EncodeRpcMessage({{}, {}, "Master", "no object"})),
       OneWay(es::EncodeRpcMessage({{}, {}, "Master", deep})),
-      ReadSparkMessages(kFolder, "3.5.5")->at(3).frame.substr(0, 200) + std::string(2000, 'q'),
+      ReadSparkMessages(kSparkFolder, "3.5.5")->at(3).frame.substr(0, 200) + std::string(2000, 'q'),
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto peer = Connect();

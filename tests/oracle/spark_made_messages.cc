@@ -5,6 +5,7 @@
 
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
+#include "endpoints/spark/worker_messages.h"
 #include "oracle/spark_rpc_recording.h"
 #include "wire/java_stream/reader.h"
 #include "wire/java_stream/writer.h"
@@ -62,7 +63,17 @@ json Said(const es::RegisterApplication& message) {
   if (application.initial_executor_limit) out["initial_executor_limit"] = *application.initial_executor_limit;
   return out;
 }
-json Said(const es::OtherMessage& message) { return {{"not understood", message.class_name}}; }
+json Said(const es::OtherMessage& message) {
+  const auto of_worker = es::DecodeWorkerMessage(message.graph);
+  if (!of_worker.ok()) return {{"refused", of_worker.error().message}};
+  if (of_worker->has_value()) {
+    const auto* driver = std::get_if<es::DriverStateChanged>(&**of_worker);
+    return driver != nullptr && driver->exception ? json{{"exception", *driver->exception}} : json::object();
+  }
+  const auto of_master = es::DecodeMasterMessage(message.graph);
+  if (of_master.ok() && of_master->has_value()) return json::object();
+  return {{"not understood", of_master.ok() ? message.class_name : of_master.error().message}};
+}
 
 /// A map has no order of its own.
 json InOneOrder(json said) {
@@ -77,13 +88,10 @@ std::optional<T> Optional(const json& said, const char* name) {
   return said.contains(name) ? std::optional(said[name].get<T>()) : std::nullopt;
 }
 
-base::Result<std::string> WithMaster(const es::SparkBuild& build, const std::string& type, const json& said) {
-  const auto registration = es::DecodeDriverMessage(Unhex(said.at("registration")));
-  if (!registration) return registration.error();
-  const auto& driver = std::get<es::RegisterApplication>(*registration);
+std::string WithMaster(const es::SparkBuild& build, const std::string& type, const json& said) {
   const es::RpcAddress master{said.at("master_host"), said.at("master_port")};
-  return type == "MasterChanged" ? es::EncodeMasterChanged(build, driver, master, said.at("text"))
-                                 : es::EncodeRegistered(build, driver, said.at("text"), master);
+  return type == "MasterChanged" ? es::EncodeMasterChanged(build, master, said.at("text"))
+                                 : es::EncodeRegistered(build, said.at("text"), master);
 }
 
 /// What we would say to a driver; nothing for what drivers say.
@@ -117,8 +125,21 @@ std::string DifferenceToMadeMessage(const json& line, const es::SparkBuild& buil
   const auto message = es::DecodeDriverMessage(stream);
   if (!message) return message.error().message;
   const json said = InOneOrder(std::visit([](const auto& known) { return Said(known); }, *message));
-  const json expected = InOneOrder(line.at("said"));
+  // What is compared by writing it again has nothing more to say.
+  const bool other = std::holds_alternative<es::OtherMessage>(*message);
+  json expected = InOneOrder(line.at("said"));
+  if (other && !expected.contains("exception")) expected = json::object();
   return said == expected ? "" : "understood: " + json::diff(expected, said).dump();
+}
+
+std::optional<std::string> WrittenAgain(const js::Graph& graph, const es::SparkBuild& build, bool copy) {
+  const auto of_worker = es::DecodeWorkerMessage(graph);
+  if (of_worker.ok() && of_worker->has_value()) return es::Encode(build, **of_worker);
+  const auto of_master = es::DecodeMasterMessage(graph);
+  if (!of_master.ok() || !of_master->has_value()) return std::nullopt;
+  const bool driver = std::holds_alternative<es::LaunchDriver>(**of_master);
+  const js::Ref description = graph.RefOf(graph.Root(), driver ? "driverDesc" : "appDesc");
+  return es::Encode(build, **of_master, graph, driver && !copy ? js::kNull : description);
 }
 
 }  // namespace fairlead::oracle

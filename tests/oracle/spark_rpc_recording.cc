@@ -25,6 +25,15 @@ base::Result<std::string> Unpack(const std::string& path) {
 
 }  // namespace
 
+std::string Hex(const std::string& bytes) {
+  std::string hex;
+  for (const char byte : bytes) {
+    hex.push_back("0123456789abcdef"[static_cast<uint8_t>(byte) >> 4]);
+    hex.push_back("0123456789abcdef"[byte & 15]);
+  }
+  return hex;
+}
+
 std::string Unhex(const std::string& hex) {
   std::string out;
   for (size_t i = 0; i + 1 < hex.size(); i += 2) {

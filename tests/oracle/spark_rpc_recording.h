@@ -21,6 +21,7 @@ struct SparkMessage {
 
 /// The bytes of pairs of hexadecimal digits.
 std::string Unhex(const std::string& hex);
+std::string Hex(const std::string& bytes);
 /// Every message of one release: the frames in their order, then the examples.
 base::Result<std::vector<SparkMessage>> ReadSparkMessages(const std::string& folder, const std::string& release);
 /// Messages made at random, of the releases 3.5.5 and 4.3.0 (spark_made_messages.h).

@@ -4,26 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/rpc_message.h"
 #include "endpoints/spark/spark_build.h"
+#include "endpoints/spark/states.h"
 
 // What a Standalone Master says to a driver, as object streams with the bytes that a master of the driver's own build
 // writes.
 
 namespace fairlead::endpoints::spark {
-
-/// org.apache.spark.deploy.ExecutorState by its ids.
-enum class ExecutorState : int32_t {
-  kLaunching = 0,
-  kRunning = 1,
-  kKilled = 2,
-  kFailed = 3,
-  kLost = 4,
-  kExited = 5,
-  kDecommissioned = 6,
-};
-std::string_view Name(ExecutorState state);
 
 struct ExecutorAdded {
   int32_t id = 0;
@@ -41,16 +29,24 @@ struct ExecutorUpdated {
   std::optional<std::string> worker_host;
 };
 
+/// A worker is gone: the driver forgets what its shuffle service kept.
+struct WorkerRemoved {
+  std::string id;
+  std::string host;
+  std::string message;
+};
+
+/// The endpoint's name of every Standalone Master.
+inline constexpr const char* kMasterEndpoint = "Master";
+
 /// A reply to an ask: java.lang.Boolean.
 std::string EncodeBoolean(bool value);
-/// RegisteredApplication; the master's reference is made after the driver's.
-std::string EncodeRegistered(const SparkBuild& build, const RegisterApplication& registration,
-                             const std::string& application, const RpcAddress& master);
-/// MasterChanged: another master has taken over.
-std::string EncodeMasterChanged(const SparkBuild& build, const RegisterApplication& registration,
-                                const RpcAddress& master, const std::string& web_url);
+std::string EncodeRegistered(const SparkBuild& build, const std::string& application, const RpcAddress& master);
+/// MasterChanged: another master has taken over. Workers are told the same.
+std::string EncodeMasterChanged(const SparkBuild& build, const RpcAddress& master, const std::string& web_url);
 std::string Encode(const SparkBuild& build, const ExecutorAdded& message);
 std::string Encode(const SparkBuild& build, const ExecutorUpdated& message);
+std::string Encode(const SparkBuild& build, const WorkerRemoved& message);
 /// ApplicationRemoved: ends the driver with `message`.
 std::string EncodeRemoved(const SparkBuild& build, const std::string& message);
 

@@ -3,11 +3,20 @@
 #include <string_view>
 
 namespace fairlead::endpoints::spark {
-namespace {
 
 namespace js = wire::java_stream;
 using js::Graph;
 using js::Ref;
+
+std::string_view ModuleOf(const Graph& graph, Ref ref) {
+  if (graph.ClassName(ref) != "scala.runtime.ModuleSerializationProxy") return {};
+  const auto* module = graph.Get<js::ClassObject>(graph.RefOf(ref, "moduleClass"));
+  const auto* type = module != nullptr ? graph.Get<js::Class>(module->type) : nullptr;
+  return type != nullptr ? std::string_view(type->name) : std::string_view();
+}
+
+namespace {
+
 using Refs = std::vector<Ref>;
 using Pairs = std::vector<std::pair<Ref, Ref>>;
 
@@ -17,14 +26,6 @@ constexpr int64_t kVectorMax = 100'000;
 base::Error Unknown(const char* wanted, const Graph& graph, Ref ref) {
   const std::string_view name = graph.ClassName(ref);
   return {std::string(wanted) + " expected, not " + (name.empty() ? "another kind of value" : std::string(name))};
-}
-
-/// Name of the module that a scala.runtime.ModuleSerializationProxy stands for.
-std::string_view ModuleOf(const Graph& graph, Ref ref) {
-  if (graph.ClassName(ref) != "scala.runtime.ModuleSerializationProxy") return {};
-  const auto* module = graph.Get<js::ClassObject>(graph.RefOf(ref, "moduleClass"));
-  const auto* type = module != nullptr ? graph.Get<js::Class>(module->type) : nullptr;
-  return type != nullptr ? std::string_view(type->name) : std::string_view();
 }
 
 /// The objects among what a writeObject method wrote; raw bytes (sizes) are left out.
@@ -156,6 +157,10 @@ base::Result<Refs> ElementsOf(const Graph& graph, Ref sequence) {
 }
 
 base::Result<Pairs> EntriesOf(const Graph& graph, Ref map) {
+  // What withDefaultValue makes, as of an environment; one around another is not known, so that there is no circle.
+  if (graph.ClassName(map) == "scala.collection.immutable.Map$WithDefault") {
+    map = graph.RefOf(map, "underlying");
+  }
   const std::string_view type = graph.ClassName(map);
   constexpr std::string_view kSmall = "scala.collection.immutable.Map$Map";
   if (type.size() == kSmall.size() + 1 && type.starts_with(kSmall) && type.back() >= '1' && type.back() <= '4') {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@
 
 namespace fairlead::endpoints::spark {
 
+/// Name of the module that a scala.runtime.ModuleSerializationProxy (2.13) stands for; empty for anything else.
+std::string_view ModuleOf(const wire::java_stream::Graph& graph, wire::java_stream::Ref proxy);
 /// An Option: what is in it, or nothing.
 base::Result<std::optional<wire::java_stream::Ref>> OptionOf(const wire::java_stream::Graph& graph,
                                                              wire::java_stream::Ref option);

@@ -1,5 +1,8 @@
 #include "endpoints/spark/spark_build.h"
 
+#include <span>
+#include <vector>
+
 namespace fairlead::endpoints::spark {
 namespace {
 
@@ -8,42 +11,79 @@ namespace js = wire::java_stream;
 constexpr const char* kRegisterApplication = "org.apache.spark.deploy.DeployMessages$RegisterApplication";
 constexpr const char* kModuleProxy = "scala.runtime.ModuleSerializationProxy";
 
+/// Of org.apache.spark.deploy.DeployMessages.
+constexpr const char* kMessages[] = {
+    "RegisterApplication", "RegisteredApplication", "ExecutorAdded", "ExecutorUpdated", "ApplicationRemoved",
+    "MasterChanged", "WorkerRemoved",
+    // between workers and their master
+    "RegisterWorker", "Heartbeat", "ExecutorStateChanged", "DriverStateChanged", "WorkerLatestState",
+    "WorkerSchedulerStateResponse", "WorkerExecutorStateResponse", "WorkerDriverStateResponse", "WorkerDecommissioning",
+    "RegisteredWorker", "RegisterWorkerFailed", "MasterInStandby$", "ReconnectWorker", "LaunchExecutor", "LaunchDriver",
+    "KillExecutor", "KillDriver", "ApplicationFinished", "DecommissionWorker$",
+    // for spark-submit
+    "SubmitDriverResponse", "KillDriverResponse", "DriverStatusResponse"};
 constexpr const char* kAlways[] = {
-    kRegisterApplication,
-    "org.apache.spark.deploy.DeployMessages$RegisteredApplication",
-    "org.apache.spark.deploy.DeployMessages$ExecutorAdded",
-    "org.apache.spark.deploy.DeployMessages$ExecutorUpdated",
-    "org.apache.spark.deploy.DeployMessages$ApplicationRemoved",
-    "org.apache.spark.deploy.DeployMessages$MasterChanged",
+    "org.apache.spark.deploy.Command",
+    "org.apache.spark.deploy.DriverDescription",
+    "org.apache.spark.deploy.ExecutorDescription",
     "org.apache.spark.deploy.ExecutorState$",
+    "org.apache.spark.deploy.master.DriverState$",
+    "org.apache.spark.resource.ResourceInformation",
+    "org.apache.spark.resource.ResourceRequirement",
+    "org.apache.spark.rpc.RpcAddress",
+    "org.apache.spark.rpc.RpcEndpointAddress",
+    "org.apache.spark.rpc.RpcTimeout",
+    "org.apache.spark.rpc.netty.NettyRpcEndpointRef",
     "scala.Some",
     "scala.None$",
+    "scala.Tuple2",
     "scala.Enumeration$Val",
+    "scala.collection.immutable.Map$EmptyMap$",
+    "scala.collection.immutable.Map$Map1",
+    "scala.collection.immutable.Map$Map2",
+    "scala.collection.immutable.Map$Map3",
+    "scala.collection.immutable.Map$Map4",
+    "scala.concurrent.duration.FiniteDuration",
     "java.lang.Integer",
+    "java.util.concurrent.TimeUnit",
+    "[Ljava.lang.String;",
 };
-/// How ExecutorState is written without module proxies.
+/// How lists, maps and enumerations are written without module proxies, and with them.
 constexpr const char* kScala212[] = {
     "scala.collection.mutable.HashMap",
     "scala.collection.immutable.List$SerializationProxy",
     "scala.collection.immutable.ListSerializeEnd$",
 };
+constexpr const char* kScala213[] = {
+    kModuleProxy,
+    "scala.collection.IterableFactory$ToFactory",
+    "scala.collection.generic.DefaultSerializationProxy",
+    "scala.collection.generic.SerializeEnd$",
+    "scala.collection.immutable.List$",
+    "scala.collection.mutable.HashMap$DeserializationFactory",
+};
+/// Only Spark 4 has it.
+constexpr const char* kKillAllDriversResponse = "org.apache.spark.deploy.DeployMessages$KillAllDriversResponse";
 
 }  // namespace
 
 int64_t SparkBuild::registration_suid() const { return classes.at(kRegisterApplication).suid; }
+int64_t SparkBuild::worker_suid() const {
+  return classes.at("org.apache.spark.deploy.DeployMessages$RegisterWorker").suid;
+}
 bool SparkBuild::has_module_proxies() const { return classes.count(kModuleProxy) != 0; }
 
 base::Result<SparkBuild> DescribeSparkBuild(const std::string& home, const std::string& release,
                                             const js::ClassSource& source) {
   SparkBuild build{home, release, {}};
-  for (const char* name : kAlways) {
-    if (const base::Status added = js::AddClass(name, source, build.classes); !added) return added.error();
-  }
-  if (source(kModuleProxy)) {
-    if (const base::Status added = js::AddClass(kModuleProxy, source, build.classes); !added) return added.error();
-    return build;
-  }
-  for (const char* name : kScala212) {
+  std::vector<std::string> names(std::begin(kAlways), std::end(kAlways));
+  for (const char* name : kMessages) names.push_back(std::string("org.apache.spark.deploy.DeployMessages$") + name);
+  const bool proxies = source(kModuleProxy).has_value();
+  using Names = std::span<const char* const>;
+  const Names shapes = proxies ? Names(kScala213) : Names(kScala212);
+  names.insert(names.end(), shapes.begin(), shapes.end());
+  if (source(kKillAllDriversResponse)) names.emplace_back(kKillAllDriversResponse);
+  for (const std::string& name : names) {
     if (const base::Status added = js::AddClass(name, source, build.classes); !added) return added.error();
   }
   return build;

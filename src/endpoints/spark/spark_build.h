@@ -15,8 +15,12 @@ struct SparkBuild {
   std::string release;  // for people: "3.5.9, Scala 2.12"
   wire::java_stream::ClassCatalog classes;
 
+  /// "3.5.9".
+  std::string version() const { return release.substr(0, release.find(',')); }
   /// Of DeployMessages.RegisterApplication: drivers of this build, and hardly of another, send it.
   int64_t registration_suid() const;
+  /// Of DeployMessages.RegisterWorker, as workers of this build send it.
+  int64_t worker_suid() const;
   /// Scala 2.13 and later write a module as scala.runtime.ModuleSerializationProxy.
   bool has_module_proxies() const;
 };

@@ -3,25 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/codec.h"
 #include "endpoints/spark/master_messages.h"
 
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
+using spark_rpc::Connection;
 
 namespace {
 
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
 constexpr base::Duration kCallBackInterval = base::Duration::Seconds(1);
-constexpr const char* kEndpoint = "Master";
 
 }  // namespace
 
-base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, env::Net& net, env::Store* store,
-                                                              env::Log& log, SparkMasterSettings settings) {
-  std::unique_ptr<SparkMaster> master(new SparkMaster(loop, net, store, log, std::move(settings)));
+base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, env::Net& net, env::Log& log,
+                                                              SparkMasterSettings settings, ExecutorSource& source) {
+  std::unique_ptr<SparkMaster> master(new SparkMaster(loop, net, log, std::move(settings), source));
   auto listener = net.Listen(
       master->settings_.listen,
       [raw = master.get()](std::unique_ptr<env::Stream> stream) { raw->OnAccepted(std::move(stream)); },
@@ -30,40 +29,38 @@ base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, e
     return base::Error{"cannot listen on " + master->settings_.listen.ToString() + ": " + listener.error().message};
   }
   master->listener_ = std::move(*listener);
-  master->settings_.application.port = master->local().port;
+  source.Attach({master.get(), master->Address()});
   if (const base::Status recovered = master->Recover(); !recovered) return recovered.error();
   master->Sweep();
   return master;
 }
 
-SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, SparkMasterSettings settings)
-    : loop_(loop), net_(net), store_(store), log_(log), settings_(std::move(settings)), table_(settings_.peers) {}
+SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMasterSettings settings,
+                         ExecutorSource& source)
+    : loop_(loop), net_(net), log_(log), settings_(std::move(settings)), source_(source), table_(settings_.peers) {}
 
 SparkMaster::~SparkMaster() {
   *alive_ = false;
   if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
 }
 
-es::RpcAddress SparkMaster::Address() const { return {settings_.application.host, settings_.application.port}; }
-
 // ---- connections ---------------------------------------------------------------------------------------------------
 
 void SparkMaster::OnAccepted(std::unique_ptr<env::Stream> stream) {
-  if (table_.MakeRoom(stream->peer().host)) AddPeer(std::move(stream), 0);
+  if (table_.MakeRoom(stream->peer().host)) AddPeer(std::move(stream), 0, false);
 }
 
-SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application) {
+SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application, bool member) {
   const PeerId id = next_id_++;
   Peer& peer = peers_[id];
-  peer.connection = std::make_unique<DriverConnection>(std::move(stream));
+  peer.connection = std::make_unique<Connection>(std::move(stream));
   peer.since = loop_.Now();
-  peer.message_since = peer.since;
   peer.application = application;
+  peer.member = member;
+  peer.message_since = peer.since;
   peer.seat = std::make_unique<peers::PeerTable::Seat>(table_, peer, peer.connection->address());
-  if (application != 0) peer.seat->Become(peers::Standing::kMember);
-  peer.connection->Start({[this, id](es::DriverMessage message, std::optional<int64_t> request) {
-                            OnMessage(id, std::move(message), request);
-                          },
+  if (!peer.stranger()) peer.BecomeMember();
+  peer.connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); },
                           [this, id] { OnBytes(id); },
                           [this, id](const std::string& reason) { OnClosed(id, reason); }});
   return id;
@@ -81,7 +78,7 @@ bool SparkMaster::Peer::Overdue(base::Instant now, const SparkMasterSettings& se
   if (std::exchange(messages, connection->messages()) != connection->messages() || connection->held_bytes() == 0) {
     message_since = now;
   }
-  const bool nothing_yet = application == 0 && now - since >= settings.registration_within;
+  const bool nothing_yet = stranger() && now - since >= settings.registration_within;
   return nothing_yet || now - message_since >= settings.message_within;
 }
 
@@ -92,65 +89,83 @@ void SparkMaster::Sweep() {
   for (auto& [id, peer] : peers_) {
     if (peer.Overdue(loop_.Now(), settings_)) overdue.push_back(id);
   }
-  for (const PeerId id : overdue) Close(id, "it registered no application, or was not done with a message, in time");
+  for (const PeerId id : overdue) Close(id, "it registered nothing, or was not done with a message, in time");
 }
 
 void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
-  const auto found = peers_.find(id);
-  Peer& peer = found->second;
-  const auto application = applications_.find(peer.application);
-  if (application != applications_.end()) application->second.peer = 0;
-  if (application != applications_.end() && !application->second.machine->ending()) {
-    application->second.machine->End("the driver's connection ended without its saying that the application is over" +
-                                     (reason.empty() ? std::string() : ": " + reason));
+  const auto node = peers_.extract(id);
+  Peer& peer = node.mapped();
+  peer.seat.reset();
+  const auto driver = drivers_.find(peer.application);
+  if (driver != drivers_.end()) driver->second.peer = 0;
+  if (driver != drivers_.end() && !driver->second.application->ending()) {
+    driver->second.application->End("the driver's connection ended without its saying that the application is over" +
+                                    (reason.empty() ? std::string() : ": " + reason));
   } else if (!reason.empty()) {
     log_.Warn("a connection is closed", {{"peer", peer.connection->peer()}, {"reason", reason}});
   }
-  peer.seat.reset();
+  if (peer.member) source_.OnClosed(id, reason);
   // In a later turn: the connection may be in the middle of something.
-  auto gone = std::make_shared<std::unique_ptr<DriverConnection>>(std::move(peer.connection));
-  peers_.erase(found);
+  auto gone = std::make_shared<std::unique_ptr<Connection>>(std::move(peer.connection));
   loop_.Post([gone] { gone->reset(); });
 }
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
-SparkApplication* SparkMaster::ApplicationOf(const Peer& peer, const std::string& id) const {
-  const auto found = applications_.find(peer.application);
-  if (found == applications_.end() || found->second.machine->id() != id) return nullptr;
-  return found->second.machine.get();
+Application* SparkMaster::ApplicationOf(const Peer& peer, const std::string& id) const {
+  const auto found = drivers_.find(peer.application);
+  if (found == drivers_.end() || found->second.application->id() != id) return nullptr;
+  return found->second.application.get();
 }
 
 void SparkMaster::Answer(PeerId id, std::optional<int64_t> request, bool value) {
-  const auto found = peers_.find(id);
-  if (found != peers_.end() && request) found->second.connection->Reply(*request, es::EncodeBoolean(value));
+  if (request) Reply(id, *request, es::EncodeBoolean(value));
 }
 
-void SparkMaster::OnMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request) {
+void SparkMaster::OnMessage(PeerId id, spark_rpc::Incoming message) {
+  auto decoded = es::DecodeDriverMessage(std::move(message.content));
+  if (!decoded) {
+    if (message.request) Refuse(id, *message.request, decoded.error().message);
+    return Close(id, decoded.error().message);
+  }
+  auto* other = std::get_if<es::OtherMessage>(&*decoded);
+  if (other == nullptr) return OnDriverMessage(id, std::move(*decoded), message.request);
+  message.content = std::move(other->graph);
+  const ExecutorSource::Taken taken = source_.OnMessage(id, message);
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return;
+  Peer& peer = found->second;
+  if (taken == ExecutorSource::Taken::kMember && !peer.member) {
+    peer.member = true;
+    peer.BecomeMember();
+  }
+  if (taken != ExecutorSource::Taken::kNo) return;
+  log_.Warn("a message that is not taken", {{"peer", peer.connection->peer()}, {"class", other->class_name}});
+  if (message.request) peer.connection->Refuse(*message.request, "this master does not take " + other->class_name);
+}
+
+void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   Peer& peer = found->second;
   const auto answer = [&](bool value) { Answer(id, request, value); };
   if (const auto* check = std::get_if<es::CheckExistence>(&message)) {
-    answer(check->name == kEndpoint);
+    answer(check->name == es::kMasterEndpoint);
   } else if (auto* registration = std::get_if<es::RegisterApplication>(&message)) {
     Register(id, std::move(*registration));
   } else if (const auto* over = std::get_if<es::UnregisterApplication>(&message)) {
-    if (SparkApplication* application = ApplicationOf(peer, over->application)) application->End("");
+    if (Application* application = ApplicationOf(peer, over->application)) application->End("");
   } else if (const auto* wanted = std::get_if<es::RequestExecutors>(&message)) {
-    SparkApplication* application = ApplicationOf(peer, wanted->application);
+    Application* application = ApplicationOf(peer, wanted->application);
     if (application == nullptr) return answer(false);
     application->RequestExecutors(*wanted, [=, this](bool taken) { Answer(id, request, taken); });
   } else if (const auto* kill = std::get_if<es::KillExecutors>(&message)) {
-    SparkApplication* application = ApplicationOf(peer, kill->application);
+    Application* application = ApplicationOf(peer, kill->application);
     if (application == nullptr) return answer(false);
     application->KillExecutors(*kill, [=, this](bool taken) { Answer(id, request, taken); });
   } else if (const auto* known = std::get_if<es::MasterChangeAcknowledged>(&message)) {
     // Where the application's driver listened, another one may listen now.
     if (ApplicationOf(peer, known->application) == nullptr) Close(id, "another driver has taken the place of this one");
-  } else if (const auto* other = std::get_if<es::OtherMessage>(&message)) {
-    log_.Warn("a message that is not taken", {{"peer", peer.connection->peer()}, {"class", other->class_name}});
-    if (request) peer.connection->Refuse(*request, "this master does not take " + other->class_name);
   }
 }
 
@@ -164,10 +179,8 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
   Peer& peer = peers_.at(id);
   if (peer.application != 0) {
     // Drivers register again when they have waited for long; one that is still being submitted hears of it later.
-    const auto application = applications_.find(peer.application);
-    if (application != applications_.end() && application->second.machine->accepted()) {
-      TellRegistered(application->second);
-    }
+    const auto driver = drivers_.find(peer.application);
+    if (driver != drivers_.end() && driver->second.application->accepted()) TellRegistered(driver->second);
     return;
   }
   const es::SparkBuild* build = BuildOf(registration.suid);
@@ -182,101 +195,119 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
   }
   const ApplicationKey key = next_id_++;
   peer.application = key;
-  peer.seat->Become(peers::Standing::kMember);
-  if (!registration.application.profile.other.empty()) {
-    log_.Warn("executors get no resources besides cores and memory",
-              {{"name", registration.application.name}, {"asked", registration.application.profile.other.front()}});
-  }
-  SparkApplication& application = AddApplication(key, *build, std::move(registration));
-  applications_.at(key).peer = id;
-  application.Start();
+  peer.BecomeMember();
+  Driver& driver = drivers_[key];
+  driver.peer = id;
+  driver.application = source_.Make(*build, std::move(registration), CallbacksOf(key));
+  driver.application->Start();
 }
 
-SparkApplication& SparkMaster::AddApplication(ApplicationKey key, const es::SparkBuild& build,
-                                              es::RegisterApplication registration) {
-  SparkApplication::Callbacks callbacks;
-  callbacks.on_accepted = [this, key] { TellRegistered(applications_.at(key)); };
-  callbacks.tell = [this, key](const std::string& content) { Tell(applications_.at(key), content); };
+Application::Callbacks SparkMaster::CallbacksOf(ApplicationKey key) {
+  Application::Callbacks callbacks;
+  callbacks.on_accepted = [this, key] { TellRegistered(drivers_.at(key)); };
+  callbacks.tell = [this, key](const std::string& content) { Tell(drivers_.at(key), content); };
   callbacks.on_over = [this, key] {
     loop_.Post([this, alive = alive_, key] {
-      if (*alive) applications_.erase(key);
+      if (*alive) drivers_.erase(key);
     });
   };
-  auto& machine = applications_[key].machine;
-  machine = std::make_unique<SparkApplication>(loop_, net_, store_, log_, settings_.application, build,
-                                               std::move(registration), std::move(callbacks));
-  return *machine;
+  return callbacks;
 }
 
 /// What is said to a driver that is not connected is lost.
-void SparkMaster::Tell(const Application& application, const std::string& content) {
-  const auto found = peers_.find(application.peer);
-  if (found == peers_.end()) return;
-  const es::RegisterApplication& registration = application.machine->registration();
-  found->second.connection->Send({Address(), registration.driver, registration.driver_endpoint, content});
+void SparkMaster::Tell(const Driver& driver, const std::string& content) {
+  const es::RegisterApplication& registration = driver.application->registration();
+  Send(driver.peer, registration.driver, registration.driver_endpoint, content);
 }
 
-void SparkMaster::TellRegistered(const Application& application) {
-  const SparkApplication& machine = *application.machine;
-  Tell(application, es::EncodeRegistered(machine.build(), machine.registration(), machine.id(), Address()));
+void SparkMaster::TellRegistered(const Driver& driver) {
+  const Application& application = *driver.application;
+  Tell(driver, es::EncodeRegistered(application.build(), application.id(), Address()));
 }
 
 // ---- after a restart -----------------------------------------------------------------------------------------------
 
 /// Takes up what an earlier life of this process stored: a driver whose master is gone waits to be called back.
 base::Status SparkMaster::Recover() {
-  if (store_ == nullptr) return {};
-  const auto rows = store_->Load(kApplicationTable);
-  if (!rows) return rows.error();
-  for (const env::Row& row : *rows) {
-    StoredApplication stored;
-    base::ByteReader in(*row.value);
-    base::Decode(in, stored);
+  const auto all = source_.Load();
+  if (!all) return all.error();
+  for (const ExecutorSource::Stored& stored : *all) {
     auto message = es::DecodeDriverMessage(stored.registration);
     auto* registration = message.ok() ? std::get_if<es::RegisterApplication>(&*message) : nullptr;
-    const es::SparkBuild* build = registration != nullptr && in.done() ? BuildOf(registration->suid) : nullptr;
+    const es::SparkBuild* build = registration != nullptr ? BuildOf(registration->suid) : nullptr;
     if (build == nullptr) {
       log_.Error("a stored application is given up: it cannot be read, or its build of Spark is not known any more",
-                 {{"application", row.key}});
-      store_->Commit({{kApplicationTable, row.key, std::nullopt}}, [](const base::Status&) {});
+                 {{"application", stored.id}});
+      source_.Forget(stored.id);
       continue;
     }
     const ApplicationKey key = next_id_++;
-    AddApplication(key, *build, std::move(*registration));
-    CallBack(key, stored, row.key, loop_.Now() + settings_.call_back_for);
+    drivers_[key].application = source_.MakeStored(stored.id, *build, std::move(*registration), CallbacksOf(key));
+    CallBack(key, loop_.Now() + settings_.call_back_for);
   }
   return {};
 }
 
-/// Connects to where the driver listens and says that this is its master now; then the application goes on. Without a
-/// driver it goes on as well, to be ended.
-void SparkMaster::CallBack(ApplicationKey key, const StoredApplication& stored, const std::string& id,
-                           base::Instant until) {
-  const es::RpcAddress& driver = applications_.at(key).machine->registration().driver;
-  const env::Endpoint address{driver.host, static_cast<uint16_t>(driver.port)};
-  net_.Connect(address, kConnectTimeout,
-               [this, alive = alive_, key, stored, id, until](base::Result<std::unique_ptr<env::Stream>> stream) {
-                 if (!*alive) return;
-                 Application& application = applications_.at(key);
-                 SparkApplication& machine = *application.machine;
-                 if (stream.ok()) {
-                   application.peer = AddPeer(std::move(*stream), key);
-                   Tell(application, es::EncodeMasterChanged(machine.build(), machine.registration(), Address(), ""));
-                   log_.Info("an application goes on",
-                             {{"application", id}, {"driver", machine.registration().driver.ToString()}});
-                   return machine.Resume(id, stored);
-                 }
-                 if (loop_.Now() < until) {
-                   loop_.After(kCallBackInterval, [this, alive, key, stored, id, until] {
-                     if (*alive) CallBack(key, stored, id, until);
-                   });
-                   return;
-                 }
-                 machine.End("the driver does not answer since this master has restarted: " + stream.error().message);
-                 machine.Resume(id, stored);
+void SparkMaster::ConnectTo(const es::RpcAddress& address,
+                            std::function<void(base::Result<std::unique_ptr<env::Stream>>)> done) {
+  net_.Connect({address.host, static_cast<uint16_t>(address.port)}, kConnectTimeout,
+               [alive = alive_, done = std::move(done)](base::Result<std::unique_ptr<env::Stream>> stream) {
+                 if (*alive) done(std::move(stream));
                });
 }
 
-void SparkMaster::Close(PeerId id, const std::string& reason) { peers_.at(id).connection->Close(reason); }
+/// Connects to where the driver listens and says that this is its master now; then the application goes on. Without a
+/// driver it goes on as well, to be ended.
+void SparkMaster::CallBack(ApplicationKey key, base::Instant until) {
+  ConnectTo(drivers_.at(key).application->registration().driver,
+            [this, key, until](base::Result<std::unique_ptr<env::Stream>> stream) {
+              Driver& driver = drivers_.at(key);
+              Application& application = *driver.application;
+              if (stream.ok()) {
+                driver.peer = AddPeer(std::move(*stream), key, false);
+                Tell(driver, es::EncodeMasterChanged(application.build(), Address(), ""));
+                log_.Info("an application goes on", {{"application", application.id()},
+                                                     {"driver", application.registration().driver.ToString()}});
+                return application.Resume();
+              }
+              if (loop_.Now() < until) {
+                loop_.After(kCallBackInterval, [this, alive = alive_, key, until] {
+                  if (*alive) CallBack(key, until);
+                });
+                return;
+              }
+              application.End("the driver does not answer since this master has restarted: " + stream.error().message);
+              application.Resume();
+            });
+}
+
+// ---- for the source ------------------------------------------------------------------------------------------------
+
+void SparkMaster::Send(PeerId peer, const es::RpcAddress& receiver, const std::string& endpoint,
+                       const std::string& content) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.connection->Send({Address(), receiver, endpoint, content});
+}
+
+void SparkMaster::Reply(PeerId peer, int64_t request, const std::string& content) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.connection->Reply(request, content);
+}
+
+void SparkMaster::Refuse(PeerId peer, int64_t request, const std::string& why) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.connection->Refuse(request, why);
+}
+
+void SparkMaster::Close(PeerId peer, const std::string& reason) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.connection->Close(reason);
+}
+
+void SparkMaster::Connect(const es::RpcAddress& address, std::function<void(std::optional<PeerId> peer)> done) {
+  ConnectTo(address, [this, done = std::move(done)](base::Result<std::unique_ptr<env::Stream>> stream) {
+    done(stream.ok() ? std::optional(AddPeer(std::move(*stream), 0, true)) : std::nullopt);
+  });
+}
 
 }  // namespace fairlead::process::spark_master

@@ -1,17 +1,20 @@
 #include "shell/spark/master_daemon.h"
 
-#include <unistd.h>
-
-#include <climits>
 #include <csignal>
 #include <cstdio>
 
 #include "env_posix/posix_loop.h"
+#include "process/http/server.h"
+#include "process/spark_master/master_json.h"
+#include "process/spark_master/rest_submission.h"
 #include "process/spark_master/spark_master.h"
+#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_master/yarn_source.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/spark/spark_home.h"
+#include "shell/spark/standalone_settings.h"
 
 namespace fairlead::shell {
 
@@ -32,16 +35,11 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
 
 struct DaemonSettings {
   process::spark_master::SparkMasterSettings master;
+  process::spark_master::YarnSettings yarn;
   std::string state_directory;
-  std::string warning;  // "": none
 };
 
-/// As which drivers and the resource manager know this daemon.
-std::string AdvertisedHost(const env::Endpoint& listen) {
-  if (listen.host != "0.0.0.0" && listen.host != "::") return listen.host;
-  char name[HOST_NAME_MAX + 1] = {};
-  return ::gethostname(name, HOST_NAME_MAX) == 0 ? name : "127.0.0.1";
-}
+constexpr const char* kOpen = "whoever reaches it runs programs on the cluster as the user that this daemon runs as";
 
 base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
   const auto source = LoadSettings(options.settings);
@@ -58,8 +56,8 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
                                          conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/fairlead-spark-master-" +
                                              std::to_string(settings.listen.port));
   }
-  process::spark_master::ApplicationSettings& application = settings.application;
-  application.host = AdvertisedHost(settings.listen);
+  settings.host = AdvertisedHost(settings.listen.host);
+  process::spark_master::YarnSettings& application = daemon.yarn;
   application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
   application.policy.default_cores = static_cast<int32_t>(
       conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));
@@ -84,36 +82,75 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
     if (!build) return build.error();
     settings.builds.push_back(std::move(*build));
   }
-  daemon.warning = OpenPortsWarning(
-      {settings.listen}, "whoever reaches it runs programs on the cluster as the user that this daemon runs as");
   return daemon;
 }
 
-}  // namespace
+/// Runs a master until it is told to end.
+int RunMaster(env_posix::PosixLoop& loop, env::Log& log, process::spark_master::SparkMasterSettings settings,
+              process::spark_master::ExecutorSource& source, const env::Log::Fields& fields) {
+  const std::string warning = OpenPortsWarning({settings.listen}, kOpen);
+  if (!warning.empty()) log.Warn(warning);
+  loop.OnCrowded([&log](const std::string& reason) { log.Warn(reason); });
+  const auto master = process::spark_master::SparkMaster::Start(loop, loop, log, std::move(settings), source);
+  if (!master.ok()) return Refuse(master.error().message, 1);
+  for (const int signal : {SIGTERM, SIGINT}) loop.OnSignal(signal, [&loop] { loop.Stop(); });
+  env::Log::Fields said = {{"master", "spark://" + (*master)->local().ToString()}};
+  said.insert(said.end(), fields.begin(), fields.end());
+  log.Info("the Spark master is ready", said);
+  loop.Run();
+  log.Info("the Spark master ends");
+  return 0;
+}
 
-int RunSparkMaster(const SparkMasterOptions& options) {
+int RunDoor(const SparkMasterOptions& options) {
   auto settings = ReadSparkMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   const auto log = MakeLog("spark-master", options.log_file, options.log_level);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
-  if (!settings->warning.empty()) log->Warn(settings->warning);
   const auto loop = env_posix::MakePosixLoop();
-  loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
-  const std::string manager = settings->master.application.resource_manager.ToString();
+  const std::string manager = settings->yarn.resource_manager.ToString();
   const std::string& state = settings->state_directory;
   if (const base::Status made = MakeStateDirectory(state, *log); !made.ok()) return Refuse(made.error().message, 1);
   auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine);
   if (!store.ok()) return Refuse(store.error().message, 1);
-  const auto master =
-      process::spark_master::SparkMaster::Start(*loop, *loop, store->get(), *log, std::move(settings->master));
-  if (!master.ok()) return Refuse(master.error().message, 1);
-  for (const int signal : {SIGTERM, SIGINT}) loop->OnSignal(signal, [&loop] { loop->Stop(); });
-  log->Info("the Spark master is ready",
-            {{"master", "spark://" + (*master)->local().ToString()}, {"resource_manager", manager}});
-  loop->Run();
-  log->Info("the Spark master ends");
-  return 0;
+  process::spark_master::YarnSource source(*loop, *loop, store->get(), *log, std::move(settings->yarn));
+  return RunMaster(*loop, *log, std::move(settings->master), source, {{"resource_manager", manager}});
+}
+
+int RunStandalone(const SparkMasterOptions& options) {
+  auto settings = ReadStandaloneMasterSettings(options);
+  if (!settings.ok()) return Refuse(settings.error().message, 2);
+  const auto log = MakeLog("spark-master", options.log_file, options.log_level);
+  for (const std::string& warning : settings->warnings) log->Warn(warning);
+  const auto loop = env_posix::MakePosixLoop();
+  const endpoints::spark::SparkBuild build = settings->master.builds.front();
+  process::spark_master::StandaloneCluster cluster(*loop, *log, build, std::move(settings->cluster));
+  namespace http = process::http;
+  const bool spark4 = build.has_module_proxies();
+  const auto page = http::Server::Listen(*loop, *loop, settings->web, settings->hosts,
+                                         [&](const http::Request& request, const http::Server::Reply& reply) {
+                                           reply(process::spark_master::MasterPage(cluster, request, spark4));
+                                         });
+  if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
+  std::unique_ptr<http::Server> rest;
+  process::spark_master::RestSubmission submission(cluster, build, settings->rest ? settings->rest->port : 0);
+  if (settings->rest) {
+    auto listening = http::Server::Listen(
+        *loop, *loop, *settings->rest, settings->hosts,
+        [&](const http::Request& request, const http::Server::Reply& reply) { submission.Handle(request, reply); });
+    if (!listening.ok()) {
+      return Refuse("cannot listen on " + settings->rest->ToString() + ": " + listening.error().message, 1);
+    }
+    rest = std::move(*listening);
+  }
+  return RunMaster(*loop, *log, std::move(settings->master), cluster, {{"release", build.release}});
+}
+
+}  // namespace
+
+int RunSparkMaster(const SparkMasterOptions& options) {
+  return options.settings.hadoop_conf.empty() ? RunStandalone(options) : RunDoor(options);
 }
 
 }  // namespace fairlead::shell

@@ -15,14 +15,17 @@ struct SparkMasterOptions {
   std::vector<std::string> spark_homes;
   std::string host;
   std::optional<uint16_t> port;
+  std::optional<uint16_t> web_port;  // of a Standalone Master's page
+  std::string properties_file;       // spark-defaults.conf of a Standalone Master
   std::string queue;
   std::string state;  // directory
   std::string log_file;
   env::LogLevel log_level = env::LogLevel::kInfo;
 };
 
-/// `fairlead spark-master`: runs until SIGTERM or SIGINT. Gives the exit status: 0 ended on request, 1 could not start,
-/// 2 the configuration was refused (the reason is on stderr).
+/// `fairlead spark-master`: with Hadoop's configuration on the command line a door to its cluster, without a Standalone
+/// Master with Workers behind it. Runs until SIGTERM or SIGINT. Gives the exit status: 0 ended on request, 1 could not
+/// start, 2 the configuration was refused (the reason is on stderr).
 int RunSparkMaster(const SparkMasterOptions& options);
 
 }  // namespace fairlead::shell

@@ -3,7 +3,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 
 namespace fairlead::shell {
@@ -20,8 +22,8 @@ struct ArchiveCloser {
   void operator()(archive* in) const { ::archive_read_free(in); }
 };
 
-/// Adds the classes of a jar whose paths begin with `package`.
-base::Status ReadJar(const fs::path& jar, std::string_view package, Classes& classes) {
+/// Adds the classes of a jar whose paths begin with one of `packages`.
+base::Status ReadJar(const fs::path& jar, std::initializer_list<std::string_view> packages, Classes& classes) {
   const std::unique_ptr<archive, ArchiveCloser> in(::archive_read_new());
   ::archive_read_support_format_zip(in.get());
   const auto failed = [&] {
@@ -37,7 +39,8 @@ base::Status ReadJar(const fs::path& jar, std::string_view package, Classes& cla
     const char* path = ::archive_entry_pathname(entry);
     std::string name = path != nullptr ? path : "";
     const int64_t size = ::archive_entry_size(entry);
-    if (!name.starts_with(package) || !name.ends_with(kSuffix) || size < 0 || size > kClassBytesMax) continue;
+    const bool wanted = std::ranges::any_of(packages, [&](std::string_view each) { return name.starts_with(each); });
+    if (!wanted || !name.ends_with(kSuffix) || size < 0 || size > kClassBytesMax) continue;
     std::string bytes(static_cast<size_t>(size), '\0');
     if (::archive_read_data(in.get(), bytes.data(), bytes.size()) != size) return failed();
     name.resize(name.size() - kSuffix.size());
@@ -84,8 +87,11 @@ base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home) {
   const auto scala = FindJar(jars, "scala-library-");
   if (!scala) return scala.error();
   SparkClassFiles classes{ReleaseOf(*core, core_prefix.size()), {}};
-  if (const base::Status read = ReadJar(*core, "org/apache/spark/deploy/", classes.files); !read) return read.error();
-  if (const base::Status read = ReadJar(*scala, "scala/", classes.files); !read) return read.error();
+  if (const base::Status read = ReadJar(
+          *core, {"org/apache/spark/deploy/", "org/apache/spark/resource/", "org/apache/spark/rpc/"}, classes.files);
+      !read)
+    return read.error();
+  if (const base::Status read = ReadJar(*scala, {"scala/"}, classes.files); !read) return read.error();
   return classes;
 }
 

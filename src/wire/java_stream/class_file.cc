@@ -246,6 +246,10 @@ const ClassCatalog& JavaLibrary() {
       {"java.lang.Integer",
        {"java.lang.Integer", 1360826667806852920, kSerializable, {{"value", "I"}}, "java.lang.Number"}},
       {"java.lang.Boolean", {"java.lang.Boolean", -3665804199014368530, kSerializable, {{"value", "Z"}}, ""}},
+      {"java.lang.Enum", {"java.lang.Enum", 0, kSerializable | kEnum, {}, ""}},
+      {"java.util.concurrent.TimeUnit",
+       {"java.util.concurrent.TimeUnit", 0, kSerializable | kEnum, {}, "java.lang.Enum"}},
+      {"[Ljava.lang.String;", {"[Ljava.lang.String;", -5921575005990323385, kSerializable, {}, ""}},
   };
   return kClasses;
 }

@@ -41,7 +41,7 @@ int64_t SerialVersionUid(const ClassFile& file);
 using ClassSource = std::function<std::optional<std::string_view>(std::string_view name)>;
 
 /// Describes a class of `source`, and the serializable classes above it, in `catalog`. Fails for a class that is not
-/// there or does not parse. Of the Java library's own classes java.lang.Number, Integer and Boolean are known.
+/// there or does not parse. Of the Java library's own classes those that messages hold are known.
 base::Status AddClass(std::string_view name, const ClassSource& source, ClassCatalog& catalog);
 
 }  // namespace fairlead::wire::java_stream

@@ -96,6 +96,12 @@ Ref Builder::NewArray(std::string_view class_name, std::vector<Slot> items) {
   return graph_.Add(Array{type, std::move(items)});
 }
 
+Ref Builder::NewEnum(std::string_view class_name, std::string_view constant) {
+  const Ref type = ClassOf(class_name);
+  const Ref name = NewString(constant);
+  return graph_.Add(Enum{type, name});
+}
+
 Ref Builder::NewClassObject(std::string_view class_name) {
   const Ref type = ClassOf(class_name);
   return graph_.Add(ClassObject{type});
@@ -142,6 +148,12 @@ Ref Builder::Copy(const Graph& from, Ref node) {
   if (node == kNull) return kNull;
   const auto found = copied_.find(node);
   if (found != copied_.end()) return found->second;
+  if (const auto* type = from.Get<Class>(node)) {
+    const auto made = classes_.find(type->name);
+    if (made != classes_.end() && graph_.Get<Class>(made->second)->suid == type->suid) {
+      return copied_[node] = made->second;
+    }
+  }
   const Ref copy = graph_.Add(std::monostate());  // before its parts: they may point back to it
   copied_[node] = copy;
   Node made;
@@ -155,6 +167,9 @@ Ref Builder::Copy(const Graph& from, Ref node) {
     }
     described.annotation = CopyItems(from, type->annotation);
     described.super = Copy(from, type->super);
+    // What is made later is of the same class.
+    const auto shape = catalog_.find(type->name);
+    if (shape != catalog_.end() && shape->second.suid == type->suid) classes_.emplace(type->name, copy);
     made = std::move(described);
   } else if (const auto* object = from.Get<Object>(node)) {
     Object copied;

@@ -146,6 +146,7 @@ class Builder {
   /// An object with all fields zero or null.
   Ref NewObject(std::string_view class_name);
   Ref NewArray(std::string_view class_name, std::vector<Slot> items);
+  Ref NewEnum(std::string_view class_name, std::string_view constant);
   Ref NewClassObject(std::string_view class_name);
   /// Sets a field of an object made here, when its classes have such a field (other releases may lack it).
   void SetNumber(Ref object, std::string_view field, Slot value) { SetSlot(object, field, value, false); }

@@ -1,6 +1,7 @@
-// Messages of drivers to a Standalone Master and its answers, made at random and written by Spark's own serializer: one
-// JSON object a line with the stream and what is in it. Arguments: seed, number of messages. Compiled by spark_messages.py
-// with the compiler among Spark's jars, for 2.12 and 2.13.
+// Messages of drivers and workers to a Standalone Master and its answers, made at random and written by Spark's own serializer:
+// one JSON object a line with the stream and what is in it. Arguments: seed, number of messages; or "verify" and a file with lines of
+// two streams, Spark's own and one that was written after it, which must be the same message. Compiled by spark_messages.py with
+// the compiler among Spark's jars, for 2.12 and 2.13.
 package org.apache.spark.rpc.netty {
   import org.apache.spark.SparkConf
   import org.apache.spark.rpc.{RpcEndpointAddress, RpcEndpointRef}
@@ -104,7 +105,7 @@ package org.apache.spark.deploy {
       private def command(out: ObjectNode): Command = {
         val environment = scala.collection.mutable.HashMap.empty[String, String]
         (0 until count()).foreach(_ => environment(word()) = word())
-        val made = Command(word(), someTexts(), pick[scala.collection.Map[String, String]](environment, environment.toMap), someTexts(), someTexts(), someTexts())
+        val made = Command(word(), someTexts(), pick[scala.collection.Map[String, String]](environment, environment.toMap, environment.toMap.withDefaultValue("")), someTexts(), someTexts(), someTexts())
         out.put("main_class", made.mainClass)
         out.set[ArrayNode]("arguments", texts(made.arguments))
         val variables = out.putObject("environment")
@@ -175,7 +176,54 @@ package org.apache.spark.deploy {
         if (random.nextBoolean()) RegisteredApplication(text, reference) else MasterChanged(reference, text)
       }
 
-      def message(): AnyRef = random.nextInt(10) match {
+      // ---- between workers and their master: of these only the streams are compared, read and written again
+
+      private def resources(): Map[String, ResourceInformation] =
+        (0 until upTo(4)).map { n => s"kind $n" -> new ResourceInformation(s"kind $n", Array.fill(upTo(3))(word())) }.toMap
+      private def worker() = InNetty.reference(conf, RpcEndpointAddress(address().rpcAddress, "Worker"))
+      private def executor() = new ExecutorDescription(word(), upTo(1000), upTo(5), upTo(64), upTo(100000), ExecutorState(upTo(6)))
+      private def some[T](one: => T): List[T] = List.fill(pick(0, 1, 2, 3, upTo(40)))(one)
+      private def driver(): DriverDescription = DriverDescription(
+        word(), upTo(100000), upTo(64), random.nextBoolean(), command(nodes.objectNode()),
+        some(new ResourceRequirement(word(), 1 + upTo(3), 1)).take(4))
+
+      private def driverState(): DriverStateChanged = {
+        val thrown = maybe(new IllegalStateException(word(), pick(null, new RuntimeException(word()))))
+        thrown.foreach { e => said.put("exception", e.getClass.getName + ": " + e.getMessage) }
+        DriverStateChanged(word(), master.DriverState(upTo(7)), thrown)
+      }
+
+      private def ofWorker(): AnyRef = random.nextInt(7) match {
+        case 0 =>
+          val where = address().rpcAddress
+          RegisterWorker("w" + word(), where.host, where.port, worker(), 1 + upTo(64), 1 + upTo(100000), word(), address().rpcAddress, resources())
+        case 1 => Heartbeat(word(), worker())
+        case 2 => ExecutorStateChanged(word(), upTo(1000), ExecutorState(upTo(6)), maybe(word()), maybe(random.nextInt()))
+        case 3 => driverState()
+        case 4 => WorkerLatestState(word(), some(executor()), someTexts())
+        case 5 =>
+          WorkerSchedulerStateResponse(word(), some(WorkerExecutorStateResponse(executor(), resources())),
+            some(WorkerDriverStateResponse(word(), resources())))
+        case 6 => WorkerDecommissioning(word(), worker())
+      }
+
+      private def ofMaster(): AnyRef = random.nextInt(10) match {
+        case 0 => RegisteredWorker(InNetty.reference(conf, RpcEndpointAddress(address().rpcAddress, "Master")), word(), address().rpcAddress, random.nextBoolean())
+        case 1 => RegisterWorkerFailed(word())
+        case 2 => MasterInStandby
+        case 3 => ReconnectWorker(word())
+        case 4 =>
+          LaunchExecutor(word(), word(), upTo(1000), upTo(5), registration().appDescription, upTo(64), upTo(100000), resources())
+        case 5 => LaunchDriver(word(), driver(), resources())
+        case 6 => KillExecutor(word(), word(), upTo(1000))
+        case 7 => KillDriver(word())
+        case 8 => ApplicationFinished(word())
+        case 9 => DecommissionWorker
+      }
+
+      def message(): AnyRef = random.nextInt(14) match {
+        case 10 | 11 => ofWorker()
+        case 12 | 13 => ofMaster()
         case 0 => InNetty.checkExistence(named("name"))
         case 1 | 2 => registration()
         case 3 => UnregisterApplication(named("application"))
@@ -196,7 +244,25 @@ package org.apache.spark.deploy {
       }
     }
 
+    private def read(hex: String): AnyRef =
+      serializer.deserialize[AnyRef](java.nio.ByteBuffer.wrap(hex.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray))
+
+    /** The kinds of sequences do not matter; a description of an executor has no equality, but says all in its text. */
+    private def same(a: AnyRef, b: AnyRef): Boolean = {
+      def text(message: AnyRef): String = message.toString.replaceAll("\\b(List|Vector|ArraySeq|WrappedArray|ArrayBuffer)\\(", "Seq(")
+      a == b || (!a.isInstanceOf[LaunchDriver] && !a.isInstanceOf[LaunchExecutor] && a.getClass == b.getClass && text(a) == text(b))
+    }
+
+    private def verify(file: String): Unit = {
+      val pairs = scala.io.Source.fromFile(file).getLines().map(_.split(" ")).toList
+      val different = pairs.filter { pair => !same(read(pair(0)), read(pair(1))) }
+      different.take(5).foreach { pair => println(s"${read(pair(0))}\n  was written again as ${read(pair(1))}") }
+      println(s"${pairs.size} written again, ${different.size} different")
+      if (pairs.isEmpty || different.nonEmpty) sys.exit(1)
+    }
+
     def main(args: Array[String]): Unit = {
+      if (args(0) == "verify") return verify(args(1))
       val mapper = new ObjectMapper()
       for (number <- 0 until args(1).toInt) {
         val one = new Case(args(0).toLong * 1000003 + number)

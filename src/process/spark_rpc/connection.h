@@ -2,19 +2,30 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "endpoints/spark/driver_messages.h"
+#include "base/result.h"
+#include "endpoints/spark/rpc_message.h"
 #include "env/net.h"
+#include "wire/java_stream/graph.h"
 #include "wire/spark_transport/frames.h"
 
-namespace fairlead::process::spark_master {
+namespace fairlead::process::spark_rpc {
 
-/// One connection of a driver (or of whoever calls): bytes to messages and back. Whatever does not belong to Spark's
-/// RPC ends it.
-class DriverConnection final : private env::StreamHandler {
+/// A message that came: the object, and what its envelope says.
+struct Incoming {
+  std::string endpoint;
+  std::optional<endpoints::spark::RpcAddress> sender;
+  wire::java_stream::Graph content;
+  std::optional<int64_t> request;  // of an ask, to be answered by Reply or Refuse
+};
+
+/// One connection of Spark's RPC (org.apache.spark.rpc.netty.NettyRpcEnv): bytes to messages and back, both ways.
+/// Whatever does not belong to it ends it.
+class Connection final : private env::StreamHandler {
  public:
   /// A longer frame is refused; a registration is some kilobytes and its class path and options.
   static constexpr size_t kFrameBytesMax = 1 << 20;
@@ -22,22 +33,24 @@ class DriverConnection final : private env::StreamHandler {
   static constexpr size_t kUnsentBytesMax = 1 << 20;
 
   struct Callbacks {
-    /// `request`: of an ask, to be answered by Reply or Refuse.
-    std::function<void(endpoints::spark::DriverMessage message, std::optional<int64_t> request)> on_message;
+    std::function<void(Incoming message)> on_message;
     /// After bytes came, of which part may be held.
     std::function<void()> on_bytes;
     /// Called once, at last; `reason` is empty when the peer ended it in order.
     std::function<void(const std::string& reason)> on_closed;
   };
+  using Answer = std::function<void(base::Result<wire::java_stream::Graph>)>;
 
-  explicit DriverConnection(std::unique_ptr<env::Stream> stream) : stream_(std::move(stream)) {}
+  explicit Connection(std::unique_ptr<env::Stream> stream) : stream_(std::move(stream)) {}
 
   void Start(Callbacks callbacks);
   /// A one-way message for an endpoint of the peer.
   void Send(const endpoints::spark::RpcMessage& message);
+  /// `done` gets the peer's answer, or an error where it refuses; it is not called when the connection ends first.
+  void Ask(const endpoints::spark::RpcMessage& message, Answer done);
   void Reply(int64_t request, const std::string& content);
   void Refuse(int64_t request, const std::string& why);
-  /// Sends what is queued and ends the connection; on_closed is called later.
+  /// Sends what is queued and ends the connection; on_closed is called before this returns.
   void Close(const std::string& reason);
 
   std::string peer() const { return stream_->peer().ToString(); }
@@ -51,13 +64,16 @@ class DriverConnection final : private env::StreamHandler {
   void OnData(std::string_view bytes) override;
   void OnClosed(const std::string& reason) override;
   void OnFrame(const wire::spark_transport::Frame& frame);
+  void OnAnswer(const wire::spark_transport::Frame& frame);
   void Write(std::string bytes);
 
   std::unique_ptr<env::Stream> stream_;
   Callbacks callbacks_;
   wire::spark_transport::FrameReader reader_{kFrameBytesMax};
+  std::map<int64_t, Answer> asked_;
+  int64_t last_request_ = 0;
   uint64_t messages_ = 0;
   bool closed_ = false;
 };
 
-}  // namespace fairlead::process::spark_master
+}  // namespace fairlead::process::spark_rpc

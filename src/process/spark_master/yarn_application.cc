@@ -1,4 +1,4 @@
-#include "process/spark_master/spark_application.h"
+#include "process/spark_master/yarn_application.h"
 
 #include <algorithm>
 
@@ -40,9 +40,9 @@ bool IsFinal(wy::YarnApplicationStateProto state) { return state >= wy::YarnAppl
 
 }  // namespace
 
-SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
-                                   const ApplicationSettings& settings, const es::SparkBuild& build,
-                                   es::RegisterApplication registration, Callbacks callbacks)
+YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
+                                 const YarnSettings& settings, const es::SparkBuild& build,
+                                 es::RegisterApplication registration, Callbacks callbacks)
     : loop_(loop),
       net_(net),
       log_(log),
@@ -56,11 +56,20 @@ SparkApplication::SparkApplication(env::Loop& loop, env::Net& net, env::Store* s
   stored_.registration = wire::java_stream::WriteStream(registration_.graph);
 }
 
-SparkApplication::~SparkApplication() { *alive_ = false; }
+YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
+                                 const YarnSettings& settings, const es::SparkBuild& build,
+                                 es::RegisterApplication registration, Callbacks callbacks, const std::string& id,
+                                 StoredApplication stored)
+    : YarnApplication(loop, net, store, log, settings, build, std::move(registration), std::move(callbacks)) {
+  id_ = id;
+  stored_ = std::move(stored);
+}
+
+YarnApplication::~YarnApplication() { *alive_ = false; }
 
 /// A call as the application's user. While nothing answers it is repeated; a refusal ends the application.
 template <class Response, class Request>
-void SparkApplication::Call(const char* method, const Request& request, std::function<void(Response)> done) {
+void YarnApplication::Call(const char* method, const Request& request, std::function<void(Response)> done) {
   rpc::RpcTarget target;
   target.address = settings_.resource_manager;
   target.protocol = std::string(wy::kApplicationClientProtocol);
@@ -79,7 +88,7 @@ void SparkApplication::Call(const char* method, const Request& request, std::fun
 
 // ---- submission ----------------------------------------------------------------------------------------------------
 
-void SparkApplication::Start() {
+void YarnApplication::Start() {
   Call<wy::GetNewApplicationResponseProto>("getNewApplication", wy::GetNewApplicationRequestProto(),
                                            [this](wy::GetNewApplicationResponseProto fresh) {
                                              if (ending_) return Over();
@@ -89,7 +98,7 @@ void SparkApplication::Start() {
                                            });
 }
 
-void SparkApplication::Submit() {
+void YarnApplication::Submit() {
   const es::ApplicationDescription& application = registration_.application;
   wy::SubmitApplicationRequestProto request;
   auto& context = request.application_submission_context.emplace();
@@ -125,7 +134,7 @@ void SparkApplication::Submit() {
 
 /// Stores what has changed soon; changes that come together go together. What is lost by a crash in between is
 /// harmless: a container that is not known is given back, and ids are left out.
-void SparkApplication::Save() {
+void YarnApplication::Save() {
   if (std::exchange(saving_, true)) return;
   loop_.After(kSaveDelay, [this, alive = alive_] {
     if (!*alive || over_) return;
@@ -134,7 +143,7 @@ void SparkApplication::Save() {
   });
 }
 
-void SparkApplication::Commit(std::function<void(const base::Status&)> done) {
+void YarnApplication::Commit(std::function<void(const base::Status&)> done) {
   if (store_ == nullptr) return done({});
   stored_.totals.clear();
   for (const auto& [profile, executors] : policy_.totals()) stored_.totals.push_back({profile, executors});
@@ -149,26 +158,24 @@ void SparkApplication::Commit(std::function<void(const base::Status&)> done) {
   });
 }
 
-void SparkApplication::Resume(const std::string& id, const StoredApplication& stored) {
-  id_ = id;
-  if (const auto parsed = model::ParseApplicationId(id); parsed.ok()) proto_id_ = endpoints::yarn::ToWire(*parsed);
-  stored_ = stored;
+void YarnApplication::Resume() {
+  if (const auto parsed = model::ParseApplicationId(id_); parsed.ok()) proto_id_ = endpoints::yarn::ToWire(*parsed);
   resumed_ = true;
   submitted_ = true;
   accepted_ = true;
   accepted_at_ = loop_.Now();
   ExecutorPolicy::Effects known;  // to the driver, which goes on
-  es::RequestExecutors request{id, {}};
-  for (const StoredTotal& total : stored.totals) request.totals.emplace_back(total.profile, total.executors);
+  es::RequestExecutors request{id_, {}};
+  for (const StoredTotal& total : stored_.totals) request.totals.emplace_back(total.profile, total.executors);
   policy_.OnRequest(request, known);
-  for (const StoredExecutor& executor : stored.executors) {
+  for (const StoredExecutor& executor : stored_.executors) {
     policy_.OnGranted(ContainerOf(executor), known);
     if (executor.started) policy_.OnStarted(loop_.Now(), ContainerOf(executor), known);
   }
   if (stored_.token_identifier.empty()) return AwaitAttempt();
   StartMaster();
-  es::KillExecutors killed{id, {}};
-  for (const StoredExecutor& executor : stored.executors) {
+  es::KillExecutors killed{id_, {}};
+  for (const StoredExecutor& executor : stored_.executors) {
     if (executor.killed) killed.executors.push_back(executor.id);
   }
   ExecutorPolicy::Effects effects;
@@ -177,7 +184,7 @@ void SparkApplication::Resume(const std::string& id, const StoredApplication& st
 }
 
 /// The resource manager lets it begin when its queue has room for one more application.
-void SparkApplication::AwaitAttempt() {
+void YarnApplication::AwaitAttempt() {
   wy::GetApplicationReportRequestProto request;
   request.application_id = proto_id_;
   Call<wy::GetApplicationReportResponseProto>(
@@ -185,7 +192,7 @@ void SparkApplication::AwaitAttempt() {
       [this](wy::GetApplicationReportResponseProto answer) { OnReport(answer.ApplicationReport()); });
 }
 
-void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
+void YarnApplication::OnReport(const wy::ApplicationReportProto& report) {
   if (IsFinal(report.YarnApplicationState())) {
     if (!ending_) Tell(std::string(report.Diagnostics()));
     return Over();
@@ -205,7 +212,7 @@ void SparkApplication::OnReport(const wy::ApplicationReportProto& report) {
 
 // ---- executors -----------------------------------------------------------------------------------------------------
 
-void SparkApplication::StartMaster() {
+void YarnApplication::StartMaster() {
   application::YarnMaster::Callbacks callbacks;
   callbacks.make_launch = [this](const application::ExecutorContainer& executor) {
     ExecutorPolicy::Effects effects;
@@ -260,14 +267,14 @@ void SparkApplication::StartMaster() {
   Apply(effects);
 }
 
-void SparkApplication::SetToken(const endpoints::yarn::RpcToken& token) {
+void YarnApplication::SetToken(const endpoints::yarn::RpcToken& token) {
   stored_.token_identifier = token.identifier;
   stored_.token_password = token.password;
   stored_.token_kind = token.kind;
   stored_.token_service = token.service;
 }
 
-void SparkApplication::Remember(const application::ExecutorContainer& executor, bool started) {
+void YarnApplication::Remember(const application::ExecutorContainer& executor, bool started) {
   std::vector<StoredExecutor>& all = stored_.executors;
   auto found =
       std::find_if(all.begin(), all.end(), [&](const StoredExecutor& e) { return e.id == executor.executor_id; });
@@ -278,14 +285,14 @@ void SparkApplication::Remember(const application::ExecutorContainer& executor, 
   Save();
 }
 
-void SparkApplication::RequestExecutors(const es::RequestExecutors& request, std::function<void(bool)> done) {
+void YarnApplication::RequestExecutors(const es::RequestExecutors& request, std::function<void(bool)> done) {
   ExecutorPolicy::Effects effects;
   if (ending_ || !policy_.OnRequest(request, effects)) return done(false);
   Apply(effects);
   Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
 }
 
-void SparkApplication::KillExecutors(const es::KillExecutors& request, std::function<void(bool)> done) {
+void YarnApplication::KillExecutors(const es::KillExecutors& request, std::function<void(bool)> done) {
   ExecutorPolicy::Effects effects;
   if (ending_ || !policy_.OnKill(request, effects)) return done(false);
   Apply(effects);
@@ -296,7 +303,7 @@ void SparkApplication::KillExecutors(const es::KillExecutors& request, std::func
   Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
 }
 
-void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {
+void YarnApplication::Apply(const ExecutorPolicy::Effects& effects) {
   for (const PolicyEffect& effect : effects) {
     if (ending_) return;
     if (const auto* target = std::get_if<SetTarget>(&effect)) {
@@ -317,7 +324,7 @@ void SparkApplication::Apply(const ExecutorPolicy::Effects& effects) {
 // ---- the end -------------------------------------------------------------------------------------------------------
 
 /// The resource manager has ended the attempt; its report says why as soon as the application's end is stored.
-void SparkApplication::OnDismissed(const std::string& reason, int looks) {
+void YarnApplication::OnDismissed(const std::string& reason, int looks) {
   if (ending_) return Over();
   wy::GetApplicationReportRequestProto request;
   request.application_id = proto_id_;
@@ -337,19 +344,19 @@ void SparkApplication::OnDismissed(const std::string& reason, int looks) {
 }
 
 /// Lets the driver know that this is the end, and why.
-void SparkApplication::Tell(const std::string& reason) {
+void YarnApplication::Tell(const std::string& reason) {
   log_.Warn("an application is removed",
             {{"application", id_}, {"name", registration_.application.name}, {"reason", reason}});
   callbacks_.tell(es::EncodeRemoved(build_, reason));
 }
 
-void SparkApplication::Remove(const std::string& reason) {
+void YarnApplication::Remove(const std::string& reason) {
   if (ending_) return;
   Tell(reason);
   End(reason);
 }
 
-void SparkApplication::End(const std::string& reason) {
+void YarnApplication::End(const std::string& reason) {
   if (std::exchange(ending_, true)) return;
   end_reason_ = reason;
   log_.Info("an application ends", {{"application", id_}, {"reason", reason.empty() ? "the driver is done" : reason}});
@@ -357,7 +364,7 @@ void SparkApplication::End(const std::string& reason) {
   if (registered_) Finish();
 }
 
-void SparkApplication::Finish() {
+void YarnApplication::Finish() {
   // In a later turn: this may be one of the master's own callbacks.
   loop_.Post([this, alive = alive_] {
     if (*alive && !over_) master_->Finish(end_reason_.empty(), end_reason_, "", [this] { Over(); });
@@ -365,13 +372,13 @@ void SparkApplication::Finish() {
 }
 
 /// There is nothing that could be ended at the resource manager, or it does not let this daemon.
-void SparkApplication::OnRefused(const std::string& reason) {
+void YarnApplication::OnRefused(const std::string& reason) {
   if (!ending_) Tell("the resource manager refused it: " + reason);
   Over();
 }
 
 /// Its queue has no room for one more application, so that no master can unregister.
-void SparkApplication::Kill() {
+void YarnApplication::Kill() {
   wy::KillApplicationRequestProto request;
   request.application_id = proto_id_;
   Call<wy::KillApplicationResponseProto>("forceKillApplication", request,
@@ -383,7 +390,7 @@ void SparkApplication::Kill() {
                                          });
 }
 
-void SparkApplication::Over() {
+void YarnApplication::Over() {
   if (std::exchange(over_, true)) return;
   ending_ = true;
   if (store_ != nullptr && !id_.empty()) {

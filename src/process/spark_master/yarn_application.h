@@ -14,57 +14,49 @@
 #include "process/application/yarn_master.h"
 #include "process/rpc/rpc_client.h"
 #include "process/spark_master/executor_policy.h"
+#include "process/spark_master/executor_source.h"
 #include "process/spark_master/stored_application.h"
 #include "wire/yarn/client.h"
 
 namespace fairlead::process::spark_master {
 
-/// What all applications of a daemon share.
-struct ApplicationSettings {
+/// What all applications of a cluster share.
+struct YarnSettings {
   env::Endpoint resource_manager;  // ApplicationClientProtocol
   env::Endpoint scheduler;         // ApplicationMasterProtocol
   /// Of applications that do not choose by FAIRLEAD_QUEUE in their executors' environment.
   std::string queue = "default";
-  std::string host;  // of this daemon, as the resource manager shows it
+  /// Of this daemon, as the resource manager shows it; the source sets both.
+  std::string host;
   int32_t port = 0;
   PolicySettings policy;
 };
 
 /// One driver's application on YARN: submitted as its user with an unmanaged master, which this is. From the driver's
 /// registration to its end; calls about it go to the resource manager until it knows the end.
-class SparkApplication {
+class YarnApplication final : public Application {
  public:
-  struct Callbacks {
-    /// The resource manager has taken it, and this is stored: id() is set.
-    std::function<void()> on_accepted;
-    /// A message for the driver.
-    std::function<void(const std::string& content)> tell;
-    /// There is nothing more to do; the application may be destroyed in a later turn.
-    std::function<void()> on_over;
-  };
-
   /// `store` may be null: then a restart of this process ends the application.
-  SparkApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,
-                   const ApplicationSettings& settings, const endpoints::spark::SparkBuild& build,
-                   endpoints::spark::RegisterApplication registration, Callbacks callbacks);
-  ~SparkApplication();
+  YarnApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, const YarnSettings& settings,
+                  const endpoints::spark::SparkBuild& build, endpoints::spark::RegisterApplication registration,
+                  Callbacks callbacks);
+  /// One that an earlier life of this process stored.
+  YarnApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log, const YarnSettings& settings,
+                  const endpoints::spark::SparkBuild& build, endpoints::spark::RegisterApplication registration,
+                  Callbacks callbacks, const std::string& id, StoredApplication stored);
+  ~YarnApplication() override;
 
-  void Start();
-  /// Instead of Start: goes on with what an earlier life of this process stored.
-  void Resume(const std::string& id, const StoredApplication& stored);
-  /// `done` gets the answer for the driver, once what was asked for is stored.
-  void RequestExecutors(const endpoints::spark::RequestExecutors& request, std::function<void(bool)> done);
-  void KillExecutors(const endpoints::spark::KillExecutors& request, std::function<void(bool)> done);
-  /// The driver has nothing more to do (`reason` empty), or is gone.
-  void End(const std::string& reason);
+  void Start() override;
+  void Resume() override;
+  void RequestExecutors(const endpoints::spark::RequestExecutors& request, std::function<void(bool)> done) override;
+  void KillExecutors(const endpoints::spark::KillExecutors& request, std::function<void(bool)> done) override;
+  void End(const std::string& reason) override;
 
-  /// Empty until the resource manager has given one.
-  const std::string& id() const { return id_; }
-  /// The resource manager has taken it.
-  bool accepted() const { return accepted_; }
-  bool ending() const { return ending_; }
-  const endpoints::spark::SparkBuild& build() const { return build_; }
-  const endpoints::spark::RegisterApplication& registration() const { return registration_; }
+  const std::string& id() const override { return id_; }
+  bool accepted() const override { return accepted_; }
+  bool ending() const override { return ending_; }
+  const endpoints::spark::SparkBuild& build() const override { return build_; }
+  const endpoints::spark::RegisterApplication& registration() const override { return registration_; }
 
  private:
   template <class Response, class Request>
@@ -89,7 +81,7 @@ class SparkApplication {
   env::Loop& loop_;
   env::Net& net_;
   env::Log& log_;
-  const ApplicationSettings& settings_;
+  const YarnSettings& settings_;
   const endpoints::spark::SparkBuild& build_;
   const endpoints::spark::RegisterApplication registration_;
   Callbacks callbacks_;

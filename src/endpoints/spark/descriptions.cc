@@ -1,0 +1,87 @@
+#include "endpoints/spark/descriptions.h"
+
+#include "endpoints/spark/object_fields.h"
+
+namespace fairlead::endpoints::spark {
+
+namespace js = wire::java_stream;
+using js::Ref;
+
+namespace {
+
+/// More memory than any machine has, so that sums cannot overflow.
+constexpr int64_t kMemoryMibMax = int64_t{1} << 40;
+
+}  // namespace
+
+ResourceProfile ReadProfile(Fields& in, Ref object) {
+  in.ExpectClass(object,
+                 {"org.apache.spark.resource.ResourceProfile", "org.apache.spark.resource.TaskResourceProfile"});
+  ResourceProfile profile;
+  profile.id = in.Int(object, "_id");
+  for (const auto& [key, request] : in.Entries(object, "executorResources")) {
+    const std::string name = in.TextAt(key, "executorResources");
+    const int64_t amount = in.Long(request, "amount");
+    if (amount < 0 || amount > kMemoryMibMax) in.Fail(name, "an amount of " + std::to_string(amount));
+    if (name == "cores") {
+      if (amount > INT32_MAX) in.Fail(name, "too many");
+      profile.cores = static_cast<int32_t>(amount);
+    } else if (name == "memory") {
+      profile.memory_mib = amount;
+    } else if (name == "offHeap") {
+      profile.off_heap_mib = amount;
+    } else if (name == "pyspark.memory") {
+      profile.pyspark_mib = amount;
+    } else if (name == "memoryOverhead") {
+      profile.overhead_mib = amount;
+    } else if (amount > 0) {
+      profile.other.push_back(name);
+      profile.other_amounts.push_back(amount);
+    }
+  }
+  return profile;
+}
+
+Command ReadCommand(Fields& in, Ref object) {
+  Command command;
+  command.main_class = in.Text(object, "mainClass");
+  command.arguments = in.Texts(object, "arguments");
+  for (const auto& [key, value] : in.Entries(object, "environment")) {
+    command.environment[in.TextAt(key, "environment")] = in.TextAt(value, "environment");
+  }
+  command.class_path = in.Texts(object, "classPathEntries");
+  command.library_path = in.Texts(object, "libraryPathEntries");
+  command.java_options = in.Texts(object, "javaOpts");
+  return command;
+}
+
+ApplicationDescription ReadApplication(Fields& in, Ref object) {
+  in.ExpectClass(object, {"org.apache.spark.deploy.ApplicationDescription"});
+  ApplicationDescription application;
+  application.name = in.Text(object, "name");
+  application.user = in.Text(object, "user");
+  application.ui_url = in.Text(object, "appUiUrl");
+  application.cores_max = in.OptionalInt(object, "maxCores");
+  application.initial_executor_limit = in.OptionalInt(object, "initialExecutorLimit");
+  application.command = ReadCommand(in, in.Object(object, "command"));
+  application.profile = ReadProfile(in, in.Object(object, "defaultProfile"));
+  return application;
+}
+
+DriverDescription ReadDriver(Fields& in, Ref object) {
+  in.ExpectClass(object, {"org.apache.spark.deploy.DriverDescription"});
+  DriverDescription driver;
+  driver.jar_url = in.Text(object, "jarUrl");
+  driver.memory_mib = in.Int(object, "mem");
+  driver.cores = in.Int(object, "cores");
+  driver.supervise = in.Flag(object, "supervise");
+  driver.command = ReadCommand(in, in.Object(object, "command"));
+  for (const Ref request : in.Elements(object, "resourceReqs")) {
+    driver.resources.emplace_back(in.Text(request, "resourceName"), in.Int(request, "amount"));
+    if (driver.resources.back().second < 0) in.Fail("resourceReqs", "an amount below 0");
+  }
+  if (driver.memory_mib < 0 || driver.cores < 0) in.Fail("driverDescription", "cores and memory cannot be below 0");
+  return driver;
+}
+
+}  // namespace fairlead::endpoints::spark

@@ -1,0 +1,300 @@
+#include "process/spark_master/master_json.h"
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+namespace sa = model::standalone;
+namespace ss = scheduler::standalone;
+using nlohmann::ordered_json;
+
+namespace {
+
+/// As java.util.Date.toString.
+std::string Date(base::WallTime time) {
+  const std::time_t seconds = time.ms / 1000;
+  std::tm local = {};
+  ::localtime_r(&seconds, &local);
+  char text[64] = {};
+  std::strftime(text, sizeof text, "%a %b %d %H:%M:%S %Z %Y", &local);
+  return text;
+}
+
+ordered_json Information(const std::string& name, const std::vector<std::string>& addresses) {
+  return {{"name", name}, {"addresses", addresses}};
+}
+
+/// A worker's custom resources: all, those in use, or those that are free.
+enum class Part { kAll, kUsed, kFree };
+ordered_json ResourcesOf(const WorkerRecord& record, const ss::Worker& worker, Part part) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, addresses] : record.said.resources) {
+    const auto free = std::ranges::find(worker.resources_free, name, &sa::Resource::name);
+    std::vector<std::string> chosen;
+    for (const std::string& address : addresses) {
+      const bool is_free = free != worker.resources_free.end() && std::ranges::count(free->addresses, address) != 0;
+      if (part == Part::kAll || is_free == (part == Part::kFree)) chosen.push_back(address);
+    }
+    out[name] = Information(name, chosen);
+  }
+  return out;
+}
+
+std::string StateOf(const ss::Worker& worker) { return std::string(EnumName(worker.state)); }
+
+ordered_json WorkerJson(const WorkerRecord& record, const ss::Worker& worker) {
+  return {{"id", record.said.id},
+          {"host", record.said.host},
+          {"port", record.said.port},
+          {"webuiaddress", record.said.web_url},
+          {"cores", worker.cores},
+          {"coresused", worker.cores_used},
+          {"coresfree", worker.cores_free()},
+          {"memory", worker.memory},
+          {"memoryused", worker.memory_used},
+          {"memoryfree", worker.memory_free()},
+          {"resources", ResourcesOf(record, worker, Part::kAll)},
+          {"resourcesused", ResourcesOf(record, worker, Part::kUsed)},
+          {"resourcesfree", ResourcesOf(record, worker, Part::kFree)},
+          {"state", StateOf(worker)},
+          {"lastheartbeat", record.heartbeat.ms}};
+}
+
+ordered_json ApplicationJson(const ApplicationRecord& record, const ss::App& app, base::WallTime now) {
+  constexpr int64_t kDefaultHeapMib = 1024;
+  const es::ResourceProfile& profile = record.description.profile;
+  const int64_t memory = profile.memory_mib > 0 ? profile.memory_mib : kDefaultHeapMib;
+  ordered_json needs = ordered_json::array();
+  for (size_t i = 0; i < profile.other_amounts.size(); ++i) {
+    needs.push_back({{"name", profile.other[i]}, {"amount", profile.other_amounts[i]}});
+  }
+  const bool over = record.ended.ms != 0;
+  return {{"id", record.id},
+          {"starttime", record.started.ms},
+          {"name", record.description.name},
+          {"cores", app.cores_granted},
+          {"user", record.description.user},
+          {"memoryperexecutor", memory},
+          {"memoryperslave", memory},
+          {"resourcesperexecutor", needs},
+          {"resourcesperslave", needs},
+          {"submitdate", Date(record.started)},
+          {"state", EnumName(app.state)},
+          {"duration", (over ? record.ended.ms : now.ms) - record.started.ms}};
+}
+
+ordered_json DriverJson(const StandaloneCluster& cluster, const DriverRecord& record, const ss::Driver& driver) {
+  const es::DriverDescription& description = record.submission->description;
+  ordered_json resources = ordered_json::object();
+  for (const sa::Resource& one : driver.resources) resources[one.name] = Information(one.name, one.addresses);
+  const std::vector<std::string>& arguments = description.command.arguments;
+  constexpr size_t kMainClass = 2;  // DriverWrapper WORKER_URL USER_JAR CLASS
+  return {{"id", record.id},
+          {"starttime", std::to_string(record.submitted.ms)},
+          {"state", EnumName(driver.state)},
+          {"cores", description.cores},
+          {"memory", description.memory_mib},
+          {"resources", resources},
+          {"submitdate", Date(record.submitted)},
+          {"worker", driver.worker != UINT32_MAX ? cluster.workers()[driver.worker].said.id : "None"},
+          {"mainclass", arguments.size() > kMainClass ? arguments[kMainClass] : ""}};
+}
+
+struct Totals {
+  int64_t alive = 0, cores = 0, cores_used = 0, memory = 0, memory_used = 0;
+};
+
+Totals TotalsOf(const StandaloneCluster& cluster) {
+  Totals totals;
+  for (const ss::Worker& worker : cluster.core().workers()) {
+    if (worker.state != sa::WorkerState::kAlive) continue;
+    ++totals.alive;
+    totals.cores += worker.cores;
+    totals.cores_used += worker.cores_used;
+    totals.memory += worker.memory;
+    totals.memory_used += worker.memory_used;
+  }
+  return totals;
+}
+
+ordered_json Whole(const StandaloneCluster& cluster) {
+  const ss::Master& core = cluster.core();
+  const Totals totals = TotalsOf(cluster);
+  ordered_json workers = ordered_json::array(), all = workers, used = workers;
+  for (size_t i = 0; i < cluster.workers().size(); ++i) {
+    const WorkerRecord& record = cluster.workers()[i];
+    const ss::Worker& worker = core.workers()[i];
+    if (worker.id.empty()) continue;  // one that was refused
+    workers.push_back(WorkerJson(record, worker));
+    if (worker.state != sa::WorkerState::kAlive) continue;
+    all.push_back(ResourcesOf(record, worker, Part::kAll));
+    used.push_back(ResourcesOf(record, worker, Part::kUsed));
+  }
+  ordered_json apps[2] = {ordered_json::array(), ordered_json::array()};
+  for (size_t i = 0; i < cluster.applications().size(); ++i) {
+    const ApplicationRecord& record = cluster.applications()[i];
+    if (record.cleared) continue;
+    apps[record.ended.ms != 0].push_back(ApplicationJson(record, core.apps()[i], cluster.now()));
+  }
+  ordered_json drivers[2] = {ordered_json::array(), ordered_json::array()};
+  for (size_t i = 0; i < cluster.drivers().size(); ++i) {
+    const DriverRecord& record = cluster.drivers()[i];
+    if (record.cleared) continue;
+    drivers[!core.drivers()[i].known].push_back(DriverJson(cluster, record, core.drivers()[i]));
+  }
+  return {{"url", cluster.url()},
+          {"workers", workers},
+          {"aliveworkers", totals.alive},
+          {"cores", totals.cores},
+          {"coresused", totals.cores_used},
+          {"memory", totals.memory},
+          {"memoryused", totals.memory_used},
+          {"resources", all},
+          {"resourcesused", used},
+          {"activeapps", apps[0]},
+          {"completedapps", apps[1]},
+          {"activedrivers", drivers[0]},
+          {"completeddrivers", drivers[1]},
+          {"status", "ALIVE"}};
+}
+
+int64_t Percent(int64_t used, int64_t all) { return all == 0 ? 100 : 100 * used / all; }
+
+ordered_json Utilization(const StandaloneCluster& cluster) {
+  const Totals totals = TotalsOf(cluster);
+  return {{"waitingDrivers", cluster.core().waiting_drivers().size()},
+          {"cores", totals.cores},
+          {"coresused", totals.cores_used},
+          {"coresutilization", Percent(totals.cores_used, totals.cores)},
+          {"memory", totals.memory},
+          {"memoryused", totals.memory_used},
+          {"memoryutilization", Percent(totals.memory_used, totals.memory)}};
+}
+
+/// Why an application has not all the executors that it may have: the first test that fails, in the order in which the
+/// master makes them.
+std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_t place) {
+  if (app.cores_left() <= 0) return "";
+  const auto needs = app.profiles.find(0);
+  const auto target = app.targets.find(0);
+  if (needs == app.profiles.end() || target == app.targets.end()) return "";
+  if (static_cast<int64_t>(app.executors.size()) >= target->second) {
+    return "it has the executors that it asked for (" + std::to_string(target->second) + ")";
+  }
+  const int32_t cores = needs->second.cores.value_or(1);
+  if (app.cores_left() < cores) {
+    return "what is left of its spark.cores.max (" + std::to_string(app.cores_left()) + ") is less than the " +
+           std::to_string(cores) + " cores of an executor";
+  }
+  bool any = false, with_cores = false, fits = false;
+  for (const ss::Worker& worker : cluster.core().workers()) {
+    if (worker.state != sa::WorkerState::kAlive) continue;
+    any = true;
+    with_cores = with_cores || worker.cores_free() >= cores;
+    fits = fits || (worker.cores_free() >= cores && worker.memory_free() >= needs->second.memory);
+  }
+  if (!any) return "no worker is alive";
+  if (!with_cores) return "no worker has " + std::to_string(cores) + " free cores";
+  if (!fits) {
+    return "no worker with free cores has " + std::to_string(needs->second.memory) + " MiB of free memory";
+  }
+  if (!needs->second.resources.empty()) return "no worker has the custom resources that it asks for";
+  return place > 0 ? "applications that came before it are served first" : "";
+}
+
+}  // namespace
+
+std::string MasterJson(const StandaloneCluster& cluster, const std::string& field, bool spark4) {
+  if (!spark4 || field.empty()) return Whole(cluster).dump(2);
+  if (field == "clusterutilization") return Utilization(cluster).dump(2);
+  const ordered_json whole = Whole(cluster);
+  const auto found = whole.find(field);
+  return ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}).dump(2);
+}
+
+std::string MasterGauges(const StandaloneCluster& cluster) {
+  const auto& apps = cluster.core().apps();
+  const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
+  const auto gauge = [](auto value) { return ordered_json({{"value", value}}); };
+  const ordered_json gauges = {
+      {"master.aliveWorkers", gauge(TotalsOf(cluster).alive)},
+      {"master.apps", gauge(cluster.core().waiting_apps().size())},
+      {"master.waitingApps", gauge(std::ranges::count_if(cluster.core().waiting_apps(), waiting))},
+      {"master.workers", gauge(Whole(cluster)["workers"].size())}};
+  const ordered_json none = ordered_json::object();
+  return ordered_json({{"version", "4.0.0"},
+                       {"gauges", gauges},
+                       {"counters", none},
+                       {"histograms", none},
+                       {"meters", none},
+                       {"timers", none}})
+      .dump();
+}
+
+std::string MasterMetrics(const StandaloneCluster& cluster) {
+  const Totals totals = TotalsOf(cluster);
+  std::string text;
+  const auto add = [&text](const char* name, const char* help, int64_t value) {
+    text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " gauge\n" + name + " " +
+            std::to_string(value) + "\n";
+  };
+  add("fairlead_spark_master_workers_alive", "Workers that are alive.", totals.alive);
+  add("fairlead_spark_master_cores", "Cores of the workers that are alive.", totals.cores);
+  add("fairlead_spark_master_cores_used", "Of these, in use.", totals.cores_used);
+  add("fairlead_spark_master_memory_mib", "Memory of the workers that are alive.", totals.memory);
+  add("fairlead_spark_master_memory_used_mib", "Of this, in use.", totals.memory_used);
+  add("fairlead_spark_master_applications", "Applications that have not ended.",
+      static_cast<int64_t>(cluster.core().waiting_apps().size()));
+  add("fairlead_spark_master_drivers_waiting", "Drivers that wait for a worker.",
+      static_cast<int64_t>(cluster.core().waiting_drivers().size()));
+  return text;
+}
+
+std::string WaitingJson(const StandaloneCluster& cluster) {
+  ordered_json out = ordered_json::object();
+  const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
+  for (size_t place = 0; place < apps.size(); ++place) {
+    const std::string why = WhyWaits(cluster, cluster.core().apps()[apps[place]], place);
+    if (!why.empty()) out[cluster.applications()[apps[place]].id] = why;
+  }
+  for (const uint32_t driver : cluster.core().waiting_drivers()) {
+    const es::DriverDescription& needs = cluster.drivers()[driver].submission->description;
+    out[cluster.drivers()[driver].id] = "no worker has " + std::to_string(needs.cores) + " free cores and " +
+                                        std::to_string(needs.memory_mib) + " MiB of free memory for this driver, or " +
+                                        "spark.deploy.maxDrivers are running";
+  }
+  return out.dump(2);
+}
+
+http::Response MasterPage(const StandaloneCluster& cluster, const http::Request& request, bool spark4) {
+  if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
+  const std::string& path = request.path;
+  const auto json = [](std::string body) {
+    http::Response response = http::JsonResponse(200, std::move(body));
+    response.content_type = "text/json;charset=utf-8";
+    response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
+    return response;
+  };
+  constexpr std::string_view kJson = "/json";
+  if (path == kJson || path.starts_with("/json/")) {
+    return json(MasterJson(cluster, path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", spark4));
+  }
+  if (path == "/metrics/master/json" || path == "/metrics/master/json/") return json(MasterGauges(cluster));
+  if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
+  if (path == "/metrics") {
+    http::Response response = http::TextResponse(200, MasterMetrics(cluster));
+    response.content_type = "text/plain; version=0.0.4";
+    return response;
+  }
+  constexpr std::string_view kStatic = "/static/";
+  if (path == "/" || path.starts_with(kStatic)) {
+    const http::StaticFile* file = FindWebFile(path == "/" ? "index.html" : path.substr(kStatic.size()));
+    if (file != nullptr) return http::StaticResponse(request, *file);
+  }
+  return http::TextResponse(404, "there is no page " + path);
+}
+
+}  // namespace fairlead::process::spark_master

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "process/http/http.h"
+#include "process/http/static_file.h"
+#include "process/spark_master/standalone_cluster.h"
+
+namespace fairlead::process::spark_master {
+
+/// The JSON of the master's page (org.apache.spark.deploy.JsonProtocol.writeMasterState): `/json/`, in Spark 4 also
+/// `/json/FIELD` and `/json/clusterutilization`. `spark4`: which release answers.
+std::string MasterJson(const StandaloneCluster& cluster, const std::string& field, bool spark4);
+
+/// `/metrics/master/json/`: the gauges of Spark's MasterSource.
+std::string MasterGauges(const StandaloneCluster& cluster);
+/// `/metrics`, for Prometheus.
+std::string MasterMetrics(const StandaloneCluster& cluster);
+/// Why each application and driver waits, beside what `/json/` says: `/fairlead/waiting`.
+std::string WaitingJson(const StandaloneCluster& cluster);
+
+/// A file of web/; null when there is none of this name.
+const http::StaticFile* FindWebFile(std::string_view name);
+
+/// The master's page, and all of the above by their paths.
+http::Response MasterPage(const StandaloneCluster& cluster, const http::Request& request, bool spark4);
+
+}  // namespace fairlead::process::spark_master

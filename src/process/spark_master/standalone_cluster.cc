@@ -1,0 +1,364 @@
+#include "process/spark_master/standalone_cluster.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "endpoints/spark/master_messages.h"
+#include "process/spark_master/standalone_application.h"
+
+// Messages in, the core's events and effects; drivers on workers are in standalone_drivers.cc.
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+namespace sa = model::standalone;
+
+namespace {
+
+constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
+
+}  // namespace
+
+StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Log& log, const es::SparkBuild& build,
+                                     StandaloneSettings settings)
+    : loop_(loop), log_(log), build_(build), settings_(std::move(settings)), core_(settings_.scheduling) {}
+
+StandaloneCluster::~StandaloneCluster() {
+  if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
+}
+
+void StandaloneCluster::Attach(const Master& master) {
+  master_ = master;
+  Sweep();
+}
+
+// ---- the core ------------------------------------------------------------------------------------------------------
+
+/// Steps the core with one event after the other: what an effect brings about (a connection that breaks as something is
+/// written) waits its turn.
+void StandaloneCluster::Feed(sa::Event event, std::shared_ptr<const Submission> submission) {
+  queue_.push_back({std::move(event), std::move(submission)});
+  if (stepping_) return;
+  stepping_ = true;
+  while (!queue_.empty()) {
+    const Fed fed = std::move(queue_.front());
+    queue_.pop_front();
+    if (fed.submission) AddDriver(static_cast<uint32_t>(core_.drivers().size()), fed.submission);
+    std::vector<sa::Effect> effects;
+    core_.Step({&fed.event, 1}, effects);
+    for (const sa::Effect& effect : effects) std::visit([this](const auto& one) { Apply(one); }, effect);
+  }
+  stepping_ = false;
+}
+
+uint64_t StandaloneCluster::NewToken(std::function<void(bool)> done) {
+  answers_[++last_token_] = std::move(done);
+  return last_token_;
+}
+
+void StandaloneCluster::Apply(const sa::Answer& effect) {
+  const auto waiting = answers_.extract(effect.token);
+  if (!waiting.empty()) waiting.mapped()(effect.ok);
+}
+
+/// app-20260131235959-0000, as Spark's with the local time.
+std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
+  const std::time_t now = loop_.Wall().ms / 1000;
+  std::tm local = {};
+  ::localtime_r(&now, &local);
+  char date[16] = {};
+  std::strftime(date, sizeof date, "%Y%m%d%H%M%S", &local);
+  char count[16] = {};
+  std::snprintf(count, sizeof count, "%04u", number++);
+  return std::string(kind) + "-" + date + "-" + count;
+}
+
+// ---- applications --------------------------------------------------------------------------------------------------
+
+std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
+                                                     Application::Callbacks callbacks) {
+  return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
+}
+
+std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string&, const es::SparkBuild& build,
+                                                           es::RegisterApplication registration,
+                                                           Application::Callbacks callbacks) {
+  return Make(build, std::move(registration), std::move(callbacks));
+}
+
+void StandaloneCluster::Begin(StandaloneApplication& application) {
+  const sa::AppIndex index{static_cast<uint32_t>(applications_.size())};
+  const es::ApplicationDescription& description = application.registration().application;
+  ApplicationRecord& record = applications_.emplace_back();
+  record.id = NewId("app", next_application_);
+  record.machine = &application;
+  record.description = description;
+  record.started = loop_.Wall();
+  application_ids_[record.id] = index.value;
+  application.SetId(index, record.id);
+  log_.Info("an application registers",
+            {{"application", record.id}, {"name", description.name}, {"user", description.user}});
+  sa::AppRegistered event;
+  event.app = index;
+  event.max_cores = description.cores_max;
+  event.profile = ProfileOf(description.profile);
+  constexpr int32_t kDefaultHeapMib = 1024;
+  if (!event.profile.memory) event.profile.memory = kDefaultHeapMib;
+  event.initial_executor_limit = description.initial_executor_limit;
+  Feed(std::move(event));
+}
+
+StandaloneApplication* StandaloneCluster::Find(sa::AppIndex index) const { return applications_[index.value].machine; }
+
+void StandaloneCluster::Apply(const sa::RegisteredApplication& effect) {
+  if (StandaloneApplication* application = Find(effect.app)) application->OnAccepted();
+}
+
+void StandaloneCluster::Apply(const sa::ExecutorAdded& effect) {
+  StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
+  const es::RegisterWorker& worker = workers_[effect.worker.value].said;
+  application->Tell(
+      es::Encode(build_, es::ExecutorAdded{effect.executor, worker.id, worker.host + ":" + std::to_string(worker.port),
+                                           effect.cores, effect.memory}));
+}
+
+void StandaloneCluster::Apply(const sa::ExecutorUpdated& effect) {
+  StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
+  es::ExecutorUpdated update;
+  update.id = effect.executor;
+  update.state = static_cast<es::ExecutorState>(effect.state);
+  if (!effect.message.empty()) update.message = effect.message;
+  update.exit_status = effect.exit_status;
+  update.worker_host = effect.worker_host;
+  application->Tell(es::Encode(build_, update));
+}
+
+void StandaloneCluster::Apply(const sa::WorkerRemoved& effect) {
+  StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
+  const es::RegisterWorker& worker = workers_[effect.worker.value].said;
+  application->Tell(es::Encode(build_, es::WorkerRemoved{worker.id, worker.host, effect.message}));
+}
+
+void StandaloneCluster::Apply(const sa::ApplicationRemoved& effect) {
+  StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
+  log_.Warn("an application is removed", {{"application", application->id()}, {"state", effect.message}});
+  application->Tell(es::EncodeRemoved(build_, effect.message));
+  application->OnRemoved();
+}
+
+// ---- executors -----------------------------------------------------------------------------------------------------
+
+void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message,
+                             const wire::java_stream::Graph& from, wire::java_stream::Ref description) {
+  const WorkerRecord& worker = workers_[index.value];
+  if (worker.peer == 0) return;
+  master_.peers->Send(worker.peer, worker.said.worker.address, worker.said.worker.name,
+                      es::Encode(build_, message, from, description));
+}
+
+void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
+  const StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
+  es::LaunchExecutor launch;
+  launch.master_url = url();
+  launch.application = application->id();
+  launch.executor = effect.executor;
+  launch.profile = effect.profile;
+  launch.cores = effect.cores;
+  launch.memory_mib = effect.memory;
+  launch.resources = ToWire(effect.resources);
+  log_.Info("an executor is launched", {{"application", launch.application},
+                                        {"executor", std::to_string(effect.executor)},
+                                        {"worker", workers_[effect.worker.value].said.id},
+                                        {"cores", std::to_string(effect.cores)}});
+  const es::RegisterApplication& registration = application->registration();
+  Tell(effect.worker, launch, registration.graph, registration.description);
+}
+
+void StandaloneCluster::Apply(const sa::KillExecutor& effect) {
+  Tell(effect.worker, es::KillExecutor{url(), applications_[effect.app.value].id, effect.executor});
+}
+
+void StandaloneCluster::Apply(const sa::ApplicationFinished& effect) {
+  Tell(effect.worker, es::ApplicationFinished{applications_[effect.app.value].id});
+}
+
+// ---- workers -------------------------------------------------------------------------------------------------------
+
+ExecutorSource::Taken StandaloneCluster::OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) {
+  const auto of_worker = es::DecodeWorkerMessage(message.content);
+  if (!of_worker) {
+    if (message.request) master_.peers->Refuse(peer, *message.request, of_worker.error().message);
+    master_.peers->Close(peer, of_worker.error().message);
+    return Taken::kOnce;
+  }
+  if (of_worker->has_value()) return OnWorkerMessage(peer, **of_worker, message.request);
+  const auto of_client = es::DecodeSubmissionMessage(message.content);
+  if (!of_client) {
+    if (message.request) master_.peers->Refuse(peer, *message.request, of_client.error().message);
+    return Taken::kOnce;
+  }
+  if (!of_client->has_value() || !message.request) return Taken::kNo;
+  OnSubmission(peer, message.content, **of_client, *message.request);
+  return Taken::kOnce;
+}
+
+ExecutorSource::Taken StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, const es::WorkerMessage& message,
+                                                         std::optional<int64_t> request) {
+  if (const auto* registration = std::get_if<es::RegisterWorker>(&message)) return Register(peer, *registration);
+  if (const auto* heartbeat = std::get_if<es::Heartbeat>(&message)) {
+    On(peer, *heartbeat);
+  } else if (const auto* executor = std::get_if<es::ExecutorStateChanged>(&message)) {
+    On(peer, request, *executor);
+  } else if (const auto* driver = std::get_if<es::DriverStateChanged>(&message)) {
+    On(peer, request, *driver);
+  } else if (const auto* latest = std::get_if<es::WorkerLatestState>(&message)) {
+    On(peer, *latest);
+  } else if (std::holds_alternative<es::WorkerDecommissioning>(message)) {
+    const auto worker = WorkerOf(peer);
+    if (worker) Feed(sa::WorkerDecommissioned{{*worker}});
+  }
+  return Taken::kOnce;
+}
+
+std::optional<uint32_t> StandaloneCluster::WorkerOf(Peers::PeerId peer) const {
+  const auto found = members_.find(peer);
+  return found != members_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void StandaloneCluster::Answer(Peers::PeerId peer, std::optional<int64_t> request, bool value) {
+  if (request) master_.peers->Reply(peer, *request, es::EncodeBoolean(value));
+}
+
+ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::RegisterWorker& message) {
+  if (message.suid != build_.worker_suid()) {
+    master_.peers->Close(peer, "worker " + message.id + " is of another build of Spark than " + build_.release +
+                                   " in " + build_.home + "; start it from that build");
+    return Taken::kOnce;
+  }
+  const sa::WorkerIndex index{static_cast<uint32_t>(workers_.size())};
+  workers_.push_back({message, peer, loop_.Now(), loop_.Wall()});
+  sa::WorkerRegistered event;
+  event.worker = index;
+  event.id = message.id;
+  event.host = message.host;
+  event.port = message.port;
+  event.cores = message.cores;
+  event.memory = message.memory_mib;
+  for (const auto& [name, addresses] : message.resources) event.resources.push_back({name, addresses});
+  Feed(std::move(event));
+  return WorkerOf(peer) ? Taken::kMember : Taken::kOnce;
+}
+
+void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
+  WorkerRecord& worker = workers_[effect.worker.value];
+  if (!effect.duplicate) {
+    alive_workers_[worker.said.id] = effect.worker.value;
+    members_[worker.peer] = effect.worker.value;
+    log_.Info("a worker registers", {{"worker", worker.said.id},
+                                     {"cores", std::to_string(worker.said.cores)},
+                                     {"memory_mib", std::to_string(worker.said.memory_mib)}});
+  } else {
+    log_.Warn("a worker registers twice", {{"worker", worker.said.id}});
+  }
+  es::RegisteredWorker answer;
+  answer.master = {master_.address, es::kMasterEndpoint};
+  answer.web_url = settings_.web_url;
+  answer.dialled = worker.said.master;
+  answer.duplicate = effect.duplicate;
+  Tell(effect.worker, answer);
+  if (effect.duplicate) worker.peer = 0;
+}
+
+void StandaloneCluster::Apply(const sa::RegisterWorkerFailed& effect) {
+  log_.Warn("a worker is refused", {{"worker", workers_[effect.worker.value].said.id}, {"reason", effect.message}});
+  Tell(effect.worker, es::RegisterWorkerFailed{effect.message});
+  workers_[effect.worker.value].peer = 0;
+}
+
+void StandaloneCluster::On(Peers::PeerId peer, const es::Heartbeat& message) {
+  const auto alive = alive_workers_.find(message.worker);
+  if (alive != alive_workers_.end()) {
+    WorkerRecord& worker = workers_[alive->second];
+    if (worker.peer != peer) return;
+    worker.heard = loop_.Now();
+    worker.heartbeat = loop_.Wall();
+    return;
+  }
+  // One that was given up too early: it shall register again.
+  const bool known = std::ranges::any_of(workers_, [&](const WorkerRecord& w) { return w.said.id == message.worker; });
+  if (!known) return log_.Warn("a heartbeat of a worker that never registered", {{"worker", message.worker}});
+  master_.peers->Send(peer, message.reference.address, message.reference.name,
+                      es::Encode(build_, es::ReconnectWorker{url()}));
+}
+
+void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
+                           const es::ExecutorStateChanged& message) {
+  const auto worker = WorkerOf(peer);
+  const auto found = application_ids_.find(message.application);
+  if (!worker || found == application_ids_.end()) return Answer(peer, request, true);
+  // A worker speaks for its own executors only.
+  const auto& executors = core_.apps()[found->second].executors;
+  const auto executor = executors.find(message.executor);
+  if (executor == executors.end() || executor->second.worker != *worker) return Answer(peer, request, true);
+  sa::ExecutorStateChanged event;
+  event.app = {found->second};
+  event.executor = message.executor;
+  event.state = static_cast<sa::ExecutorState>(message.state);
+  event.exit_status = message.exit_status;
+  event.message = message.message.value_or("");
+  event.token = NewToken([this, peer, request](bool value) { Answer(peer, request, value); });
+  Feed(std::move(event));
+}
+
+/// What it runs and nobody knows is ended: executors and drivers of which the master heard only their loss.
+void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& message) {
+  const auto index = WorkerOf(peer);
+  if (!index || workers_[*index].said.id != message.worker) return;
+  const scheduler::standalone::Worker& worker = core_.workers()[*index];
+  for (const es::ExecutorDescription& executor : message.executors) {
+    const auto application = application_ids_.find(executor.application);
+    if (application != application_ids_.end() && worker.executors.contains({application->second, executor.executor}))
+      continue;
+    Tell({*index}, es::KillExecutor{url(), executor.application, executor.executor});
+  }
+  for (const std::string& id : message.drivers) {
+    const auto driver = driver_ids_.find(id);
+    if (driver != driver_ids_.end() && worker.drivers.contains(driver->second)) continue;
+    Tell({*index}, es::KillDriver{id});
+  }
+}
+
+void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
+  const auto member = members_.extract(peer);
+  if (member.empty()) return;
+  WorkerRecord& worker = workers_[member.mapped()];
+  worker.peer = 0;
+  const auto alive = alive_workers_.find(worker.said.id);
+  if (alive == alive_workers_.end() || alive->second != member.mapped()) return;
+  alive_workers_.erase(alive);
+  log_.Warn("a worker is lost: its connection ended", {{"worker", worker.said.id}});
+  Feed(sa::WorkerLost{{member.mapped()}, worker.said.worker.address.ToString() + " got disassociated"});
+}
+
+/// Once a second: workers that are silent for too long are lost.
+void StandaloneCluster::Sweep() {
+  sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
+  std::vector<uint32_t> silent;
+  for (const auto& [id, index] : alive_workers_) {
+    if (loop_.Now() - workers_[index].heard > settings_.worker_timeout) silent.push_back(index);
+  }
+  for (const uint32_t index : silent) {
+    const std::string why =
+        "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds";
+    log_.Warn("a worker is lost: it is silent", {{"worker", workers_[index].said.id}});
+    alive_workers_.erase(workers_[index].said.id);
+    Feed(sa::WorkerLost{{index}, why});
+  }
+}
+
+}  // namespace fairlead::process::spark_master

@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "endpoints/spark/submission_messages.h"
+#include "endpoints/spark/worker_messages.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "model/standalone.h"
+#include "process/spark_master/executor_source.h"
+#include "scheduler/spark_standalone/master.h"
+
+namespace fairlead::process::spark_master {
+
+struct StandaloneSettings {
+  scheduler::standalone::MasterConfig scheduling;
+  base::Duration worker_timeout = base::Duration::Seconds(60);  // spark.worker.timeout
+  std::string web_url;                                          // of this master's page, as workers link to it
+};
+
+class StandaloneApplication;
+
+/// A worker that has registered; those that are lost keep their place.
+struct WorkerRecord {
+  endpoints::spark::RegisterWorker said;
+  Peers::PeerId peer = 0;  // 0: its connection is gone
+  base::Instant heard;
+  base::WallTime heartbeat;
+};
+struct ApplicationRecord {
+  std::string id;
+  StandaloneApplication* machine = nullptr;  // null: it has ended
+  endpoints::spark::ApplicationDescription description;
+  base::WallTime started;
+  base::WallTime ended;  // 0: not yet
+  bool cleared = false;  // it has ended and is not shown any more
+};
+/// What was submitted; a driver that is started again shares it with its predecessor.
+struct Submission {
+  endpoints::spark::DriverDescription description;
+  wire::java_stream::Graph graph;  // where it came by RPC
+  wire::java_stream::Ref stored = wire::java_stream::kNull;
+};
+struct DriverRecord {
+  std::string id;
+  std::shared_ptr<const Submission> submission;
+  base::WallTime submitted;
+  std::string exception;  // of the worker that ran it; empty: none
+  bool cleared = false;
+};
+
+/// Executors run on Workers, Spark's own or ours, as scheduler::standalone::Master decides: the live Standalone Master
+/// (org.apache.spark.deploy.master.Master) but for its drivers' connections. On the loop's thread.
+class StandaloneCluster final : public ExecutorSource {
+ public:
+  StandaloneCluster(env::Loop& loop, env::Log& log, const endpoints::spark::SparkBuild& build,
+                    StandaloneSettings settings);
+  ~StandaloneCluster() override;
+
+  void Attach(const Master& master) override;
+  std::unique_ptr<Application> Make(const endpoints::spark::SparkBuild& build,
+                                    endpoints::spark::RegisterApplication registration,
+                                    Application::Callbacks callbacks) override;
+  base::Result<std::vector<Stored>> Load() override { return std::vector<Stored>(); }
+  std::unique_ptr<Application> MakeStored(const std::string& id, const endpoints::spark::SparkBuild& build,
+                                          endpoints::spark::RegisterApplication registration,
+                                          Application::Callbacks callbacks) override;
+  void Forget(const std::string&) override {}
+  Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) override;
+  void OnClosed(Peers::PeerId peer, const std::string& reason) override;
+
+  // ---- drivers on workers; also for REST
+  /// `done` gets the driver's id.
+  void SubmitDriver(Submission submission, std::function<void(const std::string& id)> done);
+  /// `done` gets whether there is such a driver that has not ended.
+  void KillDriver(const std::string& id, std::function<void(bool)> done);
+  /// All that have not ended, by id.
+  std::vector<std::string> LiveDrivers() const;
+  /// Applications and drivers that have ended are not shown any more.
+  void ClearCompleted();
+
+  // ---- for pages; indices are the core's
+  const scheduler::standalone::Master& core() const { return core_; }
+  const std::vector<WorkerRecord>& workers() const { return workers_; }
+  const std::vector<ApplicationRecord>& applications() const { return applications_; }
+  const std::vector<DriverRecord>& drivers() const { return drivers_; }
+  std::optional<uint32_t> DriverIndexOf(const std::string& id) const;
+  base::WallTime now() const { return loop_.Wall(); }
+  std::string url() const { return "spark://" + master_.address.ToString(); }
+
+ private:
+  friend class StandaloneApplication;
+  /// An event and, of a new driver, what it is.
+  struct Fed {
+    model::standalone::Event event;
+    std::shared_ptr<const Submission> submission;
+  };
+
+  // ---- the core
+  void Feed(model::standalone::Event event, std::shared_ptr<const Submission> submission = nullptr);
+  void Apply(const model::standalone::LaunchExecutor& effect);
+  void Apply(const model::standalone::LaunchDriver& effect);
+  void Apply(const model::standalone::KillExecutor& effect);
+  void Apply(const model::standalone::KillDriver& effect);
+  void Apply(const model::standalone::RegisteredWorker& effect);
+  void Apply(const model::standalone::RegisterWorkerFailed& effect);
+  void Apply(const model::standalone::RegisteredApplication& effect);
+  void Apply(const model::standalone::ExecutorAdded& effect);
+  void Apply(const model::standalone::ExecutorUpdated& effect);
+  void Apply(const model::standalone::WorkerRemoved& effect);
+  void Apply(const model::standalone::ApplicationRemoved& effect);
+  void Apply(const model::standalone::ApplicationFinished& effect);
+  void Apply(const model::standalone::Answer& effect);
+  void Apply(const model::standalone::DriverAccepted& effect);
+  void Apply(const model::standalone::DriverEnded& effect);
+
+  // ---- workers
+  Taken OnWorkerMessage(Peers::PeerId peer, const endpoints::spark::WorkerMessage& message,
+                        std::optional<int64_t> request);
+  Taken Register(Peers::PeerId peer, const endpoints::spark::RegisterWorker& message);
+  void On(Peers::PeerId peer, const endpoints::spark::Heartbeat& message);
+  void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::ExecutorStateChanged& message);
+  void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::DriverStateChanged& message);
+  void On(Peers::PeerId peer, const endpoints::spark::WorkerLatestState& message);
+  void Sweep();
+  void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,
+            const wire::java_stream::Graph& from = {}, wire::java_stream::Ref description = wire::java_stream::kNull);
+  std::optional<uint32_t> WorkerOf(Peers::PeerId peer) const;
+  void Answer(Peers::PeerId peer, std::optional<int64_t> request, bool value);
+
+  // ---- drivers, and spark-submit
+  void OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
+                    const endpoints::spark::SubmissionMessage& message, int64_t request);
+  void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
+
+  // ---- applications
+  void Begin(StandaloneApplication& application);
+  StandaloneApplication* Find(model::standalone::AppIndex index) const;
+  std::string NewId(const char* kind, uint32_t& number);
+  uint64_t NewToken(std::function<void(bool)> done);
+
+  env::Loop& loop_;
+  env::Log& log_;
+  const endpoints::spark::SparkBuild& build_;
+  const StandaloneSettings settings_;
+  Master master_;
+  scheduler::standalone::Master core_;
+  std::deque<Fed> queue_;
+  bool stepping_ = false;
+
+  std::vector<WorkerRecord> workers_;
+  std::map<std::string, uint32_t> alive_workers_;  // by id
+  std::map<Peers::PeerId, uint32_t> members_;
+  std::vector<ApplicationRecord> applications_;
+  std::map<std::string, uint32_t> application_ids_;
+  std::vector<DriverRecord> drivers_;
+  std::map<std::string, uint32_t> driver_ids_;
+  uint32_t next_application_ = 0;
+  uint32_t next_driver_ = 0;
+  std::map<uint64_t, std::function<void(bool)>> answers_;
+  std::map<uint64_t, std::function<void(const std::string&)>> accepted_;
+  uint64_t last_token_ = 0;
+  env::Loop::TimerId sweep_timer_ = 0;
+};
+
+}  // namespace fairlead::process::spark_master

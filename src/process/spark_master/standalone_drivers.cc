@@ -1,0 +1,123 @@
+#include "process/spark_master/standalone_application.h"
+#include "process/spark_master/standalone_cluster.h"
+
+// Drivers that run on workers (--deploy-mode cluster).
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+namespace sa = model::standalone;
+
+void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submission> submission) {
+  DriverRecord& record = drivers_.emplace_back();
+  record.id = NewId("driver", next_driver_);
+  record.submission = std::move(submission);
+  record.submitted = loop_.Wall();
+  driver_ids_[record.id] = index;
+}
+
+void StandaloneCluster::SubmitDriver(Submission submission, std::function<void(const std::string& id)> done) {
+  sa::DriverSubmitted event;
+  event.token = ++last_token_;
+  event.cores = submission.description.cores;
+  event.memory = submission.description.memory_mib;
+  event.supervise = submission.description.supervise;
+  for (const auto& [name, amount] : submission.description.resources) event.resources.push_back({name, amount});
+  accepted_[event.token] = std::move(done);
+  Feed(std::move(event), std::make_shared<const Submission>(std::move(submission)));
+}
+
+void StandaloneCluster::Apply(const sa::DriverAccepted& effect) {
+  const std::string& id = drivers_[effect.driver.value].id;
+  log_.Info("a driver is submitted", {{"driver", id}});
+  const auto waiting = accepted_.extract(effect.token);
+  if (!waiting.empty()) waiting.mapped()(id);
+}
+
+void StandaloneCluster::Apply(const sa::LaunchDriver& effect) {
+  const DriverRecord& driver = drivers_[effect.driver.value];
+  log_.Info("a driver is launched", {{"driver", driver.id}, {"worker", workers_[effect.worker.value].said.id}});
+  Tell(effect.worker, es::LaunchDriver{driver.id, driver.submission->description, ToWire(effect.resources)},
+       driver.submission->graph, driver.submission->stored);
+}
+
+void StandaloneCluster::Apply(const sa::KillDriver& effect) {
+  Tell(effect.worker, es::KillDriver{drivers_[effect.driver.value].id});
+}
+
+void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
+  const DriverRecord& driver = drivers_[effect.driver.value];
+  log_.Info("a driver is over", {{"driver", driver.id}, {"state", std::string(EnumName(effect.state))}});
+  if (effect.state == sa::DriverState::kRelaunching) AddDriver(effect.successor.value, driver.submission);
+}
+
+std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {
+  const auto found = driver_ids_.find(id);
+  return found != driver_ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void StandaloneCluster::ClearCompleted() {
+  for (ApplicationRecord& application : applications_) application.cleared |= application.ended.ms != 0;
+  for (size_t i = 0; i < drivers_.size(); ++i) drivers_[i].cleared |= !core_.drivers()[i].known;
+}
+
+void StandaloneCluster::KillDriver(const std::string& id, std::function<void(bool)> done) {
+  const auto index = DriverIndexOf(id);
+  if (!index) return done(false);
+  Feed(sa::DriverKilled{NewToken(std::move(done)), {*index}});
+}
+
+std::vector<std::string> StandaloneCluster::LiveDrivers() const {
+  std::vector<std::string> ids;
+  for (size_t i = 0; i < drivers_.size(); ++i) {
+    if (core_.drivers()[i].known) ids.push_back(drivers_[i].id);
+  }
+  return ids;
+}
+
+void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request, const es::DriverStateChanged& message) {
+  const auto worker = WorkerOf(peer);
+  const auto index = DriverIndexOf(message.driver);
+  if (worker && index && core_.drivers()[*index].worker == *worker) {
+    drivers_[*index].exception = message.exception.value_or("");
+    Feed(sa::DriverStateChanged{{*index}, static_cast<sa::DriverState>(message.state)});
+  }
+  Answer(peer, request, true);
+}
+
+void StandaloneCluster::OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
+                                     const es::SubmissionMessage& message, int64_t request) {
+  const auto reply = [this, peer, request](const auto& response) {
+    master_.peers->Reply(peer, request, es::Encode(build_, response));
+  };
+  const es::RpcAddress& master = master_.address;
+  if (const auto* submit = std::get_if<es::RequestSubmitDriver>(&message)) {
+    SubmitDriver({submit->description, graph, submit->stored}, [reply, &master](const std::string& id) {
+      reply(es::SubmitDriverResponse{master, true, id, "Driver successfully submitted as " + id});
+    });
+  } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {
+    KillDriver(kill->driver, [reply, &master, id = kill->driver](bool known) {
+      reply(es::KillDriverResponse{master, id, known,
+                                   known ? "Kill request for " + id + " submitted"
+                                         : "Driver " + id + " has already finished or does not exist"});
+    });
+  } else if (std::holds_alternative<es::RequestKillAllDrivers>(message)) {
+    for (const std::string& id : LiveDrivers()) KillDriver(id, [](bool) {});
+    reply(es::KillAllDriversResponse{master, true, "Kill request for all drivers submitted"});
+  } else if (const auto* status = std::get_if<es::RequestDriverStatus>(&message)) {
+    es::DriverStatusResponse response;
+    if (const auto index = DriverIndexOf(status->driver)) {
+      const scheduler::standalone::Driver& driver = core_.drivers()[*index];
+      response.found = true;
+      response.state = static_cast<es::DriverState>(driver.state);
+      if (driver.worker != UINT32_MAX) {
+        const es::RegisterWorker& worker = workers_[driver.worker].said;
+        response.worker = worker.id;
+        response.worker_address = worker.host + ":" + std::to_string(worker.port);
+      }
+    }
+    reply(response);
+  }
+}
+
+}  // namespace fairlead::process::spark_master

@@ -1,0 +1,51 @@
+#include "process/spark_master/yarn_source.h"
+
+#include "base/codec.h"
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+
+void YarnSource::Attach(const Master& master) {
+  settings_.host = master.address.host;
+  settings_.port = master.address.port;
+}
+
+std::unique_ptr<Application> YarnSource::Make(const es::SparkBuild& build, es::RegisterApplication registration,
+                                              Application::Callbacks callbacks) {
+  if (!registration.application.profile.other.empty()) {
+    log_.Warn("executors get no resources besides cores and memory",
+              {{"name", registration.application.name}, {"asked", registration.application.profile.other.front()}});
+  }
+  return std::make_unique<YarnApplication>(loop_, net_, store_, log_, settings_, build, std::move(registration),
+                                           std::move(callbacks));
+}
+
+base::Result<std::vector<ExecutorSource::Stored>> YarnSource::Load() {
+  std::vector<Stored> all;
+  if (store_ == nullptr) return all;
+  const auto rows = store_->Load(kApplicationTable);
+  if (!rows) return rows.error();
+  for (const env::Row& row : *rows) {
+    StoredApplication stored;
+    base::ByteReader in(*row.value);
+    base::Decode(in, stored);
+    all.push_back({row.key, in.done() ? stored.registration : ""});
+    loaded_[row.key] = std::move(stored);
+  }
+  return all;
+}
+
+std::unique_ptr<Application> YarnSource::MakeStored(const std::string& id, const es::SparkBuild& build,
+                                                    es::RegisterApplication registration,
+                                                    Application::Callbacks callbacks) {
+  return std::make_unique<YarnApplication>(loop_, net_, store_, log_, settings_, build, std::move(registration),
+                                           std::move(callbacks), id, std::move(loaded_.extract(id).mapped()));
+}
+
+void YarnSource::Forget(const std::string& id) {
+  loaded_.erase(id);
+  store_->Commit({{kApplicationTable, id, std::nullopt}}, [](const base::Status&) {});
+}
+
+}  // namespace fairlead::process::spark_master

@@ -1,0 +1,225 @@
+#include "process/spark_worker/spark_worker.h"
+
+#include <ctime>
+
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/master_messages.h"
+
+// Connections and registration; what runs is in spark_worker_runs.cc.
+
+namespace fairlead::process::spark_worker {
+
+namespace es = endpoints::spark;
+
+namespace {
+
+constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
+/// How often masters are asked, at first and when that takes long.
+constexpr base::Duration kEagerRetry = base::Duration::Seconds(2);
+constexpr base::Duration kCalmRetry = base::Duration::Seconds(10);
+constexpr base::Duration kEager = base::Duration::Seconds(60);
+constexpr const char* kEndpoint = "Worker";
+
+std::string NewWorkerId(env::Loop& loop, const std::string& host, uint16_t port) {
+  const std::time_t now = loop.Wall().ms / 1000;
+  std::tm local = {};
+  ::localtime_r(&now, &local);
+  char date[16] = {};
+  std::strftime(date, sizeof date, "%Y%m%d%H%M%S", &local);
+  return std::string("worker-") + date + "-" + host + "-" + std::to_string(port);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world, const es::SparkBuild& build,
+                                                              SparkWorkerSettings settings,
+                                                              std::function<void(const std::string&)> on_given_up) {
+  std::unique_ptr<SparkWorker> worker(new SparkWorker(world, build, std::move(settings), std::move(on_given_up)));
+  SparkWorkerSettings& own = worker->settings_;
+  if (const base::Status made = world.disk.MakeDirectories(own.work_directory); !made.ok()) {
+    return base::Error{"cannot make the work directory " + own.work_directory + ": " + made.error().message};
+  }
+  auto listener = world.net.Listen(
+      own.listen, [raw = worker.get()](std::unique_ptr<env::Stream> stream) { raw->AddPeer(std::move(stream)); });
+  if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
+  worker->listener_ = std::move(*listener);
+  worker->id_ = NewWorkerId(world.loop, own.host, worker->local().port);
+  own.launch.host = own.host;
+  own.launch.worker_url = std::string("spark://") + kEndpoint + "@" + worker->Self().address.ToString();
+  worker->alone_since_ = world.loop.Now();
+  worker->TryMasters();
+  worker->Beat();
+  return worker;
+}
+
+SparkWorker::SparkWorker(const World& world, const es::SparkBuild& build, SparkWorkerSettings settings,
+                         std::function<void(const std::string&)> on_given_up)
+    : world_(world), build_(build), settings_(std::move(settings)), on_given_up_(std::move(on_given_up)) {}
+
+SparkWorker::~SparkWorker() {
+  *alive_ = false;
+  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
+  if (beat_timer_ != 0) world_.loop.Cancel(beat_timer_);
+}
+
+es::EndpointReference SparkWorker::Self() const { return {{settings_.host, local().port}, kEndpoint}; }
+
+// ---- connections ---------------------------------------------------------------------------------------------------
+
+SparkWorker::PeerId SparkWorker::AddPeer(std::unique_ptr<env::Stream> stream) {
+  const PeerId id = ++last_peer_;
+  auto& connection = peers_[id];
+  connection = std::make_unique<spark_rpc::Connection>(std::move(stream));
+  connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); }, [] {},
+                     [this, id](const std::string& reason) { OnClosed(id, reason); }});
+  return id;
+}
+
+void SparkWorker::OnClosed(PeerId id, const std::string& reason) {
+  const auto found = peers_.extract(id);
+  asked_.erase(id);
+  if (!reason.empty()) {
+    world_.log.Warn("a connection is closed", {{"peer", found.mapped()->peer()}, {"reason", reason}});
+  }
+  auto gone = std::make_shared<std::unique_ptr<spark_rpc::Connection>>(std::move(found.mapped()));
+  world_.loop.Post([gone] { gone->reset(); });
+  if (id != master_peer_) return;
+  world_.log.Warn("the connection to the master is lost", {{"master", master_url_}});
+  master_peer_ = 0;
+  alone_since_ = world_.loop.Now();
+  TryMasters();
+}
+
+void SparkWorker::OnMessage(PeerId id, spark_rpc::Incoming message) {
+  auto decoded = es::DecodeDriverMessage(std::move(message.content));
+  const auto peer = peers_.find(id);
+  if (peer == peers_.end()) return;
+  if (!decoded) return peer->second->Close(decoded.error().message);
+  if (const auto* check = std::get_if<es::CheckExistence>(&*decoded)) {  // an executor or driver that watches us
+    if (message.request) peer->second->Reply(*message.request, es::EncodeBoolean(check->name == kEndpoint));
+    return;
+  }
+  const auto* other = std::get_if<es::OtherMessage>(&*decoded);
+  if (other == nullptr) return;
+  const auto order = es::DecodeMasterMessage(other->graph);
+  if (!order) return peer->second->Close(order.error().message);
+  if (!order->has_value()) {
+    world_.log.Warn("a message that is not taken", {{"peer", peer->second->peer()}, {"class", other->class_name}});
+    if (message.request) peer->second->Refuse(*message.request, "this worker does not take " + other->class_name);
+    return;
+  }
+  std::visit([&](const auto& one) { On(id, one); }, **order);
+}
+
+void SparkWorker::Send(PeerId peer, const es::WorkerMessage& message) {
+  const auto found = peers_.find(peer);
+  if (found == peers_.end()) return;
+  found->second->Send({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)});
+}
+
+void SparkWorker::Report(const es::WorkerMessage& message) {
+  const auto found = peers_.find(master_peer_);
+  if (found == peers_.end()) return;
+  found->second->Ask({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)},
+                     [log = &world_.log](const base::Result<wire::java_stream::Graph>& answer) {
+                       if (!answer.ok()) log->Warn("the master refused a report", {{"why", answer.error().message}});
+                     });
+}
+
+// ---- registration --------------------------------------------------------------------------------------------------
+
+void SparkWorker::TryMasters() {
+  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
+  retry_timer_ = 0;
+  if (master_peer_ != 0) return;
+  const base::Duration alone = world_.loop.Now() - alone_since_;
+  if (alone > settings_.patience) return on_given_up_("All masters are unresponsive! Giving up.");
+  for (const PeerId peer : std::set<PeerId>(asked_)) peers_.at(peer)->Close("");
+  for (const es::RpcAddress& master : settings_.masters) Register(master);
+  retry_timer_ = world_.loop.After(alone < kEager ? kEagerRetry : kCalmRetry, [this] { TryMasters(); });
+}
+
+void SparkWorker::Register(const es::RpcAddress& master) {
+  world_.net.Connect({master.host, static_cast<uint16_t>(master.port)}, kConnectTimeout,
+                     [this, alive = alive_, master](base::Result<std::unique_ptr<env::Stream>> stream) {
+                       if (!*alive || master_peer_ != 0) return;
+                       if (!stream.ok()) {
+                         return world_.log.Warn("a master cannot be reached",
+                                                {{"master", master.ToString()}, {"why", stream.error().message}});
+                       }
+                       const PeerId peer = AddPeer(std::move(*stream));
+                       asked_.insert(peer);
+                       master_.address = master;
+                       es::RegisterWorker message;
+                       message.id = id_;
+                       message.host = settings_.host;
+                       message.port = local().port;
+                       message.worker = Self();
+                       message.cores = settings_.cores;
+                       message.memory_mib = settings_.memory_mib;
+                       message.web_url = settings_.launch.web_url;
+                       message.master = master;
+                       message.resources = settings_.resources;
+                       Send(peer, message);
+                     });
+}
+
+void SparkWorker::SetMaster(PeerId peer, const es::EndpointReference& master, const std::string& web_url) {
+  master_peer_ = peer;
+  master_ = master;
+  master_url_ = "spark://" + master.address.ToString();
+  master_web_url_ = web_url;
+  asked_.erase(peer);
+  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
+  retry_timer_ = 0;
+}
+
+void SparkWorker::On(PeerId peer, const es::RegisteredWorker& message) {
+  if (message.duplicate) {
+    world_.log.Warn("the master knows this worker already; it will be tried again",
+                    {{"master", message.master.address.ToString()}});
+    return;
+  }
+  SetMaster(peer, message.master, message.web_url);
+  world_.log.Info("the master has registered this worker", {{"master", master_url_}, {"worker", id_}});
+  es::WorkerLatestState state{id_, {}, {}};
+  for (const auto& [key, run] : executors_) state.executors.push_back(Describe(run));
+  for (const auto& [id, run] : drivers_) state.drivers.push_back(id);
+  Send(peer, state);
+}
+
+void SparkWorker::On(PeerId, const es::RegisterWorkerFailed& message) {
+  if (master_peer_ == 0) on_given_up_("Worker registration failed: " + message.message);
+}
+
+void SparkWorker::On(PeerId, const es::MasterInStandby&) {}
+
+void SparkWorker::On(PeerId peer, const es::ReconnectWorker& message) {
+  if (peer != master_peer_) return;
+  world_.log.Warn("the master wants this worker to register again", {{"master", message.master_url}});
+  peers_.at(peer)->Close("the master does not know this worker any more");
+}
+
+void SparkWorker::On(PeerId peer, const es::MasterChanged& message) {
+  SetMaster(peer, message.master, message.web_url);
+  world_.log.Info("another master has taken over", {{"master", master_url_}});
+  es::WorkerSchedulerStateResponse state{id_, {}, {}};
+  for (const auto& [key, run] : executors_) state.executors.push_back({Describe(run), run.launch.resources});
+  for (const auto& [id, run] : drivers_) state.drivers.push_back({id, run.launch.resources});
+  Send(peer, state);
+}
+
+void SparkWorker::Beat() {
+  beat_timer_ = world_.loop.After(settings_.heartbeat, [this] { Beat(); });
+  if (master_peer_ != 0) Send(master_peer_, es::Heartbeat{id_, Self()});
+}
+
+void SparkWorker::On(PeerId, const es::DecommissionWorker&) { decommissioned_ = true; }
+
+void SparkWorker::Decommission() {
+  decommissioned_ = true;
+  world_.log.Info("this worker takes nothing more");
+  if (master_peer_ != 0) Send(master_peer_, es::WorkerDecommissioning{id_, Self()});
+}
+
+}  // namespace fairlead::process::spark_worker

@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "endpoints/spark/spark_build.h"
+#include "endpoints/spark/worker_messages.h"
+#include "env/disk.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/process.h"
+#include "process/spark_rpc/connection.h"
+#include "process/spark_worker/child.h"
+#include "process/spark_worker/launch.h"
+
+namespace fairlead::process::spark_worker {
+
+struct SparkWorkerSettings {
+  env::Endpoint listen{"127.0.0.1", 0};
+  std::string host;  // as which everybody knows this worker
+  std::vector<endpoints::spark::RpcAddress> masters;
+  int32_t cores = 1;
+  int32_t memory_mib = 1024;
+  endpoints::spark::Resources resources;
+  std::string work_directory;
+  std::vector<std::string> local_directories{"/tmp"};      // SPARK_LOCAL_DIRS
+  base::Duration heartbeat = base::Duration::Seconds(15);  // a quarter of spark.worker.timeout
+  /// As long as Spark's worker tries by default (spark.worker.initialRegistrationRetries, .maxRegistrationRetries).
+  base::Duration patience = base::Duration::Seconds(660);
+  LaunchSettings launch;  // without worker_url, which the port decides
+};
+
+/// An executor or driver that runs here, or has run.
+struct ExecutorRun {
+  endpoints::spark::LaunchExecutor launch;
+  endpoints::spark::ExecutorState state = endpoints::spark::ExecutorState::kLaunching;
+  std::string directory;
+  std::unique_ptr<Child> child;
+};
+struct DriverRun {
+  endpoints::spark::LaunchDriver launch;
+  endpoints::spark::DriverState state = endpoints::spark::DriverState::kSubmitted;
+  std::string directory;
+  std::unique_ptr<Child> child;
+  bool killed = false;
+  base::Instant started;
+  base::Duration pause = base::Duration::Seconds(1);  // before it is supervised into a next life
+};
+
+/// A Standalone Worker (org.apache.spark.deploy.worker.Worker): registers with a master, Spark's own or ours, starts
+/// what it orders and says what became of it. On the loop's thread.
+class SparkWorker {
+ public:
+  struct World {
+    env::Loop& loop;
+    env::Net& net;
+    env::Processes& processes;
+    env::Disk& disk;
+    env::Log& log;
+  };
+  /// `on_given_up`: no master has taken it for too long, or the one it asked refused it; the reason.
+  static base::Result<std::unique_ptr<SparkWorker>> Start(const World& world, const endpoints::spark::SparkBuild& build,
+                                                          SparkWorkerSettings settings,
+                                                          std::function<void(const std::string&)> on_given_up);
+  ~SparkWorker();
+
+  /// Ends all executors and drivers; `done` is called once none runs.
+  void EndAll(std::function<void()> done);
+  /// Takes nothing more and says so to the master (SIGPWR).
+  void Decommission();
+
+  env::Endpoint local() const { return listener_->local(); }
+
+  // ---- for pages
+  const std::string& id() const { return id_; }
+  const SparkWorkerSettings& settings() const { return settings_; }
+  const std::string& master_url() const { return master_url_; }
+  const std::string& master_web_url() const { return master_web_url_; }
+  const std::map<std::string, ExecutorRun>& executors() const { return executors_; }  // by "APPLICATION/NUMBER"
+  const std::map<std::string, DriverRun>& drivers() const { return drivers_; }
+  const std::map<std::string, ExecutorRun>& finished_executors() const { return finished_executors_; }
+  const std::map<std::string, DriverRun>& finished_drivers() const { return finished_drivers_; }
+  int32_t cores_used() const;
+  int32_t memory_used() const;
+
+ private:
+  using PeerId = uint64_t;
+
+  SparkWorker(const World& world, const endpoints::spark::SparkBuild& build, SparkWorkerSettings settings,
+              std::function<void(const std::string&)> on_given_up);
+
+  // ---- connections
+  PeerId AddPeer(std::unique_ptr<env::Stream> stream);
+  void OnMessage(PeerId id, spark_rpc::Incoming message);
+  void OnClosed(PeerId id, const std::string& reason);
+  void Send(PeerId peer, const endpoints::spark::WorkerMessage& message);
+  /// An ask to the master that has registered this worker; lost where there is none, which then counts it as lost.
+  void Report(const endpoints::spark::WorkerMessage& message);
+  endpoints::spark::EndpointReference Self() const;
+
+  // ---- registration
+  void TryMasters();
+  void Register(const endpoints::spark::RpcAddress& master);
+  void SetMaster(PeerId peer, const endpoints::spark::EndpointReference& master, const std::string& web_url);
+  void Beat();
+
+  // ---- orders
+  void On(PeerId peer, const endpoints::spark::RegisteredWorker& message);
+  void On(PeerId peer, const endpoints::spark::RegisterWorkerFailed& message);
+  void On(PeerId peer, const endpoints::spark::MasterInStandby& message);
+  void On(PeerId peer, const endpoints::spark::ReconnectWorker& message);
+  void On(PeerId peer, const endpoints::spark::LaunchExecutor& message);
+  void On(PeerId peer, const endpoints::spark::LaunchDriver& message);
+  void On(PeerId peer, const endpoints::spark::KillExecutor& message);
+  void On(PeerId peer, const endpoints::spark::KillDriver& message);
+  void On(PeerId peer, const endpoints::spark::ApplicationFinished& message);
+  void On(PeerId peer, const endpoints::spark::MasterChanged& message);
+  void On(PeerId peer, const endpoints::spark::DecommissionWorker& message);
+
+  // ---- executors
+  base::Status StartExecutor(const std::string& key, ExecutorRun& run);
+  void EndExecutor(const std::string& key, endpoints::spark::ExecutorState state, std::optional<std::string> message,
+                   std::optional<int32_t> code);
+  base::Result<std::vector<std::string>> LocalDirectories(const std::string& application);
+  void CleanUp(const std::string& application);
+  endpoints::spark::ExecutorDescription Describe(const ExecutorRun& run) const;
+
+  // ---- drivers
+  base::Result<std::string> JarOf(const DriverRun& run);
+  base::Status StartDriver(const std::string& id);
+  void OnDriverExit(const std::string& id, int32_t code);
+  void EndDriver(const std::string& id, endpoints::spark::DriverState state);
+  void Kill(const std::string& driver);
+
+  void ReportIfAllEnded();
+  base::Status WriteHead(const env::SpawnRequest& request, const std::string& kind);
+
+  const World world_;
+  const endpoints::spark::SparkBuild& build_;
+  SparkWorkerSettings settings_;
+  const std::function<void(const std::string&)> on_given_up_;
+  std::string id_;
+  std::unique_ptr<env::Listener> listener_;
+  std::map<PeerId, std::unique_ptr<spark_rpc::Connection>> peers_;
+  PeerId last_peer_ = 0;
+
+  PeerId master_peer_ = 0;  // 0: not registered
+  endpoints::spark::EndpointReference master_;
+  std::string master_url_;
+  std::string master_web_url_;
+  std::set<PeerId> asked_;  // masters that have not answered
+  base::Instant alone_since_;
+  env::Loop::TimerId retry_timer_ = 0;
+  env::Loop::TimerId beat_timer_ = 0;
+
+  std::map<std::string, ExecutorRun> executors_;
+  std::map<std::string, ExecutorRun> finished_executors_;
+  std::map<std::string, DriverRun> drivers_;
+  std::map<std::string, DriverRun> finished_drivers_;
+  std::map<std::string, std::vector<std::string>> local_directories_;  // by application
+  std::set<std::string> finished_applications_;
+  bool decommissioned_ = false;
+  std::function<void()> on_all_ended_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::spark_worker

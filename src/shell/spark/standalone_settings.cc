@@ -1,0 +1,120 @@
+#include "shell/spark/standalone_settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "shell/base/known_hosts.h"
+#include "shell/spark/spark_home.h"
+#include "shell/spark/spark_properties.h"
+
+namespace fairlead::shell {
+
+namespace sp = process::spark_master;
+
+namespace {
+
+constexpr int64_t kPort = 7077;
+constexpr int64_t kWebPort = 8080;
+constexpr int64_t kRestPort = 6066;
+constexpr int64_t kPortMax = 65535;
+
+/// Keys of Spark that change nothing here.
+constexpr const char* kIgnored[] = {
+    "spark.deploy.recoveryModeFactory",        "spark.deploy.recoverySerializer",
+    "spark.deploy.recoveryCompressionCodec",   "spark.deploy.recoverySerializationFilter",
+    "spark.dead.worker.persistence",           "spark.master.rest.maxThreads",
+    "spark.master.rest.virtualThread.enabled", "spark.master.ui.decommission.allow.mode",
+    "spark.master.ui.historyServerUrl",        "spark.master.ui.title",
+    "spark.master.ui.visibleEnvVarPrefixes",
+};
+
+/// What would be another cluster without it is refused, and not passed over.
+void RefuseUnsupported(SparkKeys& keys) {
+  for (const char* key : {"spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"}) {
+    if (keys.Flag(key, false)) keys.Refuse(key, "true is not supported by this master yet; set it to false");
+  }
+  const std::string mode = keys.Text("spark.deploy.recoveryMode", "NONE");
+  if (mode != "NONE") keys.Refuse("spark.deploy.recoveryMode", mode + " is not supported by this master yet; set NONE");
+}
+
+scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4) {
+  namespace ss = scheduler::standalone;
+  ss::MasterConfig config;
+  const bool spread = keys.Flag("spark.deploy.spreadOut", true);
+  config.spread_out_apps = keys.Flag("spark.deploy.spreadOutApps", spread);
+  config.spread_out_drivers = keys.Flag("spark.deploy.spreadOutDrivers", true);
+  config.default_cores = static_cast<int32_t>(keys.Number("spark.deploy.defaultCores", INT32_MAX, 1, INT32_MAX));
+  config.max_executor_retries = static_cast<int32_t>(keys.Number("spark.deploy.maxExecutorRetries", 10, -1, INT32_MAX));
+  config.max_drivers = static_cast<int32_t>(keys.Number("spark.deploy.maxDrivers", INT32_MAX, 1, INT32_MAX));
+  config.worker_policy = ss::WorkerPolicy::kCoresFreeDescUntied;
+  if (!spark4) return config;
+  const std::string policy = keys.Text("spark.deploy.workerSelectionPolicy", "CORES_FREE_DESC");
+  const auto known = ss::WorkerPolicyByName(policy);
+  if (!known) keys.Refuse("spark.deploy.workerSelectionPolicy", policy + " is not known");
+  config.worker_policy = known.value_or(ss::WorkerPolicy::kCoresFreeDesc);
+  return config;
+}
+
+}  // namespace
+
+base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise) {
+  if (option) return *option;
+  const SparkProperties said = {{variable, Variable(variable)}};
+  if (said.begin()->second.empty()) return static_cast<uint16_t>(otherwise);
+  SparkKeys keys(said);
+  const auto port = static_cast<uint16_t>(keys.Number(variable, otherwise, 0, kPortMax));
+  if (!keys.error().empty()) return base::Error{keys.error()};
+  return port;
+}
+
+std::string AdvertisedHost(const std::string& host) {
+  if (host != "0.0.0.0" && host != "::") return host;
+  char name[HOST_NAME_MAX + 1] = {};
+  return ::gethostname(name, HOST_NAME_MAX) == 0 ? name : "127.0.0.1";
+}
+
+base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkMasterOptions& options) {
+  std::vector<std::string> homes = options.spark_homes;
+  if (homes.empty() && !Variable("SPARK_HOME").empty()) homes.push_back(Variable("SPARK_HOME"));
+  if (homes.size() != 1) {
+    return base::Error{"a Standalone Master is of one Spark: say --spark-home DIR once, or set SPARK_HOME"};
+  }
+  auto build = ReadSparkHome(homes.front());
+  if (!build) return build.error();
+  const auto properties =
+      ReadSparkProperties(options.properties_file, homes.front(), {"SPARK_DAEMON_JAVA_OPTS", "SPARK_MASTER_OPTS"});
+  if (!properties) return properties.error();
+  SparkKeys keys(*properties);
+  StandaloneMasterSettings settings;
+  const auto port = PortOf(options.port, "SPARK_MASTER_PORT", kPort);
+  if (!port) return port.error();
+  const auto web_port = PortOf(options.web_port, "SPARK_MASTER_WEBUI_PORT", kWebPort);
+  if (!web_port) return web_port.error();
+  std::string host = options.host.empty() ? Variable("SPARK_MASTER_HOST") : options.host;
+  if (host.empty()) host = "127.0.0.1";
+  settings.master.listen = {host, *port};
+  settings.master.host = AdvertisedHost(host);
+  settings.web = {host, static_cast<uint16_t>(keys.Number("spark.master.ui.port", *web_port, 0, kPortMax))};
+  settings.cluster.scheduling = ReadScheduling(keys, build->has_module_proxies());
+  settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
+  settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
+  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies())) {
+    settings.rest = {keys.Text("spark.master.rest.host", host),
+                     static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
+  }
+  RefuseUnsupported(keys);
+  if (!keys.error().empty()) return base::Error{keys.error()};
+  for (const char* key : kIgnored) {
+    if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");
+  }
+  const auto source = LoadSettings(options.settings);
+  if (!source) return source.error();
+  settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
+  settings.hosts.AddName(settings.master.host);
+  settings.master.builds.push_back(std::move(*build));
+  return settings;
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "env/net.h"
+#include "process/http/known_hosts.h"
+#include "process/spark_master/spark_master.h"
+#include "process/spark_master/standalone_cluster.h"
+#include "shell/spark/master_daemon.h"
+
+namespace fairlead::shell {
+
+struct StandaloneMasterSettings {
+  process::spark_master::SparkMasterSettings master;
+  process::spark_master::StandaloneSettings cluster;
+  env::Endpoint web;
+  process::http::KnownHosts hosts;    // under which names the web ports are served
+  std::optional<env::Endpoint> rest;  // spark.master.rest.enabled
+  std::vector<std::string> warnings;
+};
+
+/// What Spark's own Master would take from its flags, environment and properties; docs/spark-master.md has the table.
+base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkMasterOptions& options);
+
+/// An option, else an environment variable, else `otherwise`.
+base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise);
+/// As which others know a daemon that listens on `host`.
+std::string AdvertisedHost(const std::string& host);
+
+}  // namespace fairlead::shell

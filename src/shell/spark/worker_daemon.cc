@@ -1,0 +1,201 @@
+#include "shell/spark/worker_daemon.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "env_posix/posix_loop.h"
+#include "process/spark_worker/spark_worker.h"
+#include "shell/base/logging.h"
+#include "shell/shuffle/settings.h"
+#include "shell/spark/spark_home.h"
+#include "shell/spark/spark_properties.h"
+#include "shell/spark/standalone_settings.h"
+
+namespace fairlead::shell {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace sw = process::spark_worker;
+
+constexpr int64_t kMib = 1 << 20;
+constexpr int64_t kWebPort = 8081;
+
+int Refuse(const std::string& message, int code) {
+  std::fprintf(stderr, "fairlead spark-worker: %s\n", message.c_str());
+  return code;
+}
+
+std::vector<std::string> Split(const std::string& text, const char* separators) {
+  std::vector<std::string> parts;
+  boost::algorithm::split(parts, text, boost::algorithm::is_any_of(separators));
+  std::erase(parts, "");
+  return parts;
+}
+
+base::Result<std::vector<endpoints::spark::RpcAddress>> ParseMasters(const std::string& text) {
+  constexpr std::string_view kScheme = "spark://";
+  std::vector<endpoints::spark::RpcAddress> masters;
+  for (const std::string& part : Split(text.starts_with(kScheme) ? text.substr(kScheme.size()) : "", ",")) {
+    const auto master = env::ParseEndpoint(part);
+    if (!master) return base::Error{part + ": " + master.error().message};
+    masters.push_back({master->host, master->port});
+  }
+  if (masters.empty()) return base::Error{"say where the master is: spark://HOST:PORT[,HOST:PORT]"};
+  return masters;
+}
+
+/// The variables of this process.
+std::map<std::string, std::string> Environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) variables[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  }
+  return variables;
+}
+
+/// As org.apache.spark.launcher.AbstractCommandBuilder: of JAVA_HOME, or the first on PATH.
+base::Result<std::string> FindJava() {
+  if (const std::string home = Variable("JAVA_HOME"); !home.empty()) return home + "/bin/java";
+  for (const std::string& directory : Split(Variable("PATH"), ":")) {
+    if (::access((directory + "/java").c_str(), X_OK) == 0) return directory + "/java";
+  }
+  return base::Error{"there is no java: set JAVA_HOME"};
+}
+
+/// Spark's own class path (AbstractCommandBuilder.buildClassPath).
+std::vector<std::string> ClassPath(const std::string& home) {
+  const std::string conf = Variable("SPARK_CONF_DIR");
+  std::vector<std::string> entries = {(conf.empty() ? home + "/conf" : conf) + "/"};
+  std::error_code error;
+  for (fs::directory_iterator at(home + "/jars", error), end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with("slf4j-api-")) entries.push_back(at->path().string());
+  }
+  entries.push_back(home + "/jars/*");
+  for (const char* variable : {"HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH"}) {
+    if (const std::string value = Variable(variable); !value.empty()) entries.push_back(value);
+  }
+  return entries;
+}
+
+/// What the machine has but a GiB for the rest, as Spark's worker.
+int64_t DefaultMemoryMib() {
+  struct sysinfo info = {};
+  ::sysinfo(&info);
+  constexpr int64_t kRest = 1024;
+  return std::max(static_cast<int64_t>(info.totalram) * info.mem_unit / kMib - kRest, kRest);
+}
+
+struct WorkerDaemonSettings {
+  endpoints::spark::SparkBuild build;
+  sw::SparkWorkerSettings worker;
+  env::Endpoint web;
+};
+
+base::Status ReadSize(const SparkWorkerOptions& options, sw::SparkWorkerSettings& worker) {
+  const SparkProperties said = {
+      {"--cores", options.cores ? std::to_string(*options.cores) : Variable("SPARK_WORKER_CORES")},
+      {"--memory", options.memory.empty() ? Variable("SPARK_WORKER_MEMORY") : options.memory}};
+  worker.cores = static_cast<int32_t>(std::max(std::thread::hardware_concurrency(), 1u));
+  SparkKeys keys(said);
+  constexpr int64_t kCoresMax = 1 << 20;
+  if (!said.at("--cores").empty()) worker.cores = static_cast<int32_t>(keys.Number("--cores", 1, 1, kCoresMax));
+  if (!keys.error().empty()) return base::Error{keys.error()};
+  worker.memory_mib = static_cast<int32_t>(std::min<int64_t>(DefaultMemoryMib(), INT32_MAX));
+  if (said.at("--memory").empty()) return {};
+  const auto bytes = ParseSparkBytes(said.at("--memory"), kMib);
+  if (!bytes.ok() || *bytes < kMib || *bytes / kMib > INT32_MAX) {
+    return base::Error{"--memory " + said.at("--memory") + ": write it as 4g or 512m"};
+  }
+  worker.memory_mib = static_cast<int32_t>(*bytes / kMib);
+  return {};
+}
+
+base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOptions& options) {
+  WorkerDaemonSettings daemon;
+  sw::SparkWorkerSettings& worker = daemon.worker;
+  auto masters = ParseMasters(options.masters);
+  if (!masters) return masters.error();
+  worker.masters = std::move(*masters);
+  const std::string home = options.spark_home.empty() ? Variable("SPARK_HOME") : options.spark_home;
+  if (home.empty()) return base::Error{"it knows no Spark; say --spark-home DIR, or set SPARK_HOME"};
+  auto build = ReadSparkHome(home);
+  if (!build) return build.error();
+  daemon.build = std::move(*build);
+  const auto properties =
+      ReadSparkProperties(options.properties_file, home, {"SPARK_DAEMON_JAVA_OPTS", "SPARK_WORKER_OPTS"});
+  if (!properties) return properties.error();
+  SparkKeys keys(*properties);
+  for (const char* key : {"spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"}) {
+    if (keys.Flag(key, false)) keys.Refuse(key, "true is not supported by this worker yet; set it to false");
+  }
+  const auto port = PortOf(options.port, "SPARK_WORKER_PORT", 0);
+  if (!port) return port.error();
+  const auto web_port = PortOf(options.web_port, "SPARK_WORKER_WEBUI_PORT", kWebPort);
+  if (!web_port) return web_port.error();
+  std::string host = options.host.empty() ? Variable("SPARK_WORKER_HOST") : options.host;
+  if (host.empty()) host = "127.0.0.1";
+  worker.listen = {host, *port};
+  worker.host = AdvertisedHost(host);
+  daemon.web = {host, *web_port};
+  if (const base::Status size = ReadSize(options, worker); !size.ok()) return size.error();
+  worker.work_directory = options.work_directory.empty() ? Variable("SPARK_WORKER_DIR") : options.work_directory;
+  if (worker.work_directory.empty()) worker.work_directory = home + "/work";
+  const std::string local = Variable("SPARK_LOCAL_DIRS");
+  worker.local_directories = Split(local.empty() ? keys.Text("spark.local.dir", "/tmp") : local, ",");
+  constexpr int64_t kBeatsInTimeout = 4;
+  worker.heartbeat = base::Duration::Millis(keys.Seconds("spark.worker.timeout", 60) * 1000 / kBeatsInTimeout);
+  const int64_t early = keys.Number("spark.worker.initialRegistrationRetries", 6, 1, INT32_MAX);
+  const int64_t all = keys.Number("spark.worker.maxRegistrationRetries", 16, 1, INT32_MAX);
+  constexpr int64_t kEarlySeconds = 10, kLateSeconds = 60;
+  worker.patience =
+      base::Duration::Seconds(std::min(early, all) * kEarlySeconds + std::max<int64_t>(all - early, 0) * kLateSeconds);
+  const auto java = FindJava();
+  if (!java) return java.error();
+  worker.launch = {home, *java, ClassPath(home), Environment(), "", "", ""};
+  if (!keys.error().empty()) return base::Error{keys.error()};
+  return daemon;
+}
+
+}  // namespace
+
+int RunSparkWorker(const SparkWorkerOptions& options) {
+  auto settings = ReadSparkWorkerSettings(options);
+  if (!settings.ok()) return Refuse(settings.error().message, 2);
+  const auto log = MakeLog("spark-worker", options.log_file, options.log_level);
+  const auto loop = env_posix::MakePosixLoop();
+  loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
+  const auto disk = env_posix::MakePosixDisk();
+  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string(settings->web.port);
+  std::string given_up;
+  const auto worker = sw::SparkWorker::Start({*loop, *loop, *loop, *disk, *log}, settings->build, settings->worker,
+                                             [&](const std::string& reason) {
+                                               given_up = reason;
+                                               loop->Stop();
+                                             });
+  if (!worker.ok()) return Refuse(worker.error().message, 1);
+  for (const int signal : {SIGTERM, SIGINT}) {
+    loop->OnSignal(signal, [&] { (*worker)->EndAll([&loop] { loop->Stop(); }); });
+  }
+  loop->OnSignal(SIGPWR, [&] { (*worker)->Decommission(); });
+  log->Info("the Spark worker is ready", {{"worker", (*worker)->id()},
+                                          {"cores", std::to_string(settings->worker.cores)},
+                                          {"memory_mib", std::to_string(settings->worker.memory_mib)},
+                                          {"release", settings->build.release}});
+  loop->Run();
+  if (!given_up.empty()) return Refuse(given_up, 1);
+  log->Info("the Spark worker ends");
+  return 0;
+}
+
+}  // namespace fairlead::shell

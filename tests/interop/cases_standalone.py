@@ -1,0 +1,176 @@
+"""Standalone clusters: Spark's Master or ours, Spark's Workers or ours, and Spark's drivers."""
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+
+import peers
+import spark_cluster
+from jobs import Background, PausedJob
+from registry import case, require_success
+from standalone import listening
+
+RELEASES = ("3.5.9", "4.3.0")
+
+
+def client_mode(cluster, work):
+    """A job in client mode is right, and its executors end with it."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    assert sorted(cluster.processes_of(app_id)) == ["0", "1"], cluster.processes_of(app_id)
+    job.release()
+    assert job.result()["task_retries"] == 0
+    cluster.wait(lambda: not cluster.processes_of(app_id), "the executors' end", 20)
+
+
+def executor_killed(cluster, work):
+    """An executor that is killed is replaced by one with the next number, and the job ends well."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    os.kill(cluster.processes_of(app_id)["1"], signal.SIGKILL)
+    cluster.wait(lambda: sorted(cluster.processes_of(app_id)) == ["0", "2"], "a new executor", 30)
+    job.release()
+    job.result()
+
+
+def worker_killed(cluster, work):
+    """Of a worker that is killed the driver hears at once; what it had is started elsewhere."""
+    job = PausedJob(cluster, work, "--conf", "spark.cores.max=2")
+    app_id = job.await_round()
+    cluster.kill("worker-0")
+    cluster.wait(lambda: job.running() and "worker lost" in job.text(), "the driver to hear of it", 30)
+    cluster.wait(lambda: "2" in cluster.processes_of(app_id), "a new executor", 30)
+    job.release()
+    job.result()
+
+
+def cluster_job(cluster, work):
+    """ClusterJob.java as a jar."""
+    classes, jar = work / "classes", work / "job.jar"
+    java = peers.java()
+    subprocess.run([java + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{cluster.home}/jars/*", peers.HERE / "java/standalone/ClusterJob.java"], check=True)
+    subprocess.run([java[:-4] + "jar", "--create", "--file", jar, "-C", classes, "."], check=True)
+    return jar
+
+
+def submit(cluster, work, *options, rest=True):
+    """spark-submit --deploy-mode cluster; gives the driver's id."""
+    jar = cluster_job(cluster, work)
+    command, environment = cluster.spark_command("--deploy-mode", "cluster", *options, "--class", "ClusterJob", jar, work, **{
+        "spark.master.rest.enabled": str(rest).lower(), "spark.driver.extraJavaOptions": " ".join(peers.OPENS)})
+    if rest:
+        command[command.index(cluster.url)] = f"spark://127.0.0.1:{cluster.rest}"
+    run = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True, timeout=120)
+    require_success(run, "spark-submit")
+    return re.search(r"driver-\d{14}-\d{4}", run.stdout + run.stderr)[0]
+
+
+def lives(work):
+    return sorted(int(path.name.split("-")[1]) for path in work.glob("life-*"))
+
+
+def status(cluster, driver):
+    return rest(cluster, "GET", f"/v1/submissions/status/{driver}")[1]
+
+
+def cluster_mode(cluster, work, **how):
+    """A driver that runs on a worker gets its executors, and its end is known."""
+    driver = submit(cluster, work, **how)
+    (work / "go").write_text("")
+    cluster.wait(lambda: (work / "result").exists(), "the driver's result", 120)
+    assert (work / "result").read_text() == "999000"
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 30)
+
+
+def cluster_mode_rpc(cluster, work):
+    cluster_mode(cluster, work, rest=False)
+
+
+def supervised(cluster, work):
+    """A supervised driver that is killed lives again; killed on request it does not."""
+    driver = submit(cluster, work, "--supervise")
+    cluster.wait(lambda: len(lives(work)) == 1, "the driver's first life", 60)
+    os.kill(lives(work)[0], signal.SIGKILL)
+    cluster.wait(lambda: len(lives(work)) == 2, "its second life", 60)
+    assert rest(cluster, "POST", f"/v1/submissions/kill/{driver}")[1]["success"]
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "KILLED", "the driver's end", 30)
+    assert len(lives(work)) == 2
+
+
+def rest(cluster, method, path, body=None):
+    """Status and JSON (None for any other answer)."""
+    request = urllib.request.Request(f"http://127.0.0.1:{cluster.rest}{path}", method=method, data=body.encode() if body is not None else None)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            code, text = answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        code, text = error.code, error.read().decode()
+    try:
+        return code, json.loads(text)
+    except ValueError:
+        return code, None
+
+
+def rest_answers(cluster, work):
+    """What the REST port answers is what Spark's own Master answered when it was recorded."""
+    driver, different = "none", []
+    cluster.wait(lambda: listening(cluster.rest), "the REST port")
+    for line in gzip.open(peers.HERE / f"recordings/spark-rest-{cluster.spec.spark}.jsonl.gz", "rt"):
+        asked = json.loads(line)
+        body = asked["body"] and asked["body"].replace("HOST:PORT", f"127.0.0.1:{cluster.port}")
+        code, answer = rest(cluster, asked["method"], asked["path"].replace("DRIVER", driver), body)
+        if answer and answer["action"] == "CreateSubmissionResponse":
+            driver = answer["submissionId"]
+        if answer:
+            answer = json.loads(json.dumps(answer).replace(driver, "DRIVER"))
+            if answer.get("message", "").startswith("Malformed request"):
+                answer["message"] = "Malformed request"  # Spark's own has a stack trace of its own behind it
+            if asked["status"] == 500:
+                answer = None
+        if (code, answer) != (asked["status"], asked["answer"]):
+            different.append((asked, code, answer))
+    assert not different, different
+
+
+def page(cluster, work):
+    """The page's JSON has the keys of Spark's own."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    found = cluster.page()
+    assert set(found) == {"url", "workers", "aliveworkers", "cores", "coresused", "memory", "memoryused", "resources", "resourcesused", "activeapps",
+                          "completedapps", "activedrivers", "completeddrivers", "status"}, found
+    assert (found["aliveworkers"], found["cores"], found["coresused"], found["status"]) == (2, 4, 2, "ALIVE"), found
+    assert set(found["workers"][0]) == {"id", "host", "port", "webuiaddress", "cores", "coresused", "coresfree", "memory", "memoryused", "memoryfree",
+                                        "resources", "resourcesused", "resourcesfree", "state", "lastheartbeat"}, found
+    application, = found["activeapps"]
+    assert set(application) == {"id", "starttime", "name", "cores", "user", "memoryperexecutor", "memoryperslave", "resourcesperexecutor",
+                                "resourcesperslave", "submitdate", "state", "duration"}, application
+    assert (application["id"], application["cores"], application["state"]) == (app_id, 2, "RUNNING"), application
+    job.release()
+    job.result()
+    cluster.wait(lambda: cluster.page()["completedapps"][0]["state"] == "FINISHED", "the application's end", 20)
+
+
+PAIRINGS = (("fairlead", "spark"), ("spark", "fairlead"), ("fairlead", "fairlead"))
+
+
+def register(name, run, smoke=(), pairings=PAIRINGS, **spec):
+    for release in RELEASES:
+        for master, worker in pairings:
+            full = f"standalone-{name}-{master}-master-{worker}-workers-{release}"
+            made = spark_cluster.Spec(spark=release, master=master, worker=worker, **spec)
+            case("smoke" if (release, master, worker) in smoke else "all", made, own_cluster=True, name=full)(run)
+
+
+register("client-mode", client_mode, smoke={("4.3.0", "fairlead", "spark"), ("3.5.9", "spark", "fairlead")})
+register("executor-killed", executor_killed)
+register("worker-killed", worker_killed)
+register("cluster-mode", cluster_mode)
+register("cluster-mode-rpc", cluster_mode_rpc)
+register("supervised", supervised)
+register("page", page)
+register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

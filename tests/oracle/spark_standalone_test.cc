@@ -1,0 +1,360 @@
+// A Standalone Master and Workers of ours with recorded drivers and workers, in a simulated world.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "endpoints/spark/master_messages.h"
+#include "endpoints/spark/worker_messages.h"
+#include "env_sim/world.h"
+#include "oracle/spark_peer.h"
+#include "oracle/spark_rpc_recording.h"
+#include "process/spark_master/master_json.h"
+#include "process/spark_master/rest_submission.h"
+#include "process/spark_master/spark_master.h"
+#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_worker/spark_worker.h"
+#include "wire/java_stream/writer.h"
+
+namespace fairlead::oracle {
+namespace {
+
+namespace es = endpoints::spark;
+namespace js = wire::java_stream;
+namespace sm = process::spark_master;
+namespace sw = process::spark_worker;
+namespace st = wire::spark_transport;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// A process that runs until a test, or a signal, ends it.
+class Sleeper final : public env_sim::SimProcess {
+ public:
+  explicit Sleeper(std::function<void(env::ExitStatus)> exit) : exit_(std::move(exit)) {}
+  void OnSignal(int signal) override { End({0, signal}); }
+  void End(env::ExitStatus status) {
+    if (auto exit = std::exchange(exit_, nullptr)) exit(status);
+  }
+
+ private:
+  std::function<void(env::ExitStatus)> exit_;
+};
+
+class SparkStandalone : public ::testing::TestWithParam<std::string> {
+ protected:
+  SparkStandalone() : build_{"/opt/spark", GetParam(), CatalogOf(GetParam())} {
+    env_sim::Machine& machine = world_.AddMachine("master");
+    sm::StandaloneSettings settings;
+    settings.worker_timeout = base::Duration::Seconds(8);
+    cluster_ = std::make_unique<sm::StandaloneCluster>(machine.loop(), log_, build_, settings);
+    sm::SparkMasterSettings master;
+    master.listen = {"master", 7077};
+    master.host = "master";
+    master.builds = {build_};
+    master_ = std::move(*sm::SparkMaster::Start(machine.loop(), machine.net(), log_, std::move(master), *cluster_));
+    world_.AddMachine("driver");
+  }
+
+  bool Await(const std::function<bool()>& done, base::Duration patience = base::Duration::Seconds(30)) {
+    return world_.RunUntil(world_.now() + patience, done);
+  }
+
+  std::unique_ptr<Peer> Connect() {
+    std::unique_ptr<Peer> peer;
+    world_.machine("driver").net().Connect(
+        {"master", 7077}, base::Duration::Seconds(5),
+        [&](base::Result<std::unique_ptr<env::Stream>> stream) { peer = std::make_unique<Peer>(std::move(*stream)); });
+    EXPECT_TRUE(Await([&] { return peer != nullptr; }));
+    return peer;
+  }
+
+  /// The recorded driver, which wants two executors of one core.
+  std::unique_ptr<Peer> Driver() {
+    const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
+    auto driver = Connect();
+    driver->Write(messages->at(0).frame + messages->at(2).frame);
+    EXPECT_TRUE(Await([&] { return Got(*driver, "RegisteredApplication"); }));
+    return driver;
+  }
+
+  static bool Got(const Peer& peer, const std::string& name) {
+    return peer.Find(std::string(kDeployMessages) + name) != nullptr;
+  }
+  static size_t Count(const Peer& peer, const std::string& name) {
+    return static_cast<size_t>(
+        std::ranges::count(peer.received(), std::string(kDeployMessages) + name, &Peer::Received::class_name));
+  }
+  /// The state in the last ExecutorUpdated.
+  static int64_t LastState(const Peer& peer) {
+    const auto* update = peer.Find(std::string(kDeployMessages) + "ExecutorUpdated");
+    if (update == nullptr) return -1;
+    const auto graph = js::ReadStream(update->content);
+    return *graph->FieldOf(graph->RefOf(graph->Root(), "state"), "i", 'I');
+  }
+
+  /// A worker of ours on a machine of its own.
+  sw::SparkWorker& StartWorker(const std::string& host, int32_t cores) {
+    env_sim::Machine& machine = world_.AddMachine(host);
+    machine.SetProcessFactory([this](const env::SpawnRequest& request, std::function<void(env::ExitStatus)> exit) {
+      spawned_.push_back(request);
+      auto process = std::make_unique<Sleeper>(std::move(exit));
+      processes_.push_back(process.get());
+      return process;
+    });
+    sw::SparkWorkerSettings settings;
+    settings.listen = {host, 35000};
+    settings.host = host;
+    settings.masters = {{"master", 7077}};
+    settings.cores = cores;
+    settings.memory_mib = 4096;
+    settings.work_directory = "/work";
+    settings.heartbeat = base::Duration::Seconds(2);
+    settings.launch.spark_home = "/opt/spark";
+    settings.launch.java = "/opt/java/bin/java";
+    settings.launch.class_path = {"/opt/spark/conf/", "/opt/spark/jars/*"};
+    auto worker = sw::SparkWorker::Start({machine.loop(), machine.net(), machine.processes(), machine.disk(), log_},
+                                         build_, settings, [this](const std::string& why) { given_up_ = why; });
+    EXPECT_TRUE(worker.ok());
+    workers_.push_back(std::move(*worker));
+    return *workers_.back();
+  }
+
+  json Page() { return json::parse(sm::MasterJson(*cluster_, "", true)); }
+  bool AwaitWorkers(int64_t count) {
+    return Await([&] { return Page()["aliveworkers"] == count; });
+  }
+
+  /// A REST request's answer.
+  process::http::Response Rest(const std::string& method, const std::string& path, const std::string& body = "") {
+    sm::RestSubmission rest(*cluster_, build_, 6066);
+    process::http::Request request;
+    request.method = method;
+    request.path = path;
+    request.body = body;
+    std::optional<process::http::Response> answer;
+    rest.Handle(request, [&](process::http::Response response) { answer = std::move(response); });
+    EXPECT_TRUE(Await([&] { return answer.has_value(); }));
+    return *answer;
+  }
+  std::string Submit(bool supervise) {
+    EXPECT_TRUE(world_.machine("node").disk().WriteFileAtomically("/job.jar", "jar").ok());
+    const json request = {{"action", "CreateSubmissionRequest"},
+                          {"appResource", "file:/job.jar"},
+                          {"mainClass", "org.example.Job"},
+                          {"appArgs", {"one", "two words"}},
+                          {"clientSparkVersion", GetParam()},
+                          {"environmentVariables", {{"SPARK_LOCAL_IP", "10.0.0.1"}, {"KEY", "value"}}},
+                          {"sparkProperties",
+                           {{"spark.app.name", "job"},
+                            {"spark.master", "spark://master:6066"},
+                            {"spark.driver.memory", "1g"},
+                            {"spark.driver.supervise", supervise ? "true" : "false"}}}};
+    const auto answer = Rest("POST", "/v1/submissions/create", request.dump());
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return json::parse(answer.body).value("submissionId", "");
+  }
+  json Status(const std::string& id) { return json::parse(Rest("GET", "/v1/submissions/status/" + id).body); }
+  bool AwaitDriver(const std::string& id, const std::string& state) {
+    return Await([&] { return Status(id).value("driverState", "") == state; });
+  }
+
+  env_sim::World world_{1};
+  env::NullLog log_;
+  es::SparkBuild build_;
+  std::unique_ptr<sm::StandaloneCluster> cluster_;
+  std::unique_ptr<sm::SparkMaster> master_;
+  std::vector<env::SpawnRequest> spawned_;
+  std::vector<Sleeper*> processes_;
+  std::string given_up_;
+  std::vector<std::unique_ptr<sw::SparkWorker>> workers_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Releases, SparkStandalone, ::testing::Values("3.5.5", "4.3.0"));
+
+TEST_P(SparkStandalone, AnApplicationGetsItsExecutorsAndTheyEndWithIt) {
+  StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  EXPECT_EQ(Count(*driver, "ExecutorAdded"), 2u);
+  EXPECT_EQ(LastState(*driver), static_cast<int64_t>(es::ExecutorState::kRunning));
+  ASSERT_EQ(spawned_.size(), 2u);
+  const env::SpawnRequest& executor = spawned_.at(0);
+  EXPECT_EQ(executor.argv.at(0), "/opt/java/bin/java");
+  EXPECT_EQ(executor.argv.at(2), "/opt/spark/conf/:/opt/spark/jars/*");
+  EXPECT_EQ(executor.argv.at(3), "-Xmx512M");
+  EXPECT_THAT(executor.argv, ::testing::IsSupersetOf({"--executor-id", "0", "--hostname", "node", "--worker-url",
+                                                      "spark://Worker@node:35000"}));
+  EXPECT_EQ(executor.environment.at("SPARK_USER"), "root");
+  EXPECT_THAT(executor.environment.at("SPARK_EXECUTOR_DIRS"), HasSubstr("/executor-"));
+  EXPECT_EQ(Page()["coresused"], 2);
+  EXPECT_EQ(cluster_->core().CheckInvariants(), "");
+  driver->Close();
+  ASSERT_TRUE(Await([&] { return workers_[0]->executors().empty(); }));
+  EXPECT_EQ(Page()["coresused"], 0);
+  EXPECT_EQ(Page()["completedapps"][0]["state"], "FINISHED");
+}
+
+TEST_P(SparkStandalone, AnExecutorThatEndsIsReplaced) {
+  StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 2; }));
+  processes_.at(1)->End({0, SIGKILL});
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 3; }));
+  EXPECT_THAT(spawned_.at(2).argv, ::testing::Contains("2"));
+  EXPECT_TRUE(Await([&] { return Count(*driver, "ExecutorAdded") == 3; }));
+}
+
+TEST_P(SparkStandalone, OfALostWorkerTheDriverHearsAndOthersTakeItsPlace) {
+  StartWorker("node", 2);
+  StartWorker("other", 2);
+  ASSERT_TRUE(AwaitWorkers(2));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 2; }));
+  ASSERT_EQ(workers_[0]->executors().size(), 1u) << "spread out";
+  workers_.erase(workers_.begin());
+  world_.machine("node").Crash();
+  ASSERT_TRUE(Await([&] { return Got(*driver, "WorkerRemoved"); }));
+  ASSERT_TRUE(Await([&] { return workers_[0]->executors().size() == 2; }));
+  EXPECT_EQ(Page()["aliveworkers"], 1);
+}
+
+TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  // The recorded worker registers and then says nothing.
+  const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
+  std::string registration, heartbeat;
+  for (const SparkMessage& message : *messages) {
+    if (message.type.ends_with("$RegisterWorker")) registration = message.frame;
+    if (message.type.ends_with("$Heartbeat") && !message.frame.empty()) heartbeat = message.frame;
+  }
+  auto silent = Connect();
+  silent->Write(registration);
+  ASSERT_TRUE(Await([&] { return Got(*silent, "RegisteredWorker"); }));
+  ASSERT_TRUE(AwaitWorkers(2));
+  ASSERT_TRUE(Await([&] { return Page()["aliveworkers"] == 1; }, base::Duration::Seconds(12)));
+  EXPECT_TRUE(Await([&] { return workers_[0]->master_url() == "spark://master:7077"; })) << "the other one stays";
+  silent->Write(heartbeat);
+  ASSERT_TRUE(Await([&] { return Got(*silent, "ReconnectWorker"); }));
+  silent->Write(registration);
+  ASSERT_TRUE(AwaitWorkers(2));
+}
+
+TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
+  for (const SparkMessage& message : *messages) {
+    if (!message.type.ends_with("$RegisterWorker")) continue;
+    auto graph = js::ReadStream(message.stream);
+    for (const int64_t cores : {int64_t{0}, int64_t{-1}, int64_t{INT32_MAX}}) {  // a worker that lies
+      const js::ClassCatalog none;
+      js::Builder builder(none);
+      const js::Ref root = builder.Copy(*graph, graph->Root());
+      builder.SetNumber(root, "cores", cores);
+      builder.graph().contents.emplace_back(root);
+      std::string frame;
+      st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077},
+                                                           "Master", js::WriteStream(builder.graph())}));
+      auto liar = Connect();
+      liar->Write(frame);
+      EXPECT_TRUE(Await([&] { return liar->closed(); })) << cores;
+    }
+    auto half = Connect();
+    half->Write(message.frame.substr(0, message.frame.size() / 2));
+    half->Close();
+    std::string other_build = message.frame;
+    const std::string name = std::string(kDeployMessages) + "RegisterWorker";
+    other_build[other_build.find(name) + name.size()] ^= 1;  // in the serialVersionUID
+    auto stranger = Connect();
+    stranger->Write(other_build);
+    EXPECT_TRUE(Await([&] { return stranger->closed(); }));
+  }
+  // One that speaks for another's executor is not heard.
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  const std::string app = cluster_->applications()[0].id;
+  const es::ExecutorStateChanged lie{app, 0, es::ExecutorState::kExited, std::nullopt, 1};
+  std::string frame;
+  st::AppendRpcRequest(frame, 5,
+                       es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077}, "Master",
+                                             es::Encode(build_, lie)}));
+  auto impostor = Connect();
+  impostor->Write(frame);
+  ASSERT_TRUE(Await([&] { return !impostor->received().empty(); }));
+  EXPECT_EQ(Page()["coresused"], 2);
+  EXPECT_EQ(Count(*driver, "ExecutorUpdated"), 2u);
+}
+
+TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const std::string id = Submit(false);
+  ASSERT_TRUE(AwaitDriver(id, "RUNNING"));
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 1; }));
+  const env::SpawnRequest& driver = spawned_.at(0);
+  EXPECT_THAT(driver.argv,
+              ::testing::IsSupersetOf({"-Dspark.master=spark://master:7077", "-Dspark.app.name=job",
+                                       "org.apache.spark.deploy.worker.DriverWrapper", "spark://Worker@node:35000",
+                                       "/job.jar", "org.example.Job", "two words", "-Xmx1024M"}));
+  EXPECT_EQ(driver.environment.count("SPARK_LOCAL_IP"), 0u);
+  EXPECT_EQ(driver.environment.at("KEY"), "value");
+  EXPECT_EQ(Status(id).value("workerId", ""), workers_[0]->id());
+  EXPECT_EQ(Page()["activedrivers"][0]["mainclass"], "org.example.Job");
+  const auto killed = json::parse(Rest("POST", "/v1/submissions/kill/" + id).body);
+  EXPECT_EQ(killed["message"], "Kill request for " + id + " submitted");
+  ASSERT_TRUE(AwaitDriver(id, "KILLED"));
+  EXPECT_EQ(json::parse(Rest("POST", "/v1/submissions/kill/" + id).body)["success"], false);
+  EXPECT_EQ(Status("driver-1")["success"], false);
+  EXPECT_EQ(Page()["coresused"], 0);
+}
+
+TEST_P(SparkStandalone, ASupervisedDriverIsStartedAgainHereAndElsewhere) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const std::string id = Submit(true);
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 1; }));
+  processes_.at(0)->End({1, 0});
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 2; })) << "by its worker";
+  EXPECT_EQ(Status(id)["driverState"], "RUNNING");
+  StartWorker("other", 2);
+  ASSERT_TRUE(AwaitWorkers(2));
+  EXPECT_TRUE(world_.machine("other").disk().WriteFileAtomically("/job.jar", "jar").ok());
+  workers_.erase(workers_.begin());
+  world_.machine("node").Crash();
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 3; })) << "by the master, with a new id";
+  EXPECT_EQ(Status(id)["driverState"], "RELAUNCHING");
+  ASSERT_TRUE(Await([&] { return Page()["activedrivers"].size() == 1; }));
+  EXPECT_NE(Page()["activedrivers"][0]["id"], id);
+}
+
+TEST_P(SparkStandalone, RestRefusesWhatIsNoSubmission) {
+  const std::string create = "/v1/submissions/create";
+  EXPECT_EQ(Rest("POST", create).status, 400);
+  EXPECT_EQ(Rest("POST", create, "{}").status, 400);
+  EXPECT_EQ(Rest("POST", create, R"({"action":"Foo"})").status, 500);
+  EXPECT_EQ(Rest("POST", create, R"({"action":"CreateSubmissionRequest"})").status, 400);
+  EXPECT_EQ(Rest("GET", create).status, 405);
+  EXPECT_EQ(Rest("POST", "/v1/submissions/kill").status, 400);
+  EXPECT_EQ(Rest("GET", "/v1/submissions/status").status, 400);
+  const auto version = Rest("POST", "/v2/submissions/create");
+  EXPECT_EQ(version.status, 468);
+  EXPECT_EQ(json::parse(version.body)["highestProtocolVersion"], "v1");
+  const bool spark4 = GetParam().starts_with("4");
+  EXPECT_EQ(Rest("GET", "/v1/submissions/readyz").status, spark4 ? 200 : 400);
+}
+
+TEST_P(SparkStandalone, ThePageSaysWhyAnApplicationWaits) {
+  auto driver = Driver();
+  const std::string app = cluster_->applications()[0].id;
+  EXPECT_EQ(json::parse(sm::WaitingJson(*cluster_))[app], "no worker is alive");
+  StartWorker("node", 1);
+  ASSERT_TRUE(AwaitWorkers(1));
+  EXPECT_EQ(json::parse(sm::WaitingJson(*cluster_))[app], "no worker has 1 free cores");
+}
+
+}  // namespace
+}  // namespace fairlead::oracle

@@ -1,0 +1,70 @@
+// The Standalone Master's page: workers, applications, drivers, and why each waits. Everything shown comes from /json/
+// and /fairlead/waiting.
+
+const REFRESH_MS = 2000;
+const main = document.getElementById("main");
+const freshness = document.getElementById("freshness");
+
+// Text is always text, never markup.
+function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, value);
+  element.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  return element;
+}
+
+const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(1)} GiB` : `${value} MiB`);
+const time = (ms) => new Date(Number(ms)).toLocaleString();
+function span(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+const KINDS = { ALIVE: "good", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad" };
+const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
+
+function table(title, heads, rows, empty) {
+  const body = rows.map((row) => el("tr", {}, row.map((content) => el("td", {}, content ?? ""))));
+  const whole = el("table", {}, el("thead", {}, el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, body));
+  return [el("h2", {}, title), el("div", { class: "scroll" }, rows.length ? whole : el("div", { class: "empty" }, empty))];
+}
+
+const tile = (name, value) => el("div", { class: "tile" }, el("b", {}, value), el("span", { class: "soft" }, name));
+
+// Only pages of the web: a worker says its address itself.
+const link = (address, text) => (/^https?:/.test(address) ? el("a", { href: address, rel: "noreferrer" }, text) : text);
+
+const workerRow = (w) => [link(w.webuiaddress, w.id), state(w.state), `${w.coresused} of ${w.cores}`, `${mib(w.memoryused)} of ${mib(w.memory)}`,
+  Object.values(w.resources).map((r) => `${r.name} ${r.addresses.length}`).join(", "), time(w.lastheartbeat)];
+const appRow = (waiting) => (a) => [a.id, a.name, a.user, state(a.state), a.cores, mib(a.memoryperexecutor), time(a.starttime), span(a.duration), waiting[a.id]];
+const driverRow = (waiting) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), d.worker, time(d.starttime), waiting[d.id]];
+
+function show(master, waiting) {
+  document.getElementById("url").textContent = `${master.url}, ${master.status}`;
+  const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because"];
+  const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Waits because"];
+  main.replaceChildren(
+    el("div", { class: "tiles" }, tile("workers alive", master.aliveworkers), tile("cores in use", `${master.coresused} of ${master.cores}`),
+      tile("memory in use", `${mib(master.memoryused)} of ${mib(master.memory)}`), tile("applications", master.activeapps.length), tile("drivers", master.activedrivers.length)),
+    ...table("Workers", ["Worker", "State", "Cores", "Memory", "Resources", "Last heard"], master.workers.map(workerRow), "No worker has registered."),
+    ...table("Applications", apps, master.activeapps.map(appRow(waiting)), "None runs."),
+    ...table("Drivers", drivers, master.activedrivers.map(driverRow(waiting)), "None runs."),
+    ...table("Applications that have ended", apps.slice(0, -1), master.completedapps.map((a) => appRow({})(a).slice(0, -1)), "None yet."),
+    ...table("Drivers that have ended", drivers.slice(0, -1), master.completeddrivers.map((d) => driverRow({})(d).slice(0, -1)), "None yet."));
+}
+
+async function refresh() {
+  try {
+    const [master, waiting] = await Promise.all(["/json/", "/fairlead/waiting"].map((path) => fetch(path).then((answer) => answer.json())));
+    show(master, waiting);
+    freshness.className = "";
+    freshness.textContent = `as of ${new Date().toLocaleTimeString()}`;
+  } catch (error) {
+    freshness.className = "stale";
+    freshness.textContent = `the master does not answer: ${error.message}`;
+  }
+  setTimeout(refresh, REFRESH_MS);
+}
+
+refresh();
