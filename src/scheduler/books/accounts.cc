@@ -56,19 +56,20 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
   const AppSlot app_slot = container.app;
   const App& app = books_.apps[app_slot];
   const Resources& size = books_.shapes[container.shape].size;
+  const Resources less = Resources{} - size;
   Emit(
       ev::Finished{app.index, container.id(), container.node, exit_status, container.acquired, std::move(diagnostics)});
   policy_->ContainerEnds(books_, slot);
   books_.containers.LeaveApp(slot, books_.apps.chain(app_slot));
-  books_.apps.AddUse(app_slot, Resources{} - size);
+  books_.apps.AddUse(app_slot, less);
   if (container.is_master) {
-    books_.apps.AddMasterUse(app_slot, Resources{} - size);
-    ChangeMasters(app.leaf, Resources{} - size, -1);
+    books_.apps.AddMasterUse(app_slot, less);
+    ChangeMasters(app.leaf, less, -1);
   }
   policy_->AppChanged(books_, app_slot);
   books_.queues.RemoveUsage(app.leaf, size);
   policy_->UsageChanged(books_, app.leaf, true);
-  AddDemand(app.leaf, Resources{} - size);
+  AddDemand(app.leaf, less);
   books_.gangs.NoteRoom();
   // What was launched keeps its place on the node until the node reports its end: it may still be dying.
   if (!container.launched) LeaveNode(slot);

@@ -32,13 +32,6 @@ inline OrderKey FairOrder::KeyOf(const Books& books, const Queue& queue, QueueId
   return key;
 }
 
-uint64_t FairOrder::OpenClasses(const Queue& queue, QueueId id) const {
-  const Branch& branch = branches_[id.value];
-  uint64_t classes = branch.order.classes();
-  if (queue.leaf && !branch.masters_closed) classes |= branch.starting.classes();
-  return classes & ~branch.blocked;
-}
-
 void FairOrder::TreeChanged(const Books& books, const TreeChange& change) {
   if (branches_.size() <= change.queue.value) branches_.resize(change.queue.value + 1);
   if (!change.added) branches_[change.parent.value].order.Remove(branches_[change.queue.value].slot);

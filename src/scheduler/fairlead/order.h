@@ -68,7 +68,12 @@ class FairOrder {
   OrderKey KeyOf(const Books& books, const App& app) const;
   OrderKey KeyOf(const Books& books, const Queue& queue, QueueId id) const;
   /// The classes that a queue offers to its parent's order.
-  uint64_t OpenClasses(const Queue& queue, QueueId id) const;
+  uint64_t OpenClasses(const Queue& queue, QueueId id) const {
+    const Branch& branch = branches_[id.value];
+    uint64_t classes = branch.order.classes();
+    if (queue.leaf && !branch.masters_closed) classes |= branch.starting.classes();
+    return classes & ~branch.blocked;
+  }
   /// Brings the queue's place in its parent's order up to date; false when nothing changed.
   bool RefreshQueue(const Books& books, QueueId queue);
   void RebuildBelow(const Books& books, QueueId queue);
