@@ -73,9 +73,11 @@ base::Result<DriverMessage> DecodeDriverMessage(js::Graph graph) {
     message = MasterChangeAcknowledged{in.Text(root, "appId")};
   }
   if (!in.error().empty()) return base::Error{type + ": " + in.error()};
-  auto* registration = std::get_if<RegisterApplication>(&message);
-  if (registration != nullptr) registration->graph = std::move(graph);
-  if (auto* other = std::get_if<OtherMessage>(&message)) other->graph = std::move(graph);
+  if (auto* registration = std::get_if<RegisterApplication>(&message)) {
+    registration->graph = std::move(graph);
+  } else if (auto* other = std::get_if<OtherMessage>(&message)) {
+    other->graph = std::move(graph);
+  }
   return message;
 }
 
