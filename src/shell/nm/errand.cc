@@ -21,7 +21,11 @@ namespace fairlead::shell {
 
 namespace {
 
+#ifdef FAIRLEAD_SANITIZED
+constexpr rlim_t kMemoryBytesMax = RLIM_INFINITY;  // the sanitizers' shadow memory takes terabytes of addresses
+#else
 constexpr rlim_t kMemoryBytesMax = rlim_t{4} << 30;
+#endif
 constexpr int64_t kQuickSeconds = 30;
 constexpr int64_t kLongSeconds = 3600;
 
