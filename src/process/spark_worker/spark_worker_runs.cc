@@ -239,7 +239,7 @@ void SparkWorker::EndDriver(const std::string& id, es::DriverState state) {
   DriverRun run = std::move(node.mapped());
   run.state = state;
   world_.log.Info("a driver ended", {{"driver", id}, {"state", std::string(Name(state))}});
-  Report(es::DriverStateChanged{id, state, std::nullopt});
+  Send(master_peer_, es::DriverStateChanged{id, state, std::nullopt});  // one-way, as Spark's Worker says it
   auto gone = std::make_shared<std::unique_ptr<Child>>(std::move(run.child));
   world_.loop.Post([gone] { gone->reset(); });
   Keep(finished_drivers_, id, std::move(run));
