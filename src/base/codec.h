@@ -19,8 +19,9 @@
 #include "base/ids.h"
 #include "base/time.h"
 
-// Made from FL_FIELDS: Encode and Decode (the journal's and the store's binary form: zigzag varints, length-prefixed
-// strings, variants by index), HashInto (StateHash) and ToJson (for people and `replay --json`).
+// Made from FL_FIELDS: Encode and Decode (a binary form: zigzag varints, length-prefixed strings, variants by index),
+// HashInto (StateHash) and ToJson (for people and `replay --json`). What is kept in a store, a journal or a file goes
+// through base/stored.h.
 
 namespace fairlead::base {
 
@@ -57,6 +58,7 @@ inline uint64_t TakeVarint(ByteReader& in) {
   uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     const uint8_t byte = in.U8();
+    if (shift == 63 && byte > 1) break;  // more than 64 bits
     value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (!(byte & 0x80)) return value;
   }
@@ -67,8 +69,22 @@ inline uint64_t TakeVarint(ByteReader& in) {
 inline uint64_t ZigZag(int64_t v) { return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63); }
 inline int64_t UnZigZag(uint64_t v) { return static_cast<int64_t>(v >> 1) ^ -static_cast<int64_t>(v & 1); }
 
+/// How structs are written. What outlives a release is kStored (base/stored.h); a hash has no need of lengths.
+enum class Form : uint8_t {
+  kPlain,   ///< the fields one after the other
+  kStored,  ///< with the length of every struct before its fields, so that one that has grown shifts nothing behind it
+};
+
+/// Puts the length of what was written since `begin` before it.
+inline void InsertLength(std::string& out, size_t begin) {
+  const size_t length = out.size() - begin;
+  std::string varint;
+  PutVarint(varint, length);
+  out.insert(begin, varint);
+}
+
 /// Appends the binary form of `value`.
-template <class T>
+template <Form form = Form::kPlain, class T>
 void Encode(std::string& out, const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     out.push_back(value ? 1 : 0);
@@ -89,93 +105,124 @@ void Encode(std::string& out, const T& value) {
     PutVarint(out, ZigZag(value.ms));
   } else if constexpr (IsVector<T>::value || IsSet<T>::value) {
     PutVarint(out, value.size());
-    for (const auto& item : value) Encode<typename T::value_type>(out, item);
+    for (const auto& item : value) Encode<form, typename T::value_type>(out, item);
   } else if constexpr (IsMap<T>::value) {
     PutVarint(out, value.size());
     for (const auto& [key, item] : value) {
-      Encode(out, key);
-      Encode(out, item);
+      Encode<form>(out, key);
+      Encode<form>(out, item);
     }
   } else if constexpr (IsArray<T>::value) {
-    for (const auto& item : value) Encode(out, item);
+    for (const auto& item : value) Encode<form>(out, item);
   } else if constexpr (IsOptional<T>::value) {
     out.push_back(value ? 1 : 0);
-    if (value) Encode(out, *value);
+    if (value) Encode<form>(out, *value);
   } else if constexpr (IsVariant<T>::value) {
     PutVarint(out, value.index());
-    std::visit([&](const auto& alternative) { Encode(out, alternative); }, value);
+    std::visit([&](const auto& alternative) { Encode<form>(out, alternative); }, value);
   } else {
     static_assert(HasFields<T>, "a journalled type needs FL_FIELDS");
-    T::VisitFields(value, [&](std::string_view, const auto& field) { Encode(out, field); });
+    const size_t begin = out.size();
+    T::VisitFields(value, [&](std::string_view, const auto& field) { Encode<form>(out, field); });
+    if constexpr (form == Form::kStored) InsertLength(out, begin);
   }
 }
 
-template <class T>
+/// True when so many items can still follow: none takes less than a byte. Checked before anything is allocated.
+inline bool MayFollow(ByteReader& in, uint64_t count) {
+  if (count > in.remaining()) in.Fail();
+  return !in.failed();
+}
+
+/// A number as `T`; one that does not fit is malformed.
+template <class T, class Wide>
+T Narrow(ByteReader& in, Wide wide) {
+  const T value = static_cast<T>(wide);
+  if (static_cast<Wide>(value) != wide) in.Fail();
+  return value;
+}
+
+inline bool TakeBool(ByteReader& in) {
+  const uint8_t byte = in.U8();
+  if (byte > 1) in.Fail();
+  return byte == 1;
+}
+
+template <Form form = Form::kPlain, class T>
 void Decode(ByteReader& in, T& value);
 
-template <class V, size_t... I>
+template <Form form, class V, size_t... I>
 void DecodeVariant(ByteReader& in, V& value, uint64_t index, std::index_sequence<I...>) {
   const auto pick = [&]<size_t N>() {
     if (index != N) return false;
-    Decode(in, value.template emplace<N>());
+    Decode<form>(in, value.template emplace<N>());
     return true;
   };
   if (!(pick.template operator()<I>() || ...)) in.Fail();
 }
 
+/// The fields of a struct. In the stored form those behind the struct's end keep their defaults: an earlier release did
+/// not have them. Bytes behind the last field are malformed: a later release wrote something that would be lost here.
+template <Form form, class T>
+void DecodeFields(ByteReader& in, T& value) {
+  if constexpr (form == Form::kPlain) {
+    T::VisitFields(value, [&](std::string_view, auto& field) { Decode<form>(in, field); });
+  } else {
+    ByteReader own(in.Take(TakeVarint(in)));
+    T::VisitFields(value, [&](std::string_view, auto& field) {
+      if (own.remaining() > 0) Decode<form>(own, field);
+    });
+    if (!own.done()) in.Fail();
+  }
+}
+
 /// Reads what Encode wrote; `in.failed()` tells of malformed input, `value` is then unspecified but destructible.
-template <class T>
+template <Form form, class T>
 void Decode(ByteReader& in, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
-    value = in.U8() != 0;
+    value = TakeBool(in);
   } else if constexpr (std::is_enum_v<T>) {
-    value = static_cast<T>(TakeVarint(in));
+    value = Narrow<T>(in, TakeVarint(in));
   } else if constexpr (std::is_integral_v<T>) {
-    value = static_cast<T>(UnZigZag(TakeVarint(in)));
+    value = Narrow<T>(in, UnZigZag(TakeVarint(in)));
   } else if constexpr (std::is_floating_point_v<T>) {
     value = static_cast<T>(std::bit_cast<double>(in.U64()));
   } else if constexpr (std::is_same_v<T, std::string>) {
     value = std::string(in.Take(TakeVarint(in)));
   } else if constexpr (IsIndex<T>::value) {
-    value.value = static_cast<uint32_t>(TakeVarint(in));
+    value.value = Narrow<uint32_t>(in, TakeVarint(in));
   } else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
     value.ns = UnZigZag(TakeVarint(in));
   } else if constexpr (std::is_same_v<T, WallTime>) {
     value.ms = UnZigZag(TakeVarint(in));
-  } else if constexpr (IsVector<T>::value) {
+  } else if constexpr (IsVector<T>::value || IsSet<T>::value) {
     const uint64_t n = TakeVarint(in);
     value.clear();
+    if (!MayFollow(in, n)) return;
     for (uint64_t i = 0; i < n && !in.failed(); ++i) {
       typename T::value_type item{};
-      Decode(in, item);
-      value.push_back(std::move(item));
-    }
-  } else if constexpr (IsSet<T>::value) {
-    const uint64_t n = TakeVarint(in);
-    value.clear();
-    for (uint64_t i = 0; i < n && !in.failed(); ++i) {
-      typename T::value_type item{};
-      Decode(in, item);
+      Decode<form>(in, item);
       value.insert(value.end(), std::move(item));
     }
   } else if constexpr (IsMap<T>::value) {
     const uint64_t n = TakeVarint(in);
     value.clear();
+    if (!MayFollow(in, n)) return;
     for (uint64_t i = 0; i < n && !in.failed(); ++i) {
       typename T::key_type key{};
-      Decode(in, key);
-      Decode(in, value[std::move(key)]);
+      Decode<form>(in, key);
+      Decode<form>(in, value[std::move(key)]);
     }
   } else if constexpr (IsArray<T>::value) {
-    for (auto& item : value) Decode(in, item);
+    for (auto& item : value) Decode<form>(in, item);
   } else if constexpr (IsOptional<T>::value) {
     value.reset();
-    if (in.U8()) Decode(in, value.emplace());
+    if (TakeBool(in)) Decode<form>(in, value.emplace());
   } else if constexpr (IsVariant<T>::value) {
-    DecodeVariant(in, value, TakeVarint(in), std::make_index_sequence<std::variant_size_v<T>>{});
+    DecodeVariant<form>(in, value, TakeVarint(in), std::make_index_sequence<std::variant_size_v<T>>{});
   } else {
     static_assert(HasFields<T>, "a journalled type needs FL_FIELDS");
-    T::VisitFields(value, [&](std::string_view, auto& field) { Decode(in, field); });
+    DecodeFields<form>(in, value);
   }
 }
 

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/checksum.h"
+#include "base/codec.h"
+#include "base/result.h"
+
+// The form of everything that outlives a process, and so a release: rows of a store, journals, supervisors' records.
+//
+//   byte 1, then the value as base/codec.h writes it, with the length of every struct before its fields (varint)
+//
+// A struct may grow at its end: what an earlier release wrote is read with defaults for the fields that it did not
+// know, wherever the struct is nested. What a later release wrote (more fields, another alternative, another format)
+// is refused, since the part that is not understood would be lost with the next write. Fields are never removed,
+// reordered or given another type. `tests/golden/state` holds what each release wrote.
+
+namespace fairlead::base {
+
+inline constexpr uint8_t kStoredFormat = 1;
+
+template <class T>
+std::string EncodeStored(const T& value) {
+  std::string out(1, static_cast<char>(kStoredFormat));
+  Encode<Form::kStored>(out, value);
+  return out;
+}
+
+/// What EncodeStored of this or of an earlier release wrote; anything else is an error, never another value. Needs no
+/// more memory than a constant times the bytes.
+template <class T>
+Result<T> DecodeStored(std::string_view bytes) {
+  ByteReader in(bytes);
+  const uint8_t format = in.U8();
+  if (in.failed()) return Error{"it is empty"};
+  if (format != kStoredFormat) {
+    return Error{"its format is " + std::to_string(format) + " and this release reads " +
+                 std::to_string(kStoredFormat) + ": another release wrote it, or it is damaged"};
+  }
+  T value{};
+  Decode<Form::kStored>(in, value);
+  if (!in.done()) return Error{"it does not decode: a later release wrote it, or it is damaged"};
+  return value;
+}
+
+/// EncodeStored with a checksum in front, for a file of its own.
+template <class T>
+std::string EncodeSealed(const T& value) {
+  std::string bytes = EncodeStored(value);
+  std::string out;
+  ByteWriter(out).U64(Checksum({bytes}));
+  return out + bytes;
+}
+
+template <class T>
+Result<T> DecodeSealed(std::string_view bytes) {
+  ByteReader in(bytes);
+  const uint64_t sum = in.U64();
+  const std::string_view rest = in.Rest();
+  if (in.failed()) return Error{"it is too short"};
+  if (Checksum({rest}) != sum) return Error{"its checksum does not match: it is damaged"};
+  return DecodeStored<T>(rest);
+}
+
+}  // namespace fairlead::base
