@@ -3,10 +3,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fields.h"
 #include "base/result.h"
+#include "base/stored.h"
 
 namespace fairlead::env {
 
@@ -18,15 +20,51 @@ struct Row {
   FL_FIELDS(table, key, value)
 };
 
-/// Durable tables for what cannot be learnt again.
+/// Why a commit did not succeed. Who commits switches on it.
+enum class CommitFailure : uint8_t {
+  kRefused,  ///< nothing is written; a later try may succeed (a full disk)
+  kFenced,   ///< nothing is written, now or later: another process owns the store. Whoever decides must stop deciding
+  kGone,     ///< the store cannot be reached any more; whether the rows are stored is not known. No later try succeeds
+};
+
+struct CommitError {
+  CommitFailure kind = CommitFailure::kRefused;
+  std::string message;
+};
+/// Committed, or why not.
+using CommitStatus = base::Result<void, CommitError>;
+
+/// Durable tables for what cannot be learnt again. A store is opened whole or not at all: one that is damaged, or that
+/// misses a row that was committed, is refused at the start.
 class Store {
  public:
   virtual ~Store() = default;
   /// Applies all `rows` or none; `done` runs on the loop once they are on stable storage, or with the reason why not.
   /// Commits are applied in the order of the calls; several may share one sync.
-  virtual void Commit(std::vector<Row> rows, std::function<void(base::Status)> done) = 0;
+  virtual void Commit(std::vector<Row> rows, std::function<void(CommitStatus)> done) = 0;
   /// Every row of a table, by key. Blocks; for the start.
   virtual base::Result<std::vector<Row>> Load(const std::string& table) = 0;
+  /// What a person calls it, for messages: a file's path.
+  virtual std::string Name() const = 0;
 };
+
+/// The rows of a table as records (base/stored.h), by key. One that cannot be read is an error that names it.
+template <class T>
+base::Result<std::vector<std::pair<std::string, T>>> LoadRecords(Store& store, const std::string& table) {
+  base::Result<std::vector<Row>> rows = store.Load(table);
+  if (!rows.ok()) return rows.error();
+  std::vector<std::pair<std::string, T>> out;
+  for (const Row& row : *rows) {
+    base::Result<T> record = base::DecodeStored<T>(row.value.value_or(""));
+    if (!record.ok()) {
+      return base::Error{"Row " + row.key + " of table " + table + " in the state store " + store.Name() +
+                         " cannot be read: " + record.error().message +
+                         ". Start the release that wrote it, restore the state from a backup, or remove the state "
+                         "directory, which forgets what it holds."};
+    }
+    out.emplace_back(row.key, std::move(*record));
+  }
+  return out;
+}
 
 }  // namespace fairlead::env

@@ -543,25 +543,5 @@ TEST(PosixDisk, TreesAreRemovedByTwoAtOnce) {
   }
 }
 
-TEST(SqliteStore, CommittedRowsAreThereAfterReopening) {
-  const TemporaryDirectory directory;
-  const auto loop = MakePosixLoop();
-  {
-    auto store = OpenSqliteStore(directory / "state.db", *loop, Durability::kMachine);
-    ASSERT_TRUE(store.ok()) << store.error().message;
-    (*store)->Commit({{"apps", "a", "1"}, {"apps", "b", std::string("\0x", 2)}}, [](auto s) { EXPECT_TRUE(s.ok()); });
-    (*store)->Commit({{"apps", "a", std::nullopt}, {"nodes", "a", "n"}}, [&](auto status) {
-      EXPECT_TRUE(status.ok());
-      loop->Stop();
-    });
-    loop->Run();
-  }
-  auto store = OpenSqliteStore(directory / "state.db", *loop, Durability::kMachine);
-  const auto rows = (*store)->Load("apps");
-  ASSERT_EQ(rows->size(), 1u);
-  EXPECT_EQ((*rows)[0].key, "b");
-  EXPECT_EQ(*(*rows)[0].value, std::string("\0x", 2));
-}
-
 }  // namespace
 }  // namespace fairlead::env_posix

@@ -50,8 +50,15 @@ enum class Durability {
 };
 
 /// A Store in one SQLite file (WAL) with a thread of its own; commits that wait together share one transaction.
-/// Destroying it finishes what was queued.
+/// Destroying it finishes what was queued. One process at a time.
+///
+/// Opened whole or refused, with the file's name, what is lost (`holds`, such as "acknowledged applications") and what
+/// to do: SQLite's own check, a checksum of every row, a count and a digest of all rows that change with every
+/// transaction, and the number of the last transaction in a mark beside the file (state_mark.h), which tells a database
+/// that was emptied, and one whose log has lost its end. Cost: every row is read once.
 base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop,
-                                                          Durability durability);
+                                                          Durability durability, const std::string& holds);
+/// Removes a store and everything beside it.
+void RemoveSqliteStore(const std::string& path);
 
 }  // namespace fairlead::env_posix

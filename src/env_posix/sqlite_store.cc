@@ -1,49 +1,80 @@
-#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
 
+#include "base/checksum.h"
 #include "env_posix/posix_loop.h"
 #include "env_posix/private_dir.h"
+#include "env_posix/sqlite_database.h"
+#include "env_posix/state_mark.h"
 
 namespace fairlead::env_posix {
 namespace {
 
-/// A prepared statement, finalized with its scope.
-class Statement {
- public:
-  Statement(sqlite3* db, const char* sql) { ::sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  ~Statement() { ::sqlite3_finalize(statement_); }
-  sqlite3_stmt* get() const { return statement_; }
-  void BindText(int place, const std::string& text) {
-    ::sqlite3_bind_text(statement_, place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
-  }
-  void BindBlob(int place, const std::string& bytes) {
-    ::sqlite3_bind_blob64(statement_, place, bytes.data(), bytes.size(), SQLITE_STATIC);
-  }
-  /// Runs a statement without rows.
-  bool Run() {
-    const int code = ::sqlite3_step(statement_);
-    ::sqlite3_reset(statement_);
-    return code == SQLITE_DONE;
-  }
+/// "FLST": the database is a store of Fairlead's. Release 0.1.0 wrote none.
+constexpr int64_t kApplicationId = 0x464c5354;
+/// Of the tables; what is in a row has its own (base/stored.h).
+constexpr int64_t kFormat = 1;
+constexpr const char* kSchema =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE rows (tab BLOB NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, sum INTEGER NOT NULL,"
+    " PRIMARY KEY (tab, key)) WITHOUT ROWID;"
+    "PRAGMA application_id=0x464c5354;"
+    "PRAGMA user_version=1;";
+constexpr const char* kPut = "INSERT OR REPLACE INTO rows (tab, key, value, sum) VALUES (?, ?, ?, ?)";
+constexpr const char* kMarkSuffix = ".mark";
+/// A process that ends may still hold the file.
+constexpr int kBusyMs = 1000;
 
- private:
-  sqlite3_stmt* statement_ = nullptr;
+/// The row that counts the others.
+constexpr const char* kHeadTable = "";
+constexpr const char* kHeadKey = "head";
+
+/// What all rows together are, changed by every transaction.
+struct Head {
+  uint64_t transactions = 0;
+  uint64_t rows = 0;
+  uint64_t digest = 0;  // the sum of their checksums
+  FL_FIELDS(transactions, rows, digest)
 };
+
+uint64_t SumOf(std::string_view table, std::string_view key, std::string_view value) {
+  return base::Checksum({table, key, value});
+}
+
+bool Put(SqliteStatement& put, std::string_view table, std::string_view key, std::string_view value) {
+  put.Bind(1, table);
+  put.Bind(2, key);
+  put.Bind(3, value);
+  put.Bind(4, SumOf(table, key, value));
+  return put.Run();
+}
+
+bool PutHead(SqliteStatement& put, const Head& head) {
+  return Put(put, kHeadTable, kHeadKey, base::EncodeStored(head));
+}
 
 struct PendingCommit {
   std::vector<env::Row> rows;
-  std::function<void(base::Status)> done;
+  std::function<void(env::CommitStatus)> done;
 };
 
 class SqliteStore final : public env::Store {
  public:
-  SqliteStore(sqlite3* db, env::Loop& loop) : db_(db), loop_(loop), thread_([this] { Serve(); }) {}
+  SqliteStore(SqliteDatabase database, StateMark mark, Head head, env::Loop& loop)
+      : database_(std::move(database)),
+        mark_(std::move(mark)),
+        head_(head),
+        loop_(loop),
+        put_(database_, kPut),
+        remove_(database_, "DELETE FROM rows WHERE tab = ? AND key = ?"),
+        sum_(database_, "SELECT sum FROM rows WHERE tab = ? AND key = ?"),
+        inode_(Inode()),
+        thread_([this] { Serve(); }) {}
 
   ~SqliteStore() override {
     {
@@ -52,10 +83,9 @@ class SqliteStore final : public env::Store {
     }
     wake_.notify_one();
     thread_.join();
-    ::sqlite3_close(db_);
   }
 
-  void Commit(std::vector<env::Row> rows, std::function<void(base::Status)> done) override {
+  void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override {
     {
       const std::lock_guard lock(mutex_);
       queue_.push_back({std::move(rows), std::move(done)});
@@ -64,30 +94,28 @@ class SqliteStore final : public env::Store {
   }
 
   base::Result<std::vector<env::Row>> Load(const std::string& table) override {
-    const std::lock_guard lock(database_);
-    Statement select(db_, "SELECT key, value FROM rows WHERE tab = ? ORDER BY key");
-    if (select.get() == nullptr) return Failure("load " + table);
-    select.BindText(1, table);
+    const std::lock_guard lock(database_mutex_);
+    SqliteStatement select(database_, "SELECT key, value, sum FROM rows WHERE tab = ? ORDER BY key");
+    const auto failure = [&](const std::string& why) {
+      return base::Error{"state store " + Name() + ": table " + table + " cannot be read: " + why};
+    };
+    if (!select.ok()) return failure(database_.Reason());
+    select.Bind(1, table);
     std::vector<env::Row> out;
-    int code = ::sqlite3_step(select.get());
-    for (; code == SQLITE_ROW; code = ::sqlite3_step(select.get())) {
-      out.push_back({table, Column(select.get(), 0), Column(select.get(), 1)});
+    int code = select.Step();
+    for (; code == SQLITE_ROW; code = select.Step()) {
+      out.push_back({table, std::string(select.Bytes(0)), std::string(select.Bytes(1))});
+      if (SumOf(table, out.back().key, *out.back().value) != select.Number(2)) {
+        return failure("row " + out.back().key + " is damaged");
+      }
     }
-    if (code != SQLITE_DONE) return Failure("load " + table);
+    if (code != SQLITE_DONE) return failure(database_.Reason());
     return out;
   }
 
+  std::string Name() const override { return database_.path(); }
+
  private:
-  static std::string Column(sqlite3_stmt* row, int column) {
-    const auto* data = static_cast<const char*>(::sqlite3_column_blob(row, column));
-    return data == nullptr ? std::string()
-                           : std::string(data, static_cast<size_t>(::sqlite3_column_bytes(row, column)));
-  }
-
-  base::Error Failure(const std::string& what) const {
-    return {"state store: " + what + ": " + ::sqlite3_errmsg(db_), ::sqlite3_errcode(db_)};
-  }
-
   void Serve() {
     while (true) {
       std::deque<PendingCommit> batch;
@@ -97,7 +125,7 @@ class SqliteStore final : public env::Store {
         if (queue_.empty()) return;
         batch.swap(queue_);
       }
-      const base::Status status = Apply(batch);
+      const env::CommitStatus status = Apply(batch);
       for (PendingCommit& commit : batch) {
         loop_.Post([done = std::move(commit.done), status] { done(status); });
       }
@@ -105,42 +133,70 @@ class SqliteStore final : public env::Store {
   }
 
   /// One transaction for the whole batch: one sync.
-  base::Status Apply(const std::deque<PendingCommit>& batch) {
-    const std::lock_guard lock(database_);
-    if (::sqlite3_exec(db_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) return Failure("begin");
+  env::CommitStatus Apply(const std::deque<PendingCommit>& batch) {
+    const std::lock_guard lock(database_mutex_);
+    if (Inode() != inode_) return env::CommitError{env::CommitFailure::kGone, Name() + " was removed while in use"};
+    if (!database_.Run("BEGIN IMMEDIATE")) return Failure("begin");
+    Head head = head_;
+    ++head.transactions;
     for (const PendingCommit& commit : batch) {
       for (const env::Row& row : commit.rows) {
-        if (ApplyRow(row)) continue;
-        const base::Error error = Failure("write");
-        ::sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
-        return error;
+        if (!ApplyRow(row, head)) return RolledBack("write");
       }
     }
-    if (::sqlite3_exec(db_, "COMMIT", nullptr, nullptr, nullptr) != SQLITE_OK) {
-      const base::Error error = Failure("commit");
-      ::sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
-      return error;
-    }
+    if (!PutHead(put_, head)) return RolledBack("write");
+    if (!database_.Run("COMMIT")) return RolledBack("commit");
+    head_ = head;
+    mark_.Write(head_.transactions);
     return {};
   }
 
-  bool ApplyRow(const env::Row& row) {
-    if (!row.value) {
-      Statement remove(db_, "DELETE FROM rows WHERE tab = ? AND key = ?");
-      remove.BindText(1, row.table);
-      remove.BindText(2, row.key);
-      return remove.Run();
+  bool ApplyRow(const env::Row& row, Head& head) {
+    sum_.Bind(1, row.table);
+    sum_.Bind(2, row.key);
+    const int found = sum_.Step();
+    const uint64_t old_sum = found == SQLITE_ROW ? sum_.Number(0) : 0;
+    sum_.Reset();
+    if (found != SQLITE_ROW && found != SQLITE_DONE) return false;
+    if (found == SQLITE_ROW) {
+      --head.rows;
+      head.digest -= old_sum;
     }
-    Statement put(db_, "INSERT OR REPLACE INTO rows (tab, key, value) VALUES (?, ?, ?)");
-    put.BindText(1, row.table);
-    put.BindText(2, row.key);
-    put.BindBlob(3, *row.value);
-    return put.Run();
+    if (!row.value) {
+      remove_.Bind(1, row.table);
+      remove_.Bind(2, row.key);
+      return remove_.Run();
+    }
+    ++head.rows;
+    head.digest += SumOf(row.table, row.key, *row.value);
+    return Put(put_, row.table, row.key, *row.value);
   }
 
-  sqlite3* db_;
+  env::CommitError Failure(const char* step) {
+    const auto kind = database_.IsDamaged() ? env::CommitFailure::kGone : env::CommitFailure::kRefused;
+    return {kind, "state store " + Name() + ", " + step + ": " + database_.Reason()};
+  }
+  env::CommitError RolledBack(const char* step) {
+    const env::CommitError error = Failure(step);
+    database_.Run("ROLLBACK");
+    return error;
+  }
+
+  /// Of the file that has the store's name; 0: there is none.
+  uint64_t Inode() const {
+    struct stat info;
+    return ::stat(database_.path().c_str(), &info) == 0 ? info.st_ino : 0;
+  }
+
+  std::mutex database_mutex_;  // guards the next three and the statements
+  SqliteDatabase database_;
+  StateMark mark_;
+  Head head_;
   env::Loop& loop_;
-  std::mutex database_;
+  SqliteStatement put_;
+  SqliteStatement remove_;
+  SqliteStatement sum_;
+  const uint64_t inode_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<PendingCommit> queue_;
@@ -148,32 +204,157 @@ class SqliteStore final : public env::Store {
   std::thread thread_;
 };
 
+// ---- Opening ------------------------------------------------------------------------------------------------------
+
+/// One store on its way from a file to an open store, or to a refusal.
+class Opening {
+ public:
+  Opening(const std::string& path, env::Loop& loop, Durability durability, const std::string& holds)
+      : path_(path), loop_(loop), durability_(durability), holds_(holds), mark_(path + kMarkSuffix) {}
+
+  base::Result<std::unique_ptr<env::Store>> Run() {
+    const auto marked = mark_.Read();
+    if (!marked.ok()) return base::Error{"state store: " + marked.error().message, marked.error().code};
+    if (marked->has_value() && IsEmpty()) return Damaged("it is empty or missing, and a state was kept in it");
+    // SQLite gives its other files (WAL) the mode of this one.
+    if (base::Status made = MakePrivateFile(path_); !made.ok()) return Unusable(made.error().message);
+    base::Result<SqliteDatabase> database = SqliteDatabase::Open(path_);
+    if (!database.ok()) return Unusable(database.error().message);
+    if (base::Status set_up = SetUp(*database); !set_up.ok()) return set_up.error();
+    const base::Result<int64_t> tables = database->Number("SELECT count(*) FROM sqlite_master");
+    if (!tables.ok()) return Failed(*database);
+    Head head;
+    if (*tables == 0 && !marked->has_value()) {
+      if (!Create(*database)) return Failed(*database);
+    } else {
+      if (base::Status known = CheckFormat(*database); !known.ok()) return known.error();
+      base::Result<Head> read = ReadAll(*database);
+      if (!read.ok()) return read.error();
+      head = *read;
+      const bool counts = durability_ == Durability::kMachine || (marked->has_value() && (*marked)->of_this_boot);
+      if (counts && marked->has_value() && head.transactions < (*marked)->transactions) {
+        return Damaged("its last " + std::to_string((*marked)->transactions - head.transactions) +
+                       " transactions are lost (" + mark_.path() + " counts " +
+                       std::to_string((*marked)->transactions) + ")");
+      }
+    }
+    if (!mark_.Write(head.transactions) && !marked->has_value()) {
+      return Unusable("cannot write " + mark_.path());
+    }
+    return std::unique_ptr<env::Store>(
+        std::make_unique<SqliteStore>(std::move(*database), std::move(mark_), head, loop_));
+  }
+
+ private:
+  bool IsEmpty() const {
+    struct stat info;
+    return ::stat(path_.c_str(), &info) < 0 || info.st_size == 0;
+  }
+
+  base::Error Unusable(const std::string& why) const { return {"state store " + path_ + " cannot be used: " + why}; }
+  base::Error Damaged(const std::string& what) const {
+    return {"state store " + path_ + " is damaged: " + what + ". It holds " + holds_ +
+            ". Restore the whole state directory from a backup; or remove " + path_ + "* to start without them"};
+  }
+  base::Error Failed(const SqliteDatabase& database) const {
+    return database.IsDamaged() ? Damaged(database.Reason()) : Unusable(database.Reason());
+  }
+
+  base::Status SetUp(SqliteDatabase& database) const {
+    ::sqlite3_busy_timeout(database.get(), kBusyMs);
+    // NORMAL syncs at checkpoints only: the file stays whole through a power cut, which may undo the last commits.
+    const char* synchronous =
+        durability_ == Durability::kMachine ? "PRAGMA synchronous=FULL;" : "PRAGMA synchronous=NORMAL;";
+    // EXCLUSIVE keeps a second process out and needs no shared index file.
+    for (const char* statements : {synchronous, "PRAGMA locking_mode=EXCLUSIVE;", "PRAGMA journal_mode=WAL;"}) {
+      if (!database.Run(statements)) return Failed(database);
+    }
+    return {};
+  }
+
+  static bool Create(SqliteDatabase& database) {
+    if (!database.Run(kSchema)) return false;
+    SqliteStatement put(database, kPut);
+    return put.ok() && PutHead(put, {}) && database.Run("COMMIT");
+  }
+
+  base::Status CheckFormat(SqliteDatabase& database) const {
+    const base::Result<int64_t> id = database.Number("PRAGMA application_id");
+    const base::Result<int64_t> format = database.Number("PRAGMA user_version");
+    if (!id.ok() || !format.ok()) return Failed(database);
+    if (*id == kApplicationId && *format == kFormat) return {};
+    if (*id == 0 && *format == 0) {
+      return Unusable(
+          "release 0.1.0 wrote it, or it is damaged. This release cannot read that: let applications end "
+          "under 0.1.0 and remove the state directory, or restore the state from a backup. It holds " +
+          holds_);
+    }
+    if (*id == kApplicationId && *format > kFormat) {
+      return Unusable("its format is " + std::to_string(*format) + " and this release reads " +
+                      std::to_string(kFormat) +
+                      ": a later release wrote it, or it is damaged. Start that release, or "
+                      "restore the state from a backup. It holds " +
+                      holds_);
+    }
+    return Damaged("it does not say that it is a state store of Fairlead");
+  }
+
+  /// Reads every row once; gives what the next transaction changes.
+  base::Result<Head> ReadAll(SqliteDatabase& database) const {
+    const base::Result<std::string> check = database.Text("PRAGMA quick_check(1)");
+    if (!check.ok()) return Failed(database);
+    if (*check != "ok") return Damaged(*check);
+    SqliteStatement select(database, "SELECT tab, key, value, sum FROM rows");
+    if (!select.ok()) return Failed(database);
+    Head found;
+    std::optional<Head> head;
+    int code = select.Step();
+    for (; code == SQLITE_ROW; code = select.Step()) {
+      const std::string_view table = select.Bytes(0);
+      const std::string_view key = select.Bytes(1);
+      std::string name;  // keys may be any bytes
+      base::AppendJsonString(name, key);
+      name += " of table " + std::string(table);
+      // A key that has become a text would not be found again, of whatever bytes it is.
+      const bool are_bytes = select.IsBlob(0) && select.IsBlob(1) && select.IsBlob(2);
+      if (!are_bytes || SumOf(table, key, select.Bytes(2)) != select.Number(3)) {
+        return Damaged("row " + name + " does not match its checksum");
+      }
+      if (table == kHeadTable && key == kHeadKey) {
+        const auto read = base::DecodeStored<Head>(select.Bytes(2));
+        if (!read.ok()) return Unusable("its head cannot be read: " + read.error().message);
+        head = *read;
+      } else {
+        ++found.rows;
+        found.digest += select.Number(3);
+      }
+    }
+    if (code != SQLITE_DONE) return Failed(database);
+    if (!head) return Damaged("its head is missing");
+    if (head->rows != found.rows || head->digest != found.digest) {
+      return Damaged("it has " + std::to_string(found.rows) + " rows where " + std::to_string(head->rows) +
+                     " were committed, or old ones in their place");
+    }
+    return *head;
+  }
+
+  const std::string& path_;
+  env::Loop& loop_;
+  const Durability durability_;
+  const std::string& holds_;
+  StateMark mark_;
+};
+
 }  // namespace
 
 base::Result<std::unique_ptr<env::Store>> OpenSqliteStore(const std::string& path, env::Loop& loop,
-                                                          Durability durability) {
-  // SQLite gives its other files (WAL and index) the mode of this one.
-  if (base::Status made = MakePrivateFile(path); !made.ok()) return made.error();
-  sqlite3* db = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-  const auto fail = [&] {
-    const base::Error error{"state store " + path + ": " + ::sqlite3_errmsg(db), ::sqlite3_errcode(db)};
-    ::sqlite3_close(db);
-    return error;
-  };
-  if (::sqlite3_open_v2(path.c_str(), &db, flags, nullptr) != SQLITE_OK) return fail();
-  ::sqlite3_busy_timeout(db, 5000);
-  // NORMAL syncs at checkpoints only: the file stays whole through a power cut, which may undo the last commits.
-  const char* synchronous =
-      durability == Durability::kMachine ? "PRAGMA synchronous=FULL;" : "PRAGMA synchronous=NORMAL;";
-  const char* setup =
-      "PRAGMA journal_mode=WAL;"
-      "CREATE TABLE IF NOT EXISTS rows (tab TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,"
-      " PRIMARY KEY (tab, key)) WITHOUT ROWID;";
-  for (const char* statements : {synchronous, setup}) {
-    if (::sqlite3_exec(db, statements, nullptr, nullptr, nullptr) != SQLITE_OK) return fail();
-  }
-  return std::unique_ptr<env::Store>(std::make_unique<SqliteStore>(db, loop));
+                                                          Durability durability, const std::string& holds) {
+  return Opening(path, loop, durability, holds).Run();
+}
+
+void RemoveSqliteStore(const std::string& path) {
+  // The mark last: a store that is removed by half is refused.
+  for (const char* suffix : {"", "-wal", "-shm", kMarkSuffix}) ::unlink((path + suffix).c_str());
 }
 
 }  // namespace fairlead::env_posix

@@ -92,13 +92,35 @@ TEST(World, ACrashTellsThePeersAndEndsTimers) {
   EXPECT_FALSE(fired);
 }
 
+TEST(World, ADamagedStoreIsNotLoadedUntilItIsRepaired) {
+  World world(1);
+  Machine& a = world.AddMachine("a");
+  for (const char* key : {"k1", "k2"}) a.store().Commit({{"t", key, "v"}}, [](const env::CommitStatus&) {});
+  a.store().Commit({{"t", "k1", "w"}, {"t", "k2", std::nullopt}}, [](const env::CommitStatus&) {});
+  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+  ASSERT_TRUE(a.store().Load("t").ok());
+  world.faults().store_damage = 1;
+  while (!a.store_is_damaged()) {
+    a.Crash();
+    a.Restart();
+    world.Script(world.now() + base::Duration::Seconds(1), [] {});
+    world.Step();
+  }
+  EXPECT_FALSE(a.store().Load("t").ok());
+  a.RepairStore();
+  const auto rows = a.store().Load("t");
+  ASSERT_TRUE(rows.ok());
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ(*rows->front().value, "w");
+}
+
 TEST(World, UncommittedWritesAreLostInACrashAndCommittedOnesAreNot) {
   World world(5);
   Machine& a = world.AddMachine("a");
   bool committed = false;
-  a.store().Commit({{"t", "k1", "v"}}, [&](base::Status status) { committed = status.ok(); });
+  a.store().Commit({{"t", "k1", "v"}}, [&](const env::CommitStatus& status) { committed = status.ok(); });
   ASSERT_TRUE(world.RunUntil(world.now() + Duration::Seconds(1), [&] { return committed; }));
-  a.store().Commit({{"t", "k2", "v"}}, [](base::Status) { FAIL(); });
+  a.store().Commit({{"t", "k2", "v"}}, [](const env::CommitStatus&) { FAIL(); });
   a.Crash();
   world.RunUntil(world.now() + Duration::Seconds(1), [] { return false; });
   a.Restart();

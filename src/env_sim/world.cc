@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/checksum.h"
 #include "env_sim/sim_disk.h"
 
 namespace fairlead::env_sim {
@@ -348,13 +349,13 @@ class SimStore final : public env::Store {
  public:
   SimStore(World& world, env::Loop& loop) : world_(world), loop_(loop) {}
 
-  void Commit(std::vector<env::Row> rows, std::function<void(base::Status)> done) override {
+  void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override {
     const FaultRates& rates = world_.faults();
     const base::Duration delay{world_.rng().Between(0, rates.store_delay_max.ns)};
-    base::Status status;
+    env::CommitStatus status;
     if (rates.store_failure > 0 && world_.rng().Chance(rates.store_failure)) {
       ++world_.counts()["store failure"];
-      status = base::Error{"state store: database or disk is full", ENOSPC};
+      status = env::CommitError{env::CommitFailure::kRefused, "state store: the disk is full"};
     }
     free_at_ = std::max(free_at_, loop_.Now() + delay);  // in order
     loop_.At(free_at_, [this, rows = std::move(rows), status, done = std::move(done)] {
@@ -364,25 +365,66 @@ class SimStore final : public env::Store {
   }
 
   base::Result<std::vector<env::Row>> Load(const std::string& table) override {
+    // As a real one: by what all rows together should be.
+    if (Digest() != digest_) return base::Error{"state store: it is damaged"};
     std::vector<env::Row> out;
     for (const auto& [key, value] : tables_[table]) out.push_back({table, key, value});
     return out;
   }
 
- private:
-  void Apply(const std::vector<env::Row>& rows) {
-    for (const env::Row& row : rows) {
-      if (row.value) {
-        tables_[row.table][row.key] = *row.value;
+  bool is_damaged() const { return backup_.has_value(); }
+  void Repair() {
+    if (backup_) tables_ = *std::exchange(backup_, std::nullopt);
+  }
+  /// Loses a row, or changes a byte of it; not when there is none.
+  void Damage(base::Rng& rng) {
+    if (backup_) return;
+    Tables before = tables_;
+    for (auto& [table, rows] : tables_) {
+      if (rows.empty() || !rng.Chance(0.5)) continue;
+      const auto row = std::next(rows.begin(), static_cast<int64_t>(rng.Below(rows.size())));
+      if (row->second.empty() || rng.Chance(0.5)) {
+        rows.erase(row);
       } else {
-        tables_[row.table].erase(row.key);
+        row->second[rng.Below(row->second.size())] ^= 1;
       }
+      ++world_.counts()["store damaged"];
+      backup_ = std::move(before);
+      return;
     }
   }
+
+  std::string Name() const override { return "of a simulated machine"; }
+
+ private:
+  using Tables = std::map<std::string, std::map<std::string, std::string>>;
+
+  uint64_t Digest() const {
+    uint64_t sum = 0;
+    for (const auto& [table, rows] : tables_) {
+      for (const auto& [key, value] : rows) sum += base::Checksum({table, key, value});
+    }
+    return sum;
+  }
+  void Apply(const std::vector<env::Row>& rows) {
+    for (const env::Row& row : rows) {
+      auto& table = tables_[row.table];
+      if (const auto old = table.find(row.key); old != table.end()) {
+        digest_ -= base::Checksum({row.table, row.key, old->second});
+        table.erase(old);
+      }
+      if (!row.value) continue;
+      digest_ += base::Checksum({row.table, row.key, *row.value});
+      table[row.key] = *row.value;
+    }
+  }
+
   World& world_;
   env::Loop& loop_;
   base::Instant free_at_{};
-  std::map<std::string, std::map<std::string, std::string>> tables_;
+  Tables tables_;
+  uint64_t digest_ = 0;  // of the rows that were committed
+  std::optional<Tables> backup_;
 };
 
 /// Children of a machine; what they do comes from the machine's factory. They outlive a crash of their parent, as
@@ -514,9 +556,15 @@ void Machine::Crash(bool silently) {
   ports_->loop.EndLife();
   ports_->processes.ForgetWatchers();
   world_.network_->DropMachine(host_, silently);
+  // Chance of its own: what else happens in a run is the same with and without.
+  base::Rng chance(static_cast<uint64_t>(world_.now().ns));
+  if (chance.Chance(world_.faults().store_damage)) ports_->store.Damage(chance);
 }
 
 void Machine::Restart() { up_ = true; }
+
+bool Machine::store_is_damaged() const { return ports_->store.is_damaged(); }
+void Machine::RepairStore() { ports_->store.Repair(); }
 
 void Machine::SetProcessFactory(ProcessFactory factory) { ports_->processes.SetFactory(std::move(factory)); }
 

@@ -30,6 +30,7 @@ struct FaultRates {
   double slow_write = 0;           // per write: delivered only after slow_delay
   double connect_refused = 0;      // per connect
   double store_failure = 0;        // per commit: nothing is written, the caller is told
+  double store_damage = 0;         // per crash: the machine's store has lost a row or holds a changed one
   base::Duration delay_min = base::Duration::Micros(50);
   base::Duration delay_max = base::Duration::Millis(2);
   base::Duration slow_delay = base::Duration::Seconds(2);
@@ -117,6 +118,9 @@ class Machine {
   void Crash(bool silently = false);
   /// A new process may use the ports again.
   void Restart();
+  /// The store has suffered store_damage: it refuses to be loaded until RepairStore puts a backup in its place.
+  bool store_is_damaged() const;
+  void RepairStore();
 
   /// What Spawn runs.
   void SetProcessFactory(ProcessFactory factory);

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "nm/exit_codes.h"
 #include "nm/nm.h"
 #include "nm/tables.h"
@@ -82,9 +82,7 @@ void Nm::SetState(Container& container, ContainerState state, const std::string&
 }
 
 void Nm::Store(const Container& container) {
-  std::string bytes;
-  base::Encode(bytes, container.record);
-  Put(kContainersTable, ToString(container.record.spec.id), std::move(bytes));
+  Put(kContainersTable, ToString(container.record.spec.id), base::EncodeStored(container.record));
 }
 
 void Nm::AddDiagnostics(Container& container, const std::string& text) const {
@@ -398,9 +396,7 @@ void Nm::On(const ResourceFetched& event) {
   }
   ++counters_.resources_fetched;
   const ResourceCache::Entry* entry = cache_.Find(event.number);
-  std::string bytes;
-  base::Encode(bytes, entry->record);
-  Put(kResourcesTable, std::to_string(event.number), std::move(bytes));
+  Put(kResourcesTable, std::to_string(event.number), base::EncodeStored(entry->record));
   const std::set<model::ContainerId> waiting(entry->users.begin(), entry->users.end());
   for (const model::ContainerId& id : waiting) {
     Container* container = FindContainer(id);
@@ -661,9 +657,7 @@ void Nm::Forget(const model::ContainerId& id) {
 // While the token is good, not even a restart of this agent lets it start the container again.
 void Nm::KeepToken(const model::ContainerId& id, base::WallTime expires) {
   if (expires < wall_) return;
-  std::string bytes;
-  base::Encode(bytes, SpentToken{id, expires});
-  Put(kSpentTokensTable, ToString(id), std::move(bytes));
+  Put(kSpentTokensTable, ToString(id), base::EncodeStored(SpentToken{id, expires}));
 }
 
 // ---- Memory -------------------------------------------------------------------------------------------------------

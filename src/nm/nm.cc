@@ -2,23 +2,13 @@
 
 #include <algorithm>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "nm/tables.h"
 
 namespace fairlead::nm {
 
 using namespace model::nm;  // NOLINT: the core speaks its own events
 using model::ToString;
-
-namespace {
-
-template <class T>
-std::string Encoded(const T& value) {
-  std::string bytes;
-  base::Encode(bytes, value);
-  return bytes;
-}
-}  // namespace
 
 Nm::Nm(Config config)
     : config_(std::move(config)),
@@ -160,7 +150,7 @@ void Nm::SetState(App& app, AppState state) {
   app.state = state;
 }
 
-void Nm::StoreApp(const App& app) { Put(kAppsTable, ToString(app.record.id), Encoded(app.record)); }
+void Nm::StoreApp(const App& app) { Put(kAppsTable, ToString(app.record.id), base::EncodeStored(app.record)); }
 
 void Nm::FinishApp(App& app, const std::string& why) {
   if (app.state != AppState::kRunning && app.state != AppState::kInitializing) return;

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/codec.h"
 #include "base/rng.h"
+#include "base/stored.h"
 #include "base/test_seed.h"
 
 namespace fairlead::nm {
@@ -123,12 +123,13 @@ class Node {
   Started Stored() const {
     Started started;
     for (const auto& [key, value] : rows_) {
-      base::ByteReader in(value);
-      if (key.first == "nm_apps") base::Decode(in, started.apps.emplace_back());
-      if (key.first == "nm_containers") base::Decode(in, started.containers.emplace_back());
-      if (key.first == "nm_resources") base::Decode(in, started.resources.emplace_back());
-      if (key.first == "nm_spent_tokens") base::Decode(in, started.spent_tokens.emplace_back());
-      EXPECT_TRUE(in.done()) << key.second;
+      const auto read = [&value](auto& records) {
+        records.push_back(*base::DecodeStored<typename std::decay_t<decltype(records)>::value_type>(value));
+      };
+      if (key.first == "nm_apps") read(started.apps);
+      if (key.first == "nm_containers") read(started.containers);
+      if (key.first == "nm_resources") read(started.resources);
+      if (key.first == "nm_spent_tokens") read(started.spent_tokens);
     }
     return started;
   }

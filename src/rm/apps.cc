@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "rm/access.h"
 #include "rm/core.h"
 
@@ -420,11 +420,7 @@ model::rm::StoreRow Core::RowOf(const App& app) const {
     record.diagnostics += app.pending_diagnostics;
     record.submission.context.clear();
   }
-  model::rm::StoreRow row;
-  row.table = kAppTable;
-  row.key = ToString(app.submission.id);
-  base::Encode(row.value, record);
-  return row;
+  return {kAppTable, ToString(app.submission.id), base::EncodeStored(record), false};
 }
 
 void Core::On(const model::rm::MoveApp& event) {

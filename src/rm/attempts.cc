@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "rm/core.h"
 
 // The life of an attempt: its master's container from ask to end (RMAppAttemptImpl).
@@ -250,11 +250,7 @@ model::rm::StoreRow Core::RowOf(const App&, const Attempt& attempt) const {
   record.preempted_memory_seconds = attempt.preempted_memory_ms / 1000;
   record.preempted_vcore_seconds = attempt.preempted_vcore_ms / 1000;
   record.containers_allocated = attempt.containers_allocated;
-  model::rm::StoreRow row;
-  row.table = kAttemptTable;
-  row.key = ToString(attempt.id);
-  base::Encode(row.value, record);
-  return row;
+  return {kAttemptTable, ToString(attempt.id), base::EncodeStored(record), false};
 }
 
 }  // namespace fairlead::rm

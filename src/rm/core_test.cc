@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "base/codec.h"
+#include "base/stored.h"
 
 namespace fairlead::rm {
 namespace {
@@ -170,13 +170,11 @@ class World : public ::testing::Test {
     std::vector<m::AppRecord> apps;
     std::vector<m::AttemptRecord> attempts;
     for (const auto& [key, value] : store_) {
-      base::ByteReader in(value);
       if (key.first == "rm/app") {
-        base::Decode(in, apps.emplace_back());
+        apps.push_back(*base::DecodeStored<m::AppRecord>(value));
       } else {
-        base::Decode(in, attempts.emplace_back());
+        attempts.push_back(*base::DecodeStored<m::AttemptRecord>(value));
       }
-      ASSERT_TRUE(in.done());
     }
     now_ = base::Instant{};
     pending_.clear();

@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
-#include "base/codec.h"
 #include "base/hash.h"
+#include "base/stored.h"
 
 namespace fairlead::shuffle {
 namespace {
@@ -49,6 +49,35 @@ std::string ExecutorKey(const std::string& app, const std::string& executor) {
   base::Encode(key, app);
   base::Encode(key, executor);
   return key;
+}
+
+/// A stored row, read.
+struct StoredRow {
+  std::string app;
+  std::string executor;                    // empty in the table of applications
+  std::optional<std::string> secret;       // of an application
+  std::shared_ptr<Executor> registration;  // of an executor
+};
+
+base::Result<StoredRow> Read(const model::shuffle::Restore& row) {
+  const auto unreadable = [](const std::string& why) { return base::Error{"a registration cannot be read: " + why}; };
+  StoredRow out;
+  base::ByteReader key(row.key);
+  base::Decode(key, out.app);
+  if (row.table == kExecutorTable) base::Decode(key, out.executor);
+  if (!key.done()) return unreadable("its key is damaged");
+  if (row.table == kAppTable) {
+    auto secret = base::DecodeStored<std::string>(row.value);
+    if (!secret.ok()) return unreadable("secret of " + out.app + ": " + secret.error().message);
+    out.secret = std::move(*secret);
+  } else {
+    auto registration = base::DecodeStored<Executor>(row.value);
+    if (!registration.ok()) {
+      return unreadable("executor " + out.executor + " of " + out.app + ": " + registration.error().message);
+    }
+    out.registration = std::make_shared<Executor>(std::move(*registration));
+  }
+  return out;
 }
 
 bool ById(const std::pair<std::string, Registry::ExecutorRef>& entry, std::string_view id) { return entry.first < id; }
@@ -122,27 +151,21 @@ base::Instant Core::NextDeadline() const {
 }
 
 void Core::On(base::Instant, const model::shuffle::Restore& event, Effects&) {
-  base::ByteReader key(event.key);
-  base::ByteReader value(event.value);
-  std::string app;
-  base::Decode(key, app);
-  if (event.table == kAppTable) {
-    std::string secret;
-    base::Decode(value, secret);
-    if (!key.done() || !value.done()) return;
-    Edit(app).secret = secret;
+  base::Result<StoredRow> row = Read(event);
+  if (!row.ok()) return;  // CheckRow has told
+  if (row->secret) {
+    Edit(row->app).secret = std::move(row->secret);
     return;
   }
-  if (event.table != kExecutorTable) return;
-  std::string executor;
-  base::Decode(key, executor);
-  auto registration = std::make_shared<Executor>();
-  base::Decode(value, *registration);
-  if (!key.done() || !value.done()) return;
   // Roots may have changed since: the stored place is not trusted.
-  for (LocalDir& dir : registration->dirs) dir = PlaceDir(std::move(dir.path), config_.local_roots);
-  registration->generation = ++last_generation_;
-  AddExecutor(app, executor, std::move(registration));
+  for (LocalDir& dir : row->registration->dirs) dir = PlaceDir(std::move(dir.path), config_.local_roots);
+  row->registration->generation = ++last_generation_;
+  AddExecutor(row->app, row->executor, std::move(row->registration));
+}
+
+base::Status Core::CheckRow(const model::shuffle::Restore& row) {
+  const base::Result<StoredRow> read = Read(row);
+  return read.ok() ? base::Status{} : read.error();
 }
 
 std::string Core::Validate(const model::shuffle::RegisterExecutor& event, const Executor& executor) const {
@@ -181,14 +204,14 @@ void Core::On(base::Instant, const model::shuffle::RegisterExecutor& event, Effe
   }
   executor->generation = ++last_generation_;
   StoreRow row{std::string(kExecutorTable), ExecutorKey(event.app, event.executor), {}, false};
-  base::Encode(row.value, *executor);
+  row.value = base::EncodeStored(*executor);
   SendPersist({std::move(row)}, Pending{event.token, true, event.app, event.executor, std::move(executor), {}}, out);
 }
 
 void Core::On(base::Instant, const model::shuffle::StartApp& event, Effects& out) {
   StoreRow row{std::string(kAppTable), {}, {}, false};
   base::Encode(row.key, event.app);
-  base::Encode(row.value, event.secret);
+  row.value = base::EncodeStored(event.secret);
   SendPersist({std::move(row)}, Pending{event.token, true, event.app, {}, nullptr, event.secret}, out);
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "model/shuffle.h"
 
@@ -80,6 +81,8 @@ class Core {
 
   using Effects = std::vector<model::shuffle::Effect>;
   void Step(base::Instant now, std::span<const model::shuffle::Event> in, Effects& out);
+  /// Can this row be read? Step passes over those that cannot: who restores looks first.
+  static base::Status CheckRow(const model::shuffle::Restore& row);
   /// When Step must be called even without an event.
   base::Instant NextDeadline() const;
 

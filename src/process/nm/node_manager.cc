@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "nm/tables.h"
@@ -18,23 +18,17 @@ using model::nm::Effect;
 using model::nm::Event;
 
 namespace {
-constexpr char kMeta[] = "nm_meta";
-constexpr char kLogs[] = "nm_logs";
-constexpr size_t kRowsMax = 1'000'000;
+// Of one row each.
+constexpr char kPort[] = "nm_port";
+constexpr char kTokens[] = "nm_tokens";
+constexpr char kLogs[] = "nm_logs";  // when an application's logs are removed
 
 template <class T>
-base::Result<std::vector<T>> LoadTable(env::Store& store, const std::string& table) {
-  base::Result<std::vector<env::Row>> rows = store.Load(table);
-  if (!rows) return rows.error();
-  if (rows->size() > kRowsMax) return base::Error{"table " + table + " of the state store has too many rows"};
-  std::vector<T> out;
-  for (const env::Row& row : *rows) {
-    const std::string bytes = row.value.value_or("");
-    base::ByteReader in(bytes);
-    base::Decode(in, out.emplace_back());
-    if (!in.done()) return base::Error{"row " + row.key + " of table " + table + " of the state store is damaged"};
-  }
-  return out;
+base::Status LoadTable(env::Store& store, const std::string& table, std::vector<T>& out) {
+  auto records = env::LoadRecords<T>(store, table);
+  if (!records) return records.error();
+  for (auto& [key, record] : *records) out.push_back(std::move(record));
+  return {};
 }
 
 fairlead::nm::Config CoreConfig(const Environment& environment, const Settings& settings) {
@@ -48,7 +42,8 @@ NodeManager::NodeManager(Environment environment, Settings settings)
     : env_(std::move(environment)),
       settings_(std::move(settings)),
       core_(CoreConfig(env_, settings_)),
-      state_(env_.loop, env_.store, env_.log),
+      state_(env_.loop, env_.store, env_.log,
+             [this](const std::string& why) { End(1, "its state store is lost: " + why); }),
       server_(env_.loop, env_.net),
       client_(env_.loop, env_.net) {
   identity_.host = settings_.host;
@@ -81,48 +76,29 @@ base::Status NodeManager::Start(std::function<void(int, const std::string&)> on_
 
 base::Result<model::nm::Started> NodeManager::LoadState() {
   model::nm::Started started;
-  auto apps = LoadTable<model::nm::AppRecord>(env_.store, fairlead::nm::kAppsTable);
-  if (!apps) return apps.error();
-  auto containers = LoadTable<model::nm::ContainerRecord>(env_.store, fairlead::nm::kContainersTable);
-  if (!containers) return containers.error();
-  auto resources = LoadTable<model::nm::ResourceRecord>(env_.store, fairlead::nm::kResourcesTable);
-  if (!resources) return resources.error();
-  auto spent = LoadTable<model::nm::SpentToken>(env_.store, fairlead::nm::kSpentTokensTable);
-  if (!spent) return spent.error();
-  started.spent_tokens = std::move(*spent);
-  started.apps = std::move(*apps);
-  started.containers = std::move(*containers);
-  for (model::nm::ResourceRecord& record : *resources) {
+  std::vector<model::nm::ResourceRecord> resources;
+  std::vector<int64_t> port;
+  std::vector<ep::NodeTokens::State> tokens;
+  for (const base::Status& loaded : {LoadTable(env_.store, fairlead::nm::kAppsTable, started.apps),
+                                     LoadTable(env_.store, fairlead::nm::kContainersTable, started.containers),
+                                     LoadTable(env_.store, fairlead::nm::kSpentTokensTable, started.spent_tokens),
+                                     LoadTable(env_.store, fairlead::nm::kResourcesTable, resources),
+                                     LoadTable(env_.store, kPort, port), LoadTable(env_.store, kTokens, tokens)}) {
+    if (!loaded) return loaded.error();
+  }
+  for (model::nm::ResourceRecord& record : resources) {
     started.next_resource = std::max(started.next_resource, record.number + 1);
     if (env_.disk.Stat(record.path)) started.resources.push_back(std::move(record));
   }
-  auto meta = env_.store.Load(kMeta);
-  if (!meta) return meta.error();
-  for (const env::Row& row : *meta) {
-    const std::string bytes = row.value.value_or("");
-    base::ByteReader in(bytes);
-    if (row.key == "port") {
-      int64_t port = 0;
-      base::Decode(in, port);
-      if (in.done() && settings_.listen.port == 0 && port > 0 && port < 65536) {
-        settings_.listen.port = static_cast<uint16_t>(port);
-        port_remembered_ = true;
-      }
-    } else if (row.key == "tokens") {
-      ep::NodeTokens::State state;
-      base::Decode(in, state);
-      if (in.done()) tokens_.Recover(std::move(state));
-    }
+  if (!port.empty() && settings_.listen.port == 0 && port.front() > 0 && port.front() < 65536) {
+    settings_.listen.port = static_cast<uint16_t>(port.front());
+    port_remembered_ = true;
   }
-  auto logs = env_.store.Load(kLogs);
+  if (!tokens.empty()) tokens_.Recover(std::move(tokens.front()));
+  auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs);
   if (!logs) return logs.error();
-  for (const env::Row& row : *logs) {
-    const base::Result<model::ApplicationId> app = model::ParseApplicationId(row.key);
-    const std::string bytes = row.value.value_or("");
-    base::ByteReader in(bytes);
-    base::WallTime when;
-    base::Decode(in, when);
-    if (app && in.done()) ScheduleLogRemoval(*app, when);
+  for (const auto& [name, when] : *logs) {
+    if (const auto app = model::ParseApplicationId(name); app) ScheduleLogRemoval(*app, when);
   }
   return started;
 }
@@ -147,9 +123,7 @@ base::Status NodeManager::Listen() {
   identity_.port = bound->port;
   tokens_.SetNode(identity_.host, identity_.port);
   tokens_.SetHmac(settings_.hmac);
-  std::string port;
-  base::Encode(port, static_cast<int64_t>(bound->port));
-  state_.Keep({{kMeta, "port", port}});
+  state_.Keep({{kPort, "", base::EncodeStored(int64_t{bound->port})}});
   return {};
 }
 
@@ -236,7 +210,7 @@ void NodeManager::Do(model::nm::Persist& effect, std::vector<Effect> after) {
     if (!row.remove) out.value = std::move(row.value);
   }
   if (effect.txn != 0) {
-    return state_.Try(std::move(rows), [this, txn = effect.txn](const base::Status& status) {
+    return state_.Try(std::move(rows), [this, txn = effect.txn](const env::CommitStatus& status) {
       Feed(model::nm::Persisted{txn, status.ok(), status ? "" : status.error().message});
     });
   }
@@ -251,10 +225,12 @@ void NodeManager::Do(model::nm::StateChanged& effect) {
   env_.log.Info("state changed", fields);
 }
 
-void NodeManager::Do(model::nm::Exit& effect) {
-  env_.log.Info("node agent ends", {{"why", effect.reason}});
+void NodeManager::Do(model::nm::Exit& effect) { End(effect.code, effect.reason); }
+
+void NodeManager::End(int code, const std::string& reason) {
+  env_.log.Info("node agent ends", {{"why", reason}});
   // Later: the answers and rows of this step leave first.
-  env_.loop.Post([this, alive = alive_, code = effect.code, reason = effect.reason] {
+  env_.loop.Post([this, alive = alive_, code, reason] {
     if (*alive && on_exit_) std::exchange(on_exit_, nullptr)(code, reason);
   });
 }
@@ -381,9 +357,7 @@ void NodeManager::Do(model::nm::HandleLogs& effect) {
 
 void NodeManager::KeepLogs(const model::ApplicationId& app) {
   const base::WallTime when{env_.loop.Wall().ms + settings_.log_retain.millis()};
-  std::string bytes;
-  base::Encode(bytes, when);
-  state_.Keep({{kLogs, ToString(app), bytes}});
+  state_.Keep({{kLogs, ToString(app), base::EncodeStored(when)}});
   ScheduleLogRemoval(app, when);
 }
 
@@ -474,11 +448,7 @@ void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
   if (container || nm) SaveTokens();
 }
 
-void NodeManager::SaveTokens() {
-  std::string bytes;
-  base::Encode(bytes, tokens_.state());
-  state_.Keep({{kMeta, "tokens", bytes}});
-}
+void NodeManager::SaveTokens() { state_.Keep({{kTokens, "", base::EncodeStored(tokens_.state())}}); }
 
 void NodeManager::Do(model::nm::Register& effect) {
   client_.Call<w::RegisterNodeManagerResponseProto>(

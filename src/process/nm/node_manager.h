@@ -122,6 +122,7 @@ class NodeManager : private ContainerEvents {
   void Do(model::nm::Heartbeat& effect);
   void Do(model::nm::Unregister& effect);
   void Do(model::nm::Exit& effect);
+  void End(int code, const std::string& reason);
   void Do(model::nm::StateChanged& effect);
   void Do(model::nm::AddLinks& effect);
 

@@ -24,12 +24,13 @@ void StateWriter::Keep(std::vector<env::Row> rows, std::function<void()> stored)
   all.insert(all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   const uint64_t number = Begin(all);
   if (stored) waiting_.emplace_back(number, std::move(stored));
-  store_.Commit(all, [this, alive = alive_, number, all](const base::Status& status) {
+  store_.Commit(all, [this, alive = alive_, number, all](const env::CommitStatus& status) {
     if (*alive) Kept(number, all, status);
   });
 }
 
-void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const base::Status& status) {
+void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const env::CommitStatus& status) {
+  if (!status.ok() && status.error().kind != env::CommitFailure::kRefused) return TellLost(status.error().message);
   for (const env::Row& row : rows) {
     const auto latest = latest_.find({row.table, row.key});
     if (latest == latest_.end() || latest->second != number) continue;  // a newer one is under way
@@ -63,11 +64,16 @@ void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const
   }
 }
 
-void StateWriter::Try(std::vector<env::Row> rows, std::function<void(base::Status)> done) {
+void StateWriter::TellLost(const std::string& why) {
+  if (on_lost_) std::exchange(on_lost_, nullptr)(why);
+}
+
+void StateWriter::Try(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) {
   if (!refused_.empty()) Keep({});  // older ones of the same keys come first
   const uint64_t number = Begin(rows);
-  store_.Commit(rows, [this, alive = alive_, number, rows, done = std::move(done)](const base::Status& status) {
+  store_.Commit(rows, [this, alive = alive_, number, rows, done = std::move(done)](const env::CommitStatus& status) {
     if (!*alive) return;
+    if (!status.ok() && status.error().kind != env::CommitFailure::kRefused) return TellLost(status.error().message);
     for (const env::Row& row : rows) {
       const auto latest = latest_.find({row.table, row.key});
       if (latest != latest_.end() && latest->second == number) latest_.erase(latest);

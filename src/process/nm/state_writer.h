@@ -20,7 +20,11 @@ namespace fairlead::process::nm {
 /// ones of the same keys took their place.
 class StateWriter {
  public:
-  StateWriter(env::Loop& loop, env::Store& store, env::Log& log) : loop_(loop), store_(store), log_(log) {}
+  using Lost = std::function<void(const std::string& why)>;
+  /// `on_lost` is called once when the store takes nothing any more (fenced or gone): whoever waits for a row waits for
+  /// ever then.
+  StateWriter(env::Loop& loop, env::Store& store, env::Log& log, Lost on_lost)
+      : loop_(loop), store_(store), log_(log), on_lost_(std::move(on_lost)) {}
   ~StateWriter();
   StateWriter(const StateWriter&) = delete;
   StateWriter& operator=(const StateWriter&) = delete;
@@ -28,17 +32,19 @@ class StateWriter {
   /// `stored` (may be empty) runs when nothing written by Keep up to now is missing in the store any more.
   void Keep(std::vector<env::Row> rows, std::function<void()> stored = {});
   /// Rows that the caller gives up when the store refuses them: `done` says which.
-  void Try(std::vector<env::Row> rows, std::function<void(base::Status)> done);
+  void Try(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done);
 
  private:
   using Key = std::pair<std::string, std::string>;  // table, key
   /// Notes a write of `rows` and gives its number.
   uint64_t Begin(const std::vector<env::Row>& rows);
-  void Kept(uint64_t number, const std::vector<env::Row>& rows, const base::Status& status);
+  void Kept(uint64_t number, const std::vector<env::Row>& rows, const env::CommitStatus& status);
+  void TellLost(const std::string& why);
 
   env::Loop& loop_;
   env::Store& store_;
   env::Log& log_;
+  Lost on_lost_;  // empty once it was called
   uint64_t writes_ = 0;
   std::map<Key, uint64_t> latest_;                     // of keys under way: the number of their latest write
   std::map<Key, std::optional<std::string>> refused_;  // to be written again

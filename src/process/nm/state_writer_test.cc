@@ -14,10 +14,10 @@ namespace {
 class ChoosyStore final : public env::Store {
  public:
   explicit ChoosyStore(env::Loop& loop) : loop_(loop) {}
-  void Commit(std::vector<env::Row> rows, std::function<void(base::Status)> done) override {
-    base::Status status;
+  void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override {
+    env::CommitStatus status;
     if (refuse.contains(++commits)) {
-      status = base::Error{"disk is full"};
+      status = env::CommitError{refuse_as, "disk is full"};
     } else {
       for (const env::Row& row : rows) {
         if (row.value) {
@@ -30,8 +30,10 @@ class ChoosyStore final : public env::Store {
     loop_.Post([done = std::move(done), status] { done(status); });
   }
   base::Result<std::vector<env::Row>> Load(const std::string&) override { return std::vector<env::Row>{}; }
+  std::string Name() const override { return "choosy"; }
 
   int commits = 0;
+  env::CommitFailure refuse_as = env::CommitFailure::kRefused;
   std::set<int> refuse;
   std::map<std::string, std::string> table;
 
@@ -55,7 +57,7 @@ class StateWriterTest : public testing::Test {
   env::NullLog log_;
   ChoosyStore store_{loop_};
   std::vector<std::string> said_;
-  StateWriter writer_{loop_, store_, log_};
+  StateWriter writer_{loop_, store_, log_, [this](const std::string& why) { said_.push_back("lost: " + why); }};
 };
 
 TEST_F(StateWriterTest, RefusedRowsAreWrittenAgainBeforeAnybodyIsTold) {
@@ -105,12 +107,27 @@ TEST_F(StateWriterTest, ATryThatIsRefusedIsGivenUp) {
   store_.refuse = {1, 3};
   writer_.Keep(Row("a", "1"), Say("a"));
   Run(base::Duration::Millis(10));
-  base::Status result;
-  writer_.Try({{"t", "a", "2"}, {"t", "b", "2"}}, [&](base::Status status) { result = status; });
+  env::CommitStatus result;
+  writer_.Try({{"t", "a", "2"}, {"t", "b", "2"}}, [&](env::CommitStatus status) { result = status; });
   Run(base::Duration::Seconds(5));
   EXPECT_FALSE(result.ok());
   EXPECT_EQ(store_.table, (Table{{"a", "1"}}));
   EXPECT_EQ(said_, std::vector<std::string>{"a"});
+}
+
+TEST_F(StateWriterTest, AStoreThatIsGoneIsToldOnceAndNotTriedAgain) {
+  for (const env::CommitFailure kind : {env::CommitFailure::kGone, env::CommitFailure::kFenced}) {
+    StateWriter writer(loop_, store_, log_, [this](const std::string& why) { said_.push_back("lost: " + why); });
+    store_.refuse_as = kind;
+    store_.refuse = {1, 2, 3, 4};
+    store_.commits = 0;
+    said_.clear();
+    writer.Keep(Row("a", "1"), Say("a"));
+    writer.Try(Row("b", "1"), [](const env::CommitStatus&) { FAIL() << "the agent ends instead"; });
+    Run(base::Duration::Seconds(10));
+    EXPECT_EQ(said_, std::vector<std::string>{"lost: disk is full"});
+    EXPECT_EQ(store_.commits, 2);
+  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/reports.h"
 
@@ -39,16 +39,24 @@ std::string KeyRing::RandomKey() {
   return key;
 }
 
-std::vector<env::Row> KeyRing::Start(const std::vector<env::Row>& stored, Save save) {
+base::Result<KeyRing::Stored> KeyRing::Load(env::Store& store) {
+  base::Result<Stored> stored = env::LoadRecords<MasterKeys>(store, kTable);
+  if (!stored.ok()) return stored;
+  for (const auto& [name, keys] : *stored) {
+    if (keys.current.bytes.empty()) return base::Error{"state store " + store.Name() + ": key " + name + " is empty"};
+  }
+  return stored;
+}
+
+std::vector<env::Row> KeyRing::Start(const Stored& stored, Save save) {
   save_ = std::move(save);
   std::vector<env::Row> fresh;
   for (const Kind& kind : Kinds()) {
     bool found = false;
-    for (const env::Row& row : stored) {
-      if (row.key != kind.name || !row.value) continue;
-      base::ByteReader in(*row.value);
-      base::Decode(in, *kind.keys);
-      found = in.done() && !kind.keys->current.bytes.empty();
+    for (const auto& [name, keys] : stored) {
+      if (name != kind.name) continue;
+      *kind.keys = keys;
+      found = true;
     }
     kind.keys->current.hmac = times_.hmac;
     if (kind.keys->next) kind.keys->next->hmac = times_.hmac;
@@ -96,9 +104,7 @@ void KeyRing::ActivateLater(const Kind& kind) {
 }
 
 env::Row KeyRing::RowOf(const Kind& kind, const MasterKeys& keys) {
-  std::string value;
-  base::Encode(value, keys);
-  return {kTable, kind.name, std::move(value)};
+  return {kTable, kind.name, base::EncodeStored(keys)};
 }
 
 RpcToken KeyRing::AmRmToken(const model::ApplicationAttemptId& attempt) const {

@@ -30,9 +30,12 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
 
   /// Stores rows, however often it must be tried, then calls `stored`.
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
+  /// Keys of an earlier run, by the name of their kind.
+  using Stored = std::vector<std::pair<std::string, endpoints::yarn::MasterKeys>>;
+  static base::Result<Stored> Load(env::Store& store);
   /// Takes the stored keys, makes those that are missing, and begins to roll. Gives the rows that must be stored before
   /// a key is used; later ones go to `save`.
-  std::vector<env::Row> Start(const std::vector<env::Row>& stored, Save save);
+  std::vector<env::Row> Start(const Stored& stored, Save save);
 
   endpoints::yarn::RpcToken AmRmToken(const model::ApplicationAttemptId& attempt) const;
   endpoints::yarn::RpcToken NmRpcToken(const model::ApplicationAttemptId& attempt,

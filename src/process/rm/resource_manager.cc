@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/codec.h"
 #include "config/allocation_file.h"
 #include "endpoints/yarn/refusals.h"
 #include "process/rm/reports.h"
@@ -22,8 +21,7 @@ namespace m = model::rm;
 namespace w = wire::yarn;
 
 namespace {
-constexpr char kMetaTable[] = "rm/meta";
-constexpr char kEpochKey[] = "epoch";
+constexpr char kEpochTable[] = "rm/epoch";
 constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
@@ -42,32 +40,21 @@ base::Result<std::unique_ptr<ResourceManager>> ResourceManager::Start(env::Loop&
   return manager;
 }
 
-base::Result<m::Started> ResourceManager::ReadStore(std::vector<env::Row>* keys) {
+base::Result<m::Started> ResourceManager::ReadStore(KeyRing::Stored* keys) {
   m::Started started;
   started.cluster_timestamp = started_.ms;
   if (!store_) return started;
-  base::Result<std::vector<env::Row>> meta = store_->Load(kMetaTable);
-  if (!meta.ok()) return meta.error();
-  base::Result<std::vector<env::Row>> stored_keys = store_->Load("rm/key");
+  base::Result<KeyRing::Stored> stored_keys = KeyRing::Load(*store_);
   if (!stored_keys.ok()) return stored_keys.error();
   *keys = std::move(*stored_keys);
+  const auto epochs = env::LoadRecords<int32_t>(*store_, kEpochTable);
+  if (!epochs.ok()) return epochs.error();
   if (!options_.recovery) return started;
-  for (const env::Row& row : *meta) {
-    if (row.key == kEpochKey && row.value) started.epoch = std::atoi(row.value->c_str()) + 1;
-  }
+  for (const auto& [key, epoch] : *epochs) started.epoch = epoch + 1;
   const auto load = [&](const char* table, auto& records) -> base::Status {
-    base::Result<std::vector<env::Row>> rows = store_->Load(table);
+    auto rows = env::LoadRecords<typename std::decay_t<decltype(records)>::value_type>(*store_, table);
     if (!rows.ok()) return rows.error();
-    for (const env::Row& row : *rows) {
-      const std::string bytes = row.value.value_or("");
-      base::ByteReader in(bytes);
-      base::Decode(in, records.emplace_back());
-      if (in.failed()) {
-        return base::Error{"The state store's row " + row.key + " of table " + table +
-                           " cannot be read. Restore the state from a backup, or remove the state directory to start "
-                           "empty."};
-      }
-    }
+    for (auto& [key, record] : *rows) records.push_back(std::move(record));
     return {};
   };
   if (base::Status apps = load("rm/app", started.apps); !apps.ok()) return apps.error();
@@ -76,7 +63,7 @@ base::Result<m::Started> ResourceManager::ReadStore(std::vector<env::Row>* keys)
 }
 
 base::Status ResourceManager::Open() {
-  std::vector<env::Row> stored_keys;
+  KeyRing::Stored stored_keys;
   base::Result<m::Started> started = ReadStore(&stored_keys);
   if (!started.ok()) return started.error();
   base::Result<std::unique_ptr<scheduler::Scheduler>> scheduler = options_.make_scheduler(started->epoch);
@@ -87,7 +74,7 @@ base::Status ResourceManager::Open() {
       keys_->Start(stored_keys, [this](std::vector<env::Row> rows, std::function<void()> stored) {
         StoreForCertain(std::move(rows), std::move(stored));
       });
-  first.push_back({kMetaTable, kEpochKey, std::to_string(started->epoch)});
+  first.push_back({kEpochTable, "", base::EncodeStored(started->epoch)});
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
   Post(std::move(*started));
@@ -108,9 +95,10 @@ void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<
     });
     return;
   }
-  store_->Commit(rows, [this, alive = alive_, rows, stored = std::move(stored)](const base::Status& status) {
+  store_->Commit(rows, [this, alive = alive_, rows, stored = std::move(stored)](const env::CommitStatus& status) {
     if (!*alive) return;
     if (status.ok()) return stored();
+    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
     Warn("Keys and epoch could not be stored and are tried again: " + status.error().message);
     loop_.After(kStoreRetry, [this, alive, rows, stored] {
       if (*alive) StoreForCertain(rows, stored);
@@ -243,14 +231,24 @@ void ResourceManager::Commit(const m::Persist& persist) {
   for (const m::StoreRow& row : persist.rows) {
     rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
   }
-  store_->Commit(std::move(rows), [this, alive = alive_, txn = persist.txn](base::Status status) {
+  store_->Commit(std::move(rows), [this, alive = alive_, txn = persist.txn](const env::CommitStatus& status) {
     if (!*alive) return;
-    if (!status.ok()) {
-      ++counters_.store_errors;
-      Warn("The state store refused a change: " + status.error().message);
-    }
-    Post(m::Persisted{txn, status.ok(), status.ok() ? "" : status.error().message});
+    if (status.ok()) return Post(m::Persisted{txn, true, ""});
+    ++counters_.store_errors;
+    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
+    Warn("The state store refused a change: " + status.error().message);
+    Post(m::Persisted{txn, false, status.error().message});
   });
+}
+
+// What was asked is not answered: nobody knows, or another resource manager does.
+void ResourceManager::StoreLost(const env::CommitError& error) {
+  held_ = true;
+  const bool fenced = error.kind == env::CommitFailure::kFenced;
+  const std::string why =
+      (fenced ? "Another resource manager owns the state store now: " : "The state store is gone: ") + error.message;
+  Warn(why + ". No more decisions are made.");
+  if (options_.on_store_lost) std::exchange(options_.on_store_lost, nullptr)(why);
 }
 
 // ---- Who may do what ----

@@ -58,6 +58,8 @@ struct ResourceManagerOptions {
   std::function<base::Result<model::QueueTree>()> read_queues;
   std::function<void(const model::rm::StateChanged&)> on_state_change;
   std::function<void(const std::string&)> on_warning;
+  /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
+  std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;
 };
 
@@ -139,15 +141,16 @@ class ResourceManager {
  private:
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
-  base::Result<model::rm::Started> ReadStore(std::vector<env::Row>* keys);
+  base::Result<model::rm::Started> ReadStore(KeyRing::Stored* keys);
   base::Status Listen();
 
-  /// Tries until the rows are stored, then calls `stored`.
+  /// Tries until the rows are stored, then calls `stored`; not any more once the store is lost.
   void StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored);
 
   void Drain();
   void Dispatch(model::rm::OuterEffect& effect);
   void Commit(const model::rm::Persist& persist);
+  void StoreLost(const env::CommitError& error);
   void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
   void ArmTimer();
   void Warn(const std::string& text) const;

@@ -25,6 +25,56 @@ ResourceManagerOptions Options(std::vector<int64_t>& epochs) {
   return options;
 }
 
+/// A store that takes nothing any more.
+class LostStore final : public env::Store {
+ public:
+  LostStore(env::Loop& loop, env::CommitFailure kind) : loop_(loop), kind_(kind) {}
+  void Commit(std::vector<env::Row>, std::function<void(env::CommitStatus)> done) override {
+    ++commits;
+    loop_.Post([done = std::move(done), kind = kind_] { done(env::CommitError{kind, "epoch 7 leads"}); });
+  }
+  base::Result<std::vector<env::Row>> Load(const std::string&) override { return std::vector<env::Row>{}; }
+  std::string Name() const override { return "lost"; }
+  int commits = 0;
+
+ private:
+  env::Loop& loop_;
+  env::CommitFailure kind_;
+};
+
+TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
+  for (const env::CommitFailure kind : {env::CommitFailure::kFenced, env::CommitFailure::kGone}) {
+    env_sim::World world(1);
+    env_sim::Machine& machine = world.AddMachine("rm");
+    LostStore store(machine.loop(), kind);
+    std::vector<int64_t> epochs;
+    ResourceManagerOptions options = Options(epochs);
+    std::vector<std::string> lost;
+    options.on_store_lost = [&](const std::string& why) { lost.push_back(why); };
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &store, std::move(options));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    world.RunUntil(world.now() + base::Duration::Seconds(30), [] { return false; });
+    EXPECT_EQ(store.commits, 1);
+    ASSERT_EQ(lost.size(), 1U);
+    EXPECT_NE(lost[0].find("epoch 7 leads"), std::string::npos);
+    EXPECT_EQ(lost[0].starts_with("Another resource manager owns"), kind == env::CommitFailure::kFenced);
+  }
+}
+
+TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
+  for (const char* table : {"rm/app", "rm/attempt", "rm/key", "rm/epoch"}) {
+    env_sim::World world(1);
+    env_sim::Machine& machine = world.AddMachine("rm");
+    machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});
+    world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+    std::vector<int64_t> epochs;
+    const auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+    ASSERT_FALSE(started.ok()) << table;
+    EXPECT_NE(started.error().message.find("Row some key of table " + std::string(table)), std::string::npos)
+        << started.error().message;
+  }
+}
+
 // Ids of containers carry the epoch, so two runs with the same one would give the same ids to different containers.
 TEST(ResourceManager, DecidesNothingBeforeItsEpochIsStored) {
   env_sim::World world(1);

@@ -39,7 +39,13 @@ base::Result<size_t> Service::Recover() {
     const auto loaded = store_->Load(std::string(table));
     if (!loaded.ok()) return loaded.error();
     for (const env::Row& row : *loaded) {
-      rows.push_back(events::Restore{row.table, row.key, row.value.value_or("")});
+      const events::Restore restore{row.table, row.key, row.value.value_or("")};
+      if (base::Status readable = fairlead::shuffle::Core::CheckRow(restore); !readable.ok()) {
+        return base::Error{"state store " + store_->Name() + ": " + readable.error().message +
+                           ". Start the release that wrote it, restore the state from a backup, or remove the state "
+                           "directory, which forgets every registered executor."};
+      }
+      rows.push_back(restore);
     }
   }
   Step(std::move(rows));
@@ -122,7 +128,7 @@ void Service::ArmTimer() {
 }
 
 void Service::Run(events::Persist& effect) {
-  const auto persisted = [this, alive = std::weak_ptr(alive_), txn = effect.txn](const base::Status& status) {
+  const auto persisted = [this, alive = std::weak_ptr(alive_), txn = effect.txn](const env::CommitStatus& status) {
     if (alive.expired()) return;
     if (!status.ok()) log_.Error("Registrations cannot be stored", {{"cause", status.error().message}});
     Step({events::Persisted{txn, status.ok() ? "" : status.error().message}});

@@ -236,7 +236,7 @@ base::Status SparkMaster::Recover() {
     auto* registration = message.ok() ? std::get_if<es::RegisterApplication>(&*message) : nullptr;
     const es::SparkBuild* build = registration != nullptr ? BuildOf(registration->suid) : nullptr;
     if (build == nullptr) {
-      log_.Error("a stored application is given up: it cannot be read, or its build of Spark is not known any more",
+      log_.Error("a stored application is given up: its build of Spark is not known any more",
                  {{"application", stored.id}});
       source_.Forget(stored.id);
       continue;

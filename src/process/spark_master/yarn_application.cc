@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "endpoints/spark/master_messages.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "model/ids.h"
@@ -120,7 +120,7 @@ void YarnApplication::Submit() {
                                         {"user", registration_.application.user},
                                         {"driver", registration_.driver.ToString()},
                                         {"spark", build_.release}});
-    Commit([this](const base::Status& stored) {
+    Commit([this](const env::CommitStatus& stored) {
       accepted_ = true;
       accepted_at_ = loop_.Now();
       if (!stored.ok()) Remove("the master cannot store it: " + stored.error().message);
@@ -139,17 +139,16 @@ void YarnApplication::Save() {
   loop_.After(kSaveDelay, [this, alive = alive_] {
     if (!*alive || over_) return;
     saving_ = false;
-    Commit([](const base::Status&) {});
+    Commit([](const env::CommitStatus&) {});
   });
 }
 
-void YarnApplication::Commit(std::function<void(const base::Status&)> done) {
+void YarnApplication::Commit(std::function<void(const env::CommitStatus&)> done) {
   if (store_ == nullptr) return done({});
   stored_.totals.clear();
   for (const auto& [profile, executors] : policy_.totals()) stored_.totals.push_back({profile, executors});
-  std::string record;
-  base::Encode(record, stored_);
-  store_->Commit({{kApplicationTable, id_, std::move(record)}}, [this, alive = alive_, done](base::Status status) {
+  std::vector<env::Row> rows{{kApplicationTable, id_, base::EncodeStored(stored_)}};
+  store_->Commit(std::move(rows), [this, alive = alive_, done](const env::CommitStatus& status) {
     if (!*alive || over_) return;
     if (!status.ok()) {
       log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
@@ -201,7 +200,7 @@ void YarnApplication::OnReport(const wy::ApplicationReportProto& report) {
     const wire::hadoop_rpc::TokenProto& token = *report.am_rm_token;
     SetToken({token.identifier, token.password, token.kind, token.service});
     // The report has it only until the master has registered.
-    return Commit([this](const base::Status&) { StartMaster(); });
+    return Commit([this](const env::CommitStatus&) { StartMaster(); });
   }
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
   if (ending_ && !eager) return Kill();
@@ -289,7 +288,7 @@ void YarnApplication::RequestExecutors(const es::RequestExecutors& request, std:
   ExecutorPolicy::Effects effects;
   if (ending_ || !policy_.OnRequest(request, effects)) return done(false);
   Apply(effects);
-  Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
+  Commit([done = std::move(done)](const env::CommitStatus& stored) { done(stored.ok()); });
 }
 
 void YarnApplication::KillExecutors(const es::KillExecutors& request, std::function<void(bool)> done) {
@@ -300,7 +299,7 @@ void YarnApplication::KillExecutors(const es::KillExecutors& request, std::funct
     const auto& killed = request.executors;
     executor.killed |= std::find(killed.begin(), killed.end(), executor.id) != killed.end();
   }
-  Commit([done = std::move(done)](const base::Status& stored) { done(stored.ok()); });
+  Commit([done = std::move(done)](const env::CommitStatus& stored) { done(stored.ok()); });
 }
 
 void YarnApplication::Apply(const ExecutorPolicy::Effects& effects) {
@@ -394,7 +393,7 @@ void YarnApplication::Over() {
   if (std::exchange(over_, true)) return;
   ending_ = true;
   if (store_ != nullptr && !id_.empty()) {
-    store_->Commit({{kApplicationTable, id_, std::nullopt}}, [](const base::Status&) {});
+    store_->Commit({{kApplicationTable, id_, std::nullopt}}, [](const env::CommitStatus&) {});
   }
   callbacks_.on_over();
 }

@@ -68,7 +68,7 @@ class YarnApplication final : public Application {
   void SetToken(const endpoints::yarn::RpcToken& token);
   void Remember(const application::ExecutorContainer& executor, bool started);
   void Save();
-  void Commit(std::function<void(const base::Status&)> done);
+  void Commit(std::function<void(const env::CommitStatus&)> done);
   void OnDismissed(const std::string& reason, int looks);
   void Apply(const ExecutorPolicy::Effects& effects);
   void Tell(const std::string& reason);

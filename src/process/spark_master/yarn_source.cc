@@ -1,7 +1,5 @@
 #include "process/spark_master/yarn_source.h"
 
-#include "base/codec.h"
-
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
@@ -24,14 +22,11 @@ std::unique_ptr<Application> YarnSource::Make(const es::SparkBuild& build, es::R
 base::Result<std::vector<ExecutorSource::Stored>> YarnSource::Load() {
   std::vector<Stored> all;
   if (store_ == nullptr) return all;
-  const auto rows = store_->Load(kApplicationTable);
-  if (!rows) return rows.error();
-  for (const env::Row& row : *rows) {
-    StoredApplication stored;
-    base::ByteReader in(*row.value);
-    base::Decode(in, stored);
-    all.push_back({row.key, in.done() ? stored.registration : ""});
-    loaded_[row.key] = std::move(stored);
+  auto records = env::LoadRecords<StoredApplication>(*store_, kApplicationTable);
+  if (!records) return records.error();
+  for (auto& [id, stored] : *records) {
+    all.push_back({id, stored.registration});
+    loaded_[id] = std::move(stored);
   }
   return all;
 }
@@ -45,7 +40,7 @@ std::unique_ptr<Application> YarnSource::MakeStored(const std::string& id, const
 
 void YarnSource::Forget(const std::string& id) {
   loaded_.erase(id);
-  store_->Commit({{kApplicationTable, id, std::nullopt}}, [](const base::Status&) {});
+  store_->Commit({{kApplicationTable, id, std::nullopt}}, [](const env::CommitStatus&) {});
 }
 
 }  // namespace fairlead::process::spark_master

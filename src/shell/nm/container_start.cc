@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "model/ids.h"
 
 namespace fairlead::shell {
@@ -73,10 +73,9 @@ base::Result<Fd> PrepareControl(const std::string& control, const SupervisorSpec
   const base::Result<Fd> directory = OpenRoot(control);
   if (!directory) return directory.error();
   for (const char* old : {kSupervisorExit, kSupervisorPid, kSupervisorSocket}) ::unlinkat(directory->get(), old, 0);
-  std::string bytes;
-  base::Encode(bytes, spec);
+  const std::string sealed = base::EncodeSealed(spec);
   for (const auto& [name, text] :
-       {std::pair<const char*, const std::string&>{kLogDirFile, log_dir}, {kSupervisorSpec, bytes}}) {
+       {std::pair<const char*, const std::string&>{kLogDirFile, log_dir}, {kSupervisorSpec, sealed}}) {
     if (base::Status written = WriteFile(directory->get(), name, text, 0600); !written) return written.error();
   }
   Fd lock(::openat(directory->get(), kSupervisorLock, O_RDWR | O_CREAT | O_CLOEXEC, 0600));

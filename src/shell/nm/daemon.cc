@@ -90,12 +90,13 @@ base::Status OpenState(Daemon& daemon, const NmSettings& settings) {
   if (base::Status locked = TakeLock(daemon, directory); !locked) return locked;
   const std::string path = directory + "/fairlead-nm.db";
   if (!settings.recovery) {
-    for (const char* suffix : {"", "-wal", "-shm"}) ::unlink((path + suffix).c_str());
+    env_posix::RemoveSqliteStore(path);
     if (base::Status removed = daemon.disk->RemoveTree(directory + "/containers"); !removed) return removed;
   }
   if (base::Status made = MakeStateDirectory(directory + "/containers", *daemon.log); !made) return made;
   // What it keeps is about processes of this machine, which do not outlive it either.
-  auto store = env_posix::OpenSqliteStore(path, *daemon.loop, env_posix::Durability::kProcess);
+  auto store = env_posix::OpenSqliteStore(path, *daemon.loop, env_posix::Durability::kProcess,
+                                          "what is known of this node's containers and of the files fetched for them");
   if (!store) return store.error();
   daemon.store = std::move(*store);
   return {};

@@ -45,14 +45,12 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSpark(const AuxServi
 constexpr char kPorts[] = "nm_service_ports";
 
 uint16_t LastPort(env::Store& store, const std::string& service) {
-  uint16_t port = 0;
-  const auto rows = store.Load(kPorts);
-  if (!rows) return 0;
-  for (const env::Row& row : *rows) {
-    if (row.key == service && row.value)
-      std::from_chars(row.value->data(), row.value->data() + row.value->size(), port);
+  const auto ports = env::LoadRecords<uint16_t>(store, kPorts);
+  if (!ports) return 0;  // any will do
+  for (const auto& [name, port] : *ports) {
+    if (name == service) return port;
   }
-  return port;
+  return 0;
 }
 
 base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxServiceSetting& service,
@@ -74,7 +72,7 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxS
   if (!started) return started.error();
   const env::Endpoint local = (*started)->local();
   log.Info("serving map outputs", {{"service", service.name}, {"address", local.ToString()}});
-  store.Commit({{kPorts, service.name, std::to_string(local.port)}}, [&log](const base::Status& stored) {
+  store.Commit({{kPorts, service.name, base::EncodeStored(local.port)}}, [&log](const env::CommitStatus& stored) {
     if (!stored) log.Error("state is not stored", {{"why", stored.error().message}});
   });
   return std::unique_ptr<process::nm::AuxService>(std::move(*started));

@@ -272,7 +272,9 @@ class Worker : public process::nm::Containers {
     const std::string control = ControlDir(id);
     if (::flock(search.lock.get(), LOCK_EX | LOCK_NB) == 0) {  // no supervisor any more
       search.lock = Fd();
-      if (ReadSupervisorPid(control).ok() || ReadSupervisorExit(control).ok()) {
+      // A damaged record says that it ran, too.
+      const auto is_there = [](const auto& record) { return record.ok() || record.error().code != ENOENT; };
+      if (is_there(ReadSupervisorPid(control)) || is_there(ReadSupervisorExit(control))) {
         Ended(id, std::move(search.entry));
       } else {
         NeverRan(id);

@@ -21,7 +21,7 @@
 #include <fstream>
 #include <optional>
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "shell/nm/cgroup.h"
 #include "shell/nm/supervisor_process_tree.h"
 
@@ -61,9 +61,7 @@ bool WriteAtomically(const std::string& name, const std::string& bytes) {
 
 template <class T>
 bool WriteRecord(const std::string& name, const T& record) {
-  std::string bytes;
-  base::Encode(bytes, record);
-  return WriteAtomically(name, bytes);
+  return WriteAtomically(name, base::EncodeSealed(record));
 }
 
 template <class T>
@@ -71,10 +69,8 @@ base::Result<T> ReadRecord(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return base::Error{"cannot read " + path + ": " + std::strerror(errno), errno};
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  base::ByteReader in(bytes);
-  T record;
-  base::Decode(in, record);
-  if (!in.done()) return base::Error{path + " is damaged", EBADMSG};
+  base::Result<T> record = base::DecodeSealed<T>(bytes);
+  if (!record.ok()) return base::Error{path + ": " + record.error().message, EBADMSG};
   return record;
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/codec.h"
 #include "base/hash.h"
+#include "base/stored.h"
 #include "env_posix/posix_loop.h"
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
@@ -34,6 +34,7 @@ struct Daemon {
   std::unique_ptr<process::rm::Web> web;
   std::string allocation_text;
   std::string allocation_file;
+  int exit_code = 0;
 };
 
 int Refuse(const std::string& message, int code) {
@@ -41,16 +42,19 @@ int Refuse(const std::string& message, int code) {
   return code;
 }
 
-base::Status OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSettings& settings) {
-  if (settings.journal_bytes_max == 0) return {};
+/// A journal is for replay alone: without one the daemon starts as well.
+void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSettings& settings) {
+  if (settings.journal_bytes_max == 0) return;
   const JournalHeader header = RmJournalHeader(conf, settings, settings.manager.version);
   auto journal = JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", header,
                                      settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
                                        log->Warn("the journal has ended", {{"reason", why}});
                                      });
-  if (!journal) return journal.error();
-  daemon.journal = std::move(journal).value();
-  return {};
+  if (journal.ok()) {
+    daemon.journal = std::move(journal).value();
+  } else {
+    daemon.log->Warn("there is no journal: decisions cannot be replayed", {{"reason", journal.error().message}});
+  }
 }
 
 void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
@@ -60,12 +64,14 @@ void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
     log->Info(change.subject + " is " + change.to, {{"from", change.from}, {"why", change.detail}});
   };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
+  options.on_store_lost = [&daemon](const std::string& why) {
+    daemon.log->Error("the resource manager ends", {{"why", why}});
+    daemon.exit_code = 1;
+    daemon.loop->Stop();
+  };
   options.on_batch = [&daemon](const process::rm::Batch& batch) {
     if (!daemon.journal) return;
-    JournalBatch record{batch.now, batch.wall, "", 0};
-    base::Encode(record.events, batch.events);
-    record.effect_hash = EffectHash(batch.effects);
-    daemon.journal->Append(record);
+    daemon.journal->Append({batch.now, batch.wall, base::EncodeStored(batch.events), EffectHash(batch.effects)});
   };
 }
 
@@ -118,11 +124,11 @@ int RunResourceManager(const RmOptions& options) {
     return Refuse(made.error().message, 1);
   }
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
-      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine);
+      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
+      "applications that were acknowledged, the keys of their tokens, and the epoch");
   if (!store.ok()) return Refuse(store.error().message, 1);
   daemon.store = std::move(*store);
-  if (base::Status opened = OpenJournal(daemon, source->conf, settings); !opened.ok())
-    return Refuse(opened.error().message, 1);
+  OpenJournal(daemon, source->conf, settings);
   Observe(daemon, settings.manager);
   daemon.allocation_file = settings.allocation_file;
   if (!daemon.allocation_file.empty()) {
@@ -155,7 +161,7 @@ int RunResourceManager(const RmOptions& options) {
   daemon.manager.reset();
   daemon.journal.reset();
   daemon.store.reset();
-  return 0;
+  return daemon.exit_code;
 }
 
 }  // namespace fairlead::shell

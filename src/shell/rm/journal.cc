@@ -3,12 +3,13 @@
 #include <boost/crc.hpp>
 
 #include "base/bytes.h"
-#include "base/codec.h"
+#include "base/stored.h"
 
 namespace fairlead::shell {
 namespace {
 
-constexpr std::string_view kMagic = "FLJRNL01";
+constexpr std::string_view kMagic = "FLJRNL02";
+constexpr std::string_view kMagicOf010 = "FLJRNL01";
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
 constexpr size_t kFlushBytes = 256 * 1024;
 constexpr base::Duration kFlushDelay = base::Duration::Millis(200);
@@ -34,9 +35,7 @@ base::Result<std::unique_ptr<JournalWriter>> JournalWriter::Open(env::Loop& loop
   std::unique_ptr<JournalWriter> writer(
       new JournalWriter(loop, std::move(file).value(), bytes_max, std::move(on_stop)));
   writer->buffer_ = kMagic;
-  std::string payload;
-  base::Encode(payload, header);
-  writer->Put(payload);
+  writer->Put(base::EncodeStored(header));
   writer->Flush();
   return writer;
 }
@@ -52,9 +51,7 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::Append(const JournalBatch& batch) {
   if (!file_) return;
-  std::string payload;
-  base::Encode(payload, batch);
-  Put(payload);
+  Put(base::EncodeStored(batch));
   if (buffer_.size() >= kFlushBytes) return Flush();
   if (flush_timer_ == 0) flush_timer_ = loop_.After(kFlushDelay, [this] { Flush(); });
 }
@@ -90,7 +87,9 @@ void JournalWriter::Stop(const std::string& why) {
 
 base::Result<Journal> ParseJournal(std::string_view bytes) {
   base::ByteReader in(bytes);
-  if (in.Take(kMagic.size()) != kMagic) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL01)"};
+  const std::string_view magic = in.Take(kMagic.size());
+  if (magic == kMagicOf010) return base::Error{"a journal of release 0.1.0, which alone can replay it"};
+  if (magic != kMagic) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL02)"};
   Journal journal;
   for (int64_t record = 0; in.remaining() > 0; ++record) {
     const size_t place = in.position();
@@ -102,25 +101,27 @@ base::Result<Journal> ParseJournal(std::string_view bytes) {
       journal.torn_tail = true;
       return journal;
     }
-    const auto damaged = [&](const char* why) {
+    const auto unreadable = [&](const std::string& why) {
       return base::Error{"record " + std::to_string(record) + " at byte " + std::to_string(place) +
-                         " is damaged: " + why};
+                         " cannot be read: " + why};
     };
-    if (length > kRecordBytesMax) return damaged("its length is impossible");
+    if (length > kRecordBytesMax) return unreadable("its length is impossible");
     if (Crc32c(payload) != crc) {
       if (in.remaining() == 0 && record > 0) {
         journal.torn_tail = true;
         return journal;
       }
-      return damaged("its checksum does not match");
+      return unreadable("its checksum does not match: it is damaged");
     }
-    base::ByteReader body(payload);
     if (record == 0) {
-      base::Decode(body, journal.header);
+      auto header = base::DecodeStored<JournalHeader>(payload);
+      if (!header.ok()) return unreadable(header.error().message);
+      journal.header = std::move(*header);
     } else {
-      base::Decode(body, journal.batches.emplace_back());
+      auto batch = base::DecodeStored<JournalBatch>(payload);
+      if (!batch.ok()) return unreadable(batch.error().message);
+      journal.batches.push_back(std::move(*batch));
     }
-    if (!body.done()) return damaged("it does not decode");
   }
   return journal;
 }

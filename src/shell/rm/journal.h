@@ -16,9 +16,9 @@
 // The journal of a core: every batch of outside events with its times and the hash of the effects it had, for
 // `fairlead replay`. It is written behind and never needed for recovery.
 //
-// File: magic "FLJRNL01", then records {uint32 length, uint32 CRC32C of the payload, payload}, big-endian. The first
-// payload is the JournalHeader, every other one a JournalBatch. A torn last record is cut; damage before it is an
-// error.
+// File: magic "FLJRNL02", then records {uint32 length, uint32 CRC32C of the payload, payload}, big-endian. The first
+// payload is the JournalHeader, every other one a JournalBatch, both encoded by base/stored.h. A torn last record is
+// cut; damage before it is an error.
 
 namespace fairlead::shell {
 
@@ -29,14 +29,14 @@ struct JournalHeader {
   int32_t format = kJournalFormat;
   std::string core;           // "rm"
   std::string build;          // version that wrote it
-  std::string configuration;  // the core's configuration, encoded by base/codec.h
+  std::string configuration;  // the core's configuration, encoded by base/stored.h
   FL_FIELDS(format, core, build, configuration)
 };
 
 struct JournalBatch {
   base::Instant now;
   base::WallTime wall;
-  std::string events;  // vector of the core's outside events, encoded
+  std::string events;  // vector of the core's outside events, encoded by base/stored.h
   uint64_t effect_hash = 0;
   FL_FIELDS(now, wall, events, effect_hash)
 };

@@ -1,6 +1,6 @@
 #include "shell/rm/replay.h"
 
-#include "base/codec.h"
+#include "base/stored.h"
 #include "process/rm/machine.h"
 
 namespace fairlead::shell {
@@ -17,12 +17,10 @@ struct Configuration {
 constexpr const char* kAllocationFileKey = "yarn.scheduler.fair.allocation.file";
 
 base::Result<RmSettings> SettingsOf(const Journal& journal) {
-  Configuration configuration;
-  base::ByteReader in(journal.header.configuration);
-  base::Decode(in, configuration);
-  if (!in.done()) return base::Error{"the journal's header holds no configuration that this build understands"};
-  config::Settings settings{config::HadoopConf(), configuration.queues};
-  for (const auto& [key, value] : configuration.keys) settings.conf.Set(key, value, {"journal", 0, 0});
+  const auto configuration = base::DecodeStored<Configuration>(journal.header.configuration);
+  if (!configuration) return base::Error{"the configuration in the journal's header: " + configuration.error().message};
+  config::Settings settings{config::HadoopConf(), configuration->queues};
+  for (const auto& [key, value] : configuration->keys) settings.conf.Set(key, value, {"journal", 0, 0});
   return ReadRmSettings(settings, "");
 }
 
@@ -47,7 +45,7 @@ JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& 
   JournalHeader header;
   header.core = "rm";
   header.build = build;
-  base::Encode(header.configuration, configuration);
+  header.configuration = base::EncodeStored(configuration);
   return header;
 }
 
@@ -68,27 +66,25 @@ base::Result<ReplayResult> ReplayRm(const Journal& journal) {
   if (!settings) return settings.error();
   ReplayResult result;
   std::unique_ptr<process::rm::ResourceMachine> machine;
-  std::vector<model::rm::OuterEvent> events;
   std::vector<model::rm::OuterEffect> effects;
   for (const JournalBatch& batch : journal.batches) {
-    base::ByteReader in(batch.events);
-    base::Decode(in, events);
-    if (!in.done()) return base::Error{"batch " + std::to_string(result.batches) + " does not decode"};
+    const auto events = base::DecodeStored<std::vector<model::rm::OuterEvent>>(batch.events);
+    if (!events) return base::Error{"batch " + std::to_string(result.batches) + ": " + events.error().message};
     if (!machine) {
-      const auto* started = events.empty() ? nullptr : std::get_if<model::rm::Started>(&events.front());
+      const auto* started = events->empty() ? nullptr : std::get_if<model::rm::Started>(&events->front());
       if (started == nullptr) return base::Error{"the journal does not begin with a start"};
       auto scheduler = settings->manager.make_scheduler(started->epoch);
       if (!scheduler) return scheduler.error();
       machine = std::make_unique<process::rm::ResourceMachine>(settings->manager.core, std::move(scheduler).value());
     }
     effects.clear();
-    machine->Step(batch.now, batch.wall, events, effects);
+    machine->Step(batch.now, batch.wall, *events, effects);
     if (EffectHash(effects) != batch.effect_hash) {
-      result.difference = Describe(batch, result.batches, events, effects);
+      result.difference = Describe(batch, result.batches, *events, effects);
       break;
     }
     ++result.batches;
-    result.events += static_cast<int64_t>(events.size());
+    result.events += static_cast<int64_t>(events->size());
   }
   if (machine) result.state_hash = machine->StateHash();
   return result;

@@ -34,7 +34,8 @@ void ShuffleRuntime::RunOn(Thread& thread, std::function<void()> what) {
 base::Result<size_t> ShuffleRuntime::Start() {
   if (!state_.empty()) {
     if (const base::Status made = MakeStateDirectory(state_, log_); !made.ok()) return made.error();
-    auto store = env_posix::OpenSqliteStore(state_ + "/shuffle.db", *core_.loop, env_posix::Durability::kMachine);
+    auto store = env_posix::OpenSqliteStore(state_ + "/shuffle.db", *core_.loop, env_posix::Durability::kMachine,
+                                            "the executors that have registered, whose blocks are served");
     if (!store.ok()) return store.error();
     store_ = *std::move(store);
   }

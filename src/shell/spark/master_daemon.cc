@@ -112,7 +112,8 @@ int RunDoor(const SparkMasterOptions& options) {
   const std::string manager = settings->yarn.resource_manager.ToString();
   const std::string& state = settings->state_directory;
   if (const base::Status made = MakeStateDirectory(state, *log); !made.ok()) return Refuse(made.error().message, 1);
-  auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine);
+  auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine,
+                                          "applications that have not ended, with their tokens and executors");
   if (!store.ok()) return Refuse(store.error().message, 1);
   process::spark_master::YarnSource source(*loop, *loop, store->get(), *log, std::move(settings->yarn));
   return RunMaster(*loop, *log, std::move(settings->master), source, {{"resource_manager", manager}});

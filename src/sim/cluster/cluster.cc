@@ -85,6 +85,7 @@ process::rm::ResourceManagerOptions Cluster::RmOptions() const {
 void Cluster::StartRm() {
   env::Store* store = lying_store_ ? lying_store_.get() : &rm_machine_.store();
   auto started = process::rm::ResourceManager::Start(rm_machine_.loop(), rm_machine_.net(), store, RmOptions());
+  if (ledger_.RefusedDamage(rm_machine_, started.ok())) return StartRm();
   if (!started) return ledger_.Violation("the resource manager does not start: " + started.error().message);
   rm_ = std::move(started).value();
 }
@@ -117,6 +118,10 @@ void Cluster::StartAgent(Node& node) {
   const base::Status started = node.agent->Start([this, name = node.name](int code, const std::string& reason) {
     ledger_.Violation(name + "'s agent ends with " + std::to_string(code) + ": " + reason);
   });
+  if (ledger_.RefusedDamage(*node.machine, started.ok())) {
+    node.agent.reset();
+    return StartAgent(node);
+  }
   if (!started.ok()) ledger_.Violation(node.name + "'s agent does not start: " + started.error().message);
 }
 

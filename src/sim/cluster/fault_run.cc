@@ -44,6 +44,7 @@ env_sim::FaultRates MakeRates(base::Rng& rng) {
   rates.slow_write = maybe(0.02);
   rates.connect_refused = maybe(0.05);
   rates.store_failure = maybe(0.05);
+  rates.store_damage = 0.15;
   return rates;
 }
 
@@ -129,8 +130,8 @@ void Summarize(const env_sim::World& world, Instant began, const Ledger& ledger,
 std::vector<std::string> ExpectedFaults() {
   return {// faults
           "connection cut before delivery", "connection cut after delivery", "half-open peer", "slow delivery",
-          "connect refused", "store failure", "rm crash", "nm crash", "host lost", "shuffle service crash",
-          "files lost", "executor killed", "driver killed", "master dies", "task fails",
+          "connect refused", "store failure", "store damaged", "rm crash", "nm crash", "host lost",
+          "shuffle service crash", "files lost", "executor killed", "driver killed", "master dies", "task fails",
           // rare branches
           "call tried again", "container ended while its agent was away",
           "container not yet launched when its agent died", "container outlived its agent", "executor lost its driver",

@@ -38,6 +38,13 @@ void Ledger::MasterHeardEnd(const std::string& master_life, const model::Contain
   }
 }
 
+bool Ledger::RefusedDamage(env_sim::Machine& machine, bool started) {
+  if (!machine.store_is_damaged()) return false;
+  if (started) Violation(machine.host() + " was started on a damaged store");
+  machine.RepairStore();
+  return !started;
+}
+
 int Ledger::tasks_done(const model::ApplicationId& app) const {
   const auto found = done_.find(app);
   return found == done_.end() ? 0 : static_cast<int>(found->second.size());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "env_sim/world.h"
 #include "model/ids.h"
 #include "model/resources.h"
 
@@ -33,6 +34,11 @@ class Ledger {
   void RmRestarted() { ++rm_run_; }
   /// One life of a master was told of the end of a container: once by each run of the resource manager at most.
   void MasterHeardEnd(const std::string& master_life, const model::ContainerId& id);
+
+  // ---- stores
+  /// A process was started on the machine. True when its store is damaged and it refused to start, as it must: the
+  /// store is whole again (a backup), and the start is to be repeated.
+  bool RefusedDamage(env_sim::Machine& machine, bool started);
 
   // ---- tasks
   void TaskDone(const model::ApplicationId& app, int task) { done_[app].insert(task); }

@@ -43,11 +43,12 @@ class BuggyScheduler final : public scheduler::Scheduler {
 class LyingStore final : public env::Store {
  public:
   LyingStore(env::Store& inner, env::Loop& loop) : inner_(inner), loop_(loop) {}
-  void Commit(std::vector<env::Row> rows, std::function<void(base::Status)> done) override {
+  void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override {
     if (++commits_ % 3 != 0) return inner_.Commit(std::move(rows), std::move(done));
     loop_.Post([done = std::move(done)] { done({}); });
   }
   base::Result<std::vector<env::Row>> Load(const std::string& table) override { return inner_.Load(table); }
+  std::string Name() const override { return inner_.Name(); }
 
  private:
   env::Store& inner_;

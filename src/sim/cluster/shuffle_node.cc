@@ -11,6 +11,10 @@ ShuffleNode::ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::
 void ShuffleNode::Start() {
   service_ = std::make_unique<process::shuffle::Service>(machine_.loop(), disk_, &machine_.store(), log_, config_);
   const base::Result<size_t> known = service_->Recover();
+  if (ledger_.RefusedDamage(machine_, known.ok())) {
+    service_.reset();
+    return Start();
+  }
   if (!known.ok()) ledger_.Violation(machine_.host() + " cannot read its store: " + known.error().message);
   if (known.ok() && *known > 0) ++world_.counts()["shuffle registrations recovered"];
   worker_ = std::make_unique<process::shuffle::IoWorker>(machine_.loop(), machine_.net(), disk_, nullptr, log_, config_,

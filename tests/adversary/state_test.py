@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""State that is damaged, lost, full, open or somebody else's, met by the real daemons: acknowledged work comes back whole, or the start
+is refused with the file's name, what is lost and what to do."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
+SECONDS = 60
+STRANGER = 12345  # a user's number
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+class State(unittest.TestCase):
+    def setUp(self):
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-state-"))
+        self.state = self.top / "state"
+        self.daemons = []
+        self.addCleanup(self.clean_up)
+        self.client, self.scheduler, self.tracker, self.admin, self.web, self.shuffle = free_ports(6)
+
+    def clean_up(self):
+        for daemon in self.daemons:
+            if daemon.poll() is None:
+                daemon.kill()
+            daemon.communicate()
+        shutil.rmtree(self.top, ignore_errors=True)
+
+    def command(self, name):
+        keys = {
+            "yarn.resourcemanager.address": f"127.0.0.1:{self.client}",
+            "yarn.resourcemanager.scheduler.address": f"127.0.0.1:{self.scheduler}",
+            "yarn.resourcemanager.resource-tracker.address": f"127.0.0.1:{self.tracker}",
+            "yarn.resourcemanager.admin.address": f"127.0.0.1:{self.admin}",
+            "yarn.resourcemanager.webapp.address": f"127.0.0.1:{self.web}",
+            "hadoop.tmp.dir": self.top / "tmp",
+        }
+        if name == "rm":
+            keys["fairlead.rm.state-dir"] = self.state
+        if name == "nm":
+            keys.update({"yarn.nodemanager.hostname": "127.0.0.1", "yarn.nodemanager.address": "127.0.0.1:0",
+                         "yarn.nodemanager.webapp.address": "127.0.0.1:0", "yarn.nodemanager.recovery.dir": self.state,
+                         "yarn.nodemanager.local-dirs": self.top / "local", "yarn.nodemanager.log-dirs": self.top / "logs"})
+        if name == "shuffle":
+            return [BINARY, "shuffle", "--port", self.shuffle, "--state", self.state, "--local-roots", self.top]
+        return [BINARY, name, *(word for key, value in keys.items() for word in ("--set", f"{key}={value}"))]
+
+    def start(self, name="rm", umask=0o022):
+        """Starts a daemon; gives it when it is ready, or its last words when it refuses to start."""
+        log = self.top / f"{name}-{len(self.daemons)}.log"
+        with open(log, "wb") as out:
+            daemon = subprocess.Popen([str(word) for word in self.command(name)], stdout=out, stderr=out, umask=umask)
+        self.daemons.append(daemon)
+        daemon.log = log
+        ready = {"rm": "the resource manager is ready", "nm": "node agent starts", "shuffle": "Serving shuffle blocks"}[name]
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            text = log.read_text()
+            if daemon.poll() is not None:
+                self.assertEqual(daemon.returncode, 1, text)
+                return text
+            if ready in text:
+                return daemon
+            time.sleep(0.02)
+        raise AssertionError(f"{name} neither started nor ended: {log.read_text()}")
+
+    def assert_started(self, started):
+        self.assertIsInstance(started, subprocess.Popen, started)
+        return started
+
+    def assert_refused(self, started, *words):
+        self.assertIsInstance(started, str, "it started")
+        for word in words:
+            self.assertIn(str(word), started)
+
+    def end(self, daemon, how=signal.SIGKILL):
+        daemon.send_signal(how)
+        daemon.wait(SECONDS)
+
+    def rest(self, path, body=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.web}/ws/v1/cluster{path}{'&' if '?' in path else '?'}user.name=alice",
+                                         data=None if body is None else json.dumps(body).encode(),
+                                         headers={"Content-Type": "application/json"}, method="GET" if body is None else "POST")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            text = answer.read()
+            return json.loads(text) if text else {}
+
+    def submit(self):
+        """An application that is acknowledged and waits for a node."""
+        app = self.rest("/apps/new-application", {})["application-id"]
+        self.rest("/apps", {"application-id": app, "application-name": "waits", "application-type": "TEST",
+                            "am-container-spec": {"commands": {"command": "sleep 1"}}, "resource": {"memory": 256, "vCores": 1}})
+        deadline = time.monotonic() + SECONDS
+        while self.rest(f"/apps/{app}")["app"]["state"] not in ("SUBMITTED", "ACCEPTED"):
+            self.assertLess(time.monotonic(), deadline, "the application is not acknowledged")
+            time.sleep(0.02)
+        return app
+
+    def apps(self):
+        return {app["id"] for app in ((self.rest("/apps")["apps"] or {}).get("app") or [])}
+
+    def a_killed_manager_with(self, count):
+        daemon = self.assert_started(self.start())
+        apps = {self.submit() for _ in range(count)}
+        self.end(daemon)
+        return apps
+
+    def files(self):
+        return {path: path.read_bytes() for path in self.state.iterdir() if path.is_file()}
+
+    def put_back(self, files):
+        for path in self.state.iterdir():
+            if path.is_file():
+                path.unlink()
+        for path, content in files.items():
+            path.write_bytes(content)
+            path.chmod(0o600)
+
+
+class Damage(State):
+    def test_what_was_acknowledged_comes_back_after_a_kill(self):
+        apps = self.a_killed_manager_with(3)
+        self.assert_started(self.start())
+        self.assertEqual(self.apps(), apps)
+
+    def test_flipped_bytes_are_refused_or_harmless(self):
+        apps = self.a_killed_manager_with(3)
+        whole = self.files()
+        refused = 0
+        for path in (self.state / "fairlead-rm.db", self.state / "fairlead-rm.db-wal", self.state / "fairlead-rm.db.mark"):
+            content = whole[path]
+            places = [at for at in range(len(content)) if content[at]]
+            for at in places[::max(1, len(places) // 12)]:
+                self.put_back({**whole, path: content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:]})
+                started = self.start()
+                if isinstance(started, str):
+                    refused += 1
+                    self.assertIn(str(path).removesuffix("-wal"), started)
+                    self.assertRegex(started, "backup|remove this file")
+                else:
+                    self.assertEqual(self.apps(), apps, f"byte {at} of {path.name} was lost silently")
+                    self.end(started)
+        self.assertGreater(refused, 10)
+
+    def test_an_emptied_or_removed_database_is_no_new_cluster(self):
+        self.a_killed_manager_with(1)
+        whole = self.files()
+        database = self.state / "fairlead-rm.db"
+        for lost in ("empty", "missing", "alone"):
+            self.put_back(whole)
+            if lost == "empty":
+                database.write_bytes(b"")
+            elif lost == "missing":
+                database.unlink()
+            else:
+                (self.state / "fairlead-rm.db-wal").unlink()
+            self.assert_refused(self.start(), database, "applications that were acknowledged", "backup")
+        shutil.rmtree(self.state)
+        self.assert_started(self.start())  # what the operator removes is gone on purpose
+
+    def test_a_cut_database_is_refused(self):
+        daemon = self.assert_started(self.start())
+        for _ in range(4):
+            self.submit()
+        self.end(daemon, signal.SIGTERM)  # a database without a log
+        whole = self.files()
+        database = self.state / "fairlead-rm.db"
+        for part in (0.3, 0.6, 0.9):
+            self.put_back({**whole, database: whole[database][:int(len(whole[database]) * part)]})
+            self.assert_refused(self.start(), database, "is damaged", "backup")
+
+    def test_damaged_keys_and_epoch_are_refused(self):
+        self.end(self.assert_started(self.start()), signal.SIGTERM)
+        whole = self.files()
+        for table in (b"rm/key", b"rm/epoch"):
+            self.put_back(whole)
+            database = sqlite3.connect(self.state / "fairlead-rm.db")
+            changed = database.execute("UPDATE rows SET value = x'00' WHERE tab = ?", (table,)).rowcount
+            database.commit()
+            database.close()
+            self.assertGreater(changed, 0)
+            self.assert_refused(self.start(), table.decode(), "does not match its checksum", "backup")
+
+    def test_a_database_of_release_0_1_0_is_refused_by_name(self):
+        self.state.mkdir(mode=0o700)
+        database = sqlite3.connect(self.state / "fairlead-rm.db")
+        database.execute("CREATE TABLE rows (tab TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (tab, key)) WITHOUT ROWID")
+        database.execute("INSERT INTO rows VALUES ('rm/app', 'application_1_0001', x'00')")
+        database.commit()
+        database.close()
+        (self.state / "fairlead-rm.db").chmod(0o600)
+        self.assert_refused(self.start(), "fairlead-rm.db", "release 0.1.0 wrote it", "remove the state directory")
+
+    def test_node_agent_and_shuffle_service_refuse_damage_too(self):
+        for name, file in (("nm", "fairlead-nm.db"), ("shuffle", "shuffle.db")):
+            self.end(self.assert_started(self.start(name)))
+            (self.state / file).write_bytes(b"")
+            self.assert_refused(self.start(name), self.state / file, "is damaged", "backup")
+            shutil.rmtree(self.state)
+
+    def test_a_store_that_is_removed_while_in_use_ends_the_manager(self):
+        daemon = self.assert_started(self.start())
+        self.submit()
+        shutil.rmtree(self.state)
+        try:
+            self.submit()
+            self.fail("an application was acknowledged that nothing holds")
+        except (urllib.error.URLError, OSError):
+            pass
+        self.assertEqual(daemon.wait(SECONDS), 1)
+        self.assertIn("was removed while in use", daemon.log.read_text())
+
+
+class Journal(State):
+    def test_it_never_stands_in_the_way_of_a_start(self):
+        self.state.mkdir(mode=0o700)
+        (self.state / "rm.journal").write_bytes(os.urandom(5000))
+        (self.state / "rm.journal").chmod(0o600)
+        (self.state / "rm.journal.previous").mkdir(mode=0o700)  # nothing can be set aside there
+        daemon = self.assert_started(self.start())
+        self.assertIn("there is no journal", daemon.log.read_text())
+        self.submit()
+        self.end(daemon)
+        (self.state / "rm.journal.previous").rmdir()
+        self.assert_started(self.start())
+        self.assertEqual((self.state / "rm.journal").read_bytes()[:8], b"FLJRNL02")
+
+
+class Access(State):
+    def open_to_others(self):
+        return [path for path in (self.state, *self.state.rglob("*")) if not path.is_socket() and stat.S_IMODE(path.lstat().st_mode) & 0o077]
+
+    def test_everything_is_its_users_alone_whatever_the_umask_is(self):
+        for name in ("rm", "nm", "shuffle"):
+            daemon = self.assert_started(self.start(name, umask=0))
+            if name == "rm":
+                self.submit()
+            self.assertEqual(self.open_to_others(), [])
+            self.end(daemon)
+            shutil.rmtree(self.state)
+
+    def test_our_own_that_is_open_is_closed_and_told(self):
+        self.end(self.assert_started(self.start()))
+        self.state.chmod(0o755)
+        (self.state / "fairlead-rm.db").chmod(0o644)
+        daemon = self.assert_started(self.start())
+        self.assertEqual(self.open_to_others(), [])
+        self.assertEqual(daemon.log.read_text().count("was open to other users"), 2)
+
+    def test_what_others_may_write_and_links_are_refused(self):
+        for name in ("rm", "nm", "shuffle"):
+            self.state.mkdir()
+            self.state.chmod(0o777)
+            self.assert_refused(self.start(name), self.state, "others may write it")
+            self.state.rmdir()
+            elsewhere = self.top / "elsewhere"
+            elsewhere.mkdir(exist_ok=True)
+            self.state.symlink_to(elsewhere)
+            self.assert_refused(self.start(name), self.state, "it is a link")
+            self.state.unlink()
+            self.state.mkdir(mode=0o700)
+            (self.state / "rm.journal").symlink_to("/etc/passwd")
+            self.assert_refused(self.start(name), self.state / "rm.journal", "it is a link")
+            shutil.rmtree(self.state)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to give files away")
+    def test_what_belongs_to_somebody_else_is_refused(self):
+        for name in ("rm", "nm", "shuffle"):
+            self.state.mkdir(mode=0o700)
+            os.chown(self.state, STRANGER, STRANGER)
+            self.assert_refused(self.start(name), self.state, f"it belongs to user {STRANGER}")
+            self.state.rmdir()
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
+class Disk(State):
+    def setUp(self):
+        super().setUp()
+        self.disk = self.top / "disk"
+        self.disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", self.disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
+        self.state = self.disk / "state"
+
+    def fill(self):
+        with open(self.disk / "filler", "wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(4096))
+            except OSError:
+                pass
+
+    def test_a_full_disk_is_told_at_the_start_with_what_is_free(self):
+        self.fill()
+        self.assert_refused(self.start(), "the disk is full", "are free", self.state)
+
+    def test_a_full_disk_is_told_while_running_and_later_work_goes_on(self):
+        daemon = self.assert_started(self.start())
+        app = self.submit()
+        self.fill()
+        words = ""
+        for _ in range(50):  # the database has some room of its own
+            try:
+                self.submit()
+            except urllib.error.HTTPError as error:
+                words = error.read().decode()
+                break
+        self.assertIn("the disk is full", words)
+        (self.disk / "filler").unlink()
+        later = self.submit()
+        self.assertIn("the disk is full", daemon.log.read_text())
+        self.end(daemon)
+        self.assert_started(self.start())
+        self.assertLessEqual({app, later}, self.apps())
+
+    def test_a_read_only_disk_is_told(self):
+        self.end(self.assert_started(self.start()), signal.SIGTERM)
+        subprocess.run(["mount", "-o", "remount,ro", self.disk], check=True)
+        self.assert_refused(self.start(), "read-only", self.state)
+
+
+if __name__ == "__main__":
+    unittest.main()
