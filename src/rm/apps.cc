@@ -1,11 +1,15 @@
+#include "rm/apps.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/stored.h"
 #include "rm/access.h"
-#include "rm/core.h"
-
-// The life of an application (RMAppImpl, RMAppManager, ClientRMService).
+#include "rm/attempts.h"
+#include "rm/containers.h"
+#include "rm/nodes.h"
+#include "rm/normalize.h"
+#include "rm/state_hash.h"
 
 namespace fairlead::rm {
 
@@ -15,32 +19,31 @@ using model::rm::AttemptState;
 
 namespace {
 constexpr char kAppTable[] = "rm/app";
-constexpr char kAttemptTable[] = "rm/attempt";
 }  // namespace
 
-void Core::On(const model::rm::NewApplication& event) {
+void Apps::On(const model::rm::NewApplication& event) {
   model::rm::NewApplicationAnswer answer;
   answer.call = event.call;
-  answer.app = {cluster_timestamp_, ++last_app_number_};
-  answer.maximum = MaximumAllocation(now_);
-  Emit(answer);
+  answer.app = {context_.cluster_timestamp(), ++last_number_};
+  answer.maximum = nodes_.MaximumAllocation();
+  context_.Emit(answer);
 }
 
 // The scheduler's verdict on the queue comes first, so that a refusal is an exception of submitApplication; then the
 // row is stored, and only then the call is answered.
-void Core::On(const model::rm::Submit& event) {
-  if (App* known = MutableApp(event.submission.id)) {
+void Apps::On(const model::rm::Submit& event) {
+  if (App* known = Find(event.submission.id)) {
     if (known->state == AppState::kNew || known->state == AppState::kNewSaving) {
       known->waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
     } else {
-      Emit(model::rm::CallDone{event.call});
+      context_.Emit(model::rm::CallDone{event.call});
     }
     return;
   }
-  App& app = apps_.Add();
+  App& app = table_.Add();
   app.submission = event.submission;
   app.submission.priority = std::clamp(app.submission.priority, 0, config_.max_priority);
-  app.submitted = app.started = wall_;
+  app.submitted = app.started = context_.wall();
   app.max_attempts = config_.max_attempts;
   if (event.submission.max_attempts > 0) {
     app.max_attempts = std::min(event.submission.max_attempts, config_.global_max_attempts);
@@ -53,16 +56,16 @@ void Core::On(const model::rm::Submit& event) {
     refused = {Refusal::kNoQueue, {ToString(event.submission.id)}, {}, {}};
   }
   if (refused) {
-    apps_.Drop(app.index);
-    return Refuse(event.call, std::move(refused));
+    table_.Drop(app.index);
+    return context_.Refuse(event.call, std::move(refused));
   }
-  if (event.submission.lifetime_s > 0) app.expires = {wall_.ms + event.submission.lifetime_s * 1000};
+  if (event.submission.lifetime_s > 0) app.expires = {context_.wall().ms + event.submission.lifetime_s * 1000};
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
-  apps_.Enter(app);
+  table_.Enter(app);
   Place(app, event.call, false);
 }
 
-void Core::Place(const App& app, uint64_t token, bool recovered) {
+void Apps::Place(const App& app, uint64_t token, bool recovered) {
   model::scheduler::AppAdded added;
   added.app = app.index;
   added.id = app.submission.id;
@@ -76,11 +79,11 @@ void Core::Place(const App& app, uint64_t token, bool recovered) {
   added.submitted = app.submitted;
   added.master_asks = app.master_asks;
   added.token = token;
-  asked_.emplace(token, PlacementAsked{app.index, recovered});
-  Tell(std::move(added));
+  context_.Await(token, PlacementAsked{app.index, recovered});
+  context_.Tell(std::move(added));
 }
 
-model::Refused Core::NormalizeMasterAsks(App& app) const {
+model::Refused Apps::NormalizeMasterAsks(App& app) const {
   if (app.submission.unmanaged) return {};
   if (app.submission.master_asks.empty()) return {Refusal::kNoAsk, {}, {}, {}};
   const model::Ask* any = nullptr;
@@ -99,71 +102,75 @@ model::Refused Core::NormalizeMasterAsks(App& app) const {
     ask.capability = first.capability;
     ask.count = 1;
     ask.priority = 0;
-    if (model::Refused refused = NormalizeAsk(ask, app.submission.label)) return refused;
+    if (model::Refused refused = NormalizeAsk(config_, nodes_.MaximumAllocation(), app.submission.label, ask)) {
+      return refused;
+    }
   }
   app.master_asks = std::move(asks);
   return {};
 }
 
-void Core::On(const model::scheduler::AppAccepted& effect) {
-  const PlacementAsked asked = TakeAsked<PlacementAsked>(effect.token);
+void Apps::On(const model::scheduler::AppAccepted& effect) {
+  const PlacementAsked asked = context_.TakeAsked<PlacementAsked>(effect.token);
   App& app = At(effect.app);
   app.in_scheduler = true;
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
-  ++apps_submitted_;
+  ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
-  Store({RowOf(app)}, {After::kAppNew, app.index, 0, {}});
+  context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
 }
 
 // RMAppManager.createAndPopulateNewRMApp: the lists of the queue in which the application was placed, whatever was
 // asked for. When they refuse it is as if nothing had been submitted.
-bool Core::MaySubmit(App& app, const std::string& queue) {
+bool Apps::MaySubmit(App& app, const std::string& queue) {
   const model::rm::Submission& s = app.submission;
   if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
       QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
     return true;
   }
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) {
-    Refuse(call, Refusal::kAccessLists,
-           {s.user, ToString(s.id), FullQueueName(queue), ConfiguredQueue(config_.queues, queue)});
+    context_.Refuse(call, Refusal::kAccessLists,
+                    {s.user, ToString(s.id), FullQueueName(queue), ConfiguredQueue(config_.queues, queue)});
   }
-  if (app.in_scheduler) Tell(model::scheduler::AppRemoved{app.index});
+  if (app.in_scheduler) context_.Tell(model::scheduler::AppRemoved{app.index});
   Forget(app);
   return false;
 }
 
-void Core::Refused(PlacementAsked& asked, uint64_t, const model::Refused& refused) {
+void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& refused) {
   App& app = At(asked.app);
   app.in_scheduler = false;
   if (!asked.recovered) {
     if (!MaySubmit(app, app.submission.queue)) return;
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
-    ++apps_submitted_;
+    ++submitted_;
     SetState(app, AppEvent::kRejected, AppState::kSubmitted, ToString(refused));
   }
   SaveFinal(app, AppEvent::kRejected, AppState::kFailed, RejectionDiagnostics(app, refused));
 }
 
 // What clients of Hadoop wait for; why exactly is in the log.
-std::string Core::RejectionDiagnostics(const App& app, const model::Refused& refused) const {
+std::string Apps::RejectionDiagnostics(const App& app, const model::Refused& refused) const {
   if (refused.why == Refusal::kNotALeaf) return refused.names[0] + " is not a leaf queue";
   return "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
          " application rejected by placement rules.";
 }
 
-void Core::AppSaved(App& app, bool ok, const std::string& error) {
+void Apps::Saved(App& app, bool ok, const std::string& error) {
   if (!ok) {
     const model::Refused refused{Refusal::kNotStored, {ToString(app.submission.id), error}, {}, {}};
-    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Refuse(call, refused);
-    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
-    Tell(model::scheduler::AppRemoved{app.index});
-    Log(ToString(app.submission.id), "NEW_SAVING", "NEW", ToString(refused));
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
+    for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled))
+      context_.Emit(model::rm::KillAnswer{call, true});
+    context_.Tell(model::scheduler::AppRemoved{app.index});
+    context_.Log(ToString(app.submission.id), "NEW_SAVING", "NEW", ToString(refused));
     Forget(app);
     return;
   }
   app.in_store = true;
-  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted))
+    context_.Emit(model::rm::CallDone{call});
   if (app.state != AppState::kNewSaving) return;  // killed meanwhile
   SetState(app, AppEvent::kNewSaved, AppState::kSubmitted);
   SetState(app, AppEvent::kAccepted, AppState::kAccepted);
@@ -171,71 +178,53 @@ void Core::AppSaved(App& app, bool ok, const std::string& error) {
   StartAttempt(app, false);
 }
 
-void Core::ArmLifetime(App& app) {
+void Apps::ArmLifetime(App& app) {
   if (app.deadline != base::Instant::Max()) {
-    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
+    context_.Disarm({app.deadline, Timer::Kind::kLifetime, app.index.value, 0});
     app.deadline = base::Instant::Max();
   }
-  if (app.expires.ms <= 0 || IsCompleted(app)) return;
-  app.deadline = now_ + base::Duration::Millis(std::max<int64_t>(0, app.expires.ms - wall_.ms));
-  timers_.insert({app.deadline, TimerKind::kLifetime, app.index.value, 0});
+  if (app.expires.ms <= 0 || IsEnding(app.state)) return;
+  app.deadline = context_.now() + base::Duration::Millis(std::max<int64_t>(0, app.expires.ms - context_.wall().ms));
+  context_.Arm({app.deadline, Timer::Kind::kLifetime, app.index.value, 0});
 }
 
-bool Core::SetState(App& app, AppEvent event, AppState to, std::string_view detail) {
-  return Advance(AppLife(), app.submission.id, app.state, event, to, detail);
+bool Apps::SetState(App& app, AppEvent event, AppState to, std::string_view detail) {
+  return context_.Advance(AppLife(), app.submission.id, app.state, event, to, detail);
 }
 
-void Core::On(const model::rm::KillApp& event) {
-  App* app = MutableApp(event.app);
+void Apps::On(const model::rm::KillApp& event) {
+  App* app = Find(event.app);
   if (!app || app->state == AppState::kNew) {
-    return Refuse(event.call, Refusal::kUnknownApplicationToKill, {ToString(event.app)});
+    return context_.Refuse(event.call, Refusal::kUnknownApplicationToKill, {ToString(event.app)});
   }
   if (EndIsStored(app->state)) {
-    Emit(model::rm::KillAnswer{event.call, true});
+    context_.Emit(model::rm::KillAnswer{event.call, true});
     return;
   }
   app->waiting_calls.emplace_back(WaitsFor::kKilled, event.call);
   Kill(*app, event.diagnostics);
 }
 
-void Core::Kill(App& app, const std::string& diagnostics) {
+void Apps::Kill(App& app, const std::string& diagnostics) {
   if (AppLife().Leads(app.state, AppEvent::kKill, AppState::kFinalSaving)) {
     return SaveFinal(app, AppEvent::kKill, AppState::kKilled, diagnostics);  // it has no attempt yet
   }
   if (!AppLife().Knows(app.state, AppEvent::kKill)) return;
   app.state_before_killing = app.state;
   SetState(app, AppEvent::kKill, AppState::kKilling);
-  if (Attempt* attempt = app.current()) KillAttempt(app, *attempt, diagnostics);
+  if (Attempt* attempt = app.current()) attempts_.Kill(app, *attempt, diagnostics);
 }
 
-void Core::StartAttempt(App& app, bool transfer) {
-  const int32_t number = app.next_attempt++;
-  Attempt* previous = app.current();
-  Attempt& attempt = app.AddAttempt(number);
-  attempt.id = {app.submission.id, number};
-  attempt.started = wall_;
-  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
-  if (previous) {
-    attempt.just_finished = std::move(previous->just_finished);
-    attempt.told = std::move(previous->told);
-    previous->just_finished.clear();
-    previous->told.clear();
-  }
-  attempt.known = true;
-  attempt.last_seen = now_;
-  SetState(attempt, AttemptEvent::kStart, AttemptState::kSubmitted);
-  Tell(model::scheduler::AttemptAdded{app.index, number, transfer});
-  ScheduleMaster(app, attempt);
-}
+void Apps::StartAttempt(App& app, bool transfer) { attempts_.Start(app, app.next_attempt++, transfer); }
 
-void Core::AttemptRegistered(App& app) {
+void Apps::AttemptRegistered(App& app) {
   if (!AppLife().Knows(app.state, AppEvent::kAttemptRegistered)) return;
   SetState(app, AppEvent::kAttemptRegistered, AppState::kRunning);
 }
 
-void Core::AttemptUnregistered(App& app) { SaveFinal(app, AppEvent::kAttemptUnregistered, AppState::kFinishing, ""); }
+void Apps::AttemptUnregistered(App& app) { SaveFinal(app, AppEvent::kAttemptUnregistered, AppState::kFinishing, ""); }
 
-void Core::AttemptFinished(App& app, const std::string& diagnostics) {
+void Apps::AttemptFinished(App& app, const std::string& diagnostics) {
   if (app.state == AppState::kFinishing) {
     app.diagnostics += diagnostics;
     Complete(app, AppEvent::kAttemptFinished, AppState::kFinished);
@@ -247,17 +236,17 @@ void Core::AttemptFinished(App& app, const std::string& diagnostics) {
   }
 }
 
-void Core::AttemptKilled(App& app, const std::string& diagnostics) {
+void Apps::AttemptKilled(App& app, const std::string& diagnostics) {
   SaveFinal(app, AppEvent::kAttemptKilled, AppState::kKilled, diagnostics);
 }
 
-int32_t Core::FailedAttempts(const App& app) const {
+int32_t Apps::FailedAttempts(const App& app) const {
   int32_t count = 0;
-  for (const auto& [number, attempt] : app.attempts) count += CountsAsFailure(app, attempt) ? 1 : 0;
+  for (const auto& [number, attempt] : app.attempts) count += attempts_.CountsAsFailure(app, attempt) ? 1 : 0;
   return count;
 }
 
-std::string Core::FailureDiagnostics(const App& app, const std::string& cause, bool beyond) const {
+std::string Apps::FailureDiagnostics(const App& app, const std::string& cause, bool beyond) const {
   const std::string id = ToString(app.submission.id);
   if (app.submission.unmanaged) {
     return "Unmanaged application " + id + " failed due to " + cause + ". Failing the application.";
@@ -274,7 +263,7 @@ std::string Core::FailureDiagnostics(const App& app, const std::string& cause, b
   return text + " due to " + cause + ". Failing the application.";
 }
 
-void Core::AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers) {
+void Apps::AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers) {
   if (!AppLife().Knows(app.state, AppEvent::kAttemptFailed)) return;
   const int32_t failures = app.max_attempts == 1 ? 1 : FailedAttempts(app);
   if (app.submission.unmanaged || failures >= app.max_attempts) {
@@ -290,38 +279,38 @@ void Core::AttemptFailed(App& app, const std::string& diagnostics, bool keep_con
   StartAttempt(app, keep_containers);
 }
 
-void Core::SaveFinal(App& app, AppEvent event, AppState target, std::string diagnostics) {
+void Apps::SaveFinal(App& app, AppEvent event, AppState target, std::string diagnostics) {
   if (!AppLife().Leads(app.state, event, AppState::kFinalSaving)) return;
   app.state_before_saving = app.state;
   app.target = target;
   app.pending_diagnostics = std::move(diagnostics);
-  app.finished = wall_;
+  app.finished = context_.wall();
   SetState(app, event, AppState::kFinalSaving);
   StoreFinal(app);
 }
 
 // Together with the attempt whose end is still being stored: neither a client nor a restart may ever see the
 // application's end without what its master reported.
-void Core::StoreFinal(App& app) {
+void Apps::StoreFinal(App& app) {
   std::vector<model::rm::StoreRow> rows{RowOf(app)};
-  Continuation continuation{After::kAppFinal, app.index, 0, {}};
+  Continuation continuation{Continuation::After::kAppFinal, app.index, 0, {}};
   if (const Attempt* attempt = app.current(); attempt && attempt->state == model::rm::AttemptState::kFinalSaving) {
-    rows.push_back(RowOf(app, *attempt));
+    rows.push_back(attempts_.RowOf(*attempt));
     continuation.attempt = attempt->id.attempt;
   }
-  Store(std::move(rows), std::move(continuation));
+  context_.Store(std::move(rows), std::move(continuation));
 }
 
-void Core::AppFinalSaved(App& app, bool ok) {
+void Apps::FinalSaved(App& app, bool ok) {
   if (app.state != AppState::kFinalSaving) return;
   if (!ok) {
     for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) {
-      Emit(model::rm::KillAnswer{call, false});
+      context_.Emit(model::rm::KillAnswer{call, false});
     }
     for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kUnregistered)) {
-      Emit(model::rm::FinishMasterAnswer{call, false});
+      context_.Emit(model::rm::FinishMasterAnswer{call, false});
     }
-    timers_.insert({now_ + config_.store_retry, TimerKind::kRetry, app.index.value, 0});
+    context_.Arm({context_.now() + config_.store_retry, Timer::Kind::kRetry, app.index.value, 0});
     return;
   }
   app.in_store = true;
@@ -333,52 +322,51 @@ void Core::AppFinalSaved(App& app, bool ok) {
   } else {
     Complete(app, AppEvent::kUpdateSaved, target);
   }
-  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled)) Emit(model::rm::KillAnswer{call, true});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled))
+    context_.Emit(model::rm::KillAnswer{call, true});
   for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kUnregistered)) {
-    Emit(model::rm::FinishMasterAnswer{call, true});
+    context_.Emit(model::rm::FinishMasterAnswer{call, true});
   }
-  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) Emit(model::rm::CallDone{call});
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted))
+    context_.Emit(model::rm::CallDone{call});
 }
 
-void Core::Complete(App& app, AppEvent event, AppState final_state) {
+void Apps::Complete(App& app, AppEvent event, AppState final_state) {
   if (!SetState(app, event, final_state)) return;
+  TellItsNodes(app);
+  containers_.TellToForgetAll(app);
+  if (app.in_scheduler) {
+    app.in_scheduler = false;
+    context_.Tell(model::scheduler::AppRemoved{app.index});
+  }
+  if (app.finished.ms == 0) app.finished = context_.wall();
+  ArmLifetime(app);
+  app.submission.context.clear();
+  app.submission.context.shrink_to_fit();
+  app.node_changes.clear();
+  for (auto& [number, attempt] : app.attempts) attempts_.ApplicationEnded(attempt);
+  completed_.push_back(app.index);
+  if (app.in_store) ++completed_in_store_;
+  Evict();
+}
+
+void Apps::TellItsNodes(const App& app) {
   // A large application has been on all nodes, and they have left the cache.
   constexpr size_t kAhead = 4;
   const size_t nodes = app.ran_on.size();
   for (size_t i = 0; i < nodes + 3 * kAhead; ++i) {
     for (int step = 0; step < 3; ++step) {
       const size_t ahead = i - static_cast<size_t>(step) * kAhead;  // beyond all of them before its turn
-      if (ahead < nodes) Prefetch(app.ran_on.begin()[static_cast<ptrdiff_t>(ahead)], step);
+      if (ahead < nodes) nodes_.Prefetch(app.ran_on.begin()[static_cast<ptrdiff_t>(ahead)], step);
     }
     if (i < 3 * kAhead) continue;
-    Node& node = LiveNode(app.ran_on.begin()[static_cast<ptrdiff_t>(i - 3 * kAhead)]);
+    Node& node = nodes_.Live(app.ran_on.begin()[static_cast<ptrdiff_t>(i - 3 * kAhead)]);
     node.finished_apps.insert(app.submission.id);
     node.running_apps.erase(app.submission.id);
   }
-  TellToForgetAll(app);
-  if (app.in_scheduler) {
-    app.in_scheduler = false;
-    Tell(model::scheduler::AppRemoved{app.index});
-  }
-  if (app.finished.ms == 0) app.finished = wall_;
-  ArmLifetime(app);
-  app.submission.context.clear();
-  app.submission.context.shrink_to_fit();
-  app.node_changes.clear();
-  for (auto& [number, attempt] : app.attempts) {
-    attempt.known = false;
-    attempt.last_answer.reset();
-    // Only when the scheduler threw the application out: its attempt had no end of its own.
-    if (AttemptLife().Knows(attempt.state, AttemptEvent::kApplicationEnded)) {
-      SetState(attempt, AttemptEvent::kApplicationEnded, AttemptState::kFailed);
-    }
-  }
-  completed_apps_.push_back(app.index);
-  if (app.in_store) ++completed_in_store_;
-  Evict();
 }
 
-void Core::Evict() {
+void Apps::Evict() {
   std::vector<model::rm::StoreRow> rows;
   const auto drop = [&](App& app) {
     if (!app.in_store) return;
@@ -387,26 +375,58 @@ void Core::Evict() {
     rows.push_back({kAppTable, ToString(app.submission.id), "", true});
     for (const auto& [number, attempt] : app.attempts) rows.push_back({kAttemptTable, ToString(attempt.id), "", true});
   };
-  for (size_t i = 0; completed_in_store_ > config_.max_stored_apps && i < completed_apps_.size(); ++i) {
-    drop(At(completed_apps_[i]));
+  for (size_t i = 0; completed_in_store_ > config_.max_stored_apps && i < completed_.size(); ++i) {
+    drop(At(completed_[i]));
   }
-  while (static_cast<int64_t>(completed_apps_.size()) > config_.max_completed_apps) {
-    App& app = At(completed_apps_.front());
-    completed_apps_.pop_front();
+  while (static_cast<int64_t>(completed_.size()) > config_.max_completed_apps) {
+    App& app = At(completed_.front());
+    completed_.pop_front();
     drop(app);
     Forget(app);
   }
-  if (!rows.empty()) Store(std::move(rows), {});
+  if (!rows.empty()) context_.Store(std::move(rows), {});
 }
 
-void Core::Forget(App& app) {
+void Apps::Forget(App& app) {
   if (app.deadline != base::Instant::Max()) {
-    timers_.erase({app.deadline, TimerKind::kLifetime, app.index.value, 0});
+    context_.Disarm({app.deadline, Timer::Kind::kLifetime, app.index.value, 0});
   }
-  apps_.Drop(app.index);
+  table_.Drop(app.index);
 }
 
-model::rm::StoreRow Core::RowOf(const App& app) const {
+void Apps::LifetimeIsOver(App& app) {
+  app.deadline = base::Instant::Max();
+  if (!app.alive || IsEnding(app.state)) return;
+  Kill(app, "Application is killed by ResourceManager as it has exceeded the lifetime period.");
+}
+
+void Apps::RetryFinal(App& app) {
+  if (app.state == AppState::kFinalSaving) StoreFinal(app);
+}
+
+void Apps::On(const model::scheduler::GangExpired& effect) {
+  context_.Log(ToString(At(effect.app).submission.id), "", "",
+               "gang " + std::to_string(effect.gang) + " did not start in time");
+}
+
+Attempt* Apps::FindAttempt(const model::ApplicationAttemptId& id, App** app) {
+  App* found = Find(id.app);
+  if (app) *app = found;
+  if (!found) return nullptr;
+  const auto it = found->attempts.find(id.attempt);
+  return it == found->attempts.end() ? nullptr : &it->second;
+}
+
+App* Apps::Require(model::rm::CallToken call, const model::ApplicationId& id) {
+  App* app = Find(id);
+  if (!app || app->state == AppState::kNew) {
+    context_.Refuse(call, model::Refusal::kUnknownApplication, {ToString(id)});
+    return nullptr;
+  }
+  return app;
+}
+
+model::rm::StoreRow Apps::RowOf(const App& app) const {
   model::rm::AppRecord record;
   record.submission = app.submission;
   record.submitted = app.submitted;
@@ -423,71 +443,177 @@ model::rm::StoreRow Core::RowOf(const App& app) const {
   return {kAppTable, ToString(app.submission.id), base::EncodeStored(record), false};
 }
 
-void Core::On(const model::rm::MoveApp& event) {
+void Apps::On(const model::rm::MoveApp& event) {
   App* app = Require(event.call, event.app);
   if (!app) return;
   if (!IsActive(app->state)) {
-    return Refuse(event.call, Refusal::kCannotBeMoved, {std::string(EnumName(app->state))});
+    return context_.Refuse(event.call, Refusal::kCannotBeMoved, {std::string(EnumName(app->state))});
   }
-  asked_.emplace(event.call, MoveAsked{app->index});
-  Tell(model::scheduler::AppMoved{app->index, event.call, event.queue});
+  context_.Await(event.call, MoveAsked{app->index});
+  context_.Tell(model::scheduler::AppMoved{app->index, event.call, event.queue});
 }
 
-void Core::On(const model::scheduler::MoveAnswered& effect) {
-  App& app = At(TakeAsked<MoveAsked>(effect.token).app);
+void Apps::On(const model::scheduler::MoveAnswered& effect) {
+  App& app = At(context_.TakeAsked<MoveAsked>(effect.token).app);
   app.submission.queue = effect.queue;
-  Continuation continuation;
-  continuation.after = After::kAnswer;
-  continuation.answers.push_back(model::rm::CallDone{effect.token});
-  Store({RowOf(app)}, std::move(continuation));
+  context_.StoreAndAnswer(RowOf(app), model::rm::CallDone{effect.token});
 }
 
-void Core::On(const model::rm::SetPriority& event) {
+void Apps::On(const model::rm::SetPriority& event) {
   App* app = Require(event.call, event.app);
   if (!app) return;
   if (!IsActive(app->state)) {
-    if (IsCompleted(*app)) {
-      Emit(model::rm::PriorityAnswer{event.call, app->submission.priority});
+    if (IsEnding(app->state)) {
+      context_.Emit(model::rm::PriorityAnswer{event.call, app->submission.priority});
     } else {
-      Refuse(event.call, Refusal::kPriorityIsSettled, {std::string(EnumName(app->state))});
+      context_.Refuse(event.call, Refusal::kPriorityIsSettled, {std::string(EnumName(app->state))});
     }
     return;
   }
   const int32_t priority = std::clamp(event.priority, 0, config_.max_priority);
-  asked_.emplace(event.call, PriorityAsked{app->index, priority});
-  Tell(model::scheduler::AppPriority{app->index, priority, event.call});
+  context_.Await(event.call, PriorityAsked{app->index, priority});
+  context_.Tell(model::scheduler::AppPriority{app->index, priority, event.call});
 }
 
-void Core::On(const model::scheduler::PriorityAnswered& effect) {
-  const PriorityAsked asked = TakeAsked<PriorityAsked>(effect.token);
+void Apps::On(const model::scheduler::PriorityAnswered& effect) {
+  const PriorityAsked asked = context_.TakeAsked<PriorityAsked>(effect.token);
   App& app = At(asked.app);
   app.submission.priority = asked.priority;
-  Continuation continuation;
-  continuation.after = After::kAnswer;
-  continuation.answers.push_back(model::rm::PriorityAnswer{effect.token, asked.priority});
-  Store({RowOf(app)}, std::move(continuation));
+  context_.StoreAndAnswer(RowOf(app), model::rm::PriorityAnswer{effect.token, asked.priority});
 }
 
-void Core::On(const model::rm::SetLifetime& event) {
+void Apps::On(const model::rm::SetLifetime& event) {
   App* app = Require(event.call, event.app);
   if (!app) return;
   if (!IsActive(app->state)) {
-    if (IsCompleted(*app)) {
-      Emit(model::rm::LifetimeAnswer{event.call, event.expires});
+    if (IsEnding(app->state)) {
+      context_.Emit(model::rm::LifetimeAnswer{event.call, event.expires});
     } else {
-      Refuse(event.call, Refusal::kLifetimeIsSettled, {std::string(EnumName(app->state))});
+      context_.Refuse(event.call, Refusal::kLifetimeIsSettled, {std::string(EnumName(app->state))});
     }
     return;
   }
-  if (event.expires.ms < wall_.ms) {
-    return Refuse(event.call, Refusal::kLifetimeIsOver, {}, {wall_.ms, event.expires.ms});
+  if (event.expires.ms < context_.wall().ms) {
+    return context_.Refuse(event.call, Refusal::kLifetimeIsOver, {}, {context_.wall().ms, event.expires.ms});
   }
   app->expires = event.expires;
   ArmLifetime(*app);
-  Continuation continuation;
-  continuation.after = After::kAnswer;
-  continuation.answers.push_back(model::rm::LifetimeAnswer{event.call, event.expires});
-  Store({RowOf(*app)}, std::move(continuation));
+  context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, event.expires});
+}
+
+// ---- Recovery ----
+
+void Apps::Recover(const model::rm::AppRecord& record, std::span<const model::rm::AttemptRecord* const> attempts) {
+  App& app = table_.Add();
+  app.in_store = true;
+  app.submission = record.submission;
+  app.submitted = record.submitted;
+  app.started = record.started;
+  app.launched = record.launched;
+  app.finished = record.finished;
+  app.expires = record.expires;
+  app.diagnostics = record.diagnostics;
+  app.max_attempts = config_.max_attempts;
+  if (record.submission.max_attempts > 0) {
+    app.max_attempts = std::min(record.submission.max_attempts, config_.global_max_attempts);
+  }
+  table_.Enter(app);
+  ++submitted_;
+  for (const model::rm::AttemptRecord* attempt : attempts) RecoverAttempt(app, *attempt);
+  if (record.final_state != AppState::kNew) {
+    if (!SetState(app, AppEvent::kRecover, record.final_state)) SetState(app, AppEvent::kRecover, AppState::kFailed);
+    completed_.push_back(app.index);
+    ++completed_in_store_;
+    return;
+  }
+  if (NormalizeMasterAsks(app)) app.master_asks = app.submission.master_asks;
+  Place(app, context_.OwnToken(), true);
+  app.in_scheduler = true;
+  SetState(app, AppEvent::kRecover, AppState::kAccepted);
+  ArmLifetime(app);
+  if (attempts.empty()) {
+    StartAttempt(app, false);
+    return;
+  }
+  const model::rm::AttemptRecord& last = *attempts.back();
+  Attempt& attempt = *app.current();
+  switch (last.final_state) {
+    case AttemptState::kNew:
+      attempts_.Resume(app, attempt);
+      return;
+    case AttemptState::kFinished:
+      AttemptFinished(app, attempt.diagnostics);
+      return;
+    case AttemptState::kKilled:
+      AttemptKilled(app, "");
+      return;
+    default:
+      AttemptFailed(app, attempt.diagnostics, app.submission.keep_containers);
+  }
+}
+
+void Apps::RecoverAttempt(App& app, const model::rm::AttemptRecord& record) {
+  Attempt& attempt = app.AddAttempt(record.id.attempt);
+  attempt.id = record.id;
+  attempt.master = record.master;
+  attempt.master.node = {};
+  attempt.started = record.started;
+  attempt.finished = record.finished;
+  attempt.original_url = record.tracking_url;
+  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(record.id.app) + "/";
+  attempt.diagnostics = record.diagnostics;
+  attempt.final_status = record.final_status;
+  attempt.exit_status = record.exit_status;
+  attempt.memory_ms = record.memory_seconds * 1000;
+  attempt.vcore_ms = record.vcore_seconds * 1000;
+  attempt.preempted_memory_ms = record.preempted_memory_seconds * 1000;
+  attempt.preempted_vcore_ms = record.preempted_vcore_seconds * 1000;
+  attempt.containers_allocated = record.containers_allocated;
+  // A final state that could not be stored any more: what came of an earlier attempt cannot be known.
+  attempt.state = record.final_state == AttemptState::kNew ? AttemptState::kFailed : record.final_state;
+  attempt.progress = 1;
+  if (attempt.state == AttemptState::kFailed || attempt.state == AttemptState::kKilled) {
+    attempt.proxied_url = config_.web_base + "/cluster/app/" + ToString(record.id.app);
+  }
+  app.next_attempt = record.id.attempt + 1;
+}
+
+// ---- Self-check ----
+
+namespace {
+
+std::string AppError(const App& app) {
+  const std::string name = ToString(app.submission.id);
+  if (!app.alive) return "an application is kept that is not alive";
+  bool foreign = false;
+  app.containers.ForEach([&](const Container& one) { foreign |= one.id.attempt.app != app.submission.id; });
+  if (foreign) return "container of another application in " + name;
+  const bool final = IsOver(app.state);
+  if (final && app.in_scheduler) return "ended application is still in the scheduler: " + name;
+  for (const auto& [number, attempt] : app.attempts) {
+    if (attempt.known && final) return "ended application has a known attempt: " + name;
+    if (&attempt != app.current() && attempt.known) return "an earlier attempt is still known: " + name;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Apps::Check() const {
+  std::string wrong;
+  table_.ForEach([&](const App& app) {
+    if (const std::string error = AppError(app); !error.empty()) wrong = error;
+    if (table_.FindById(app.submission.id) != &app) wrong = "not found by its id: " + ToString(app.submission.id);
+  });
+  return wrong;
+}
+
+void Apps::Mix(base::StateHasher& hasher) const {
+  table_.ForEach([&](const App& app) { rm::Mix(hasher, app); });
+  for (const model::AppIndex index : completed_) hasher.Mix(index.value);
+  hasher.Mix(static_cast<uint64_t>(completed_in_store_));
+  hasher.Mix(static_cast<uint64_t>(last_number_));
+  hasher.Mix(static_cast<uint64_t>(submitted_));
 }
 
 }  // namespace fairlead::rm

@@ -1,10 +1,16 @@
+#include "rm/masters.h"
+
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
-#include "rm/core.h"
-
-// The calls of application masters (ApplicationMasterService, DefaultAMSProcessor).
+#include "base/check.h"
+#include "rm/apps.h"
+#include "rm/attempts.h"
+#include "rm/containers.h"
+#include "rm/nodes.h"
+#include "rm/normalize.h"
 
 namespace fairlead::rm {
 
@@ -22,79 +28,49 @@ bool TellsSomething(const model::rm::AllocateAnswer& answer) {
 
 }  // namespace
 
-void Core::On(const model::rm::RegisterMaster& event) {
+void Masters::On(const model::rm::RegisterMaster& event) {
   App* app = nullptr;
-  Attempt* attempt = MutableAttempt(event.attempt, &app);
+  Attempt* attempt = apps_.FindAttempt(event.attempt, &app);
   if (!attempt || !attempt->known) {
-    return Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
+    return context_.Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
   }
   const bool again = attempt->response_id >= 0;
   if (again && !(app->submission.unmanaged && app->submission.keep_containers)) {
-    return Refuse(event.call, Refusal::kMasterRegistered, {ToString(app->submission.id)});
+    return context_.Refuse(event.call, Refusal::kMasterRegistered, {ToString(app->submission.id)});
   }
-  attempt->last_seen = now_;
+  attempt->last_seen = context_.now();
   if (attempt->state == AttemptState::kSubmitted || attempt->state == AttemptState::kLaunchedUnmanagedSaving) {
-    FailAttemptNow(*app, *attempt, "Unmanaged AM must register after AM attempt reaches LAUNCHED state.",
+    attempts_.Fail(*app, *attempt, "Unmanaged AM must register after AM attempt reaches LAUNCHED state.",
                    model::kExitInvalid);
-    return Refuse(event.call, Refusal::kMasterTooEarly);
+    return context_.Refuse(event.call, Refusal::kMasterTooEarly);
   }
   attempt->response_id = 0;
   attempt->last_answer.reset();
-  if (attempt->state == AttemptState::kAllocated) MarkLaunched(*app, *attempt, AttemptEvent::kLaunched);
+  if (attempt->state == AttemptState::kAllocated) attempts_.MarkLaunched(*app, *attempt, AttemptEvent::kLaunched);
   attempt->host = event.host;
   attempt->rpc_port = event.rpc_port;
   attempt->original_url = event.tracking_url.empty() ? "N/A" : event.tracking_url;
-  if (attempt->state == AttemptState::kLaunched) {
-    SetState(*attempt, AttemptEvent::kRegistered, AttemptState::kRunning);
-    AttemptRegistered(*app);
-  }
+  attempts_.Registered(*app, *attempt);
   model::rm::RegisterMasterAnswer answer;
   answer.call = event.call;
   answer.attempt = event.attempt;
   answer.app = app->index;
   answer.queue = app->submission.queue;
-  answer.maximum = MaximumAllocation(now_);
+  answer.maximum = nodes_.MaximumAllocation();
   if (app->submission.keep_containers) {
     attempt->token_nodes.Clear();
     for (const Container* container : InOrder(app->containers)) {
       const bool mine = container->id.attempt == attempt->id && !app->submission.unmanaged;
       if (mine || container->is_master || container->state == model::rm::ContainerState::kAllocated) continue;
-      answer.previous.push_back(InfoOf(*container));
+      answer.previous.push_back(containers_.InfoOf(*container));
       attempt->token_nodes.Insert(container->node);
     }
   }
-  Emit(std::move(answer));
+  context_.Emit(std::move(answer));
 }
 
-model::Resources Core::Normalize(const model::Resources& wanted) const {
-  model::Resources result;
-  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
-    int64_t value = std::max(wanted[type], config_.minimum[type]);
-    const int64_t step = config_.increment[type];
-    if (step > 0 && value % step != 0) value += step - value % step;
-    result[type] = std::min(value, config_.maximum[type]);
-  }
-  return result;
-}
-
-// SchedulerUtils.normalizeAndValidateRequest.
-model::Refused Core::NormalizeAsk(model::Ask& ask, const std::string& default_label) const {
-  if (ask.label.empty() && ask.name == "*") ask.label = default_label;
-  if (!ask.label.empty() && !config_.node_labels) return {Refusal::kLabelsOff, {}, {}, {}};
-  const model::Resources maximum = MaximumAllocation(now_);
-  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
-    const std::string_view name = model::ResourceTypes::Name(type);
-    if (ask.capability[type] < 0) return {Refusal::kNegativeAmount, {std::string(name)}, {ask.capability}, {}};
-    if (ask.capability[type] > maximum[type]) {
-      return {Refusal::kAboveMaximum, {std::string(name)}, {ask.capability, maximum, config_.maximum}, {}};
-    }
-  }
-  ask.capability = Normalize(ask.capability);
-  ask.count = std::max(ask.count, 0);
-  return {};
-}
-
-model::Refused Core::CheckAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call) const {
+model::Refused Masters::CheckAllocate(const App& app, const Attempt& attempt,
+                                      const model::rm::AllocateCall& call) const {
   for (const std::string& name : call.blacklist_add) {
     if (name == "*") return {Refusal::kBlacklistAnywhere, {}, {}, {}};
   }
@@ -105,44 +81,56 @@ model::Refused Core::CheckAllocate(const App& app, const Attempt& attempt, const
   return {};
 }
 
-void Core::On(const model::rm::AllocateCall& event) {
-  App* app = nullptr;
-  Attempt* attempt = MutableAttempt(event.attempt, &app);
-  if (!attempt || !attempt->known) {
-    return Refuse(event.call, Refusal::kAttemptNotServed, {ToString(event.attempt)});
-  }
-  attempt->last_seen = now_;
-  if (attempt->response_id < 0) {
-    return Refuse(event.call, Refusal::kMasterNotRegistered, {ToString(event.attempt)});
-  }
-  if (NextResponseId(event.response_id) == attempt->response_id) {
-    model::rm::AllocateAnswer answer = attempt->last_answer ? *attempt->last_answer : NothingNewFor(*app, *attempt);
+bool Masters::IsInTurn(const model::rm::AllocateCall& event, const App& app, const Attempt& attempt) {
+  if (NextResponseId(event.response_id) == attempt.response_id) {
+    model::rm::AllocateAnswer answer = attempt.last_answer ? *attempt.last_answer : NothingNewFor(app, attempt);
     answer.call = event.call;
-    Emit(std::move(answer));
-    return;
+    context_.Emit(std::move(answer));
+    return false;
   }
-  if (event.response_id != attempt->response_id) {
-    return Refuse(event.call, Refusal::kResponseId, {ToString(event.attempt)},
-                  {attempt->response_id, event.response_id});
+  if (event.response_id != attempt.response_id) {
+    context_.Refuse(event.call, Refusal::kResponseId, {ToString(event.attempt)},
+                    {attempt.response_id, event.response_id});
+    return false;
   }
+  return true;
+}
+
+void Masters::TakeProgress(const model::rm::AllocateCall& event, Attempt& attempt) {
   const double progress = event.progress;
-  attempt->progress = std::isnan(progress) || progress < 0 ? 0 : progress > 1 ? 1 : static_cast<float>(progress);
-  if (!event.tracking_url.empty() && event.tracking_url != attempt->original_url) {
-    attempt->original_url = event.tracking_url;
-    Store({RowOf(*app, *attempt)}, {});
+  attempt.progress = std::isnan(progress) || progress < 0 ? 0 : progress > 1 ? 1 : static_cast<float>(progress);
+  if (!event.tracking_url.empty() && event.tracking_url != attempt.original_url) {
+    attempt.original_url = event.tracking_url;
+    context_.Store({attempts_.RowOf(attempt)});
   }
+}
+
+void Masters::On(const model::rm::AllocateCall& event) {
+  App* app = nullptr;
+  Attempt* attempt = apps_.FindAttempt(event.attempt, &app);
+  if (!attempt || !attempt->known) {
+    return context_.Refuse(event.call, Refusal::kAttemptNotServed, {ToString(event.attempt)});
+  }
+  attempt->last_seen = context_.now();
+  if (attempt->response_id < 0) {
+    return context_.Refuse(event.call, Refusal::kMasterNotRegistered, {ToString(event.attempt)});
+  }
+  if (!IsInTurn(event, *app, *attempt)) return;
+  TakeProgress(event, *attempt);
   model::scheduler::Allocate allocate;
   allocate.app = app->index;
   allocate.token = event.call;
   allocate.asks = event.asks;
+  const model::Resources maximum = nodes_.MaximumAllocation();
   for (model::Ask& ask : allocate.asks) {
-    if (model::Refused refused = NormalizeAsk(ask, app->submission.label)) {
-      return Refuse(event.call, std::move(refused));
+    if (model::Refused refused = NormalizeAsk(config_, maximum, app->submission.label, ask)) {
+      return context_.Refuse(event.call, std::move(refused));
     }
   }
-  if (model::Refused refused = CheckAllocate(*app, *attempt, event)) return Refuse(event.call, std::move(refused));
-  if (attempt->state != AttemptState::kRunning || IsCompleted(*app)) {
-    AnswerAllocate(*app, *attempt, event.call, {}, static_cast<int32_t>(nodes_.active()), true);
+  if (model::Refused refused = CheckAllocate(*app, *attempt, event))
+    return context_.Refuse(event.call, std::move(refused));
+  if (attempt->state != AttemptState::kRunning || IsEnding(app->state)) {
+    AnswerAllocate(*app, *attempt, event.call, {}, static_cast<int32_t>(nodes_.table().active()), true);
     return;
   }
   for (const model::ContainerId& id : event.releases) {
@@ -150,58 +138,50 @@ void Core::On(const model::rm::AllocateCall& event) {
   }
   allocate.blacklist_add = event.blacklist_add;
   allocate.blacklist_remove = event.blacklist_remove;
-  asked_.emplace(event.call, AllocateAsked{app->index, attempt->id.attempt, event.updates, 0, {}, 0});
-  Tell(std::move(allocate));
+  context_.Await(event.call, AllocateAsked{app->index, attempt->id.attempt, event.updates, 0, {}, 0});
+  context_.Tell(std::move(allocate));
 }
 
-void Core::On(const model::scheduler::AllocateAnswered& effect) {
-  const auto it = asked_.find(effect.token);
-  FL_CHECK(it != asked_.end(), "the scheduler answers what nobody asked");
-  if (std::holds_alternative<MasterAsked>(it->second)) {
-    asked_.erase(it);
-    return;
-  }
-  AllocateAsked asked = TakeAsked<AllocateAsked>(effect.token);
+void Masters::On(const model::scheduler::AllocateAnswered& effect) {
+  Asked any = context_.TakeAsked(effect.token);
+  if (std::holds_alternative<MasterAsked>(any)) return;
+  FL_CHECK(std::holds_alternative<AllocateAsked>(any), "the scheduler answers another question");
+  AllocateAsked& asked = std::get<AllocateAsked>(any);
   asked.headroom = effect.headroom;
   asked.cluster_nodes = effect.cluster_nodes;
-  App& app = At(asked.app);
+  App& app = apps_.At(asked.app);
   const auto attempt = app.attempts.find(asked.attempt);
   if (!asked.updates.empty() && attempt != app.attempts.end()) {
     asked.resizes = RequestUpdates(app, attempt->second, effect.token, asked.updates);
   }
   if (asked.resizes == 0) return AllocateDone(effect.token, asked);
-  asked_.emplace(effect.token, std::move(asked));
+  context_.Await(effect.token, std::move(asked));
 }
 
-void Core::ResizeDone(model::rm::CallToken call) {
-  if (--std::get<AllocateAsked>(asked_.at(call)).resizes == 0) AllocateDone(call, TakeAsked<AllocateAsked>(call));
+void Masters::ResizeDone(model::rm::CallToken call) {
+  if (--std::get<AllocateAsked>(context_.Awaited(call)).resizes > 0) return;
+  AllocateDone(call, context_.TakeAsked<AllocateAsked>(call));
 }
 
-void Core::AllocateDone(model::rm::CallToken call, const AllocateAsked& asked) {
-  App& app = At(asked.app);
+void Masters::AllocateDone(model::rm::CallToken call, const AllocateAsked& asked) {
+  App& app = apps_.At(asked.app);
   const auto attempt = app.attempts.find(asked.attempt);
-  if (!app.alive || attempt == app.attempts.end()) return Refuse(call, Refusal::kAttemptEnded);
+  if (!app.alive || attempt == app.attempts.end()) return context_.Refuse(call, Refusal::kAttemptEnded);
   AnswerAllocate(app, attempt->second, call, asked.headroom, asked.cluster_nodes, false);
 }
 
-model::rm::AllocateAnswer Core::NothingNewFor(const App& app, const Attempt& attempt) const {
+model::rm::AllocateAnswer Masters::NothingNewFor(const App& app, const Attempt& attempt) const {
   model::rm::AllocateAnswer answer;
   answer.attempt = attempt.id;
   answer.app = app.index;
   answer.response_id = attempt.response_id;
   answer.headroom = attempt.headroom;
-  answer.cluster_nodes = static_cast<int32_t>(nodes_.active());
+  answer.cluster_nodes = static_cast<int32_t>(nodes_.table().active());
   answer.priority = app.submission.priority;
   return answer;
 }
 
-void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
-                          int32_t cluster_nodes, bool empty) {
-  attempt.headroom = headroom;
-  attempt.response_id = NextResponseId(attempt.response_id);
-  model::rm::AllocateAnswer answer = NothingNewFor(app, attempt);
-  answer.call = call;
-  answer.cluster_nodes = cluster_nodes;
+void Masters::HandOver(App& app, Attempt& attempt, model::rm::AllocateAnswer& answer, bool over) {
   model::scheduler::Acquired acquired;
   acquired.app = app.index;
   acquired.containers.reserve(attempt.granted.size());
@@ -209,13 +189,23 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   for (const model::ContainerId& id : std::exchange(attempt.granted, {})) {
     Container* container = app.containers.Find(id);
     if (!container || container->state != model::rm::ContainerState::kAllocated) continue;
-    SetState(*container, ContainerEvent::kAcquired, model::rm::ContainerState::kAcquired);
-    answer.granted.push_back(InfoOf(*container));
+    containers_.SetState(*container, ContainerEvent::kAcquired, model::rm::ContainerState::kAcquired);
+    answer.granted.push_back(containers_.InfoOf(*container));
     acquired.containers.push_back(id);
     if (attempt.token_nodes.Insert(container->node)) answer.new_nodes.push_back(container->node);
   }
-  if (!acquired.containers.empty() && !empty) Tell(std::move(acquired));
-  AckToldContainers(attempt);
+  if (!acquired.containers.empty() && !over) context_.Tell(std::move(acquired));
+}
+
+void Masters::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call, const model::Resources& headroom,
+                             int32_t cluster_nodes, bool over) {
+  attempt.headroom = headroom;
+  attempt.response_id = NextResponseId(attempt.response_id);
+  model::rm::AllocateAnswer answer = NothingNewFor(app, attempt);
+  answer.call = call;
+  answer.cluster_nodes = cluster_nodes;
+  HandOver(app, attempt, answer, over);
+  attempts_.AckToldContainers(attempt);
   for (auto& [end, remembered_by] : std::exchange(attempt.just_finished, {})) {
     attempt.told.push_back({end.id, remembered_by});
     if (app.submission.keep_containers || end.id.attempt == attempt.id) answer.completed.push_back(std::move(end));
@@ -236,19 +226,19 @@ void Core::AnswerAllocate(App& app, Attempt& attempt, model::rm::CallToken call,
   } else {
     attempt.last_answer = std::make_unique<model::rm::AllocateAnswer>(answer);
   }
-  Emit(std::move(answer));
+  context_.Emit(std::move(answer));
 }
 
-void Core::On(const model::scheduler::PreemptionNotice& effect) {
-  App& app = At(effect.app);
+void Masters::On(const model::scheduler::PreemptionNotice& effect) {
+  App& app = apps_.At(effect.app);
   Attempt* attempt = app.current();
   if (!attempt) return;
   (effect.contract ? attempt->preempt_contract : attempt->preempt_strict).insert(effect.container);
 }
 
 // RMServerUtils.validateAndSplitUpdateResourceRequests.
-size_t Core::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,
-                            const std::vector<model::rm::ContainerUpdate>& updates) {
+size_t Masters::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,
+                               const std::vector<model::rm::ContainerUpdate>& updates) {
   std::set<model::ContainerId> seen;
   size_t asked = 0;
   for (const model::rm::ContainerUpdate& update : updates) {
@@ -260,23 +250,23 @@ size_t Core::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken cal
       continue;
     }
     ResizeAsked resize{call, update};
-    resize.update.capability = Normalize(update.capability);
-    const uint64_t token = OwnToken();
-    Tell(model::scheduler::ContainerResized{update.container, resize.update.capability, token});
-    asked_.emplace(token, std::move(resize));
+    resize.update.capability = Normalize(config_, update.capability);
+    const uint64_t token = context_.OwnToken();
+    context_.Tell(model::scheduler::ContainerResized{update.container, resize.update.capability, token});
+    context_.Await(token, std::move(resize));
     ++asked;
   }
   return asked;
 }
 
-model::Refused Core::CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const {
+model::Refused Masters::CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const {
   if (!container) return {Refusal::kUpdateUnknownContainer, {}, {}, {}};
   if (update.version != container->version) return {Refusal::kUpdateVersion, {}, {}, {}};
   const bool increase = update.type == model::rm::UpdateType::kIncrease;
   if (!increase && update.type != model::rm::UpdateType::kDecrease) return {Refusal::kUpdateKind, {}, {}, {}};
-  const model::Resources wanted = Normalize(update.capability);
+  const model::Resources wanted = Normalize(config_, update.capability);
   const bool direction_ok = increase ? container->resources.FitsIn(wanted) : wanted.FitsIn(container->resources);
-  if (update.capability.AnyNegative() || !update.capability.FitsIn(MaximumAllocation(now_)) || !direction_ok) {
+  if (update.capability.AnyNegative() || !update.capability.FitsIn(nodes_.MaximumAllocation()) || !direction_ok) {
     return {Refusal::kUpdateRange, {}, {}, {}};
   }
   const bool handed_out = container->state == model::rm::ContainerState::kRunning ||
@@ -284,11 +274,36 @@ model::Refused Core::CheckUpdate(const Container* container, const model::rm::Co
   return handed_out ? model::Refused{} : model::Refused{Refusal::kUpdateUnknownContainer, {}, {}, {}};
 }
 
-void Core::On(const model::rm::FinishMaster& event) {
+// The new size reaches the master with its next answer and, for a decrease, the node with its next heartbeat.
+void Masters::On(const model::scheduler::ResizeAnswered& effect) {
+  const ResizeAsked asked = context_.TakeAsked<ResizeAsked>(effect.token);
+  const model::rm::ContainerUpdate& update = asked.update;
   App* app = nullptr;
-  Attempt* attempt = MutableAttempt(event.attempt, &app);
+  Attempt* attempt = apps_.FindAttempt(update.container.attempt, &app);
+  Container* container = attempt ? app->containers.Find(update.container) : nullptr;
+  if (container) {
+    container->resources = update.capability;
+    ++container->version;
+    attempt->updated.push_back({containers_.InfoOf(*container), update.type});
+    if (update.type == model::rm::UpdateType::kDecrease) {
+      nodes_.Live(container->node).updates[update.container] = containers_.InfoOf(*container);
+    }
+  }
+  ResizeDone(asked.call);
+}
+
+void Masters::Refused(const ResizeAsked& asked, uint64_t, const model::Refused& refused) {
+  if (Attempt* attempt = apps_.FindAttempt(asked.update.container.attempt)) {
+    attempt->update_errors.push_back({asked.update, refused, asked.update.version});
+  }
+  ResizeDone(asked.call);
+}
+
+void Masters::On(const model::rm::FinishMaster& event) {
+  App* app = nullptr;
+  Attempt* attempt = apps_.FindAttempt(event.attempt, &app);
   if (app && EndIsStored(app->state)) {
-    Emit(model::rm::FinishMasterAnswer{event.call, true});
+    context_.Emit(model::rm::FinishMasterAnswer{event.call, true});
     return;
   }
   if (attempt && !attempt->known && attempt->state == AttemptState::kFinished &&
@@ -298,19 +313,17 @@ void Core::On(const model::rm::FinishMaster& event) {
     return;
   }
   if (!attempt || !attempt->known) {
-    return Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
+    return context_.Refuse(event.call, Refusal::kMasterUnknown, {ToString(event.attempt)});
   }
-  attempt->last_seen = now_;
+  attempt->last_seen = context_.now();
   if (attempt->response_id < 0) {
-    return Refuse(event.call, Refusal::kMasterFinishesTooEarly, {ToString(app->submission.id)});
+    return context_.Refuse(event.call, Refusal::kMasterFinishesTooEarly, {ToString(app->submission.id)});
   }
   app->waiting_calls.emplace_back(WaitsFor::kUnregistered, event.call);
   if (attempt->state != AttemptState::kRunning) return;  // being stored: the answer comes with it
   attempt->unregistration = std::make_unique<Unregistration>(
       Unregistration{event.final_status, event.diagnostics, event.tracking_url.empty() ? "N/A" : event.tracking_url});
-  SaveFinal(*app, *attempt, AttemptEvent::kUnregistered,
-            app->submission.unmanaged ? AttemptState::kFinished : AttemptState::kFinishing, "", model::kExitInvalid);
-  AttemptUnregistered(*app);
+  attempts_.Unregistered(*app, *attempt);
 }
 
 }  // namespace fairlead::rm

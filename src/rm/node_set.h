@@ -20,6 +20,7 @@ class NodeSet {
     if (node.value < bits_.size()) bits_[node.value] = false;
   }
   void Clear() { bits_.clear(); }
+  const std::vector<bool>& bits() const { return bits_; }
 
  private:
   std::vector<bool> bits_;

@@ -1,10 +1,12 @@
+#include "rm/nodes.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "rm/core.h"
-
-// Nodes: registration, heartbeats, health, decommissioning (ResourceTrackerService, RMNodeImpl, NodesListManager,
-// DecommissioningNodesWatcher).
+#include "rm/apps.h"
+#include "rm/attempts.h"
+#include "rm/containers.h"
+#include "rm/state_hash.h"
 
 namespace fairlead::rm {
 
@@ -54,37 +56,46 @@ model::rm::HeartbeatAnswer NothingNew(const Node& node) {
 
 }  // namespace
 
-bool Core::SetState(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
-  return Advance(NodeLife(), node.address, node.state, event, to, detail);
+Nodes::Nodes(Context& context, Apps& apps, Attempts& attempts, Containers& containers)
+    : context_(context),
+      config_(context.config()),
+      apps_(apps),
+      attempts_(attempts),
+      containers_(containers),
+      include_hosts_(config_.include_hosts.begin(), config_.include_hosts.end()),
+      exclude_hosts_(config_.exclude_hosts.begin(), config_.exclude_hosts.end()) {}
+
+bool Nodes::SetState(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
+  return context_.Advance(NodeLife(), node.address, node.state, event, to, detail);
 }
 
-std::vector<model::NodeIndex> Core::ActiveByName() const {
+std::vector<model::NodeIndex> Nodes::ActiveByName() const {
   std::vector<model::NodeIndex> nodes;
-  nodes.reserve(nodes_.active());
-  nodes_.ForEachActive([&](const Node& node) { nodes.push_back(node.index); });
+  nodes.reserve(table_.active());
+  table_.ForEachActive([&](const Node& node) { nodes.push_back(node.index); });
   std::sort(nodes.begin(), nodes.end(),
-            [this](model::NodeIndex a, model::NodeIndex b) { return nodes_[a].address < nodes_[b].address; });
+            [this](model::NodeIndex a, model::NodeIndex b) { return table_[a].address < table_[b].address; });
   return nodes;
 }
 
-Node* Core::ActiveNode(model::NodeIndex index) {
-  Node& slot = nodes_[index];
-  return slot.in_scheduler ? &slot : nodes_.Active(slot.address);  // mostly without looking for its name
+Node* Nodes::Active(model::NodeIndex index) {
+  Node& slot = table_[index];
+  return slot.in_scheduler ? &slot : table_.Active(slot.address);  // mostly without looking for its name
 }
 
-Node& Core::LiveNode(model::NodeIndex index) {
-  Node* active = ActiveNode(index);
-  return active ? *active : nodes_[index];
+Node& Nodes::Live(model::NodeIndex index) {
+  Node* active = Active(index);
+  return active ? *active : table_[index];
 }
 
 // NodesListManager.isValidNode: a list may name a host or its address.
-bool Core::HostAllowed(const std::string& host, const std::string& ip) const {
+bool Nodes::HostAllowed(const std::string& host, const std::string& ip) const {
   return (include_hosts_.empty() || include_hosts_.contains(host) || include_hosts_.contains(ip)) &&
          !exclude_hosts_.contains(host) && !exclude_hosts_.contains(ip);
 }
 
-Node& Core::AddNode(const model::rm::RegisterNode& event) {
-  Node& node = nodes_.Add({});
+Node& Nodes::Add(const model::rm::RegisterNode& event) {
+  Node& node = table_.Add({});
   node.registered_as = node.index;
   node.address = event.address;
   node.ip = event.ip;
@@ -94,10 +105,10 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   node.version = event.version;
   node.labels = event.labels;
   node.health_report = event.health_report;
-  node.health_time = wall_;
-  nodes_.Activate(node);
-  timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, node.index.value, 0});
-  node.last_seen = now_;
+  node.health_time = context_.wall();
+  table_.Activate(node);
+  AwaitHeartbeat(node);
+  node.last_seen = context_.now();
   if (event.healthy) {
     Enlist(node);
     SetState(node, NodeEvent::kStarted, NodeState::kRunning);
@@ -108,18 +119,18 @@ Node& Core::AddNode(const model::rm::RegisterNode& event) {
   return node;
 }
 
-void Core::Enlist(Node& node) {
+void Nodes::Enlist(Node& node) {
   node.in_scheduler = true;
-  Tell(model::scheduler::NodeAdded{node.index, node.address.host, node.address.port, node.rack, node.capacity,
-                                   node.labels});
+  context_.Tell(model::scheduler::NodeAdded{node.index, node.address.host, node.address.port, node.rack, node.capacity,
+                                            node.labels});
 }
 
-void Core::RemoveNode(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
+void Nodes::Remove(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
   if (!SetState(node, event, to, detail)) return;
-  nodes_.Remove(node);
+  table_.Remove(node);
   if (node.in_scheduler) {
     node.in_scheduler = false;
-    Tell(model::scheduler::NodeRemoved{node.index});
+    context_.Tell(model::scheduler::NodeRemoved{node.index});
     TellApps(node, model::rm::NodeChange::kUnusable);
   }
   node.running.Clear();
@@ -127,41 +138,40 @@ void Core::RemoveNode(Node& node, NodeEvent event, NodeState to, std::string_vie
   node.cleanup.clear();
 }
 
-void Core::TellApps(const Node& node, model::rm::NodeChange change) {
+void Nodes::TellApps(const Node& node, model::rm::NodeChange change) {
   apps_.ForEach([&](App& app) {
-    if (!IsCompleted(app)) app.node_changes[node.index] = change;
+    if (!IsEnding(app.state)) app.node_changes[node.index] = change;
   });
 }
 
-void Core::On(const model::rm::RegisterNode& event) {
+std::string Nodes::Objection(const model::rm::RegisterNode& event, const Node* old) const {
   const std::string& host = event.address.host;
+  if (!HostAllowed(host, event.ip) && !(old && old->state == NodeState::kDecommissioning)) {
+    return "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
+  }
+  const model::Resources& minimum = config_.minimum;
+  if (event.capacity.memory_mib() >= minimum.memory_mib() && event.capacity.vcores() >= minimum.vcores()) return "";
+  return "NodeManager from  " + host +
+         " doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager. Node capabilities are " +
+         ToString(event.capacity) + "; minimums are " + std::to_string(minimum.memory_mib()) + "mb and " +
+         std::to_string(minimum.vcores()) + " vcores";
+}
+
+void Nodes::On(const model::rm::RegisterNode& event) {
   model::rm::RegisterNodeAnswer answer;
   answer.call = event.call;
   answer.action = model::rm::NodeAction::kShutdown;
-  Node* old = nodes_.Active(event.address);
-  if (!HostAllowed(host, event.ip) && !(old && old->state == NodeState::kDecommissioning)) {
-    answer.diagnostics = "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
-    Emit(std::move(answer));
-    return;
-  }
-  if (event.capacity.memory_mib() < config_.minimum.memory_mib() ||
-      event.capacity.vcores() < config_.minimum.vcores()) {
-    answer.diagnostics = "NodeManager from  " + host +
-                         " doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager. Node "
-                         "capabilities are " +
-                         ToString(event.capacity) + "; minimums are " + std::to_string(config_.minimum.memory_mib()) +
-                         "mb and " + std::to_string(config_.minimum.vcores()) + " vcores";
-    Emit(std::move(answer));
-    return;
-  }
+  Node* old = table_.Active(event.address);
+  answer.diagnostics = Objection(event, old);
+  if (!answer.diagnostics.empty()) return context_.Emit(std::move(answer));
   answer.action = model::rm::NodeAction::kNormal;
   const bool reconnects = old && (!event.running_apps.empty() || old->state == NodeState::kDecommissioning);
-  if (old && !reconnects) RemoveNode(*old, NodeEvent::kRebooting, NodeState::kRebooted, "it has lost its applications");
-  Node& node = reconnects ? *old : AddNode(event);
+  if (old && !reconnects) Remove(*old, NodeEvent::kRebooting, NodeState::kRebooted, "it has lost its applications");
+  Node& node = reconnects ? *old : Add(event);
   if (reconnects) Reconnect(node, event);
   answer.node = node.index;
   for (const model::ApplicationId& id : event.running_apps) {
-    App* app = MutableApp(id);
+    App* app = apps_.Find(id);
     if (AppIsOver(app)) {
       node.finished_apps.insert(id);
     } else {
@@ -170,28 +180,28 @@ void Core::On(const model::rm::RegisterNode& event) {
     }
   }
   RecoverContainers(node, event.containers);
-  Emit(std::move(answer));
+  context_.Emit(std::move(answer));
 }
 
 // A node manager that was restarted and kept its containers: the node stays what it is.
-void Core::Reconnect(Node& node, const model::rm::RegisterNode& event) {
+void Nodes::Reconnect(Node& node, const model::rm::RegisterNode& event) {
   node.http_port = event.http_port;
   node.version = event.version;
   node.response_id = 0;
   node.last_answer.reset();
-  node.last_seen = now_;
+  node.last_seen = context_.now();
   apps_.ForEach([&](App& app) {
     if (Attempt* attempt = app.current()) attempt->token_nodes.Erase(node.index);
   });
   if (event.capacity != node.capacity) {
     node.capacity = event.capacity;
-    nodes_.Resized();
-    if (node.in_scheduler) Tell(model::scheduler::NodeResized{node.index, node.capacity});
+    table_.Resized();
+    if (node.in_scheduler) context_.Tell(model::scheduler::NodeResized{node.index, node.capacity});
   }
-  Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
+  context_.Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
 }
 
-void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers) {
+void Nodes::RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers) {
   std::set<model::ContainerId> reported;
   model::scheduler::NodeUpdated update;
   update.node = node.index;
@@ -199,13 +209,13 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
     reported.insert(container.id);
     RecoverContainer(node, container, update);
   }
-  if (node.in_scheduler && !(update.launched.empty() && update.completed.empty())) Tell(std::move(update));
+  if (node.in_scheduler && !(update.launched.empty() && update.completed.empty())) context_.Tell(std::move(update));
   // A master that the store knows and its own node does not: it never started, or ended unseen.
   apps_.ForEach([&](App& app) {
     Attempt* attempt = app.current();
     if (!attempt || attempt->state != model::rm::AttemptState::kLaunched || attempt->response_id >= 0) return;
     const model::ContainerId& master = attempt->master.id;
-    if (master.value == 0 || master.epoch() >= epoch_ || attempt->master.address != node.address ||
+    if (master.value == 0 || master.epoch() >= context_.epoch() || attempt->master.address != node.address ||
         app.containers.Contains(master) || reported.contains(master)) {
       return;
     }
@@ -216,16 +226,17 @@ void Core::RecoverContainers(Node& node, const std::vector<model::rm::NodeContai
     end.diagnostics = "Container " + ToString(master) +
                       " is not known to its node after a restart of the "
                       "ResourceManager.\n";
-    MasterContainerEnded(app, *attempt, end);
+    attempts_.MasterContainerEnded(app, *attempt, end);
   });
 }
 
 // AbstractYarnScheduler.recoverContainersOnNode: what belongs to a live attempt is kept, orphans are killed. `update`
 // gets what the scheduler must hear: every end, also of a container that its application has given back long ago,
 // because its room stays taken until its node says so (RMNodeImpl.ReconnectNodeTransition.handleNMContainerStatus).
-void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
+void Nodes::RecoverContainer(Node& node, const model::rm::NodeContainer& status,
+                             model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
-  App* app = MutableApp(id.attempt.app);
+  App* app = apps_.Find(id.attempt.app);
   const bool complete = status.state == NodeContainerState::kComplete;
   if (app && app->containers.Contains(id)) {
     TakeStatus(node, status, update);
@@ -242,7 +253,7 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   }
   Attempt* attempt = app->current();
   const bool is_master = attempt && attempt->master.id == id;
-  const bool ended = id.epoch() >= epoch_ || (app->ended_recovered && app->ended_recovered->contains(id));
+  const bool ended = id.epoch() >= context_.epoch() || (app->ended_recovered && app->ended_recovered->contains(id));
   // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
   const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
   if (ended || foreign || !config_.keep_work) {
@@ -257,7 +268,8 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   node.running_apps.insert(id.attempt.app);
   if (complete) {
     app->RememberEndedRecovered(id);
-    DeliverEnd(*app, {{id, status.exit_status, status.diagnostics, status.resources, node.index}, node.index});
+    containers_.DeliverEnd(*app,
+                           {{id, status.exit_status, status.diagnostics, status.resources, node.index}, node.index});
     return;
   }
   Container container;
@@ -271,25 +283,27 @@ void Core::RecoverContainer(Node& node, const model::rm::NodeContainer& status, 
   container.is_master = is_master;
   container.state = ContainerState::kRunning;
   container.launched = true;
-  container.launched_at = wall_;
-  if (is_master) attempt->master = InfoOf(container);
-  if (attempt->id != id.attempt && attempt->response_id >= 0) attempt->recovered.push_back(InfoOf(container));
+  container.launched_at = context_.wall();
+  if (is_master) attempt->master = containers_.InfoOf(container);
+  if (attempt->id != id.attempt && attempt->response_id >= 0)
+    attempt->recovered.push_back(containers_.InfoOf(container));
   app->containers.Add(std::move(container));
   node.running.Insert(id);
-  Tell(model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
+  context_.Tell(
+      model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
 }
 
 /// What makes a node stop or register again.
-void Core::TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics) {
+void Nodes::TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics) {
   model::rm::HeartbeatAnswer answer;
   answer.call = call;
   answer.action = action;
   answer.diagnostics = std::move(diagnostics);
-  Emit(std::move(answer));
+  context_.Emit(std::move(answer));
 }
 
-void Core::On(const model::rm::Heartbeat& event) {
-  Node* node = nodes_.Active(event.address);
+void Nodes::On(const model::rm::Heartbeat& event) {
+  Node* node = table_.Active(event.address);
   if (node) AnswerWaitingHeartbeat(node->index);
   static const std::string kNotLookedUp;
   if (!HostAllowed(event.address.host, node ? node->ip : kNotLookedUp) &&
@@ -298,23 +312,23 @@ void Core::On(const model::rm::Heartbeat& event) {
                     "Disallowed NodeManager nodeId: " + ToString(event.address) + " hostname: " + event.address.host);
   }
   if (!node) return TurnAway(event.call, NodeAction::kResync, "Node not found resyncing " + ToString(event.address));
-  node->last_seen = now_;
+  node->last_seen = context_.now();
   if (NextResponseId(event.response_id) == node->response_id) {
     model::rm::HeartbeatAnswer answer = node->last_answer ? *node->last_answer : NothingNew(*node);
     answer.call = event.call;
-    Emit(std::move(answer));
+    context_.Emit(std::move(answer));
     return;
   }
   if (event.response_id != node->response_id) {
     const std::string why = "Too far behind rm response id:" + std::to_string(node->response_id) +
                             " nm response id:" + std::to_string(event.response_id);
-    RemoveNode(*node, NodeEvent::kRebooting, NodeState::kRebooted, why);
+    Remove(*node, NodeEvent::kRebooting, NodeState::kRebooted, why);
     return TurnAway(event.call, NodeAction::kResync, why);
   }
   TakeStatuses(*node, event);
   node = TakeHealth(*node, event);
   if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
-    RemoveNode(*node, NodeEvent::kDecommission, NodeState::kDecommissioned, "no application is left");
+    Remove(*node, NodeEvent::kDecommission, NodeState::kDecommissioned, "no application is left");
     return TurnAway(event.call, NodeAction::kShutdown,
                     "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned");
   }
@@ -322,8 +336,8 @@ void Core::On(const model::rm::Heartbeat& event) {
   heartbeats_.push_back(node->index);
 }
 
-void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
-  Node& node = nodes_[index];
+void Nodes::AnswerWaitingHeartbeat(model::NodeIndex index) {
+  Node& node = table_[index];
   if (!node.heartbeat) return;
   const model::rm::CallToken call = *std::exchange(node.heartbeat, std::nullopt);
   node.response_id = NextResponseId(node.response_id);
@@ -340,10 +354,10 @@ void Core::AnswerWaitingHeartbeat(model::NodeIndex index) {
   node.finished_apps.clear();
   node.updates.clear();
   node.last_answer = TellsSomething(answer) ? std::make_shared<const model::rm::HeartbeatAnswer>(answer) : nullptr;
-  Emit(std::move(answer));
+  context_.Emit(std::move(answer));
 }
 
-void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
+void Nodes::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
   model::scheduler::NodeUpdated update;
   update.node = node.index;
   node.running.BeginReport();
@@ -365,16 +379,16 @@ void Core::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {
     status.diagnostics = "Container " + ToString(id) + " was running but not reported from " + ToString(node.address);
     TakeEnd(node, status, {}, update);
   }
-  if (node.in_scheduler) Tell(std::move(update));
+  if (node.in_scheduler) context_.Tell(std::move(update));
 }
 
-void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
+void Nodes::TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
   if (status.state == NodeContainerState::kComplete) {
     TakeEnd(node, status, node.index, update);
     return;
   }
-  App* app = MutableApp(id.attempt.app);
+  App* app = apps_.Find(id.attempt.app);
   Container* container = app ? app->containers.Find(id) : nullptr;
   if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
   if (!container) {
@@ -383,9 +397,9 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
   }
   if (container->launched) return;
   container->launched = true;
-  container->launched_at = wall_;
+  container->launched_at = context_.wall();
   if (ContainerLife().Knows(container->state, ContainerEvent::kLaunched)) {
-    SetState(*container, ContainerEvent::kLaunched, ContainerState::kRunning);
+    containers_.SetState(*container, ContainerEvent::kLaunched, ContainerState::kRunning);
   }
   container->StopWaiting();
   app->ran_on.insert(node.index);
@@ -395,10 +409,10 @@ void Core::TakeStatus(Node& node, const model::rm::NodeContainer& status, model:
 }
 
 // `remembered_by` is the node itself, or nobody when it only does not report the container any more.
-void Core::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,
-                   model::scheduler::NodeUpdated& update) {
+void Nodes::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,
+                    model::scheduler::NodeUpdated& update) {
   const model::ContainerId& id = status.id;
-  App* app = MutableApp(id.attempt.app);
+  App* app = apps_.Find(id.attempt.app);
   Container* container = app ? app->containers.Find(id) : nullptr;
   if (AppIsOver(app)) node.finished_apps.insert(id.attempt.app);
   node.running.Erase(id);
@@ -415,26 +429,26 @@ void Core::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::No
   container->reported_complete = true;
   container->exit_status = status.exit_status;
   container->diagnostics = status.diagnostics;
-  SetState(*container, ContainerEvent::kFinished, ContainerState::kCompleted);
+  containers_.SetState(*container, ContainerEvent::kFinished, ContainerState::kCompleted);
   container->StopWaiting();
   if (!container->launched) app->ran_on.insert(node.index);  // over before its node ever said that it runs
 }
 
 // An unhealthy node leaves the scheduler and its containers end, as in Hadoop; healthy again it gets a new index.
-Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
+Node* Nodes::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
   if (node.health_report != event.health_report) node.health_report = event.health_report;
   node.health_time = event.health_time;
   if (node.state == NodeState::kRunning && !event.healthy) {
     node.in_scheduler = false;
-    Tell(model::scheduler::NodeRemoved{node.index});
+    context_.Tell(model::scheduler::NodeRemoved{node.index});
     TellApps(node, model::rm::NodeChange::kUnusable);
     SetState(node, NodeEvent::kStatusUpdate, NodeState::kUnhealthy, event.health_report);
     return &node;
   }
   if (node.state == NodeState::kUnhealthy && event.healthy) {
-    Node& fresh = nodes_.Add(node);
-    nodes_.Activate(fresh);
-    timers_.insert({now_ + config_.node_expiry, TimerKind::kNode, fresh.index.value, 0});
+    Node& fresh = table_.Add(node);
+    table_.Activate(fresh);
+    AwaitHeartbeat(fresh);
     Enlist(fresh);
     SetState(fresh, NodeEvent::kStatusUpdate, NodeState::kRunning);
     TellApps(fresh, model::rm::NodeChange::kUsable);
@@ -443,61 +457,114 @@ Node* Core::TakeHealth(Node& node, const model::rm::Heartbeat& event) {
   return &node;
 }
 
-void Core::On(const model::rm::UnregisterNode& event) {
-  if (Node* node = nodes_.Active(event.address)) RemoveNode(*node, NodeEvent::kShutdown, NodeState::kShutdown);
-  Emit(model::rm::CallDone{event.call});
+void Nodes::On(const model::rm::UnregisterNode& event) {
+  if (Node* node = table_.Active(event.address)) Remove(*node, NodeEvent::kShutdown, NodeState::kShutdown);
+  context_.Emit(model::rm::CallDone{event.call});
 }
 
-void Core::On(const model::rm::RefreshNodes& event) {
+void Nodes::On(const model::rm::RefreshNodes& event) {
   include_hosts_ = {event.include.begin(), event.include.end()};
   exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
   for (const model::NodeIndex index : ActiveByName()) {
-    Node& node = nodes_[index];
+    Node& node = table_[index];
     const bool allowed = HostAllowed(node.address.host, node.ip);
     if (allowed && node.state == NodeState::kDecommissioning) {
       node.decommission_deadline = base::Instant::Max();
       SetState(node, NodeEvent::kRecommission, NodeState::kRunning);
-      Tell(model::scheduler::NodeSchedulable{node.index, true});
+      context_.Tell(model::scheduler::NodeSchedulable{node.index, true});
       TellApps(node, model::rm::NodeChange::kUsable);
     } else if (!allowed && !event.graceful) {
-      RemoveNode(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
+      Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     } else if (!allowed && (node.state == NodeState::kRunning || node.state == NodeState::kDecommissioning)) {
       Decommission(node, event);
     } else if (!allowed && node.state == NodeState::kUnhealthy) {
-      RemoveNode(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
+      Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     }
   }
-  Emit(model::rm::CallDone{event.call});
+  context_.Emit(model::rm::CallDone{event.call});
 }
 
 // Gracefully; once more with another time to do it in (RMNodeImpl.DecommissioningNodeTransition).
-void Core::Decommission(Node& node, const model::rm::RefreshNodes& event) {
+void Nodes::Decommission(Node& node, const model::rm::RefreshNodes& event) {
   int64_t seconds = event.timeout_s;
   for (const std::string* name : {&node.ip, &node.address.host}) {
     if (const auto own = event.timeouts_s.find(*name); own != event.timeouts_s.end()) seconds = own->second;
   }
   if (node.state == NodeState::kRunning) {
     SetState(node, NodeEvent::kGracefulDecommission, NodeState::kDecommissioning);
-    Tell(model::scheduler::NodeSchedulable{node.index, false});
+    context_.Tell(model::scheduler::NodeSchedulable{node.index, false});
     TellApps(node, model::rm::NodeChange::kDecommissioning);
   } else if (node.decommission_timeout_s == seconds) {
     return;
   }
   node.decommission_timeout_s = seconds;
-  node.decommission_deadline = seconds < 0 ? base::Instant::Max() : now_ + base::Duration::Seconds(seconds);
-  if (seconds >= 0) timers_.insert({node.decommission_deadline, TimerKind::kDecommission, node.index.value, 0});
+  node.decommission_deadline = seconds < 0 ? base::Instant::Max() : context_.now() + base::Duration::Seconds(seconds);
+  if (seconds >= 0) context_.Arm({node.decommission_deadline, Timer::Kind::kDecommission, node.index.value, 0});
 }
 
-void Core::On(const model::rm::ResizeNode& event) {
-  Node* node = nodes_.Active(event.address);
+void Nodes::On(const model::rm::ResizeNode& event) {
+  Node* node = table_.Active(event.address);
   if (!node) {
-    return Refuse(event.call, model::Refusal::kUnknownNode, {ToString(event.address)});
+    return context_.Refuse(event.call, model::Refusal::kUnknownNode, {ToString(event.address)});
   }
   node->capacity = event.capacity;
   node->resized = true;
-  nodes_.Resized();
-  if (node->in_scheduler) Tell(model::scheduler::NodeResized{node->index, event.capacity});
-  Emit(model::rm::CallDone{event.call});
+  table_.Resized();
+  if (node->in_scheduler) context_.Tell(model::scheduler::NodeResized{node->index, event.capacity});
+  context_.Emit(model::rm::CallDone{event.call});
+}
+
+void Nodes::AwaitHeartbeat(Node& node) {
+  node.last_seen = context_.now();
+  context_.Arm({context_.now() + config_.node_expiry, Timer::Kind::kNode, node.index.value, 0});
+}
+
+void Nodes::Expire(const Timer& timer) {
+  Node& node = At({timer.index});
+  if (table_.Active(node.address) != &node) return;
+  if (node.last_seen + config_.node_expiry > context_.now()) {
+    context_.Arm({node.last_seen + config_.node_expiry, timer.kind, timer.index, 0});
+    return;
+  }
+  Remove(node, NodeEvent::kExpire, NodeState::kLost);
+}
+
+void Nodes::DecommissionIsOver(Node& node) {
+  if (node.state != NodeState::kDecommissioning || node.decommission_deadline > context_.now()) return;
+  Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned, "it timed out");
+}
+
+void Nodes::AnswerHeartbeats() {
+  std::sort(heartbeats_.begin(), heartbeats_.end());
+  for (const model::NodeIndex index : heartbeats_) AnswerWaitingHeartbeat(index);
+  heartbeats_.clear();
+}
+
+model::Resources Nodes::MaximumAllocation(base::Instant now) const {
+  if (table_.active() == 0 || now < context_.started_at() + config_.configured_maximum_for) return config_.maximum;
+  model::Resources maximum;
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
+    maximum[type] = std::min(table_.largest()[type], config_.maximum[type]);
+  }
+  return maximum;
+}
+
+std::string Nodes::Check() const {
+  std::string wrong;
+  table_.ForEachActive([&](const Node& node) {
+    if (table_.Gone(node.address)) wrong = "node is active and gone: " + ToString(node.address);
+    const bool wanted = node.state == NodeState::kRunning || node.state == NodeState::kDecommissioning;
+    if (node.in_scheduler != wanted) wrong = "the scheduler disagrees about node " + ToString(node.address);
+  });
+  return wrong;
+}
+
+void Nodes::Mix(base::StateHasher& hasher) const {
+  table_.ForEach([&](const Node& node) { rm::Mix(hasher, node); });
+  for (const std::string& host : include_hosts_) hasher.Mix(host);
+  hasher.Mix(include_hosts_.size());
+  for (const std::string& host : exclude_hosts_) hasher.Mix(host);
+  for (const model::NodeIndex index : heartbeats_) hasher.Mix(index.value);
 }
 
 }  // namespace fairlead::rm

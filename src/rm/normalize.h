@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "model/refusal.h"
+#include "model/resources.h"
+#include "model/scheduler.h"
+#include "rm/state.h"
+
+namespace fairlead::rm {
+
+/// Between the configured minimum and maximum, in steps of the increment (ResourceCalculator.normalize).
+model::Resources Normalize(const Config& config, const model::Resources& wanted);
+
+/// Makes the ask one that the scheduler takes: its label, its amounts, its count. Refused when it is beyond `maximum`,
+/// the largest container of the moment (SchedulerUtils.normalizeAndValidateRequest).
+model::Refused NormalizeAsk(const Config& config, const model::Resources& maximum, const std::string& default_label,
+                            model::Ask& ask);
+
+}  // namespace fairlead::rm
