@@ -52,7 +52,7 @@ class ContainerTable {
   /// Null when it is not there.
   Container* Find(const model::ContainerId& id) { return const_cast<Container*>(std::as_const(*this).Find(id)); }
   const Container* Find(const model::ContainerId& id) const {
-    const auto* found = table_.Find(HashOf(id), Is(id));
+    const auto* found = table_.Find(HashOf(id), Is{id});
     return found ? found->get() : nullptr;
   }
   bool Contains(const model::ContainerId& id) const { return Find(id) != nullptr; }
@@ -71,7 +71,7 @@ class ContainerTable {
     return table_.Add(hash, std::make_unique<Container>(std::move(container))).get();
   }
   /// Takes it out; null when it is not there.
-  std::unique_ptr<Container> Take(const model::ContainerId& id) { return table_.Take(HashOf(id), Is(id)); }
+  std::unique_ptr<Container> Take(const model::ContainerId& id) { return table_.Take(HashOf(id), Is{id}); }
 
   size_t size() const { return table_.size(); }
   bool empty() const { return size() == 0; }
@@ -85,14 +85,15 @@ class ContainerTable {
   }
 
  private:
+  struct Is {
+    const model::ContainerId& id;
+    bool operator()(const std::unique_ptr<Container>& container) const { return container->id == id; }
+  };
   // Numbers of one attempt follow each other.
   static uint32_t HashOf(const model::ContainerId& id) {
     const uint64_t mixed =
         (static_cast<uint64_t>(id.value) + (static_cast<uint64_t>(id.attempt.attempt) << 32)) * 0x9fb21c651e98df25;
     return static_cast<uint32_t>(mixed >> 32);
-  }
-  static auto Is(const model::ContainerId& id) {
-    return [&id](const std::unique_ptr<Container>& container) { return container->id == id; };
   }
 
   // Most applications have few containers.
