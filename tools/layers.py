@@ -28,7 +28,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "scheduler/fairlead": "base scheduler scheduler/books scheduler/shared",
     "scheduler/tdw": "base model scheduler scheduler/books scheduler/shared",
     "scheduler/spark_standalone": "base model scheduler scheduler/books",
-    "scheduler/yarn_fair": "base model scheduler",
+    "scheduler/hadoop": "base model scheduler/shared",
+    "scheduler/yarn_fair": "base model scheduler scheduler/hadoop",
     "profiles":
         "base config model scheduler scheduler/books scheduler/fairlead scheduler/spark_standalone scheduler/tdw "
         "scheduler/yarn_fair",

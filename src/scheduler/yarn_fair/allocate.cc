@@ -19,18 +19,6 @@ constexpr int64_t kLargest = INT64_MAX >> 20;
 constexpr int64_t kMostKeys = 4'096;
 constexpr int64_t kMostLines = 65'536;
 
-/// Set.add for a sorted vector.
-bool Insert(std::vector<NameId>& set, NameId name) {
-  const auto it = std::lower_bound(set.begin(), set.end(), name);
-  if (it != set.end() && *it == name) return false;
-  set.insert(it, name);
-  return true;
-}
-
-bool Contains(const std::vector<NameId>& set, NameId name) {
-  return !set.empty() && std::binary_search(set.begin(), set.end(), name);
-}
-
 }  // namespace
 
 /// FairScheduler.validateResourceRequests: the name of a type that is asked for although the queue's maximum is 0.
@@ -79,7 +67,7 @@ void Core::Apply(const ms::Allocate& event) {
   ReleaseAsked(id, event.releases);
   if (!attempts_[id].stopped) {
     if (!event.asks.empty()) RecordAsks(id, event.asks);
-    UpdateBlacklist(attempts_[id], event);
+    attempts_[id].blacklist.Update(attempts_[id].BlacklistNow(), event.blacklist_add, event.blacklist_remove, names_);
   }
   Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(node_count_)});
 }
@@ -90,10 +78,10 @@ model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask
   std::set<std::pair<RequestKey, std::string_view>> lines;
   for (const model::Ask& ask : wanted) {
     const RequestKey key{ask.priority, ask.allocation_request_id};
-    const Placement* placement = asks.Find(key);
+    const KeyLines* placement = asks.Find(key);
     if (!placement) keys.insert(key);
     const NameId name = ask.name == "*" ? Names::kAny : names_.Find(ask.name);
-    const bool known = placement && name != Names::kUnknown && placement->Of(name, names_);
+    const bool known = placement && name.valid() && placement->Of(name, names_);
     if (!known) lines.insert({key, ask.name});
   }
   if (asks.keys() + keys.size() > kMostKeys) return {model::Refusal::kTooManyKeys, {}, {}, {kMostKeys}};
@@ -108,7 +96,7 @@ void Core::RecordAsks(AttemptId id, const std::vector<model::Ask>& asks) {
   for (const model::Ask& ask : asks) {
     Resources size = ask.capability;
     for (int64_t& amount : size.amount) amount = std::clamp<int64_t>(amount, 0, kLargest);
-    const Resources fitted = Normalize(size, config_.minimum_allocation, maximum, config_.increment);
+    const Resources fitted = hadoop::Normalize(size, config_.minimum_allocation, maximum, config_.increment);
     const NameId name = ask.name == "*" ? Names::kAny : names_.Acquire(ask.name);
     if (name == Names::kAny) names_.AddUse(name);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
@@ -120,55 +108,20 @@ void Core::RecordAsks(AttemptId id, const std::vector<model::Ask>& asks) {
 /// Every change of asks but what grants take.
 void Core::UpdateAsks(AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
   Attempt& attempt = attempts_[id];
-  if (attempt.asks.empty()) {
-    attempt.least_ask = Unbounded();
-    attempt.most_ask = {};
-  }
-  for (const Asks::Line& line : lines) {
-    attempt.least_ask = ComponentwiseMin(attempt.least_ask, line.request.capability);
-    attempt.most_ask = ComponentwiseMax(attempt.most_ask, line.request.capability);
-  }
   attempt.asks.Update(std::move(lines), give_back, names_, now_ms_);
   if (attempt.offerable) NoteAsks(attempt);
   DemandChanged(id);
 }
 
-/// AppSchedulingInfo: until its master has a container the list is the system's (for the master), then its own.
-void Core::UpdateBlacklist(Attempt& attempt, const ms::Allocate& event) {
-  const bool waiting = !attempt.unmanaged && !attempt.master_known;
-  std::vector<NameId>& list = waiting ? attempt.system_blacklist : attempt.app_blacklist;
-  bool changed = false;
-  for (const std::string& place : event.blacklist_add) {
-    const NameId name = names_.Acquire(place);
-    if (Insert(list, name)) {
-      changed = true;
-    } else {
-      names_.Release(name);
-    }
-  }
-  for (const std::string& place : event.blacklist_remove) {
-    const NameId name = names_.Find(place);
-    if (name == Names::kUnknown || !Contains(list, name)) continue;
-    list.erase(std::lower_bound(list.begin(), list.end(), name));
-    names_.Release(name);
-    changed = true;
-  }
-  if (changed && !waiting) attempt.blacklist_changed = true;
-}
-
-/// SchedulerAppUtils.isPlaceBlacklisted.
 bool Core::IsBlacklisted(const Attempt& attempt, const Node& node) const {
-  const bool waiting = !attempt.unmanaged && !attempt.master_known;
-  const std::vector<NameId>& list = waiting ? attempt.system_blacklist : attempt.app_blacklist;
-  return !list.empty() && (Contains(list, node.host) || Contains(list, node.rack));
+  return attempt.blacklist.Has(attempt.BlacklistNow(), node.host, node.rack);
 }
 
 /// Free space of blacklisted nodes is subtracted as of the last change of the list, lost nodes included.
 Resources Core::Headroom(Attempt& attempt) {
   const Queue& queue = queues_[attempt.queue];
   Resources free = cluster_ - allocated_;
-  if (attempt.blacklist_changed) {
-    attempt.blacklist_changed = false;
+  if (attempt.blacklist.TakeChanged()) {
     attempt.blacklisted_nodes.clear();
     for (uint32_t id = 0; id < nodes_.size(); ++id) {
       if (nodes_[id].alive && IsBlacklisted(attempt, nodes_[id])) attempt.blacklisted_nodes.push_back(id);

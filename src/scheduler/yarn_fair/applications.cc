@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Applications and attempts coming, going and moving: FairScheduler.addApplication, addApplicationAttempt,
 // removeApplicationAttempt, moveApplication; FSLeafQueue.addApp, removeApp.
@@ -126,8 +126,7 @@ void Core::TakeOver(AttemptId from_id, AttemptId to_id) {
   to.last_live = from.last_live;
   to.live_count = from.live_count;
   to.used = from.used;
-  to.app_blacklist = std::move(from.app_blacklist);
-  from.app_blacklist.clear();
+  to.blacklist.TakeOver(from.blacklist);
   for (ContainerSlot slot = to.first_live; slot != kNone; slot = containers_[slot].next_live) {
     Container& container = containers_[slot];
     container.attempt = to_id;
@@ -227,8 +226,7 @@ void Core::FreeIfUnpinned(AttemptId id) {
   Attempt& attempt = attempts_[id];
   const bool current = AppAlive(attempt.app) && apps_[attempt.app].current == id;
   if (!attempt.in_use || !attempt.stopped || attempt.pins > 0 || current || attempt.live_count > 0) return;
-  for (const NameId name : attempt.system_blacklist) names_.Release(name);
-  for (const NameId name : attempt.app_blacklist) names_.Release(name);
+  attempt.blacklist.Clear(names_);
   attempt = Attempt{};
   free_attempts_.push_back(id);
 }

@@ -153,7 +153,7 @@ Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
   const std::vector<Asks::ActiveKey>& keys = attempt.asks.active();
   for (size_t i = 0; i < keys.size(); ++i) {
     const RequestKey key = keys[i].key;
-    const Placement* placement = &attempt.asks.placement(keys[i].slot);
+    const KeyLines* placement = &attempt.asks.of(keys[i]);
     if (!HasContainerFor(attempt, placement, nodes_[node])) continue;
     const std::optional<Offer> offer = AssignKey(id, node, key, placement, false);
     if (offer) return *offer;
@@ -163,7 +163,7 @@ Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
 
 /// One request key on one node; nullopt: the next key is to be tried.
 std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node, const RequestKey& key,
-                                           const Placement* placement, bool reserved) {
+                                           const KeyLines* placement, bool reserved) {
   Attempt& attempt = attempts_[id];
   const Locality allowed = locality_matters_ ? AllowedLocality(attempt, StateOf(attempt, key)) : Locality::kOffSwitch;
   if (placement == nullptr) return std::nullopt;
@@ -173,7 +173,7 @@ std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node, const Re
 }
 
 /// Host first, then rack, then anywhere, as far as the lines relax and the wait for closer nodes allows.
-std::optional<Core::Choice> Core::Choose(const Placement& placement, const Node& node, Locality allowed) const {
+std::optional<Core::Choice> Core::Choose(const KeyLines& placement, const Node& node, Locality allowed) const {
   const Request* any = placement.Any();
   const bool only_any = placement.requests.size() == 1 && any != nullptr;
   if (!only_any) {
@@ -190,7 +190,7 @@ std::optional<Core::Choice> Core::Choose(const Placement& placement, const Node&
 }
 
 /// FSAppAttempt.hasContainerForNode.
-bool Core::HasContainerFor(const Attempt& attempt, const Placement* placement, const Node& node) const {
+bool Core::HasContainerFor(const Attempt& attempt, const KeyLines* placement, const Node& node) const {
   const Request* any = placement == nullptr ? nullptr : placement->Any();
   if (any == nullptr || any->count <= 0) return false;
   if (placement->requests.size() > 1) {
@@ -236,7 +236,7 @@ Core::Offer Core::Grant(AttemptId id, uint32_t node_id, const Resources& capabil
                         const RequestKey& key) {
   Attempt& attempt = attempts_[id];
   TightenLocality(attempt, key, type);
-  const Placement* placement = attempt.asks.Find(key);
+  const KeyLines* placement = attempt.asks.Find(key);
   if (placement == nullptr || placement->AnyCount() <= 0) {
     if (reserved) Unreserve(id, node_id, false);
     return {};
@@ -282,7 +282,7 @@ void Core::FulfilPromise(Node& node, AttemptId id, const Resources& size) {
 /// FSAppAttempt.isOverAMShareLimit.
 bool Core::OverMasterShare(const Attempt& attempt) const {
   if (!attempt.Starts() || attempt.asks.active().empty()) return false;
-  const Request* any = attempt.asks.placement(attempt.asks.active().front().slot).Any();
+  const Request* any = attempt.asks.of(attempt.asks.active().front()).Any();
   if (any == nullptr || any->count == 0) return true;
   return !CanRunMaster(queues_[attempt.queue], any->capability);
 }

@@ -33,21 +33,21 @@ bool Core::MastersFull(const Queue& leaf) const {
 }
 
 bool Core::MayReserveSome(const Attempt& attempt) const {
-  return IsStarved(attempt) && MayReserve(queues_[attempt.queue], attempt.most_ask);
+  return IsStarved(attempt) && MayReserve(queues_[attempt.queue], attempt.asks.most());
 }
 
 /// The attempt is offered nodes from now on, or asks for something else.
 void Core::NoteAsks(const Attempt& attempt) {
   if (attempt.asks.active().empty()) return;
   if (attempt.Starts()) NoteStarting(attempt);
-  ForEachUp(attempt.queue, [&](Queue& q) { q.least_ask = ComponentwiseMin(q.least_ask, attempt.least_ask); });
+  ForEachUp(attempt.queue, [&](Queue& q) { q.least_ask = ComponentwiseMin(q.least_ask, attempt.asks.least()); });
   NoteUsage(attempt);
 }
 
 void Core::NoteStarting(const Attempt& attempt) {
   Queue& leaf = queues_[attempt.queue];
-  leaf.least_start = ComponentwiseMin(leaf.least_start, attempt.least_ask);
-  leaf.most_start = ComponentwiseMax(leaf.most_start, attempt.most_ask);
+  leaf.least_start = ComponentwiseMin(leaf.least_start, attempt.asks.least());
+  leaf.most_start = ComponentwiseMax(leaf.most_start, attempt.asks.most());
 }
 
 /// What uses less may be starved.
@@ -73,7 +73,7 @@ void Core::RaiseBounds(Queue& queue) {
     return;
   }
   for (const AttemptId id : queue.order.members) {
-    if (!attempts_[id].asks.active().empty()) note(attempts_[id].least_ask, !MayReserveSome(attempts_[id]));
+    if (!attempts_[id].asks.active().empty()) note(attempts_[id].asks.least(), !MayReserveSome(attempts_[id]));
   }
   if (!queue.order.starting.empty() && !MastersFull(queue))
     note(queue.least_start, !MayReserve(queue, queue.most_start));

@@ -141,16 +141,13 @@ std::string Core::CheckBounds() const {
     if (!attempt.in_use || !attempt.offerable || attempt.asks.active().empty()) continue;
     const std::string name = model::ToString(apps_[attempt.app].id);
     const Queue& leaf = queues_[attempt.queue];
-    attempt.asks.ForEach([&](const RequestKey&, NameId, const Request& request) {
-      const Resources& size = request.capability;
-      if (!attempt.least_ask.FitsIn(size) || !size.FitsIn(attempt.most_ask)) wrong += name + ": bounds of its asks\n";
-    });
-    const bool in_vain = !leaf.least_start.FitsIn(attempt.least_ask) || !attempt.most_ask.FitsIn(leaf.most_start);
+    if (const std::string asks = attempt.asks.Check(); !asks.empty()) wrong += name + ": " + asks;
+    const bool in_vain = !leaf.least_start.FitsIn(attempt.asks.least()) || !attempt.asks.most().FitsIn(leaf.most_start);
     if (leaf.order.built && attempt.Starts() && in_vain) wrong += name + ": passed over before it has a master\n";
     for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
       const bool waits = attempt.Starts() && MastersFull(leaf);
       if (!queues_[at].bounded || waits || locality_matters_) continue;
-      if (!queues_[at].least_ask.FitsIn(attempt.least_ask))
+      if (!queues_[at].least_ask.FitsIn(attempt.asks.least()))
         wrong += queues_[at].name + ": " + name + " asks for less\n";
       if (MayReserveSome(attempt)) wrong += queues_[at].name + ": " + name + " may reserve a node\n";
     }

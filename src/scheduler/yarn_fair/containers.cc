@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Containers from grant to end: RMContainerImpl's states, FSAppAttempt.containerCompleted, SchedulerNode's books.
 

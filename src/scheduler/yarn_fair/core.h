@@ -178,7 +178,6 @@ class Core final : public YarnFairScheduler {
   model::Refused TooMuchAsked(const Asks& asks, const std::vector<model::Ask>& wanted) const;
   void RecordAsks(AttemptId attempt, const std::vector<model::Ask>& asks);
   void UpdateAsks(AttemptId attempt, std::vector<Asks::Line> lines, bool give_back);
-  void UpdateBlacklist(Attempt& attempt, const model::scheduler::Allocate& event);
   Resources Headroom(Attempt& attempt);
   Resources MaximumFor(QueueId queue) const;
   bool IsBlacklisted(const Attempt& attempt, const Node& node) const;
@@ -248,7 +247,7 @@ class Core final : public YarnFairScheduler {
   bool AcceptsNode(const Queue& queue, const Node& node) const;
   Offer OfferToAttempt(AttemptId id, uint32_t node);
   Offer AssignKeys(AttemptId id, uint32_t node, bool reserved);
-  std::optional<Offer> AssignKey(AttemptId id, uint32_t node, const RequestKey& key, const Placement* placement,
+  std::optional<Offer> AssignKey(AttemptId id, uint32_t node, const RequestKey& key, const KeyLines* placement,
                                  bool reserved);
   Offer Try(AttemptId id, uint32_t node, const Request& ask, model::Locality type, bool reserved,
             const RequestKey& key);
@@ -259,10 +258,10 @@ class Core final : public YarnFairScheduler {
     const Request* ask;
     model::Locality type;
   };
-  std::optional<Choice> Choose(const Placement& placement, const Node& node, model::Locality allowed) const;
+  std::optional<Choice> Choose(const KeyLines& placement, const Node& node, model::Locality allowed) const;
   void FulfilPromise(Node& node, AttemptId id, const Resources& size);
   bool IsPromisedTo(const Node& node, AttemptId id) const;
-  bool HasContainerFor(const Attempt& attempt, const Placement* placement, const Node& node) const;
+  bool HasContainerFor(const Attempt& attempt, const KeyLines* placement, const Node& node) const;
   bool FitsInMaxShare(QueueId queue, const Resources& extra) const;
   bool OverMasterShare(const Attempt& attempt) const;
   bool CanRunMaster(const Queue& leaf, const Resources& size) const;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Nodes coming, going and changing size (FairScheduler.addNode, removeNode, updateNodeResource) and the orders in which
 // Hadoop's ClusterNodeTracker hands them out.

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
 
 namespace fairlead::scheduler::yarn_fair {
 namespace {

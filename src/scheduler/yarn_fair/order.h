@@ -4,9 +4,36 @@
 #include <cstdint>
 #include <vector>
 
-#include "scheduler/yarn_fair/calculator.h"
+#include "scheduler/hadoop/asks.h"
+#include "scheduler/hadoop/blacklist.h"
+#include "scheduler/hadoop/calculator.h"
+#include "scheduler/hadoop/java.h"
+#include "scheduler/hadoop/names.h"
 
 namespace fairlead::scheduler::yarn_fair {
+
+namespace java = hadoop::java;
+using hadoop::Asks;
+using hadoop::Blacklist;
+using hadoop::ComponentwiseMax;
+using hadoop::ComponentwiseMin;
+using hadoop::KeyLines;
+using hadoop::MultiplyDown;
+using hadoop::MultiplyUp;
+using hadoop::NameId;
+using hadoop::Names;
+using hadoop::Request;
+using hadoop::RequestKey;
+using hadoop::SubtractNonNegative;
+using hadoop::Taken;
+using hadoop::Unbounded;
+using model::Resources;
+
+/// SchedulingPolicy of a queue.
+enum class Policy : uint8_t { kFair, kDrf, kFifo };
+constexpr hadoop::Calculator CalculatorOf(Policy policy) {
+  return policy == Policy::kDrf ? hadoop::Calculator::kDominant : hadoop::Calculator::kMemory;
+}
 
 /// A name's place in the text order: two numbers for applications, a rank among siblings for queues.
 struct NameKey {

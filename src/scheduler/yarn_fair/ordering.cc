@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Who is offered a node first. Hadoop puts the members of a queue into a TreeSet at every offer; here they stay in
 // order and only those whose usage, demand or weight changed are put to another place. Where the comparator is no order

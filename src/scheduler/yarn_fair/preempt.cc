@@ -2,8 +2,8 @@
 #include <cmath>
 #include <map>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Whose containers make room: FSPreemptionThread, FSAppAttempt.getStarvedResourceRequests,
 // VisitedResourceRequestTracker.

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // QueueManager: making, finding and removing queues.
 

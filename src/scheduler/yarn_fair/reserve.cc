@@ -13,15 +13,15 @@ using model::Locality;
 
 /// Only for a starved application, and for containers of a certain size (FairScheduler.isAtLeastReservationThreshold).
 bool Core::IsReservable(const Attempt& attempt, const Resources& size) const {
-  return IsStarved(attempt) &&
-         CompareBy(queues_[attempt.queue].policy, cluster_, size, reservation_threshold_, false, types_) >= 0;
+  return IsStarved(attempt) && hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), cluster_, size,
+                                                 reservation_threshold_, false, types_) >= 0;
 }
 
 bool Core::MayReserve(const Queue& leaf, const Resources& most) const {
   for (size_t type = 0; type < types_; ++type) {
     if (cluster_[type] == 0) return true;  // shares of nothing do not grow with the size
   }
-  return CompareBy(leaf.policy, cluster_, most, reservation_threshold_, false, types_) >= 0;
+  return hadoop::CompareBy(CalculatorOf(leaf.policy), cluster_, most, reservation_threshold_, false, types_) >= 0;
 }
 
 bool Core::TooManyReservations(const Attempt& attempt, const Node& node, Locality type) const {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // MaxRunningAppsEnforcer: which applications may run, and which waiting ones start when one leaves.
 

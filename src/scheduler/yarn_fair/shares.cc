@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
 
 namespace fairlead::scheduler::yarn_fair {
 namespace {
@@ -32,7 +32,7 @@ int64_t ShareAt(double ratio, double weight, int64_t min_share, int64_t max_shar
   double share = weight * ratio;
   share = std::max(share, static_cast<double>(min_share));
   share = std::min(share, static_cast<double>(max_share));
-  return java::ToLong(share);
+  return hadoop::java::ToLong(share);
 }
 
 int64_t UsedAt(double ratio, std::span<const Group> groups) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 
 // Who is starved: FSLeafQueue.updateStarvedApps, FSAppAttempt.fairShareStarvation, FSStarvedApps.
 
@@ -16,7 +16,7 @@ bool Core::ShouldPreempt() const {
 }
 
 bool Core::IsUsageBelowShare(const Attempt& attempt, const Resources& usage, const Resources& share) const {
-  return CompareBy(queues_[attempt.queue].policy, cluster_, usage, share, true, types_) < 0;
+  return hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), cluster_, usage, share, true, types_) < 0;
 }
 
 bool Core::IsStarved(const Attempt& attempt) const {
@@ -96,7 +96,7 @@ void Core::SpreadMinShareStarvation(const Queue& leaf, const std::vector<Attempt
     }
     Resources part = attempt.demand - attempt.used;
     SubtractNonNegative(part, attempt.fair_starvation);
-    if (CompareBy(leaf.policy, cluster_, part, pending, false, types_) > 0) {
+    if (hadoop::CompareBy(CalculatorOf(leaf.policy), cluster_, part, pending, false, types_) > 0) {
       if (config_.quirks.min_share_leftover_inverted) {
         SubtractNonNegative(part, pending);
       } else {

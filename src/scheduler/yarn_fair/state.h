@@ -10,8 +10,8 @@
 
 #include "model/ids.h"
 #include "model/queues.h"
-#include "scheduler/yarn_fair/asks.h"
-#include "scheduler/yarn_fair/calculator.h"
+#include "scheduler/hadoop/asks.h"
+#include "scheduler/hadoop/calculator.h"
 #include "scheduler/yarn_fair/order.h"
 
 // The tables of the yarn-fair profile: plain values that point at each other by position, so a fork is a copy.
@@ -103,8 +103,7 @@ struct KeyState {
 /// FSAppAttempt.
 struct Attempt {
   // What every offer looks at, side by side.
-  std::vector<NameId> system_blacklist;  // sorted
-  std::vector<NameId> app_blacklist;     // sorted
+  Blacklist blacklist;
   QueueId queue = kNone;
   bool runnable = false;
   bool stopped = false;
@@ -113,8 +112,6 @@ struct Attempt {
   bool master_known = false;  // its master's container has been granted, seen from the next event on
   bool am_preemptable = true;
   Asks asks;
-  Resources least_ask;  // no line of `asks` is smaller, type by type,
-  Resources most_ask;   // nor larger
 
   uint32_t app = kNone;
   int32_t number = 0;
@@ -145,7 +142,6 @@ struct Attempt {
   int32_t live_count = 0;
   std::vector<uint32_t> reserved_nodes;     // nodes, in order of reservation
   std::vector<uint32_t> blacklisted_nodes;  // as the last headroom saw them
-  bool blacklist_changed = false;
   bool in_starved_queue = false;
 
   bool offerable = false;  // may run and has pending demand as of the last update pass
@@ -157,6 +153,9 @@ struct Attempt {
 
   /// Its next container is its master's.
   bool Starts() const { return !am_running && !unmanaged; }
+  Blacklist::Of BlacklistNow() const {
+    return !unmanaged && !master_known ? Blacklist::Of::kSystem : Blacklist::Of::kMaster;
+  }
 };
 
 struct App {

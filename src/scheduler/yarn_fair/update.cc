@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/core.h"
-#include "scheduler/yarn_fair/java.h"
 #include "scheduler/yarn_fair/shares.h"
 
 // The update pass: FairScheduler.update, updateDemand and computeShares of queues and applications. Only what changed
@@ -103,7 +103,7 @@ void Core::UpdateAttemptDemand(AttemptId id) {
   attempt.demand_changed = false;
   Resources demand = attempt.used;
   for (const Asks::ActiveKey& key : attempt.asks.active()) {
-    const Request* any = attempt.asks.placement(key.slot).Any();
+    const Request* any = attempt.asks.of(key).Any();
     if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, types_);
   }
   if (demand == attempt.demand) return;

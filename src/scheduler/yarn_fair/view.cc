@@ -20,9 +20,7 @@ const char* NameOfPolicy(Policy policy) {
   return "?";
 }
 
-void Mix(base::StateHasher& hasher, const Resources& r) {
-  for (const int64_t x : r.amount) hasher.Mix(static_cast<uint64_t>(x));
-}
+using hadoop::Mix;
 
 template <class... T>
 void MixAll(base::StateHasher& hasher, T... values) {
@@ -48,11 +46,8 @@ void MixAttempt(base::StateHasher& hasher, const Attempt& a, const Resources& fa
                              &a.min_starvation, &a.to_be_preempted}) {
     Mix(hasher, *r);
   }
-  a.asks.ForEach([&](const RequestKey& key, NameId name, const Request& request) {
-    MixAll(hasher, key.priority, key.id, request.count, request.relax);
-    hasher.Mix(std::string_view(names.Text(name)));
-    Mix(hasher, request.capability);
-  });
+  a.asks.Mix(hasher, names);
+  a.blacklist.Mix(hasher);
   for (const KeyState& s : a.key_states) {
     MixAll(hasher, s.key.priority, s.key.id, s.opportunities, s.last_ms, s.has_allowed, s.allowed);
   }

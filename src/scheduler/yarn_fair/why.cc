@@ -37,7 +37,7 @@ std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
   if (attempt == nullptr || attempt->stopped) return all;
   const std::vector<Asks::ActiveKey>& keys = attempt->asks.active();
   for (size_t i = 0; i < keys.size(); ++i) {
-    const Placement& placement = attempt->asks.placement(keys[i].slot);
+    const KeyLines& placement = attempt->asks.of(keys[i]);
     const Request* any = placement.Any();
     if (any == nullptr) continue;
     ms::Pending pending;
@@ -97,7 +97,7 @@ void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
 /// What assignContainer would do with each node, its side effects left out (locality counts on a copy).
 Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
   const Asks::ActiveKey& key = attempt.asks.active()[key_index];
-  const Placement& placement = attempt.asks.placement(key.slot);
+  const KeyLines& placement = attempt.asks.of(key);
   const Request& any = *placement.Any();
   Offers offers;
   for (const Node& node : nodes_) {
@@ -130,7 +130,7 @@ Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
 
 bool Core::OwnUrgentAskFits(const Attempt& attempt, size_t key_index, const Node& node) const {
   for (size_t i = 0; i < key_index; ++i) {
-    const Placement& placement = attempt.asks.placement(attempt.asks.active()[i].slot);
+    const KeyLines& placement = attempt.asks.of(attempt.asks.active()[i]);
     if (!HasContainerFor(attempt, &placement, node)) continue;
     const std::optional<Choice> choice = Choose(placement, node, Locality::kOffSwitch);
     if (choice && choice->ask->capability.FitsIn(node.unallocated)) return true;

@@ -14,7 +14,7 @@
 // algorithms of HashMap, ConcurrentHashMap, TreeMap, PriorityQueue). Bins turned into trees (eight or more elements of
 // one bin) are not modelled: ids and names of a cluster spread too well for that.
 
-namespace fairlead::scheduler::yarn_fair::java {
+namespace fairlead::scheduler::hadoop::java {
 
 /// (long) x: truncates towards zero, saturates, NaN gives 0.
 inline int64_t ToLong(double x) {
@@ -243,4 +243,4 @@ class ConcurrentMap {
   size_t count_ = 0;
 };
 
-}  // namespace fairlead::scheduler::yarn_fair::java
+}  // namespace fairlead::scheduler::hadoop::java

@@ -1,10 +1,12 @@
-#include "scheduler/yarn_fair/asks.h"
+#include "scheduler/hadoop/asks.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/check.h"
+#include "scheduler/hadoop/calculator.h"
 
-namespace fairlead::scheduler::yarn_fair {
+namespace fairlead::scheduler::hadoop {
 namespace {
 
 /// Priority.hashCode.
@@ -25,57 +27,35 @@ void KeepLastOfEachName(std::vector<Asks::Line>& lines) {
 
 }  // namespace
 
-NameId Names::Acquire(std::string_view name) {
-  const auto [it, added] = ids_.try_emplace(std::string(name), 0);
-  if (!added) {
-    ++entries_[it->second].uses;
-    return it->second;
-  }
-  if (free_.empty()) {
-    it->second = static_cast<NameId>(entries_.size());
-    entries_.emplace_back();
-  } else {
-    it->second = free_.back();
-    free_.pop_back();
-  }
-  entries_[it->second] = {std::string(name), java::HashOfString(name), 1};
-  return it->second;
-}
-
-void Names::Release(NameId id) {
-  FL_CHECK(entries_[id].uses > 0, "a name released once too often");
-  if (--entries_[id].uses > 0) return;
-  ids_.erase(entries_[id].text);
-  entries_[id].text.clear();
-  free_.push_back(id);
-}
-
-NameId Names::Find(const std::string& name) const {
-  const auto it = ids_.find(name);
-  return it == ids_.end() ? kUnknown : it->second;
-}
-
 int32_t RequestKey::JavaHash() const {
   uint32_t hash = static_cast<uint32_t>(HashOfPriority(priority));
   hash = 31 * hash + static_cast<uint32_t>(java::HashOfLong(id));
   return java::Wrap(31 * hash);
 }
 
-int32_t Placement::SlotOf(NameId name, const Names& names) const {
+int32_t KeyLines::SlotOf(NameId name, const Names& names) const {
   return name == Names::kAny ? any_slot : requests.Find(name, names.Hash(name));
 }
 
-const Request* Placement::Of(NameId name, const Names& names) const {
+const Request* KeyLines::Of(NameId name, const Names& names) const {
   const int32_t slot = SlotOf(name, names);
   return slot < 0 ? nullptr : &requests.at(slot);
 }
 
-const Placement* Asks::Find(const RequestKey& key) const {
-  const int32_t slot = placements_.Find(key, key.JavaHash());
-  return slot < 0 ? nullptr : &placements_.at(slot);
+const KeyLines* Asks::Find(const RequestKey& key) const {
+  const int32_t slot = keys_.Find(key, key.JavaHash());
+  return slot < 0 ? nullptr : &keys_.at(slot);
 }
 
 void Asks::Update(std::vector<Line> lines, bool give_back, Names& names, int64_t now_ms) {
+  if (empty()) {
+    least_ = Unbounded();
+    most_ = {};
+  }
+  for (const Line& line : lines) {
+    least_ = ComponentwiseMin(least_, line.request.capability);
+    most_ = ComponentwiseMax(most_, line.request.capability);
+  }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
   std::vector<std::pair<size_t, size_t>> groups;
   std::vector<int32_t> hashes;
@@ -118,71 +98,71 @@ void Asks::UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_
   std::vector<int32_t> hashes;
   for (const Line& line : lines) hashes.push_back(names.Hash(line.name));
   const int32_t hash = key.JavaHash();
-  int32_t slot = placements_.Find(key, hash);
+  int32_t slot = keys_.Find(key, hash);
   if (slot < 0) {
-    slot = placements_.Insert(key, hash, {});
-    placements_.at(slot).since_ms = now_ms;
+    slot = keys_.Insert(key, hash, {});
+    keys_.at(slot).since_ms = now_ms;
   }
   bool any_updated = false;
   int32_t last_any = 0;
   for (const uint32_t i : java::HashOrder(hashes, java::HashCapacity(hashes.size()))) {
-    Placement& placement = placements_.at(slot);
+    KeyLines& held = keys_.at(slot);
     if (lines[i].name == Names::kAny) {
       any_updated = true;
-      last_any = placement.AnyCount();
+      last_any = held.AnyCount();
     }
-    Put(placement, lines[i], give_back, names);
+    Put(held, lines[i], give_back, names);
   }
   if (!any_updated) return;
-  if (placements_.at(slot).AnyCount() <= 0) {
+  if (keys_.at(slot).AnyCount() <= 0) {
     deactivated_.push_back(key);
-    RemovePlacement(slot, names);
+    RemoveKey(slot, names);
   } else if (last_any <= 0) {
     activated_.push_back({key, slot});
   }
 }
 
-void Asks::Put(Placement& placement, const Line& line, bool give_back, Names& names) {
-  const int32_t known = placement.SlotOf(line.name, names);
+void Asks::Put(KeyLines& held, const Line& line, bool give_back, Names& names) {
+  const int32_t known = held.SlotOf(line.name, names);
   Request request = line.request;
-  if (give_back && known >= 0) request.count = placement.requests.at(known).count + 1;
+  if (give_back && known >= 0) request.count = held.requests.at(known).count + 1;
   if (known >= 0) {
-    placement.requests.at(known) = request;
+    held.requests.at(known) = request;
     return;
   }
   names.AddUse(line.name);
   ++lines_;
-  const int32_t slot = placement.requests.Insert(line.name, names.Hash(line.name), request);
-  if (line.name == Names::kAny) placement.any_slot = slot;
+  const int32_t slot = held.requests.Insert(line.name, names.Hash(line.name), request);
+  if (line.name == Names::kAny) held.any_slot = slot;
 }
 
 Taken Asks::Take(const RequestKey& key, model::Locality type, NameId host, NameId rack, Names& names) {
-  const int32_t slot = placements_.Find(key, key.JavaHash());
+  const int32_t slot = keys_.Find(key, key.JavaHash());
   FL_CHECK(slot >= 0, "no lines of this key");
-  Placement& placement = placements_.at(slot);
+  KeyLines& held = keys_.at(slot);
   Taken taken;
   const auto take = [&](NameId name) {
-    const Request* request = placement.Of(name, names);
+    const Request* request = held.Of(name, names);
     FL_CHECK(request != nullptr, "no line of this name");
     taken.lines[taken.size++] = {name, request->relax, request->capability};
-    Decrement(placement, name, names);
+    Decrement(held, name, names);
   };
   if (type == model::Locality::kNodeLocal) take(host);
   if (type != model::Locality::kOffSwitch) take(rack);
   take(Names::kAny);
-  if (placement.AnyCount() == 0) {
+  if (held.AnyCount() == 0) {
     Deactivate(key);
-    if (placement.requests.empty()) placements_.Remove(slot);
+    if (held.requests.empty()) keys_.Remove(slot);
   }
   return taken;
 }
 
-void Asks::Decrement(Placement& placement, NameId name, Names& names) {
-  const int32_t slot = placement.SlotOf(name, names);
-  if (--placement.requests.at(slot).count != 0) return;
-  placement.requests.Remove(slot);
+void Asks::Decrement(KeyLines& held, NameId name, Names& names) {
+  const int32_t slot = held.SlotOf(name, names);
+  if (--held.requests.at(slot).count != 0) return;
+  held.requests.Remove(slot);
   --lines_;
-  if (name == Names::kAny) placement.any_slot = -1;
+  if (name == Names::kAny) held.any_slot = -1;
   names.Release(name);
 }
 
@@ -192,10 +172,10 @@ void Asks::Deactivate(const RequestKey& key) {
   if (it != active_.end() && it->key == key) active_.erase(it);
 }
 
-void Asks::RemovePlacement(int32_t slot, Names& names) {
-  placements_.at(slot).requests.ForEach([&](NameId name, const Request&) { names.Release(name); });
-  lines_ -= placements_.at(slot).requests.size();
-  placements_.Remove(slot);
+void Asks::RemoveKey(int32_t slot, Names& names) {
+  keys_.at(slot).requests.ForEach([&](NameId name, const Request&) { names.Release(name); });
+  lines_ -= keys_.at(slot).requests.size();
+  keys_.Remove(slot);
 }
 
 void Asks::Clear(Names& names) {
@@ -203,4 +183,33 @@ void Asks::Clear(Names& names) {
   *this = Asks();
 }
 
-}  // namespace fairlead::scheduler::yarn_fair
+std::string Asks::Check() const {
+  std::string wrong;
+  size_t lines = 0;
+  ForEach([&](const RequestKey&, NameId, const Request& request) {
+    ++lines;
+    if (!least_.FitsIn(request.capability) || !request.capability.FitsIn(most_)) wrong += "bounds of the asks\n";
+  });
+  if (lines != lines_) wrong += "lines are " + std::to_string(lines_) + ", counted " + std::to_string(lines) + "\n";
+  size_t active = 0;
+  keys_.ForEach([&](const RequestKey&, const KeyLines& held) { active += held.AnyCount() > 0 ? 1 : 0; });
+  const bool found = std::all_of(active_.begin(), active_.end(), [&](const ActiveKey& one) {
+    return Find(one.key) == &keys_.at(one.slot) && of(one).AnyCount() > 0;
+  });
+  if (!found || active != active_.size()) wrong += "active keys\n";
+  return wrong;
+}
+
+void Asks::Mix(base::StateHasher& hash, const Names& names) const {
+  ForEach([&](const RequestKey& key, NameId name, const Request& request) {
+    hash.Mix(static_cast<uint64_t>(key.priority));
+    hash.Mix(static_cast<uint64_t>(key.id));
+    hash.Mix(std::string_view(names.Text(name)));
+    hash.Mix(static_cast<uint64_t>(request.count));
+    hash.Mix(request.relax);
+    hadoop::Mix(hash, request.capability);
+  });
+  keys_.ForEach([&](const RequestKey&, const KeyLines& held) { hash.Mix(static_cast<uint64_t>(held.since_ms)); });
+}
+
+}  // namespace fairlead::scheduler::hadoop

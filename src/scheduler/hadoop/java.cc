@@ -1,8 +1,8 @@
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
 
 #include <algorithm>
 
-namespace fairlead::scheduler::yarn_fair::java {
+namespace fairlead::scheduler::hadoop::java {
 namespace {
 
 /// Takes one code point of UTF-8 off the front; a broken byte counts as itself.
@@ -172,4 +172,4 @@ std::vector<uint32_t> TreeOrder(uint32_t count, const std::function<int(uint32_t
   return tree.InOrder();
 }
 
-}  // namespace fairlead::scheduler::yarn_fair::java
+}  // namespace fairlead::scheduler::hadoop::java

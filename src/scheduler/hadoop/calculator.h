@@ -2,17 +2,20 @@
 
 #include <cstdint>
 
+#include "base/hash.h"
 #include "model/resources.h"
 
 // Hadoop's resource arithmetic (org.apache.hadoop.yarn.util.resource: Resources, DefaultResourceCalculator,
 // DominantResourceCalculator), operation by operation.
 
-namespace fairlead::scheduler::yarn_fair {
+namespace fairlead::scheduler::hadoop {
 
 using model::Resources;
 
-enum class Policy : uint8_t { kFair, kDrf, kFifo };
+/// How amounts are compared: DefaultResourceCalculator looks at memory alone, DominantResourceCalculator at all types.
+enum class Calculator : uint8_t { kMemory, kDominant };
 
+void Mix(base::StateHasher& hash, const Resources& amounts);
 Resources Unbounded();
 Resources ComponentwiseMin(const Resources& a, const Resources& b);
 Resources ComponentwiseMax(const Resources& a, const Resources& b);
@@ -26,9 +29,9 @@ Resources MultiplyUp(const Resources& a, double by);
 Resources Normalize(const Resources& ask, const Resources& minimum, const Resources& maximum,
                     const Resources& increment);
 
-/// ResourceCalculator.compare of the policy: memory alone, or dominant shares of `cluster` over `types` types
-/// (`single_type`: only the largest share of each).
-int CompareBy(Policy policy, const Resources& cluster, const Resources& a, const Resources& b, bool single_type,
+/// ResourceCalculator.compare: memory alone, or dominant shares of `cluster` over `types` types (`single_type`: only
+/// the largest share of each).
+int CompareBy(Calculator calculator, const Resources& cluster, const Resources& a, const Resources& b, bool single_type,
               size_t types);
 
-}  // namespace fairlead::scheduler::yarn_fair
+}  // namespace fairlead::scheduler::hadoop

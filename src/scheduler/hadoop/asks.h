@@ -4,47 +4,17 @@
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
+#include "scheduler/hadoop/names.h"
 
-// What applications ask for: Hadoop's AppSchedulingInfo and LocalityAppPlacementAllocator. Names of places are interned
-// and counted, so a master cannot grow the table for ever.
+// What applications ask for: Hadoop's AppSchedulingInfo and LocalityAppPlacementAllocator.
 
-namespace fairlead::scheduler::yarn_fair {
-
-using NameId = uint32_t;
-
-/// Host and rack names and "*" (always kAny), each with its Java hash code.
-class Names {
- public:
-  static constexpr NameId kAny = 0;
-  static constexpr NameId kUnknown = UINT32_MAX;
-
-  Names() { Acquire("*"); }
-  /// Adds one use of `name`.
-  NameId Acquire(std::string_view name);
-  void AddUse(NameId id) { ++entries_[id].uses; }
-  /// Drops one use; the last one frees the id.
-  void Release(NameId id);
-  NameId Find(const std::string& name) const;
-  const std::string& Text(NameId id) const { return entries_[id].text; }
-  int32_t Hash(NameId id) const { return entries_[id].hash; }
-
- private:
-  struct Entry {
-    std::string text;
-    int32_t hash = 0;
-    uint32_t uses = 0;
-  };
-  std::vector<Entry> entries_;
-  std::vector<NameId> free_;
-  std::unordered_map<std::string, NameId> ids_;
-};
+namespace fairlead::scheduler::hadoop {
 
 /// SchedulerRequestKey: smaller priority number first, then smaller allocation request id.
 struct RequestKey {
@@ -75,7 +45,7 @@ struct Taken {
 };
 
 /// The lines of one request key.
-struct Placement {
+struct KeyLines {
   java::ConcurrentMap<NameId, Request> requests;
   int32_t any_slot = -1;
   int64_t since_ms = 0;  // first asked for
@@ -86,7 +56,7 @@ struct Placement {
   const Request* Of(NameId name, const Names& names) const;
 };
 
-/// All lines of one application attempt.
+/// All lines of one application attempt. Owns a use of each name in them.
 class Asks {
  public:
   struct Line {
@@ -96,7 +66,7 @@ class Asks {
   };
   struct ActiveKey {
     RequestKey key;
-    int32_t slot;  // of its placement
+    int32_t slot;  // of its lines
   };
 
   /// AppSchedulingInfo.updateResourceRequests: each line replaces the one of its key and name; `give_back`: it adds one
@@ -109,36 +79,44 @@ class Asks {
 
   /// Keys with an outstanding "*" line, most urgent first.
   const std::vector<ActiveKey>& active() const { return active_; }
-  const Placement& placement(int32_t slot) const { return placements_.at(slot); }
-  bool empty() const { return placements_.empty(); }
-  size_t keys() const { return placements_.size(); }
+  const KeyLines& of(const ActiveKey& key) const { return keys_.at(key.slot); }
+  bool empty() const { return keys_.empty(); }
+  size_t keys() const { return keys_.size(); }
   size_t lines() const { return lines_; }
+  /// No line is smaller, type by type, nor larger; loose while lines go, exact again once none is left.
+  const model::Resources& least() const { return least_; }
+  const model::Resources& most() const { return most_; }
   /// nullptr when the key has no lines.
-  const Placement* Find(const RequestKey& key) const;
+  const KeyLines* Find(const RequestKey& key) const;
 
   /// Calls visit(key, name, request) in the order of AppSchedulingInfo.getAllResourceRequests.
   template <class Visit>
   void ForEach(Visit visit) const {
-    placements_.ForEach([&](const RequestKey& key, const Placement& placement) {
-      placement.requests.ForEach([&](NameId name, const Request& request) { visit(key, name, request); });
+    keys_.ForEach([&](const RequestKey& key, const KeyLines& lines) {
+      lines.requests.ForEach([&](NameId name, const Request& request) { visit(key, name, request); });
     });
   }
 
   void Clear(Names& names);
+  /// Recomputes what is kept beside the lines; empty when all agree.
+  std::string Check() const;
+  void Mix(base::StateHasher& hash, const Names& names) const;
 
  private:
   void UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names, int64_t now_ms);
-  void Put(Placement& placement, const Line& line, bool give_back, Names& names);
-  void Decrement(Placement& placement, NameId name, Names& names);
+  void Put(KeyLines& lines, const Line& line, bool give_back, Names& names);
+  void Decrement(KeyLines& lines, NameId name, Names& names);
   void MergeActive();
   void Deactivate(const RequestKey& key);
-  void RemovePlacement(int32_t slot, Names& names);
+  void RemoveKey(int32_t slot, Names& names);
 
   size_t lines_ = 0;
+  model::Resources least_;
+  model::Resources most_;
   std::vector<ActiveKey> active_;
-  java::ConcurrentMap<RequestKey, Placement> placements_;
+  java::ConcurrentMap<RequestKey, KeyLines> keys_;
   std::vector<ActiveKey> activated_;  // by the running Update, merged at its end
   std::vector<RequestKey> deactivated_;
 };
 
-}  // namespace fairlead::scheduler::yarn_fair
+}  // namespace fairlead::scheduler::hadoop

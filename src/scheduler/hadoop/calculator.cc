@@ -1,13 +1,13 @@
-#include "scheduler/yarn_fair/calculator.h"
+#include "scheduler/hadoop/calculator.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
 
-namespace fairlead::scheduler::yarn_fair {
+namespace fairlead::scheduler::hadoop {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -71,6 +71,10 @@ bool AllZero(const Resources& r, size_t types) {
 
 }  // namespace
 
+void Mix(base::StateHasher& hash, const Resources& amounts) {
+  for (const int64_t amount : amounts.amount) hash.Mix(static_cast<uint64_t>(amount));
+}
+
 Resources Unbounded() {
   Resources r;
   r.amount.fill(INT64_MAX);
@@ -119,12 +123,12 @@ Resources Normalize(const Resources& ask, const Resources& minimum, const Resour
   return r;
 }
 
-int CompareBy(Policy policy, const Resources& cluster, const Resources& a, const Resources& b, bool single_type,
+int CompareBy(Calculator calculator, const Resources& cluster, const Resources& a, const Resources& b, bool single_type,
               size_t types) {
-  if (policy != Policy::kDrf) return a[0] < b[0] ? -1 : a[0] > b[0];
+  if (calculator == Calculator::kMemory) return a[0] < b[0] ? -1 : a[0] > b[0];
   if (a == b) return 0;
   if (AllZero(cluster, types)) return CompareWithoutCluster(a, b, types);
   return single_type ? CompareLargestShare(cluster, a, b, types) : CompareAllShares(cluster, a, b, types);
 }
 
-}  // namespace fairlead::scheduler::yarn_fair
+}  // namespace fairlead::scheduler::hadoop

@@ -1,4 +1,4 @@
-#include "scheduler/yarn_fair/java.h"
+#include "scheduler/hadoop/java.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace fairlead::scheduler::yarn_fair::java {
+namespace fairlead::scheduler::hadoop::java {
 namespace {
 
 using testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(Java, ConcurrentMapFindsWhatItHolds) {
 }
 
 }  // namespace
-}  // namespace fairlead::scheduler::yarn_fair::java
+}  // namespace fairlead::scheduler::hadoop::java
