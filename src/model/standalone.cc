@@ -34,6 +34,8 @@ std::string_view EnumName(AppState state) {
       return "FAILED";
     case AppState::kKilled:
       return "KILLED";
+    case AppState::kUnknown:
+      return "UNKNOWN";
   }
   return "?";
 }
@@ -68,6 +70,8 @@ std::string_view EnumName(WorkerState state) {
       return "DEAD";
     case WorkerState::kDecommissioned:
       return "DECOMMISSIONED";
+    case WorkerState::kUnknown:
+      return "UNKNOWN";
   }
   return "?";
 }

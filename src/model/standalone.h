@@ -50,11 +50,12 @@ struct Profile {
 /// ExecutorState of Spark, in its order.
 enum class ExecutorState : uint8_t { kLaunching, kRunning, kKilled, kFailed, kLost, kExited, kDecommissioned };
 std::string_view EnumName(ExecutorState state);
-enum class AppState : uint8_t { kWaiting, kRunning, kFinished, kFailed, kKilled };
+/// kUnknown, also of workers: stored by an earlier life of the master, and not heard of since.
+enum class AppState : uint8_t { kWaiting, kRunning, kFinished, kFailed, kKilled, kUnknown };
 std::string_view EnumName(AppState state);
 enum class DriverState : uint8_t { kSubmitted, kRunning, kFinished, kRelaunching, kUnknown, kKilled, kFailed, kError };
 std::string_view EnumName(DriverState state);
-enum class WorkerState : uint8_t { kAlive, kDead, kDecommissioned };
+enum class WorkerState : uint8_t { kAlive, kDead, kDecommissioned, kUnknown };
 std::string_view EnumName(WorkerState state);
 
 struct WorkerRegistered {
@@ -156,9 +157,64 @@ struct Orders {
   FL_FIELDS(alive, permutations, lost)
 };
 
+struct StoredApp {
+  AppRegistered registration;
+  std::vector<ProfileTarget> targets;  // the last that it asked for
+  FL_FIELDS(registration, targets)
+};
+struct StoredDriver {
+  DriverSubmitted description;
+  bool waits = false;  // it was never sent to a worker
+  FL_FIELDS(description, waits)
+};
+/// What an earlier life of the master has stored; comes before all else. Until every worker and application in it has
+/// answered, or RecoveryEnded comes, nothing is scheduled.
+struct Recovered {
+  static constexpr std::string_view kName = "recovered";
+  std::vector<WorkerRegistered> workers;
+  std::vector<StoredApp> apps;
+  std::vector<StoredDriver> drivers;
+  FL_FIELDS(workers, apps, drivers)
+};
+struct ClaimedExecutor {
+  AppIndex app;
+  int32_t executor = 0;
+  int32_t profile = 0;
+  int32_t cores = 0;
+  int32_t memory = 0;
+  ExecutorState state = ExecutorState::kRunning;
+  std::vector<Resource> resources;
+  FL_FIELDS(app, executor, profile, cores, memory, state, resources)
+};
+struct ClaimedDriver {
+  DriverIndex driver;
+  std::vector<Resource> resources;
+  FL_FIELDS(driver, resources)
+};
+/// A stored worker says what it runs (WorkerSchedulerStateResponse).
+struct WorkerAnswered {
+  static constexpr std::string_view kName = "worker_answered";
+  WorkerIndex worker;
+  std::vector<ClaimedExecutor> executors;
+  std::vector<ClaimedDriver> drivers;
+  FL_FIELDS(worker, executors, drivers)
+};
+/// A stored application's driver is there (MasterChangeAcknowledged).
+struct AppAnswered {
+  static constexpr std::string_view kName = "app_answered";
+  AppIndex app;
+  FL_FIELDS(app)
+};
+/// Who has not answered by now is given up.
+struct RecoveryEnded {
+  static constexpr std::string_view kName = "recovery_ended";
+  FL_NO_FIELDS()
+};
+
 using Event =
     std::variant<WorkerRegistered, WorkerLost, WorkerDecommissioned, AppRegistered, AppFinished, ExecutorStateChanged,
-                 ExecutorsRequested, ExecutorsKilled, DriverSubmitted, DriverStateChanged, DriverKilled, Orders>;
+                 ExecutorsRequested, ExecutorsKilled, DriverSubmitted, DriverStateChanged, DriverKilled, Orders,
+                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded>;
 
 struct LaunchExecutor {
   static constexpr std::string_view kName = "launch_executor";

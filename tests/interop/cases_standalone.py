@@ -1,10 +1,12 @@
 """Standalone clusters: Spark's Master or ours, Spark's Workers or ours, and Spark's drivers."""
+import dataclasses
 import gzip
 import json
 import os
 import re
 import signal
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -155,11 +157,56 @@ def page(cluster, work):
     cluster.wait(lambda: cluster.page()["completedapps"][0]["state"] == "FINISHED", "the application's end", 20)
 
 
+def back(cluster, workers=2):
+    found = cluster.page()
+    return found["status"] == "ALIVE" and found["aliveworkers"] == workers
+
+
+def master_killed(cluster, work, takes_over=False):
+    """A master that is killed comes back with its workers, executors and drivers, and goes on."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    before = cluster.processes_of(app_id)
+    drivers = work / "driver"
+    drivers.mkdir()
+    driver = submit(cluster, drivers)
+    cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    cluster.kill("master")
+    if takes_over:
+        cluster.spec = dataclasses.replace(cluster.spec, master="fairlead")
+    started = time.monotonic()
+    cluster.start_master()
+    cluster.wait(lambda: back(cluster), "the master with its workers", 90)
+    if cluster.spec.master == "fairlead":
+        assert time.monotonic() - started < 3, "it took too long"
+        assert int(re.search(r"ALIVE again .*after_ms=(\d+)", cluster.log())[1]) <= 500, cluster.log()
+    assert cluster.processes_of(app_id) == before
+    assert status(cluster, driver)["driverState"] == "RUNNING"
+    assert len(lives(drivers)) == 1
+    os.kill(before["1"], signal.SIGKILL)
+    cluster.wait(lambda: sorted(cluster.processes_of(app_id)) == ["0", "2"], "a new executor", 30)
+    job.release()
+    job.result()
+    (drivers / "go").write_text("")
+    cluster.wait(lambda: (drivers / "result").exists(), "the driver's result", 60)
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 30)
+
+
+def master_replaced(cluster, work):
+    """Our master in place of Spark's, with a job and a driver running: docs/replace-spark-standalone.md."""
+    master_killed(cluster, work, takes_over=True)
+
+
+def recovery(mode):
+    """The conf of a recovery mode; {directory} is the cluster's."""
+    return (("spark.deploy.recoveryMode", mode), ("spark.deploy.recoveryDirectory", "{directory}/recovery"))
+
+
 PAIRINGS = (("fairlead", "spark"), ("spark", "fairlead"), ("fairlead", "fairlead"))
 
 
-def register(name, run, smoke=(), pairings=PAIRINGS, **spec):
-    for release in RELEASES:
+def register(name, run, smoke=(), pairings=PAIRINGS, releases=RELEASES, **spec):
+    for release in releases:
         for master, worker in pairings:
             full = f"standalone-{name}-{master}-master-{worker}-workers-{release}"
             made = spark_cluster.Spec(spark=release, master=master, worker=worker, **spec)
@@ -173,4 +220,7 @@ register("cluster-mode", cluster_mode)
 register("cluster-mode-rpc", cluster_mode_rpc)
 register("supervised", supervised)
 register("page", page)
+register("master-killed-files", master_killed, pairings=(*PAIRINGS, ("spark", "spark")), workers=(3, 3), conf=recovery("FILESYSTEM"))
+register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), conf=recovery("ROCKSDB"))
+register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

@@ -20,7 +20,7 @@ class Spec:
     master: str = "fairlead"                # or "spark"
     worker: str = "spark"                   # or "fairlead"
     workers: tuple[int, ...] = (2, 2)       # cores of each
-    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications
+    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's
 
     def needs(self):
         return {f"spark-{self.spark}"}
@@ -34,7 +34,7 @@ class SparkCluster(Daemons):
         self.port, self.web, self.rest = peers.free_ports(3)
         self.url = f"spark://127.0.0.1:{self.port}"
         self.conf = {"spark.ui.enabled": "false", "spark.local.dir": self.directory / "local", "spark.master.rest.enabled": "true",
-                     "spark.master.rest.port": self.rest, **dict(spec.conf)}
+                     "spark.master.rest.port": self.rest, **{key: value.format(directory=self.directory) for key, value in spec.conf}}
         self.properties = self.directory / "spark-defaults.conf"
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",

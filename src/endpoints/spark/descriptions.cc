@@ -77,8 +77,8 @@ DriverDescription ReadDriver(Fields& in, Ref object) {
   driver.supervise = in.Flag(object, "supervise");
   driver.command = ReadCommand(in, in.Object(object, "command"));
   for (const Ref request : in.Elements(object, "resourceReqs")) {
-    driver.resources.emplace_back(in.Text(request, "resourceName"), in.Int(request, "amount"));
-    if (driver.resources.back().second < 0) in.Fail("resourceReqs", "an amount below 0");
+    driver.resources.push_back({in.Text(request, "resourceName"), in.Int(request, "amount")});
+    if (driver.resources.back().amount < 0) in.Fail("resourceReqs", "an amount below 0");
   }
   if (driver.memory_mib < 0 || driver.cores < 0) in.Fail("driverDescription", "cores and memory cannot be below 0");
   return driver;

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/fields.h"
@@ -38,6 +37,7 @@ struct Command {
   std::vector<std::string> class_path;
   std::vector<std::string> library_path;
   std::vector<std::string> java_options;
+  FL_FIELDS(main_class, arguments, environment, class_path, library_path, java_options)
 };
 
 struct ApplicationDescription {
@@ -50,6 +50,12 @@ struct ApplicationDescription {
   ResourceProfile profile;
 };
 
+struct ResourceNeed {
+  std::string name;
+  int32_t amount = 0;
+  FL_FIELDS(name, amount)
+};
+
 /// A driver for a worker to run (--deploy-mode cluster). Its command's arguments hold {{WORKER_URL}} and {{USER_JAR}}.
 struct DriverDescription {
   std::string jar_url;
@@ -57,7 +63,8 @@ struct DriverDescription {
   int32_t cores = 0;
   bool supervise = false;
   Command command;
-  std::vector<std::pair<std::string, int32_t>> resources;  // name, amount
+  std::vector<ResourceNeed> resources;
+  FL_FIELDS(jar_url, memory_mib, cores, supervise, command, resources)
 };
 
 class Fields;

@@ -33,6 +33,8 @@ class Application {
   virtual void Start() = 0;
   /// Instead of Start: goes on with what an earlier life of this process stored under id().
   virtual void Resume() = 0;
+  /// After Resume: the driver says that it knows of this master.
+  virtual void OnAcknowledged() {}
   /// `done` gets the answer for the driver, once what was asked for is stored.
   virtual void RequestExecutors(const endpoints::spark::RequestExecutors& request, std::function<void(bool)> done) = 0;
   virtual void KillExecutors(const endpoints::spark::KillExecutors& request, std::function<void(bool)> done) = 0;
@@ -90,6 +92,8 @@ class ExecutorSource {
                                                   Application::Callbacks callbacks) = 0;
   /// A stored application that cannot be gone on with.
   virtual void Forget(const std::string& id) = 0;
+  /// Called once, when all that was stored is made or forgotten.
+  virtual void OnLoaded() {}
 
   enum class Taken {
     kNo,      // nothing of this source's

@@ -106,7 +106,7 @@ base::Status ReadResources(const Texts& properties, es::DriverDescription& drive
     if (!key.starts_with(kPrefix) || !key.ends_with(kSuffix) || key.size() <= kPrefix.size() + kSuffix.size()) continue;
     const auto amount = Whole(value);
     if (!amount) return base::Error{key + " is no number: " + value};
-    driver.resources.emplace_back(key.substr(kPrefix.size(), key.size() - kPrefix.size() - kSuffix.size()), *amount);
+    driver.resources.push_back({key.substr(kPrefix.size(), key.size() - kPrefix.size() - kSuffix.size()), *amount});
   }
   return {};
 }

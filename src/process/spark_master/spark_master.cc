@@ -165,7 +165,9 @@ void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::opt
     application->KillExecutors(*kill, [=, this](bool taken) { Answer(id, request, taken); });
   } else if (const auto* known = std::get_if<es::MasterChangeAcknowledged>(&message)) {
     // Where the application's driver listened, another one may listen now.
-    if (ApplicationOf(peer, known->application) == nullptr) Close(id, "another driver has taken the place of this one");
+    Application* application = ApplicationOf(peer, known->application);
+    if (application == nullptr) return Close(id, "another driver has taken the place of this one");
+    application->OnAcknowledged();
   }
 }
 
@@ -245,6 +247,7 @@ base::Status SparkMaster::Recover() {
     drivers_[key].application = source_.MakeStored(stored.id, *build, std::move(*registration), CallbacksOf(key));
     CallBack(key, loop_.Now() + settings_.call_back_for);
   }
+  source_.OnLoaded();
   return {};
 }
 
@@ -259,9 +262,13 @@ void SparkMaster::ConnectTo(const es::RpcAddress& address,
 /// Connects to where the driver listens and says that this is its master now; then the application goes on. Without a
 /// driver it goes on as well, to be ended.
 void SparkMaster::CallBack(ApplicationKey key, base::Instant until) {
-  ConnectTo(drivers_.at(key).application->registration().driver,
+  const auto found = drivers_.find(key);
+  if (found == drivers_.end()) return;
+  ConnectTo(found->second.application->registration().driver,
             [this, key, until](base::Result<std::unique_ptr<env::Stream>> stream) {
-              Driver& driver = drivers_.at(key);
+              const auto called = drivers_.find(key);
+              if (called == drivers_.end() || called->second.application->ending()) return;  // given up meanwhile
+              Driver& driver = called->second;
               Application& application = *driver.application;
               if (stream.ok()) {
                 driver.peer = AddPeer(std::move(*stream), key, false);

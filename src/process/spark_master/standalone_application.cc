@@ -14,6 +14,12 @@ int32_t Bounded(int64_t amount) { return static_cast<int32_t>(std::clamp<int64_t
 
 }  // namespace
 
+std::vector<sa::Resource> FromWire(const es::Resources& resources) {
+  std::vector<sa::Resource> out;
+  for (const auto& [name, addresses] : resources) out.push_back({name, addresses});
+  return out;
+}
+
 es::Resources ToWire(const std::vector<sa::Resource>& resources) {
   es::Resources out;
   for (const sa::Resource& resource : resources) out.emplace_back(resource.name, resource.addresses);
@@ -35,10 +41,13 @@ StandaloneApplication::~StandaloneApplication() {
   if (!id_.empty()) cluster_.applications_[index_.value].machine = nullptr;
 }
 
-void StandaloneApplication::SetId(sa::AppIndex index, std::string id) {
+void StandaloneApplication::SetId(sa::AppIndex index, std::string id, bool accepted) {
   index_ = index;
   id_ = std::move(id);
+  accepted_ = accepted;
 }
+
+void StandaloneApplication::OnAcknowledged() { cluster_.Feed(sa::AppAnswered{index_}); }
 
 void StandaloneApplication::OnAccepted() {
   accepted_ = true;

@@ -20,6 +20,7 @@ class StandaloneApplication final : public Application {
 
   void Start() override { cluster_.Begin(*this); }
   void Resume() override {}
+  void OnAcknowledged() override;
   void RequestExecutors(const endpoints::spark::RequestExecutors& request, std::function<void(bool)> done) override;
   void KillExecutors(const endpoints::spark::KillExecutors& request, std::function<void(bool)> done) override;
   void End(const std::string& reason) override;
@@ -31,7 +32,8 @@ class StandaloneApplication final : public Application {
   const endpoints::spark::RegisterApplication& registration() const override { return registration_; }
 
   // ---- for the cluster
-  void SetId(model::standalone::AppIndex index, std::string id);
+  /// `accepted`: an earlier life of the master took it.
+  void SetId(model::standalone::AppIndex index, std::string id, bool accepted);
   void OnAccepted();
   void Tell(const std::string& content) { callbacks_.tell(content); }
   /// The core has ended it; nothing more is said of it.
@@ -48,6 +50,7 @@ class StandaloneApplication final : public Application {
   bool ending_ = false;
 };
 
+std::vector<model::standalone::Resource> FromWire(const endpoints::spark::Resources& resources);
 endpoints::spark::Resources ToWire(const std::vector<model::standalone::Resource>& resources);
 /// What executors of a profile need, in the core's words: the heap, cores and custom resources.
 model::standalone::Profile ProfileOf(const endpoints::spark::ResourceProfile& profile);

@@ -19,11 +19,19 @@ constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 
 }  // namespace
 
-StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Log& log, const es::SparkBuild& build,
-                                     StandaloneSettings settings)
-    : loop_(loop), log_(log), build_(build), settings_(std::move(settings)), core_(settings_.scheduling) {}
+StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Log& log, const es::SparkBuild& build,
+                                     StandaloneSettings settings, std::vector<env::Row> imported)
+    : loop_(loop),
+      store_(store),
+      log_(log),
+      build_(build),
+      settings_(std::move(settings)),
+      imported_(std::move(imported)),
+      core_(settings_.scheduling) {}
 
 StandaloneCluster::~StandaloneCluster() {
+  *alive_ = false;
+  if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
   if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
 }
 
@@ -34,21 +42,42 @@ void StandaloneCluster::Attach(const Master& master) {
 
 // ---- the core ------------------------------------------------------------------------------------------------------
 
-/// Steps the core with one event after the other: what an effect brings about (a connection that breaks as something is
-/// written) waits its turn.
 void StandaloneCluster::Feed(sa::Event event, std::shared_ptr<const Submission> submission) {
   queue_.push_back({std::move(event), std::move(submission)});
-  if (stepping_) return;
+  if (!stepping_) Step();
+}
+
+/// Steps the core with all that waits. What changes durably is stored before anybody hears of it; what comes meanwhile,
+/// and what effects bring about (a connection that breaks as something is written), waits its turn.
+void StandaloneCluster::Step() {
   stepping_ = true;
   while (!queue_.empty()) {
-    const Fed fed = std::move(queue_.front());
-    queue_.pop_front();
-    if (fed.submission) AddDriver(static_cast<uint32_t>(core_.drivers().size()), fed.submission);
     std::vector<sa::Effect> effects;
-    core_.Step({&fed.event, 1}, effects);
-    for (const sa::Effect& effect : effects) std::visit([this](const auto& one) { Apply(one); }, effect);
+    std::vector<env::Row> rows;
+    for (; !queue_.empty(); queue_.pop_front()) {
+      const Fed& fed = queue_.front();
+      if (fed.submission) AddDriver(static_cast<uint32_t>(core_.drivers().size()), fed.submission);
+      const size_t before = effects.size();
+      const bool recovering = core_.recovering();
+      core_.Step({&fed.event, 1}, effects);
+      const std::span<const sa::Effect> made(effects.begin() + static_cast<ptrdiff_t>(before), effects.end());
+      for (const sa::Effect& effect : made) {
+        const auto* ended = std::get_if<sa::DriverEnded>(&effect);
+        if (ended == nullptr || ended->state != sa::DriverState::kRelaunching) continue;
+        AddDriver(ended->successor.value, drivers_[ended->driver.value].submission);
+      }
+      CollectLostWorkers(fed.event, recovering, rows);
+      CollectRows(fed.event, made, rows);
+      if (recovering && !core_.recovering()) OnRecovered();
+    }
+    if (store_ != nullptr && !rows.empty()) return Commit(std::move(rows), std::move(effects));
+    Apply(effects);
   }
   stepping_ = false;
+}
+
+void StandaloneCluster::Apply(const std::vector<sa::Effect>& effects) {
+  for (const sa::Effect& effect : effects) std::visit([this](const auto& one) { Apply(one); }, effect);
 }
 
 uint64_t StandaloneCluster::NewToken(std::function<void(bool)> done) {
@@ -61,16 +90,21 @@ void StandaloneCluster::Apply(const sa::Answer& effect) {
   if (!waiting.empty()) waiting.mapped()(effect.ok);
 }
 
-/// app-20260131235959-0000, as Spark's with the local time.
+/// app-20260131235959-0000, as Spark's with the local time. After a restart numbers begin anew, and may be in use
+/// still.
 std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
   const std::time_t now = loop_.Wall().ms / 1000;
   std::tm local = {};
   ::localtime_r(&now, &local);
   char date[16] = {};
   std::strftime(date, sizeof date, "%Y%m%d%H%M%S", &local);
-  char count[16] = {};
-  std::snprintf(count, sizeof count, "%04u", number++);
-  return std::string(kind) + "-" + date + "-" + count;
+  std::string id;
+  do {
+    char count[16] = {};
+    std::snprintf(count, sizeof count, "%04u", number++);
+    id = std::string(kind) + "-" + date + "-" + count;
+  } while (application_ids_.contains(id) || driver_ids_.contains(id));
+  return id;
 }
 
 // ---- applications --------------------------------------------------------------------------------------------------
@@ -78,12 +112,6 @@ std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
                                                      Application::Callbacks callbacks) {
   return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
-}
-
-std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string&, const es::SparkBuild& build,
-                                                           es::RegisterApplication registration,
-                                                           Application::Callbacks callbacks) {
-  return Make(build, std::move(registration), std::move(callbacks));
 }
 
 void StandaloneCluster::Begin(StandaloneApplication& application) {
@@ -95,17 +123,22 @@ void StandaloneCluster::Begin(StandaloneApplication& application) {
   record.description = description;
   record.started = loop_.Wall();
   application_ids_[record.id] = index.value;
-  application.SetId(index, record.id);
+  application.SetId(index, record.id, false);
   log_.Info("an application registers",
             {{"application", record.id}, {"name", description.name}, {"user", description.user}});
+  Feed(RegistrationOf(index.value));
+}
+
+sa::AppRegistered StandaloneCluster::RegistrationOf(uint32_t index) const {
+  const es::ApplicationDescription& description = applications_[index].description;
   sa::AppRegistered event;
-  event.app = index;
+  event.app = {index};
   event.max_cores = description.cores_max;
   event.profile = ProfileOf(description.profile);
   constexpr int32_t kDefaultHeapMib = 1024;
   if (!event.profile.memory) event.profile.memory = kDefaultHeapMib;
   event.initial_executor_limit = description.initial_executor_limit;
-  Feed(std::move(event));
+  return event;
 }
 
 StandaloneApplication* StandaloneCluster::Find(sa::AppIndex index) const { return applications_[index.value].machine; }
@@ -218,6 +251,8 @@ ExecutorSource::Taken StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, con
     On(peer, request, *driver);
   } else if (const auto* latest = std::get_if<es::WorkerLatestState>(&message)) {
     On(peer, *latest);
+  } else if (const auto* answer = std::get_if<es::WorkerSchedulerStateResponse>(&message)) {
+    On(peer, *answer);
   } else if (std::holds_alternative<es::WorkerDecommissioning>(message)) {
     const auto worker = WorkerOf(peer);
     if (worker) Feed(sa::WorkerDecommissioned{{*worker}});
@@ -240,25 +275,29 @@ ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::
                                    " in " + build_.home + "; start it from that build");
     return Taken::kOnce;
   }
+  if (const auto stored = alive_workers_.find(message.id);
+      stored != alive_workers_.end() && IsUnknown(stored->second)) {
+    // It has found this master before it was called back.
+    workers_[stored->second].peer = peer;
+    TellMasterChanged(stored->second);
+    return Taken::kMember;
+  }
   const sa::WorkerIndex index{static_cast<uint32_t>(workers_.size())};
-  workers_.push_back({message, peer, loop_.Now(), loop_.Wall()});
-  sa::WorkerRegistered event;
-  event.worker = index;
-  event.id = message.id;
-  event.host = message.host;
-  event.port = message.port;
-  event.cores = message.cores;
-  event.memory = message.memory_mib;
-  for (const auto& [name, addresses] : message.resources) event.resources.push_back({name, addresses});
-  Feed(std::move(event));
-  return WorkerOf(peer) ? Taken::kMember : Taken::kOnce;
+  workers_.push_back({message, peer, loop_.Now(), loop_.Wall(), false});
+  Feed(RegistrationOf(index.value, message));
+  return Taken::kMember;
+}
+
+sa::WorkerRegistered StandaloneCluster::RegistrationOf(uint32_t index, const es::RegisterWorker& worker) {
+  return {{index}, worker.id, worker.host, worker.port, worker.cores, worker.memory_mib, FromWire(worker.resources)};
 }
 
 void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
   WorkerRecord& worker = workers_[effect.worker.value];
+  const bool gone = worker.peer == 0;
   if (!effect.duplicate) {
     alive_workers_[worker.said.id] = effect.worker.value;
-    members_[worker.peer] = effect.worker.value;
+    if (!gone) members_[worker.peer] = effect.worker.value;
     log_.Info("a worker registers", {{"worker", worker.said.id},
                                      {"cores", std::to_string(worker.said.cores)},
                                      {"memory_mib", std::to_string(worker.said.memory_mib)}});
@@ -271,7 +310,11 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
   answer.dialled = worker.said.master;
   answer.duplicate = effect.duplicate;
   Tell(effect.worker, answer);
-  if (effect.duplicate) worker.peer = 0;
+  if (effect.duplicate) {
+    worker.peer = 0;
+  } else if (gone) {  // while it was being stored
+    Lose(effect.worker.value, "its connection ended");
+  }
 }
 
 void StandaloneCluster::Apply(const sa::RegisterWorkerFailed& effect) {
@@ -335,14 +378,21 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& mess
 
 void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
   const auto member = members_.extract(peer);
-  if (member.empty()) return;
+  if (member.empty()) {  // not registered yet
+    for (WorkerRecord& worker : workers_) worker.peer = worker.peer == peer ? 0 : worker.peer;
+    return;
+  }
   WorkerRecord& worker = workers_[member.mapped()];
   worker.peer = 0;
-  const auto alive = alive_workers_.find(worker.said.id);
-  if (alive == alive_workers_.end() || alive->second != member.mapped()) return;
+  Lose(member.mapped(), worker.said.worker.address.ToString() + " got disassociated");
+}
+
+void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
+  const auto alive = alive_workers_.find(workers_[index].said.id);
+  if (alive == alive_workers_.end() || alive->second != index) return;
+  log_.Warn("a worker is lost", {{"worker", alive->first}, {"why", why}});
   alive_workers_.erase(alive);
-  log_.Warn("a worker is lost: its connection ended", {{"worker", worker.said.id}});
-  Feed(sa::WorkerLost{{member.mapped()}, worker.said.worker.address.ToString() + " got disassociated"});
+  Feed(sa::WorkerLost{{index}, why});
 }
 
 /// Once a second: workers that are silent for too long are lost.
@@ -350,14 +400,10 @@ void StandaloneCluster::Sweep() {
   sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
   std::vector<uint32_t> silent;
   for (const auto& [id, index] : alive_workers_) {
-    if (loop_.Now() - workers_[index].heard > settings_.worker_timeout) silent.push_back(index);
+    if (loop_.Now() - workers_[index].heard > settings_.worker_timeout && !IsUnknown(index)) silent.push_back(index);
   }
   for (const uint32_t index : silent) {
-    const std::string why =
-        "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds";
-    log_.Warn("a worker is lost: it is silent", {{"worker", workers_[index].said.id}});
-    alive_workers_.erase(workers_[index].said.id);
-    Feed(sa::WorkerLost{{index}, why});
+    Lose(index, "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,16 +14,19 @@
 #include "endpoints/spark/worker_messages.h"
 #include "env/log.h"
 #include "env/loop.h"
+#include "env/store.h"
 #include "model/standalone.h"
 #include "process/spark_master/executor_source.h"
+#include "process/spark_master/standalone_store.h"
 #include "scheduler/spark_standalone/master.h"
 
 namespace fairlead::process::spark_master {
 
 struct StandaloneSettings {
   scheduler::standalone::MasterConfig scheduling;
-  base::Duration worker_timeout = base::Duration::Seconds(60);  // spark.worker.timeout
-  std::string web_url;                                          // of this master's page, as workers link to it
+  base::Duration worker_timeout = base::Duration::Seconds(60);    // spark.worker.timeout
+  base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
+  std::string web_url;                                            // of this master's page, as workers link to it
 };
 
 class StandaloneApplication;
@@ -33,14 +37,16 @@ struct WorkerRecord {
   Peers::PeerId peer = 0;  // 0: its connection is gone
   base::Instant heard;
   base::WallTime heartbeat;
+  bool stored = false;  // there is a row of it
 };
 struct ApplicationRecord {
   std::string id;
   StandaloneApplication* machine = nullptr;  // null: it has ended
   endpoints::spark::ApplicationDescription description;
   base::WallTime started;
-  base::WallTime ended;  // 0: not yet
-  bool cleared = false;  // it has ended and is not shown any more
+  base::WallTime ended;                                         // 0: not yet
+  std::map<int32_t, model::standalone::ProfileTarget> targets;  // the last it asked for, by profile
+  bool cleared = false;                                         // it has ended and is not shown any more
 };
 /// What was submitted; a driver that is started again shares it with its predecessor.
 struct Submission {
@@ -60,19 +66,22 @@ struct DriverRecord {
 /// (org.apache.spark.deploy.master.Master) but for its drivers' connections. On the loop's thread.
 class StandaloneCluster final : public ExecutorSource {
  public:
-  StandaloneCluster(env::Loop& loop, env::Log& log, const endpoints::spark::SparkBuild& build,
-                    StandaloneSettings settings);
+  /// `store` may be null: then nothing outlives this process. `imported` is what Spark's own master left, for a store
+  /// that is new.
+  StandaloneCluster(env::Loop& loop, env::Store* store, env::Log& log, const endpoints::spark::SparkBuild& build,
+                    StandaloneSettings settings, std::vector<env::Row> imported = {});
   ~StandaloneCluster() override;
 
   void Attach(const Master& master) override;
   std::unique_ptr<Application> Make(const endpoints::spark::SparkBuild& build,
                                     endpoints::spark::RegisterApplication registration,
                                     Application::Callbacks callbacks) override;
-  base::Result<std::vector<Stored>> Load() override { return std::vector<Stored>(); }
+  base::Result<std::vector<Stored>> Load() override;
   std::unique_ptr<Application> MakeStored(const std::string& id, const endpoints::spark::SparkBuild& build,
                                           endpoints::spark::RegisterApplication registration,
                                           Application::Callbacks callbacks) override;
-  void Forget(const std::string&) override {}
+  void Forget(const std::string& id) override;
+  void OnLoaded() override;
   Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) override;
   void OnClosed(Peers::PeerId peer, const std::string& reason) override;
 
@@ -105,6 +114,8 @@ class StandaloneCluster final : public ExecutorSource {
 
   // ---- the core
   void Feed(model::standalone::Event event, std::shared_ptr<const Submission> submission = nullptr);
+  void Step();
+  void Apply(const std::vector<model::standalone::Effect>& effects);
   void Apply(const model::standalone::LaunchExecutor& effect);
   void Apply(const model::standalone::LaunchDriver& effect);
   void Apply(const model::standalone::KillExecutor& effect);
@@ -129,7 +140,9 @@ class StandaloneCluster final : public ExecutorSource {
   void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::ExecutorStateChanged& message);
   void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::DriverStateChanged& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerLatestState& message);
+  void On(Peers::PeerId peer, const endpoints::spark::WorkerSchedulerStateResponse& message);
   void Sweep();
+  void Lose(uint32_t worker, const std::string& why);
   void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,
             const wire::java_stream::Graph& from = {}, wire::java_stream::Ref description = wire::java_stream::kNull);
   std::optional<uint32_t> WorkerOf(Peers::PeerId peer) const;
@@ -140,16 +153,36 @@ class StandaloneCluster final : public ExecutorSource {
                     const endpoints::spark::SubmissionMessage& message, int64_t request);
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
 
+  // ---- over restarts
+  void CollectRows(const model::standalone::Event& event, std::span<const model::standalone::Effect> effects,
+                   std::vector<env::Row>& rows);
+  void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
+  void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
+  base::Status LoadWorkers();
+  base::Status LoadDrivers();
+  base::Result<std::vector<env::Row>> RowsOf(const char* table);
+  /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
+  void CallBack(uint32_t worker);
+  void TellMasterChanged(uint32_t worker);
+  bool IsUnknown(uint32_t worker) const;
+  void OnRecovered();
+  static model::standalone::WorkerRegistered RegistrationOf(uint32_t index,
+                                                            const endpoints::spark::RegisterWorker& worker);
+  static model::standalone::DriverSubmitted EventOf(const endpoints::spark::DriverDescription& driver);
+
   // ---- applications
+  model::standalone::AppRegistered RegistrationOf(uint32_t index) const;
   void Begin(StandaloneApplication& application);
   StandaloneApplication* Find(model::standalone::AppIndex index) const;
   std::string NewId(const char* kind, uint32_t& number);
   uint64_t NewToken(std::function<void(bool)> done);
 
   env::Loop& loop_;
+  env::Store* const store_;
   env::Log& log_;
   const endpoints::spark::SparkBuild& build_;
   const StandaloneSettings settings_;
+  std::vector<env::Row> imported_;
   Master master_;
   scheduler::standalone::Master core_;
   std::deque<Fed> queue_;
@@ -168,6 +201,11 @@ class StandaloneCluster final : public ExecutorSource {
   std::map<uint64_t, std::function<void(const std::string&)>> accepted_;
   uint64_t last_token_ = 0;
   env::Loop::TimerId sweep_timer_ = 0;
+  std::vector<model::standalone::StoredDriver> loaded_drivers_;  // until OnLoaded
+  std::map<std::string, StoredStandaloneApplication> loaded_applications_;
+  base::Instant recovery_since_;
+  env::Loop::TimerId recovery_timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace fairlead::process::spark_master

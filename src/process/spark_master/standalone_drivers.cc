@@ -17,14 +17,19 @@ void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submissi
 }
 
 void StandaloneCluster::SubmitDriver(Submission submission, std::function<void(const std::string& id)> done) {
-  sa::DriverSubmitted event;
+  sa::DriverSubmitted event = EventOf(submission.description);
   event.token = ++last_token_;
-  event.cores = submission.description.cores;
-  event.memory = submission.description.memory_mib;
-  event.supervise = submission.description.supervise;
-  for (const auto& [name, amount] : submission.description.resources) event.resources.push_back({name, amount});
   accepted_[event.token] = std::move(done);
   Feed(std::move(event), std::make_shared<const Submission>(std::move(submission)));
+}
+
+sa::DriverSubmitted StandaloneCluster::EventOf(const es::DriverDescription& driver) {
+  sa::DriverSubmitted event;
+  event.cores = driver.cores;
+  event.memory = driver.memory_mib;
+  event.supervise = driver.supervise;
+  for (const auto& [name, amount] : driver.resources) event.resources.push_back({name, amount});
+  return event;
 }
 
 void StandaloneCluster::Apply(const sa::DriverAccepted& effect) {
@@ -48,7 +53,6 @@ void StandaloneCluster::Apply(const sa::KillDriver& effect) {
 void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
   const DriverRecord& driver = drivers_[effect.driver.value];
   log_.Info("a driver is over", {{"driver", driver.id}, {"state", std::string(EnumName(effect.state))}});
-  if (effect.state == sa::DriverState::kRelaunching) AddDriver(effect.successor.value, driver.submission);
 }
 
 std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {

@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 
-// The master's reactions to messages; passes are in passes.cc.
+// The master's reactions to messages; passes are in passes.cc, what follows a restart in recovery.cc.
 
 namespace fairlead::scheduler::standalone {
 
@@ -40,6 +40,10 @@ void Master::On(const sa::WorkerRegistered& event) {
     const bool same_id = old.id == event.id;
     if (old.state == sa::WorkerState::kDead || (!same_id && (old.host != event.host || old.port != event.port)))
       continue;
+    if (!same_id && old.state == sa::WorkerState::kUnknown) {
+      LoseWorker(static_cast<uint32_t>(&old - workers_.data()), "Worker replaced by a new worker with same address");
+      break;
+    }
     workers_.emplace_back().state = sa::WorkerState::kDead;
     if (same_id) {
       Emit(sa::RegisteredWorker{event.worker, true});
@@ -49,6 +53,12 @@ void Master::On(const sa::WorkerRegistered& event) {
     }
     return;
   }
+  AddWorker(event);
+  Emit(sa::RegisteredWorker{event.worker, false});
+  Schedule();
+}
+
+Worker& Master::AddWorker(const sa::WorkerRegistered& event) {
   Worker& worker = workers_.emplace_back();
   worker.id = event.id;
   worker.host = event.host;
@@ -57,13 +67,15 @@ void Master::On(const sa::WorkerRegistered& event) {
   worker.memory = event.memory;
   worker.resources_free = event.resources;
   for (sa::Resource& resource : worker.resources_free) std::sort(resource.addresses.begin(), resource.addresses.end());
-  Emit(sa::RegisteredWorker{event.worker, false});
-  Schedule();
+  return worker;
 }
 
 void Master::On(const sa::WorkerLost& event) {
-  if (event.worker.value >= workers_.size()) return;
-  Worker& worker = workers_[event.worker.value];
+  if (event.worker.value < workers_.size()) LoseWorker(event.worker.value, event.message);
+}
+
+void Master::LoseWorker(uint32_t index, const std::string& message) {
+  Worker& worker = workers_[index];
   if (worker.state == sa::WorkerState::kDead) return;
   worker.state = sa::WorkerState::kDead;
   for (const auto& [key, executor] : worker.executors) {
@@ -71,18 +83,18 @@ void Master::On(const sa::WorkerLost& event) {
     Emit(sa::ExecutorUpdated{{app}, id, sa::ExecutorState::kLost, "worker lost", std::nullopt, worker.host});
     RemoveExecutorFromApp(app, id);
   }
-  for (const auto [id] : LostDrivers(worker)) {
-    if (!drivers_[id].description.supervise) {
-      RemoveDriver(id, sa::DriverState::kError);
-      continue;
-    }
-    // A new id, so that late messages of a partitioned worker cannot end the new driver (SPARK-19900).
-    const auto next = sa::DriverIndex{static_cast<uint32_t>(drivers_.size())};
-    RemoveDriver(id, sa::DriverState::kRelaunching, next);
-    waiting_drivers_.push_back(CreateDriver(drivers_[id].description));
-    Schedule();
-  }
-  for (const uint32_t app : waiting_apps_) Emit(sa::WorkerRemoved{{app}, event.worker, event.message});
+  for (const auto [id] : LostDrivers(worker)) GiveUpDriver(id);
+  for (const uint32_t app : waiting_apps_) Emit(sa::WorkerRemoved{{app}, {index}, message});
+  Schedule();
+}
+
+/// Its worker is gone.
+void Master::GiveUpDriver(uint32_t id) {
+  if (!drivers_[id].description.supervise) return RemoveDriver(id, sa::DriverState::kError);
+  // A new id, so that late messages of a partitioned worker cannot end the new driver (SPARK-19900).
+  const auto next = sa::DriverIndex{static_cast<uint32_t>(drivers_.size())};
+  RemoveDriver(id, sa::DriverState::kRelaunching, next);
+  waiting_drivers_.push_back(CreateDriver(drivers_[id].description));
   Schedule();
 }
 
@@ -128,6 +140,12 @@ void Master::AddProfile(App& app, const sa::Profile& profile) {
 }
 
 void Master::On(const sa::AppRegistered& event) {
+  AddApp(event);
+  Emit(sa::RegisteredApplication{event.app});
+  Schedule();
+}
+
+App& Master::AddApp(const sa::AppRegistered& event) {
   FL_CHECK(event.app.value == apps_.size(), "applications are numbered in order");
   App& app = apps_.emplace_back();
   app.known = true;
@@ -137,8 +155,7 @@ void Master::On(const sa::AppRegistered& event) {
   AddProfile(app, profile);
   app.targets[0] = event.initial_executor_limit.value_or(INT32_MAX);
   waiting_apps_.push_back(event.app.value);
-  Emit(sa::RegisteredApplication{event.app});
-  Schedule();
+  return app;
 }
 
 void Master::On(const sa::AppFinished& event) {
@@ -196,12 +213,14 @@ void Master::On(const sa::ExecutorsRequested& event) {
     return;
   }
   App& app = apps_[event.app.value];
-  for (const sa::ProfileTarget& target : event.targets) {
-    AddProfile(app, target.profile);
-    app.targets[target.profile.id] = target.total;
-  }
+  for (const sa::ProfileTarget& target : event.targets) SetTarget(app, target);
   Schedule();
   Emit(sa::Answer{event.token, true});
+}
+
+void Master::SetTarget(App& app, const sa::ProfileTarget& target) {
+  AddProfile(app, target.profile);
+  app.targets[target.profile.id] = target.total;
 }
 
 void Master::On(const sa::ExecutorsKilled& event) {

@@ -113,6 +113,8 @@ class Master {
   /// Applications that have not ended, in order of registration.
   const std::vector<uint32_t>& waiting_apps() const { return waiting_apps_; }
   const std::vector<uint32_t>& waiting_drivers() const { return waiting_drivers_; }
+  /// Until all that was stored has answered, or is given up: nothing is scheduled.
+  bool recovering() const { return recovering_; }
   uint64_t StateHash() const;
   /// Recomputes what workers and applications use; empty when all agree.
   std::string CheckInvariants() const;
@@ -130,9 +132,22 @@ class Master {
   void On(const sa::DriverStateChanged& event);
   void On(const sa::DriverKilled& event);
   void On(const sa::Orders& event);
+  void On(const sa::Recovered& event);
+  void On(const sa::WorkerAnswered& event);
+  void On(const sa::AppAnswered& event);
+  void On(const sa::RecoveryEnded& event);
   void Emit(sa::Effect effect) { out_->push_back(std::move(effect)); }
 
+  Worker& AddWorker(const sa::WorkerRegistered& event);
+  App& AddApp(const sa::AppRegistered& event);
+  void LoseWorker(uint32_t worker, const std::string& message);
+  void SetTarget(App& app, const sa::ProfileTarget& target);
   void ChangeExecutorState(const sa::ExecutorStateChanged& event);
+  bool Claim(uint32_t worker, const sa::ClaimedExecutor& claimed);
+  bool Claim(uint32_t worker, const sa::ClaimedDriver& claimed);
+  void EndRecoveryIfAllAnswered();
+  void EndRecovery();
+  void GiveUpDriver(uint32_t driver);
   void Schedule();
   void ScheduleDrivers();
   void ScheduleExecutors();
@@ -164,6 +179,7 @@ class Master {
   std::vector<uint32_t> waiting_apps_;
   std::vector<uint32_t> waiting_drivers_;
   int32_t running_drivers_ = 0;
+  bool recovering_ = false;
   std::optional<sa::Orders> orders_;  // of the event that is being applied
   size_t next_permutation_ = 0;
 };

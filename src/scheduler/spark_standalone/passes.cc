@@ -40,6 +40,7 @@ std::vector<sa::Resource> TakeResources(Worker& worker, const std::vector<sa::Re
 }  // namespace
 
 void Master::Schedule() {
+  if (recovering_) return;
   ScheduleDrivers();
   ScheduleExecutors();
 }

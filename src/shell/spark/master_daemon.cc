@@ -7,6 +7,7 @@
 #include "process/http/server.h"
 #include "process/spark_master/master_json.h"
 #include "process/spark_master/rest_submission.h"
+#include "process/spark_master/spark_directory.h"
 #include "process/spark_master/spark_master.h"
 #include "process/spark_master/standalone_cluster.h"
 #include "process/spark_master/yarn_source.h"
@@ -119,6 +120,33 @@ int RunDoor(const SparkMasterOptions& options) {
   return RunMaster(*loop, *log, std::move(settings->master), source, {{"resource_manager", manager}});
 }
 
+/// Where a Standalone Master keeps what shall outlive it; null without recovery.
+base::Result<std::unique_ptr<env::Store>> OpenRecovery(const StandaloneMasterSettings& settings, env::Loop& loop,
+                                                       env::Log& log) {
+  if (settings.recovery == RecoveryMode::kNone) return std::unique_ptr<env::Store>();
+  const std::string directory = settings.recovery_directory + "/fairlead";
+  if (const base::Status made = MakeStateDirectory(directory, log); !made.ok()) return made.error();
+  if (settings.recovery == RecoveryMode::kRocksDb) {
+    log.Warn("what Spark's own master keeps in RocksDB is not read; this one keeps its state beside it",
+             {{"directory", directory}});
+  }
+  return env_posix::OpenSqliteStore(directory + "/spark-master.db", loop, env_posix::Durability::kMachine);
+}
+
+/// What Spark's own master left there, before this one was ever started there.
+base::Result<std::vector<env::Row>> ReadImported(const StandaloneMasterSettings& settings, env::Store* store,
+                                                 const endpoints::spark::SparkBuild& build, env::Log& log) {
+  if (settings.recovery != RecoveryMode::kFilesystem) return std::vector<env::Row>();
+  const auto used = store->Load(process::spark_master::kStandaloneMaster);
+  if (!used.ok()) return used.error();
+  if (!used->empty()) return std::vector<env::Row>();
+  const auto disk = env_posix::MakePosixDisk();
+  auto found = process::spark_master::ReadSparkDirectory(*disk, settings.recovery_directory, build);
+  if (!found.ok()) return base::Error{settings.recovery_directory + ": " + found.error().message};
+  for (const std::string& sentence : found->unread) log.Warn(sentence, {{"directory", settings.recovery_directory}});
+  return std::move(found->rows);
+}
+
 int RunStandalone(const SparkMasterOptions& options) {
   auto settings = ReadStandaloneMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
@@ -126,7 +154,12 @@ int RunStandalone(const SparkMasterOptions& options) {
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto loop = env_posix::MakePosixLoop();
   const endpoints::spark::SparkBuild build = settings->master.builds.front();
-  process::spark_master::StandaloneCluster cluster(*loop, *log, build, std::move(settings->cluster));
+  const auto store = OpenRecovery(*settings, *loop, *log);
+  if (!store.ok()) return Refuse(store.error().message, 1);
+  auto imported = ReadImported(*settings, store->get(), build, *log);
+  if (!imported.ok()) return Refuse(imported.error().message, 1);
+  process::spark_master::StandaloneCluster cluster(*loop, store->get(), *log, build, std::move(settings->cluster),
+                                                   std::move(*imported));
   namespace http = process::http;
   const bool spark4 = build.has_module_proxies();
   const auto page = http::Server::Listen(*loop, *loop, settings->web, settings->hosts,

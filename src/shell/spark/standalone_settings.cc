@@ -35,8 +35,21 @@ void RefuseUnsupported(SparkKeys& keys) {
   for (const char* key : {"spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"}) {
     if (keys.Flag(key, false)) keys.Refuse(key, "true is not supported by this master yet; set it to false");
   }
-  const std::string mode = keys.Text("spark.deploy.recoveryMode", "NONE");
-  if (mode != "NONE") keys.Refuse("spark.deploy.recoveryMode", mode + " is not supported by this master yet; set NONE");
+}
+
+void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
+  constexpr const char* kMode = "spark.deploy.recoveryMode";
+  constexpr const char* kDirectory = "spark.deploy.recoveryDirectory";
+  const std::string mode = keys.Text(kMode, "NONE");
+  settings.cluster.recovery_timeout = base::Duration::Seconds(
+      keys.Seconds("spark.deploy.recoveryTimeout", settings.cluster.worker_timeout.millis() / 1000));
+  if (mode == "NONE") return;
+  if (mode != "FILESYSTEM" && mode != "ROCKSDB") {
+    return keys.Refuse(kMode, mode + " is not supported by this master; set NONE, FILESYSTEM or ROCKSDB");
+  }
+  settings.recovery = mode == "FILESYSTEM" ? RecoveryMode::kFilesystem : RecoveryMode::kRocksDb;
+  settings.recovery_directory = keys.Text(kDirectory, "");
+  if (settings.recovery_directory.empty()) keys.Refuse(kDirectory, "is needed with " + mode);
 }
 
 scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4) {
@@ -99,6 +112,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.web = {host, static_cast<uint16_t>(keys.Number("spark.master.ui.port", *web_port, 0, kPortMax))};
   settings.cluster.scheduling = ReadScheduling(keys, build->has_module_proxies());
   settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
+  ReadRecovery(keys, settings);
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
   if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies())) {
     settings.rest = {keys.Text("spark.master.rest.host", host),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,12 +14,17 @@
 
 namespace fairlead::shell {
 
+/// spark.deploy.recoveryMode. ZOOKEEPER comes with an elector and a store of its own.
+enum class RecoveryMode : uint8_t { kNone, kFilesystem, kRocksDb };
+
 struct StandaloneMasterSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::StandaloneSettings cluster;
   env::Endpoint web;
   process::http::KnownHosts hosts;    // under which names the web ports are served
   std::optional<env::Endpoint> rest;  // spark.master.rest.enabled
+  RecoveryMode recovery = RecoveryMode::kNone;
+  std::string recovery_directory;  // spark.deploy.recoveryDirectory
   std::vector<std::string> warnings;
 };
 

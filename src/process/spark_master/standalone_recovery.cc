@@ -1,0 +1,325 @@
+#include <algorithm>
+
+#include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/master_messages.h"
+#include "process/spark_master/standalone_application.h"
+#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_master/standalone_store.h"
+#include "wire/java_stream/writer.h"
+
+// What a Standalone Master stores, and how it takes it up after a restart (Master.beginRecovery).
+
+namespace fairlead::process::spark_master {
+
+namespace es = endpoints::spark;
+namespace sa = model::standalone;
+
+namespace {
+
+constexpr base::Duration kRetry = base::Duration::Seconds(1);
+
+template <class T>
+base::Result<T> ValueOf(const env::Row& row) {
+  T value;
+  base::ByteReader in(*row.value);
+  base::Decode(in, value);
+  if (!in.done()) return base::Error{"the row " + row.key + " of " + row.table + " is damaged"};
+  return value;
+}
+
+bool IsStored(const scheduler::standalone::Worker& worker) {
+  return !worker.id.empty() && worker.state != sa::WorkerState::kDead;
+}
+
+}  // namespace
+
+StoredStandaloneWorker ToStored(const es::RegisterWorker& worker) {
+  StoredStandaloneWorker stored{worker.host,
+                                worker.port,
+                                worker.worker.address.host,
+                                worker.worker.address.port,
+                                worker.worker.name,
+                                worker.cores,
+                                worker.memory_mib,
+                                worker.web_url,
+                                FromWire(worker.resources)};
+  return stored;
+}
+
+es::RegisterWorker FromStored(const std::string& id, const StoredStandaloneWorker& stored) {
+  es::RegisterWorker worker;
+  worker.id = id;
+  worker.host = stored.host;
+  worker.port = stored.port;
+  worker.worker = {{stored.endpoint_host, stored.endpoint_port}, stored.endpoint};
+  worker.cores = stored.cores;
+  worker.memory_mib = stored.memory_mib;
+  worker.web_url = stored.web_url;
+  worker.resources = ToWire(stored.resources);
+  return worker;
+}
+
+// ---- storing -------------------------------------------------------------------------------------------------------
+
+/// The rows that an event and what followed from it change.
+void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::Effect> effects,
+                                    std::vector<env::Row>& rows) {
+  if (store_ == nullptr) return;
+  const auto put_worker = [&](uint32_t i) {
+    workers_[i].stored = true;
+    rows.push_back(RowOf(kStandaloneWorkers, workers_[i].said.id, ToStored(workers_[i].said)));
+  };
+  const auto put_application = [&](uint32_t i) {
+    const ApplicationRecord& record = applications_[i];
+    if (record.machine == nullptr) return;
+    StoredStandaloneApplication stored{
+        wire::java_stream::WriteStream(record.machine->registration().graph), record.started, {}};
+    for (const auto& [profile, target] : record.targets) stored.targets.push_back(target);
+    rows.push_back(RowOf(kStandaloneApplications, record.id, stored));
+  };
+  const auto put_driver = [&](uint32_t i) {
+    const DriverRecord& record = drivers_[i];
+    const bool waits = core_.drivers()[i].state == sa::DriverState::kSubmitted;
+    rows.push_back(RowOf(kStandaloneDrivers, record.id,
+                         StoredStandaloneDriver{record.submission->description, record.submitted, waits}));
+  };
+  const auto remove = [&](const char* table, const std::string& id) { rows.push_back({table, id, std::nullopt}); };
+
+  if (const auto* asked = std::get_if<sa::ExecutorsRequested>(&event)) {
+    for (const sa::ProfileTarget& target : asked->targets)
+      applications_[asked->app.value].targets[target.profile.id] = target;
+    put_application(asked->app.value);
+  } else if (const auto* over = std::get_if<sa::AppFinished>(&event)) {
+    remove(kStandaloneApplications, applications_[over->app.value].id);
+  }
+  for (const sa::Effect& effect : effects) {
+    if (const auto* worker = std::get_if<sa::RegisteredWorker>(&effect)) {
+      if (!worker->duplicate) put_worker(worker->worker.value);
+    } else if (const auto* application = std::get_if<sa::RegisteredApplication>(&effect)) {
+      put_application(application->app.value);
+    } else if (const auto* removed = std::get_if<sa::ApplicationRemoved>(&effect)) {
+      remove(kStandaloneApplications, applications_[removed->app.value].id);
+    } else if (const auto* accepted = std::get_if<sa::DriverAccepted>(&effect)) {
+      put_driver(accepted->driver.value);
+    } else if (const auto* launched = std::get_if<sa::LaunchDriver>(&effect)) {
+      put_driver(launched->driver.value);
+    } else if (const auto* ended = std::get_if<sa::DriverEnded>(&effect)) {
+      remove(kStandaloneDrivers, drivers_[ended->driver.value].id);
+      if (ended->state == sa::DriverState::kRelaunching) put_driver(ended->successor.value);
+    }
+  }
+}
+
+/// Rows of workers that this event ended.
+void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recovering, std::vector<env::Row>& rows) {
+  const bool may_end = std::holds_alternative<sa::WorkerLost>(event) ||
+                       std::holds_alternative<sa::WorkerRegistered>(event) || recovering != core_.recovering();
+  if (store_ == nullptr || !may_end) return;
+  for (uint32_t i = 0; i < workers_.size() && i < core_.workers().size(); ++i) {
+    if (!workers_[i].stored || IsStored(core_.workers()[i])) continue;
+    workers_[i].stored = false;
+    rows.push_back({kStandaloneWorkers, workers_[i].said.id, std::nullopt});
+  }
+}
+
+/// Rows first, then the effects; while the store takes nothing, nothing is acknowledged.
+void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effect> effects) {
+  store_->Commit(rows, [this, alive = alive_, rows, effects = std::move(effects)](const auto& stored) {
+    if (!*alive) return;
+    if (!stored.ok()) {
+      log_.Error("the state cannot be stored, and nothing is promised until it can", {{"why", stored.error().message}});
+      loop_.After(kRetry, [this, alive, rows, effects] {
+        if (*alive) Commit(rows, effects);
+      });
+      return;
+    }
+    Apply(effects);
+    Step();
+  });
+}
+
+// ---- taking up -----------------------------------------------------------------------------------------------------
+
+base::Result<std::vector<env::Row>> StandaloneCluster::RowsOf(const char* table) {
+  auto rows = store_->Load(table);
+  if (!rows.ok()) return rows;
+  for (const env::Row& row : imported_) {
+    if (row.table == table) rows->push_back(row);
+  }
+  return rows;
+}
+
+base::Status StandaloneCluster::LoadWorkers() {
+  const auto rows = RowsOf(kStandaloneWorkers);
+  if (!rows) return rows.error();
+  for (const env::Row& row : *rows) {
+    const auto stored = ValueOf<StoredStandaloneWorker>(row);
+    if (!stored) return stored.error();
+    alive_workers_[row.key] = static_cast<uint32_t>(workers_.size());
+    workers_.push_back({FromStored(row.key, *stored), 0, loop_.Now(), loop_.Wall(), true});
+  }
+  return {};
+}
+
+base::Status StandaloneCluster::LoadDrivers() {
+  const auto rows = RowsOf(kStandaloneDrivers);
+  if (!rows) return rows.error();
+  for (const env::Row& row : *rows) {
+    auto stored = ValueOf<StoredStandaloneDriver>(row);
+    if (!stored) return stored.error();
+    driver_ids_[row.key] = static_cast<uint32_t>(drivers_.size());
+    DriverRecord& record = drivers_.emplace_back();
+    record.id = row.key;
+    record.submitted = stored->submitted;
+    const auto submission = std::make_shared<Submission>();
+    submission->description = std::move(stored->description);
+    record.submission = submission;
+    loaded_drivers_.push_back({EventOf(submission->description), stored->waits});
+  }
+  return {};
+}
+
+base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
+  std::vector<Stored> applications;
+  if (store_ == nullptr) return applications;
+  if (const base::Status workers = LoadWorkers(); !workers.ok()) return workers.error();
+  if (const base::Status drivers = LoadDrivers(); !drivers.ok()) return drivers.error();
+  const auto rows = RowsOf(kStandaloneApplications);
+  if (!rows) return rows.error();
+  for (const env::Row& row : *rows) {
+    auto stored = ValueOf<StoredStandaloneApplication>(row);
+    if (!stored) return stored.error();
+    applications.push_back({row.key, stored->registration});
+    loaded_applications_[row.key] = std::move(*stored);
+  }
+  std::vector<env::Row> first = std::exchange(imported_, {});
+  first.push_back({kStandaloneMaster, kImported, ""});
+  // Where this fails, the next start takes it over again.
+  store_->Commit(std::move(first), [this, alive = alive_](const auto& status) {
+    if (*alive && !status.ok()) log_.Error("the state cannot be stored", {{"why", status.error().message}});
+  });
+  return applications;
+}
+
+std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id, const es::SparkBuild& build,
+                                                           es::RegisterApplication registration,
+                                                           Application::Callbacks callbacks) {
+  const StoredStandaloneApplication stored = std::move(loaded_applications_.extract(id).mapped());
+  auto application =
+      std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
+  const auto index = static_cast<uint32_t>(applications_.size());
+  ApplicationRecord& record = applications_.emplace_back();
+  record.id = id;
+  record.machine = application.get();
+  record.description = application->registration().application;
+  record.started = stored.started;
+  for (const sa::ProfileTarget& target : stored.targets) record.targets[target.profile.id] = target;
+  application_ids_[id] = index;
+  application->SetId({index}, id, true);
+  return application;
+}
+
+void StandaloneCluster::Forget(const std::string& id) {
+  loaded_applications_.erase(id);
+  store_->Commit({{kStandaloneApplications, id, std::nullopt}}, [](const auto&) {});
+}
+
+void StandaloneCluster::OnLoaded() {
+  if (workers_.empty() && applications_.empty() && drivers_.empty()) return;
+  log_.Info("the master recovers", {{"workers", std::to_string(workers_.size())},
+                                    {"applications", std::to_string(applications_.size())},
+                                    {"drivers", std::to_string(drivers_.size())}});
+  sa::Recovered event;
+  for (uint32_t i = 0; i < workers_.size(); ++i) event.workers.push_back(RegistrationOf(i, workers_[i].said));
+  for (uint32_t i = 0; i < applications_.size(); ++i) {
+    sa::StoredApp& stored = event.apps.emplace_back();
+    stored.registration = RegistrationOf(i);
+    for (const auto& [profile, target] : applications_[i].targets) stored.targets.push_back(target);
+  }
+  event.drivers = std::exchange(loaded_drivers_, {});
+  recovery_since_ = loop_.Now();
+  const auto workers = static_cast<uint32_t>(workers_.size());
+  Feed(std::move(event));
+  for (uint32_t i = 0; i < workers; ++i) CallBack(i);
+  recovery_timer_ = loop_.After(settings_.recovery_timeout, [this] {
+    recovery_timer_ = 0;
+    Feed(sa::RecoveryEnded{});
+  });
+}
+
+void StandaloneCluster::OnRecovered() {
+  log_.Info("the master is ALIVE again", {{"after_ms", std::to_string((loop_.Now() - recovery_since_).millis())}});
+  if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
+  recovery_timer_ = 0;
+  for (auto one = alive_workers_.begin(); one != alive_workers_.end();) {
+    const bool dead = one->second < core_.workers().size() && !IsStored(core_.workers()[one->second]);
+    if (dead) log_.Warn("a worker is lost: it did not answer after the restart", {{"worker", one->first}});
+    one = dead ? alive_workers_.erase(one) : std::next(one);
+  }
+}
+
+bool StandaloneCluster::IsUnknown(uint32_t worker) const {
+  return worker < core_.workers().size() && core_.workers()[worker].state == sa::WorkerState::kUnknown;
+}
+
+void StandaloneCluster::CallBack(uint32_t worker) {
+  const auto again = [this, alive = alive_, worker] {
+    if (*alive) CallBack(worker);
+  };
+  if (!IsUnknown(worker)) return;
+  if (workers_[worker].peer != 0) {  // it has been told, and is looked at again
+    loop_.After(kRetry, again);
+    return;
+  }
+  master_.peers->Connect(workers_[worker].said.worker.address,
+                         [this, alive = alive_, worker, again](std::optional<Peers::PeerId> peer) {
+                           if (!*alive) return;
+                           loop_.After(kRetry, again);
+                           if (!peer) return;
+                           if (!IsUnknown(worker) || workers_[worker].peer != 0) return master_.peers->Close(*peer, "");
+                           workers_[worker].peer = *peer;
+                           TellMasterChanged(worker);
+                         });
+}
+
+void StandaloneCluster::TellMasterChanged(uint32_t worker) {
+  Tell({worker}, es::MasterChanged{{master_.address, es::kMasterEndpoint}, settings_.web_url});
+}
+
+void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerSchedulerStateResponse& message) {
+  const auto alive = alive_workers_.find(message.worker);
+  if (alive == alive_workers_.end() || workers_[alive->second].peer != peer || !IsUnknown(alive->second)) {
+    return log_.Warn("a worker that was not called back says what it runs", {{"worker", message.worker}});
+  }
+  const uint32_t index = alive->second;
+  members_[peer] = index;
+  workers_[index].heard = loop_.Now();
+  workers_[index].heartbeat = loop_.Wall();
+  log_.Info("a worker is back", {{"worker", message.worker},
+                                 {"executors", std::to_string(message.executors.size())},
+                                 {"drivers", std::to_string(message.drivers.size())}});
+  sa::WorkerAnswered event;
+  event.worker = {index};
+  for (const auto& [executor, resources] : message.executors) {
+    const auto application = application_ids_.find(executor.application);
+    if (application == application_ids_.end()) {
+      Tell({index}, es::KillExecutor{url(), executor.application, executor.executor});
+      continue;
+    }
+    event.executors.push_back({{application->second},
+                               executor.executor,
+                               executor.profile,
+                               executor.cores,
+                               executor.memory_mib,
+                               static_cast<sa::ExecutorState>(executor.state),
+                               FromWire(resources)});
+  }
+  for (const auto& [id, resources] : message.drivers) {
+    const auto driver = DriverIndexOf(id);
+    if (driver) event.drivers.push_back({{*driver}, FromWire(resources)});
+    if (!driver) Tell({index}, es::KillDriver{id});
+  }
+  Feed(std::move(event));
+}
+
+}  // namespace fairlead::process::spark_master

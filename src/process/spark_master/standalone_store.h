@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/codec.h"
+#include "base/fields.h"
+#include "base/time.h"
+#include "endpoints/spark/descriptions.h"
+#include "endpoints/spark/worker_messages.h"
+#include "env/store.h"
+#include "model/standalone.h"
+
+// What a Standalone Master keeps over its restarts: who there is. What runs where, workers tell again.
+
+namespace fairlead::process::spark_master {
+
+/// Tables of the store; keys are the ids.
+inline constexpr const char* kStandaloneWorkers = "standalone_workers";
+inline constexpr const char* kStandaloneApplications = "standalone_applications";
+inline constexpr const char* kStandaloneDrivers = "standalone_drivers";
+/// One row, kImported, once the store has been used: what Spark's own master left is taken over only before.
+inline constexpr const char* kStandaloneMaster = "standalone_master";
+inline constexpr const char* kImported = "imported";
+
+struct StoredStandaloneWorker {
+  std::string host;
+  int32_t port = 0;
+  std::string endpoint_host;
+  int32_t endpoint_port = 0;
+  std::string endpoint;
+  int32_t cores = 0;
+  int32_t memory_mib = 0;
+  std::string web_url;
+  std::vector<model::standalone::Resource> resources;
+  FL_FIELDS(host, port, endpoint_host, endpoint_port, endpoint, cores, memory_mib, web_url, resources)
+};
+StoredStandaloneWorker ToStored(const endpoints::spark::RegisterWorker& worker);
+endpoints::spark::RegisterWorker FromStored(const std::string& id, const StoredStandaloneWorker& stored);
+
+struct StoredStandaloneApplication {
+  std::string registration;  // the object stream of RegisterApplication
+  base::WallTime started;
+  std::vector<model::standalone::ProfileTarget> targets;
+  FL_FIELDS(registration, started, targets)
+};
+
+struct StoredStandaloneDriver {
+  endpoints::spark::DriverDescription description;
+  base::WallTime submitted;
+  bool waits = false;  // no worker was ever told of it
+  FL_FIELDS(description, submitted, waits)
+};
+
+template <class T>
+env::Row RowOf(const char* table, const std::string& key, const T& value) {
+  std::string bytes;
+  base::Encode(bytes, value);
+  return {table, key, std::move(bytes)};
+}
+
+}  // namespace fairlead::process::spark_master
