@@ -197,6 +197,23 @@ def master_replaced(cluster, work):
     master_killed(cluster, work, takes_over=True)
 
 
+def authenticated(cluster, work):
+    """With the same secret all goes on as without; with another one a worker stays out, and both sides say why."""
+    client_mode(cluster, work)
+    wrong = cluster.directory / "wrong.conf"
+    wrong.write_text(cluster.properties.read_text().replace("one secret", "another"))
+    cluster.start_worker(9, 1, properties=wrong)
+    cluster.wait(lambda: "Authentication failed" in cluster.log("worker-9") or "DIGEST-MD5" in cluster.log("worker-9"), "the worker's word", 60)
+    if cluster.spec.master == "fairlead":
+        assert "spark.authenticate.secret" in cluster.log(), cluster.log()
+    assert cluster.page()["aliveworkers"] == 2
+    cluster.may_end.add("worker-9")
+    cluster.kill("worker-9")
+
+
+SECRET = (("spark.authenticate", "true"), ("spark.authenticate.secret", "one secret"), ("spark.master.rest.enabled", "false"))
+
+
 def recovery(mode):
     """The conf of a recovery mode; {directory} is the cluster's."""
     return (("spark.deploy.recoveryMode", mode), ("spark.deploy.recoveryDirectory", "{directory}/recovery"))
@@ -223,4 +240,6 @@ register("page", page)
 register("master-killed-files", master_killed, pairings=(*PAIRINGS, ("spark", "spark")), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), conf=recovery("ROCKSDB"))
 register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
+register("authenticated", authenticated, conf=SECRET)
+register("encrypted", authenticated, conf=(*SECRET, ("spark.network.crypto.enabled", "true"), ("spark.network.crypto.saslFallback", "false")))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

@@ -52,9 +52,9 @@ class SparkCluster(Daemons):
         self.daemon("master", self.spec.master, words)
         self.wait(lambda: listening(self.port), "the master")
 
-    def start_worker(self, number, cores, memory="2g"):
+    def start_worker(self, number, cores, memory="2g", properties=None):
         words = ["--host", "127.0.0.1", "--webui-port", 0, "--cores", cores, "--memory", memory, "--work-dir", self.directory / f"work-{number}",
-                 "--properties-file", self.properties, self.url]
+                 "--properties-file", properties or self.properties, self.url]
         self.daemon(f"worker-{number}", self.spec.worker, words)
 
     def daemon(self, name, kind, words):

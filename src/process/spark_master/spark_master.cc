@@ -53,7 +53,9 @@ void SparkMaster::OnAccepted(std::unique_ptr<env::Stream> stream) {
 SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application, bool member) {
   const PeerId id = next_id_++;
   Peer& peer = peers_[id];
-  peer.connection = std::make_unique<Connection>(std::move(stream));
+  const bool dials = application != 0 || member;
+  peer.connection = std::make_unique<Connection>(std::move(stream), loop_, settings_.security,
+                                                 dials ? Connection::Side::kDials : Connection::Side::kDialled);
   peer.since = loop_.Now();
   peer.application = application;
   peer.member = member;

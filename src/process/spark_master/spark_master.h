@@ -27,6 +27,7 @@ struct SparkMasterSettings {
   base::Duration message_within = base::Duration::Seconds(30);
   /// How long a driver is called back after a restart until it counts as gone.
   base::Duration call_back_for = base::Duration::Seconds(60);
+  spark_rpc::Security security;
   /// Of drivers, workers and whoever calls; who has registered nothing goes first.
   peers::PeerLimits peers{.connections_max = 10'000, .per_address_max = 5'000, .bytes_max = size_t{32} << 20};
 };

@@ -9,8 +9,12 @@
 
 #include "base/result.h"
 #include "endpoints/spark/rpc_message.h"
+#include "env/loop.h"
 #include "env/net.h"
+#include "process/spark_rpc/handshake.h"
+#include "process/spark_rpc/security.h"
 #include "wire/java_stream/graph.h"
+#include "wire/spark_transport/cipher.h"
 #include "wire/spark_transport/frames.h"
 
 namespace fairlead::process::spark_rpc {
@@ -41,7 +45,10 @@ class Connection final : private env::StreamHandler {
   };
   using Answer = std::function<void(base::Result<wire::java_stream::Graph>)>;
 
-  explicit Connection(std::unique_ptr<env::Stream> stream) : stream_(std::move(stream)) {}
+  enum class Side : uint8_t { kDialled, kDials };
+  /// `security` and `loop`, whose randomness is for keys, outlive it. What is sent before both sides have shown that
+  /// they have the secret waits for that.
+  Connection(std::unique_ptr<env::Stream> stream, env::Loop& loop, const Security& security, Side side);
 
   void Start(Callbacks callbacks);
   /// A one-way message for an endpoint of the peer.
@@ -56,7 +63,7 @@ class Connection final : private env::StreamHandler {
   std::string peer() const { return stream_->peer().ToString(); }
   std::string address() const { return stream_->peer().host; }
   /// Bytes in memory: of a message that is not whole, and of answers that are not taken.
-  size_t held_bytes() const { return reader_.buffered_bytes() + stream_->unsent(); }
+  size_t held_bytes() const { return reader_.buffered_bytes() + held_.size() + stream_->unsent(); }
   /// Messages that were whole.
   uint64_t messages() const { return messages_; }
 
@@ -65,13 +72,25 @@ class Connection final : private env::StreamHandler {
   void OnClosed(const std::string& reason) override;
   void OnFrame(const wire::spark_transport::Frame& frame);
   void OnAnswer(const wire::spark_transport::Frame& frame);
+  void OnHandshakeRequest(const wire::spark_transport::Frame& frame);
+  void OnHandshakeAnswer(const wire::spark_transport::Frame& frame);
+  void AskHandshake(std::string_view body);
+  void OnAuthenticated(std::unique_ptr<wire::spark_transport::ChannelCipher> cipher);
+  bool handshaking() const { return server_ != nullptr || client_ != nullptr; }
   void Write(std::string bytes);
+  void WriteNow(std::string bytes);
 
   std::unique_ptr<env::Stream> stream_;
   Callbacks callbacks_;
   wire::spark_transport::FrameReader reader_{kFrameBytesMax};
+  std::unique_ptr<ServerHandshake> server_;  // until the secret is shown
+  std::unique_ptr<ClientHandshake> client_;  // likewise
+  std::string held_;                         // to be sent then
+  std::unique_ptr<wire::spark_transport::ChannelCipher> cipher_;
+  std::string decrypted_;
   std::map<int64_t, Answer> asked_;
   int64_t last_request_ = 0;
+  int64_t handshake_request_ = 0;
   uint64_t messages_ = 0;
   bool closed_ = false;
 };

@@ -39,8 +39,9 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   if (const base::Status made = world.disk.MakeDirectories(own.work_directory); !made.ok()) {
     return base::Error{"cannot make the work directory " + own.work_directory + ": " + made.error().message};
   }
-  auto listener = world.net.Listen(
-      own.listen, [raw = worker.get()](std::unique_ptr<env::Stream> stream) { raw->AddPeer(std::move(stream)); });
+  auto listener = world.net.Listen(own.listen, [raw = worker.get()](std::unique_ptr<env::Stream> stream) {
+    raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
+  });
   if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
   worker->listener_ = std::move(*listener);
   worker->id_ = NewWorkerId(world.loop, own.host, worker->local().port);
@@ -66,10 +67,10 @@ es::EndpointReference SparkWorker::Self() const { return {{settings_.host, local
 
 // ---- connections ---------------------------------------------------------------------------------------------------
 
-SparkWorker::PeerId SparkWorker::AddPeer(std::unique_ptr<env::Stream> stream) {
+SparkWorker::PeerId SparkWorker::AddPeer(std::unique_ptr<env::Stream> stream, spark_rpc::Connection::Side side) {
   const PeerId id = ++last_peer_;
   auto& connection = peers_[id];
-  connection = std::make_unique<spark_rpc::Connection>(std::move(stream));
+  connection = std::make_unique<spark_rpc::Connection>(std::move(stream), world_.loop, settings_.security, side);
   connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); }, [] {},
                      [this, id](const std::string& reason) { OnClosed(id, reason); }});
   return id;
@@ -147,7 +148,7 @@ void SparkWorker::Register(const es::RpcAddress& master) {
                          return world_.log.Warn("a master cannot be reached",
                                                 {{"master", master.ToString()}, {"why", stream.error().message}});
                        }
-                       const PeerId peer = AddPeer(std::move(*stream));
+                       const PeerId peer = AddPeer(std::move(*stream), spark_rpc::Connection::Side::kDials);
                        asked_.insert(peer);
                        master_.address = master;
                        es::RegisterWorker message;

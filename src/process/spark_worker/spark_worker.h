@@ -35,6 +35,7 @@ struct SparkWorkerSettings {
   base::Duration heartbeat = base::Duration::Seconds(15);  // a quarter of spark.worker.timeout
   /// As long as Spark's worker tries by default (spark.worker.initialRegistrationRetries, .maxRegistrationRetries).
   base::Duration patience = base::Duration::Seconds(660);
+  spark_rpc::Security security;
   LaunchSettings launch;  // without worker_url, which the port decides
 };
 
@@ -98,7 +99,7 @@ class SparkWorker {
               std::function<void(const std::string&)> on_given_up);
 
   // ---- connections
-  PeerId AddPeer(std::unique_ptr<env::Stream> stream);
+  PeerId AddPeer(std::unique_ptr<env::Stream> stream, spark_rpc::Connection::Side side);
   void OnMessage(PeerId id, spark_rpc::Incoming message);
   void OnClosed(PeerId id, const std::string& reason);
   void Send(PeerId peer, const endpoints::spark::WorkerMessage& message);

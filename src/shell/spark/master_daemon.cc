@@ -90,7 +90,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
 int RunMaster(env_posix::PosixLoop& loop, env::Log& log, process::spark_master::SparkMasterSettings settings,
               process::spark_master::ExecutorSource& source, const env::Log::Fields& fields) {
   const std::string warning = OpenPortsWarning({settings.listen}, kOpen);
-  if (!warning.empty()) log.Warn(warning);
+  if (!warning.empty() && !settings.security.authenticates()) log.Warn(warning);
   loop.OnCrowded([&log](const std::string& reason) { log.Warn(reason); });
   const auto master = process::spark_master::SparkMaster::Start(loop, loop, log, std::move(settings), source);
   if (!master.ok()) return Refuse(master.error().message, 1);

@@ -8,6 +8,7 @@
 #include "shell/base/known_hosts.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
+#include "shell/spark/spark_security.h"
 
 namespace fairlead::shell {
 
@@ -32,9 +33,8 @@ constexpr const char* kIgnored[] = {
 
 /// What would be another cluster without it is refused, and not passed over.
 void RefuseUnsupported(SparkKeys& keys) {
-  for (const char* key : {"spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"}) {
-    if (keys.Flag(key, false)) keys.Refuse(key, "true is not supported by this master yet; set it to false");
-  }
+  constexpr const char* kTls = "spark.ssl.rpc.enabled";
+  if (keys.Flag(kTls, false)) keys.Refuse(kTls, "true is not supported by this master yet; set it to false");
 }
 
 void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
@@ -114,7 +114,13 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
   ReadRecovery(keys, settings);
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
-  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies())) {
+  settings.master.security = ReadSparkSecurity(keys);
+  const bool authenticates = settings.master.security.authenticates();
+  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies() && !authenticates)) {
+    if (authenticates) {
+      settings.warnings.emplace_back(
+          "spark.master.rest.enabled: whoever reaches the REST port runs drivers here, without the secret");
+    }
     settings.rest = {keys.Text("spark.master.rest.host", host),
                      static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
   }

@@ -14,9 +14,11 @@
 #include "env_posix/posix_loop.h"
 #include "process/spark_worker/spark_worker.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
+#include "shell/spark/spark_security.h"
 #include "shell/spark/standalone_settings.h"
 
 namespace fairlead::shell {
@@ -28,6 +30,8 @@ namespace sw = process::spark_worker;
 
 constexpr int64_t kMib = 1 << 20;
 constexpr int64_t kWebPort = 8081;
+constexpr const char* kOpen =
+    "whoever reaches it can pass as its master; set spark.authenticate=true and spark.authenticate.secret";
 
 int Refuse(const std::string& message, int code) {
   std::fprintf(stderr, "fairlead spark-worker: %s\n", message.c_str());
@@ -136,9 +140,9 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
       ReadSparkProperties(options.properties_file, home, {"SPARK_DAEMON_JAVA_OPTS", "SPARK_WORKER_OPTS"});
   if (!properties) return properties.error();
   SparkKeys keys(*properties);
-  for (const char* key : {"spark.authenticate", "spark.network.crypto.enabled", "spark.ssl.rpc.enabled"}) {
-    if (keys.Flag(key, false)) keys.Refuse(key, "true is not supported by this worker yet; set it to false");
-  }
+  constexpr const char* kTls = "spark.ssl.rpc.enabled";
+  if (keys.Flag(kTls, false)) keys.Refuse(kTls, "true is not supported by this worker yet; set it to false");
+  worker.security = ReadSparkSecurity(keys);
   const auto port = PortOf(options.port, "SPARK_WORKER_PORT", 0);
   if (!port) return port.error();
   const auto web_port = PortOf(options.web_port, "SPARK_WORKER_WEBUI_PORT", kWebPort);
@@ -163,6 +167,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   const auto java = FindJava();
   if (!java) return java.error();
   worker.launch = {home, *java, ClassPath(home), Environment(), "", "", ""};
+  if (worker.security.authenticates()) worker.launch.environment["_SPARK_AUTH_SECRET"] = worker.security.secret;
   if (!keys.error().empty()) return base::Error{keys.error()};
   return daemon;
 }
@@ -176,6 +181,10 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
   const auto loop = env_posix::MakePosixLoop();
   loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
   const auto disk = env_posix::MakePosixDisk();
+  if (!settings->worker.security.authenticates()) {
+    const std::string warning = OpenPortsWarning({settings->worker.listen}, kOpen);
+    if (!warning.empty()) log->Warn(warning);
+  }
   settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string(settings->web.port);
   std::string given_up;
   const auto worker = sw::SparkWorker::Start({*loop, *loop, *loop, *disk, *log}, settings->build, settings->worker,
