@@ -3,7 +3,6 @@
 #include <cerrno>
 
 #include "endpoints/spark/recovery_files.h"
-#include "process/spark_master/standalone_store.h"
 
 namespace fairlead::process::spark_master {
 
@@ -13,27 +12,24 @@ namespace {
 
 constexpr uint64_t kFileBytesMax = 1 << 20;
 
-/// The row of one file, by the beginning of its name; nothing for files that are none of the master's.
-base::Result<std::optional<env::Row>> RowOfFile(const std::string& name, const std::string& bytes,
-                                                const es::SparkBuild& build) {
+/// Takes up one file, by the beginning of its name; others are none of the master's.
+base::Status TakeUp(const std::string& name, const std::string& bytes, const es::SparkBuild& build,
+                    StandaloneState& state) {
   if (name.starts_with("worker_")) {
     const auto worker = es::DecodeWorkerInfo(bytes);
     if (!worker) return worker.error();
-    return std::optional(RowOf(kStandaloneWorkers, worker->id, ToStored(*worker)));
-  }
-  if (name.starts_with("app_")) {
+    state.workers.emplace_back(worker->id, ToStored(*worker));
+  } else if (name.starts_with("app_")) {
     auto info = es::DecodeApplicationInfo(build, bytes);
     if (!info) return info.error();
-    return std::optional(RowOf(kStandaloneApplications, info->id,
-                               StoredStandaloneApplication{std::move(info->registration), info->started, {}}));
-  }
-  if (name.starts_with("driver_")) {
+    state.applications.emplace_back(info->id,
+                                    StoredStandaloneApplication{std::move(info->registration), info->started, {}});
+  } else if (name.starts_with("driver_")) {
     auto info = es::DecodeDriverInfo(bytes);
     if (!info) return info.error();
-    return std::optional(RowOf(kStandaloneDrivers, info->id,
-                               StoredStandaloneDriver{std::move(info->description), info->submitted, false}));
+    state.drivers.emplace_back(info->id, StoredStandaloneDriver{std::move(info->description), info->submitted, false});
   }
-  return std::optional<env::Row>();
+  return {};
 }
 
 }  // namespace
@@ -47,12 +43,8 @@ base::Result<SparkDirectory> ReadSparkDirectory(env::Disk& disk, const std::stri
   for (const env::FileInfo& file : *files) {
     if (file.kind != env::FileInfo::Kind::kFile) continue;
     const auto bytes = disk.ReadFile(directory + "/" + file.name, kFileBytesMax);
-    const auto row = bytes.ok() ? RowOfFile(file.name, *bytes, build) : bytes.error();
-    if (!row.ok()) {
-      found.unread.push_back(file.name + " cannot be read: " + row.error().message);
-    } else if (row->has_value()) {
-      found.rows.push_back(**row);
-    }
+    const base::Status taken = bytes.ok() ? TakeUp(file.name, *bytes, build, found.state) : bytes.error();
+    if (!taken.ok()) found.unread.push_back(file.name + " cannot be read: " + taken.error().message);
   }
   return found;
 }

@@ -6,13 +6,13 @@
 #include "base/result.h"
 #include "endpoints/spark/spark_build.h"
 #include "env/disk.h"
-#include "env/store.h"
+#include "process/spark_master/standalone_store.h"
 
 namespace fairlead::process::spark_master {
 
-/// What Spark's own Master left in its spark.deploy.recoveryDirectory, as rows of a StandaloneCluster's store.
+/// What Spark's own Master left in its spark.deploy.recoveryDirectory, as a StandaloneCluster would have stored it.
 struct SparkDirectory {
-  std::vector<env::Row> rows;
+  StandaloneState state;
   std::vector<std::string> unread;  // a sentence for each file that cannot be read
 };
 /// Blocks; for the start. A directory that is missing is empty.

@@ -20,7 +20,7 @@ constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 }  // namespace
 
 StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Log& log, const es::SparkBuild& build,
-                                     StandaloneSettings settings, std::vector<env::Row> imported)
+                                     StandaloneSettings settings, StandaloneState imported)
     : loop_(loop),
       store_(store),
       log_(log),

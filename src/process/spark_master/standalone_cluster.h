@@ -69,7 +69,7 @@ class StandaloneCluster final : public ExecutorSource {
   /// `store` may be null: then nothing outlives this process. `imported` is what Spark's own master left, for a store
   /// that is new.
   StandaloneCluster(env::Loop& loop, env::Store* store, env::Log& log, const endpoints::spark::SparkBuild& build,
-                    StandaloneSettings settings, std::vector<env::Row> imported = {});
+                    StandaloneSettings settings, StandaloneState imported = {});
   ~StandaloneCluster() override;
 
   void Attach(const Master& master) override;
@@ -158,9 +158,7 @@ class StandaloneCluster final : public ExecutorSource {
                    std::vector<env::Row>& rows);
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
   void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
-  base::Status LoadWorkers();
-  base::Status LoadDrivers();
-  base::Result<std::vector<env::Row>> RowsOf(const char* table);
+  void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
   void CallBack(uint32_t worker);
   void TellMasterChanged(uint32_t worker);
@@ -182,7 +180,7 @@ class StandaloneCluster final : public ExecutorSource {
   env::Log& log_;
   const endpoints::spark::SparkBuild& build_;
   const StandaloneSettings settings_;
-  std::vector<env::Row> imported_;
+  StandaloneState imported_;
   Master master_;
   scheduler::standalone::Master core_;
   std::deque<Fed> queue_;

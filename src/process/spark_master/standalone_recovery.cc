@@ -18,46 +18,11 @@ namespace {
 
 constexpr base::Duration kRetry = base::Duration::Seconds(1);
 
-template <class T>
-base::Result<T> ValueOf(const env::Row& row) {
-  T value;
-  base::ByteReader in(*row.value);
-  base::Decode(in, value);
-  if (!in.done()) return base::Error{"the row " + row.key + " of " + row.table + " is damaged"};
-  return value;
-}
-
 bool IsStored(const scheduler::standalone::Worker& worker) {
   return !worker.id.empty() && worker.state != sa::WorkerState::kDead;
 }
 
 }  // namespace
-
-StoredStandaloneWorker ToStored(const es::RegisterWorker& worker) {
-  StoredStandaloneWorker stored{worker.host,
-                                worker.port,
-                                worker.worker.address.host,
-                                worker.worker.address.port,
-                                worker.worker.name,
-                                worker.cores,
-                                worker.memory_mib,
-                                worker.web_url,
-                                FromWire(worker.resources)};
-  return stored;
-}
-
-es::RegisterWorker FromStored(const std::string& id, const StoredStandaloneWorker& stored) {
-  es::RegisterWorker worker;
-  worker.id = id;
-  worker.host = stored.host;
-  worker.port = stored.port;
-  worker.worker = {{stored.endpoint_host, stored.endpoint_port}, stored.endpoint};
-  worker.cores = stored.cores;
-  worker.memory_mib = stored.memory_mib;
-  worker.web_url = stored.web_url;
-  worker.resources = ToWire(stored.resources);
-  return worker;
-}
 
 // ---- storing -------------------------------------------------------------------------------------------------------
 
@@ -140,65 +105,40 @@ void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effec
 
 // ---- taking up -----------------------------------------------------------------------------------------------------
 
-base::Result<std::vector<env::Row>> StandaloneCluster::RowsOf(const char* table) {
-  auto rows = store_->Load(table);
-  if (!rows.ok()) return rows;
-  for (const env::Row& row : imported_) {
-    if (row.table == table) rows->push_back(row);
-  }
-  return rows;
-}
-
-base::Status StandaloneCluster::LoadWorkers() {
-  const auto rows = RowsOf(kStandaloneWorkers);
-  if (!rows) return rows.error();
-  for (const env::Row& row : *rows) {
-    const auto stored = ValueOf<StoredStandaloneWorker>(row);
-    if (!stored) return stored.error();
-    alive_workers_[row.key] = static_cast<uint32_t>(workers_.size());
-    workers_.push_back({FromStored(row.key, *stored), 0, loop_.Now(), loop_.Wall(), true});
-  }
-  return {};
-}
-
-base::Status StandaloneCluster::LoadDrivers() {
-  const auto rows = RowsOf(kStandaloneDrivers);
-  if (!rows) return rows.error();
-  for (const env::Row& row : *rows) {
-    auto stored = ValueOf<StoredStandaloneDriver>(row);
-    if (!stored) return stored.error();
-    driver_ids_[row.key] = static_cast<uint32_t>(drivers_.size());
-    DriverRecord& record = drivers_.emplace_back();
-    record.id = row.key;
-    record.submitted = stored->submitted;
-    const auto submission = std::make_shared<Submission>();
-    submission->description = std::move(stored->description);
-    record.submission = submission;
-    loaded_drivers_.push_back({EventOf(submission->description), stored->waits});
-  }
-  return {};
-}
-
 base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
   std::vector<Stored> applications;
   if (store_ == nullptr) return applications;
-  if (const base::Status workers = LoadWorkers(); !workers.ok()) return workers.error();
-  if (const base::Status drivers = LoadDrivers(); !drivers.ok()) return drivers.error();
-  const auto rows = RowsOf(kStandaloneApplications);
-  if (!rows) return rows.error();
-  for (const env::Row& row : *rows) {
-    auto stored = ValueOf<StoredStandaloneApplication>(row);
-    if (!stored) return stored.error();
-    applications.push_back({row.key, stored->registration});
-    loaded_applications_[row.key] = std::move(*stored);
+  std::vector<env::Row> first = {{kStandaloneMaster, kImported, ""}};
+  for (const auto& [id, worker] : imported_.workers) first.push_back(RowOf(kStandaloneWorkers, id, worker));
+  for (const auto& [id, one] : imported_.applications) first.push_back(RowOf(kStandaloneApplications, id, one));
+  for (const auto& [id, driver] : imported_.drivers) first.push_back(RowOf(kStandaloneDrivers, id, driver));
+  auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*store_);
+  if (!state) return state.error();
+  for (const auto& [id, stored] : state->workers) {
+    alive_workers_[id] = static_cast<uint32_t>(workers_.size());
+    workers_.push_back({FromStored(id, stored), 0, loop_.Now(), loop_.Wall(), true});
   }
-  std::vector<env::Row> first = std::exchange(imported_, {});
-  first.push_back({kStandaloneMaster, kImported, ""});
+  for (auto& [id, stored] : state->drivers) TakeUpDriver(id, std::move(stored));
+  for (auto& [id, stored] : state->applications) {
+    applications.push_back({id, stored.registration});
+    loaded_applications_[id] = std::move(stored);
+  }
   // Where this fails, the next start takes it over again.
-  store_->Commit(std::move(first), [this, alive = alive_](const auto& status) {
+  store_->Commit(std::move(first), [this, alive = alive_](const env::CommitStatus& status) {
     if (*alive && !status.ok()) log_.Error("the state cannot be stored", {{"why", status.error().message}});
   });
   return applications;
+}
+
+void StandaloneCluster::TakeUpDriver(const std::string& id, StoredStandaloneDriver stored) {
+  driver_ids_[id] = static_cast<uint32_t>(drivers_.size());
+  DriverRecord& record = drivers_.emplace_back();
+  record.id = id;
+  record.submitted = stored.submitted;
+  const auto submission = std::make_shared<Submission>();
+  submission->description = std::move(stored.description);
+  record.submission = submission;
+  loaded_drivers_.push_back({EventOf(submission->description), stored.waits});
 }
 
 std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id, const es::SparkBuild& build,

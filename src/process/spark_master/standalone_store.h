@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/codec.h"
 #include "base/fields.h"
+#include "base/result.h"
+#include "base/stored.h"
 #include "base/time.h"
 #include "endpoints/spark/descriptions.h"
 #include "endpoints/spark/worker_messages.h"
@@ -53,11 +55,17 @@ struct StoredStandaloneDriver {
   FL_FIELDS(description, submitted, waits)
 };
 
+/// All of it, by id.
+struct StandaloneState {
+  std::vector<std::pair<std::string, StoredStandaloneWorker>> workers;
+  std::vector<std::pair<std::string, StoredStandaloneApplication>> applications;
+  std::vector<std::pair<std::string, StoredStandaloneDriver>> drivers;
+};
+base::Result<StandaloneState> LoadStandaloneState(env::Store& store);
+
 template <class T>
 env::Row RowOf(const char* table, const std::string& key, const T& value) {
-  std::string bytes;
-  base::Encode(bytes, value);
-  return {table, key, std::move(bytes)};
+  return {table, key, base::EncodeStored(value)};
 }
 
 }  // namespace fairlead::process::spark_master

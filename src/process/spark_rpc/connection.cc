@@ -50,13 +50,15 @@ void Connection::AskHandshake(std::string_view body) {
 }
 
 void Connection::OnHandshakeRequest(const st::Frame& frame) {
+  if (!refusal_.empty()) return Close(refusal_);
   if (frame.type != st::FrameType::kRpcRequest) return Close("a message of one that has not authenticated");
   auto step = server_->Answer(frame.body);
   std::string answer;
   if (!step.ok()) {
-    st::AppendRpcFailure(answer, frame.id, step.error().message);
-    WriteNow(std::move(answer));
-    return Close(step.error().message);
+    // It is the peer that closes: one that is cut off at once does not look at what it was told.
+    refusal_ = step.error().message;
+    st::AppendRpcFailure(answer, frame.id, refusal_);
+    return WriteNow(std::move(answer));
   }
   if (step->refused) {
     st::AppendRpcFailure(answer, frame.id, step->body);
@@ -75,6 +77,7 @@ void Connection::OnHandshakeAnswer(const st::Frame& frame) {
   using Body = base::Result<std::string_view>;
   auto step = client_->Take(refused ? Body(base::Error{std::string(frame.text)}) : Body(frame.body));
   if (!step.ok()) return Close(step.error().message);
+  refusal_ = client_->refusal();
   if (!step->done) return AskHandshake(step->body);
   OnAuthenticated(std::move(step->cipher));
 }
@@ -86,6 +89,7 @@ void Connection::OnAuthenticated(std::unique_ptr<st::ChannelCipher> cipher) {
   }
   server_.reset();
   client_.reset();
+  refusal_.clear();
   cipher_ = std::move(cipher);
   if (!held_.empty()) Write(std::exchange(held_, ""));
 }
@@ -127,7 +131,7 @@ void Connection::Close(const std::string& reason) {
 void Connection::OnClosed(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
-  callbacks_.on_closed(client_ && reason.empty() ? client_->refusal() : reason);
+  callbacks_.on_closed(reason.empty() ? refusal_ : reason);
 }
 
 void Connection::OnData(std::string_view bytes) {

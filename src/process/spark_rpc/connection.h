@@ -86,6 +86,7 @@ class Connection final : private env::StreamHandler {
   std::unique_ptr<ServerHandshake> server_;  // until the secret is shown
   std::unique_ptr<ClientHandshake> client_;  // likewise
   std::string held_;                         // to be sent then
+  std::string refusal_;                      // why a handshake failed
   std::unique_ptr<wire::spark_transport::ChannelCipher> cipher_;
   std::string decrypted_;
   std::map<int64_t, Answer> asked_;

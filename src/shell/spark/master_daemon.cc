@@ -130,21 +130,24 @@ base::Result<std::unique_ptr<env::Store>> OpenRecovery(const StandaloneMasterSet
     log.Warn("what Spark's own master keeps in RocksDB is not read; this one keeps its state beside it",
              {{"directory", directory}});
   }
-  return env_posix::OpenSqliteStore(directory + "/spark-master.db", loop, env_posix::Durability::kMachine);
+  return env_posix::OpenSqliteStore(directory + "/spark-master.db", loop, env_posix::Durability::kMachine,
+                                    "workers, applications and drivers that have not ended");
 }
 
 /// What Spark's own master left there, before this one was ever started there.
-base::Result<std::vector<env::Row>> ReadImported(const StandaloneMasterSettings& settings, env::Store* store,
-                                                 const endpoints::spark::SparkBuild& build, env::Log& log) {
-  if (settings.recovery != RecoveryMode::kFilesystem) return std::vector<env::Row>();
+base::Result<process::spark_master::StandaloneState> ReadImported(const StandaloneMasterSettings& settings,
+                                                                  env::Store* store,
+                                                                  const endpoints::spark::SparkBuild& build,
+                                                                  env::Log& log) {
+  if (settings.recovery != RecoveryMode::kFilesystem) return process::spark_master::StandaloneState();
   const auto used = store->Load(process::spark_master::kStandaloneMaster);
   if (!used.ok()) return used.error();
-  if (!used->empty()) return std::vector<env::Row>();
+  if (!used->empty()) return process::spark_master::StandaloneState();
   const auto disk = env_posix::MakePosixDisk();
   auto found = process::spark_master::ReadSparkDirectory(*disk, settings.recovery_directory, build);
   if (!found.ok()) return base::Error{settings.recovery_directory + ": " + found.error().message};
   for (const std::string& sentence : found->unread) log.Warn(sentence, {{"directory", settings.recovery_directory}});
-  return std::move(found->rows);
+  return std::move(found->state);
 }
 
 int RunStandalone(const SparkMasterOptions& options) {
