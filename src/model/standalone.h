@@ -211,10 +211,17 @@ struct RecoveryEnded {
   FL_NO_FIELDS()
 };
 
+/// By a person, on the master's page.
+struct AppKilled {
+  static constexpr std::string_view kName = "app_killed";
+  AppIndex app;
+  FL_FIELDS(app)
+};
+
 using Event =
     std::variant<WorkerRegistered, WorkerLost, WorkerDecommissioned, AppRegistered, AppFinished, ExecutorStateChanged,
                  ExecutorsRequested, ExecutorsKilled, DriverSubmitted, DriverStateChanged, DriverKilled, Orders,
-                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded>;
+                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded, AppKilled>;
 
 struct LaunchExecutor {
   static constexpr std::string_view kName = "launch_executor";

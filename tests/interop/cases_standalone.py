@@ -1,6 +1,7 @@
 """Standalone clusters: Spark's Master or ours, Spark's Workers or ours, and Spark's drivers."""
 import dataclasses
 import gzip
+import http.client
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import peers
@@ -211,6 +213,47 @@ def authenticated(cluster, work):
     cluster.kill("worker-9")
 
 
+def order(cluster, path, **form):
+    """POST to the master's page; gives the status, of the answer itself and not of where it leads."""
+    connection = http.client.HTTPConnection("127.0.0.1", cluster.web, timeout=20)
+    origin = form.pop("origin", None)
+    connection.request("POST", path, urllib.parse.urlencode(form),
+                       {"Content-Type": "application/x-www-form-urlencoded", **({"Origin": origin} if origin else {})})
+    return connection.getresponse().status
+
+
+def killed_by_page(cluster, work):
+    """An application and a driver that are killed on the page end; a page of another site kills nothing."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    assert order(cluster, "/app/kill/", id=app_id, terminate="true", origin="http://elsewhere.example") == 403
+    assert order(cluster, "/app/kill/", id=app_id) == 302  # nothing that is to be ended
+    assert cluster.page()["activeapps"][0]["id"] == app_id
+    assert order(cluster, "/app/kill/", id=app_id, terminate="true") == 302
+    job.finish(60, code=None)
+    assert "KILLED" in job.text(), job.text()
+    cluster.wait(lambda: not cluster.processes_of(app_id), "the executors' end", 20)
+    assert cluster.page()["completedapps"][0]["state"] == "KILLED"
+    driver = submit(cluster, work)
+    cluster.wait(lambda: lives(work), "the driver's life", 60)
+    assert order(cluster, "/driver/kill/", id=driver, terminate="true") == 302
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "KILLED", "the driver's end", 30)
+
+
+def decommissioned(cluster, work):
+    """A worker that is decommissioned, by signal or on request, gets nothing more; what ran there is started elsewhere."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    os.kill(cluster.processes["worker-0"].pid, signal.SIGPWR)
+    cluster.wait(lambda: sorted(w["state"] for w in cluster.page()["workers"]) == ["ALIVE", "DECOMMISSIONED"], "the worker's state", 20)
+    cluster.wait(lambda: "2" in cluster.processes_of(app_id), "an executor elsewhere", 30)
+    job.release()
+    job.result()
+    assert order(cluster, "/workers/kill/", host="nowhere") == 404
+    assert order(cluster, "/workers/kill/", host="127.0.0.1") == 200
+    cluster.wait(lambda: [w["state"] for w in cluster.page()["workers"]] == ["DECOMMISSIONED"] * 2, "the other one's state", 20)
+
+
 SECRET = (("spark.authenticate", "true"), ("spark.authenticate.secret", "one secret"), ("spark.master.rest.enabled", "false"))
 
 
@@ -240,6 +283,8 @@ register("page", page)
 register("master-killed-files", master_killed, pairings=(*PAIRINGS, ("spark", "spark")), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), conf=recovery("ROCKSDB"))
 register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
+register("killed-by-page", killed_by_page, pairings=(PAIRINGS[0], PAIRINGS[2]))
+register("decommissioned", decommissioned, conf=(("spark.decommission.enabled", "true"),))
 register("authenticated", authenticated, conf=SECRET)
 register("encrypted", authenticated, conf=(*SECRET, ("spark.network.crypto.enabled", "true"), ("spark.network.crypto.saslFallback", "false")))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

@@ -3,7 +3,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import sys
@@ -45,7 +44,7 @@ class SparkCluster(Daemons):
         self.start_master()
         for number, cores in enumerate(self.spec.workers):
             self.start_worker(number, cores)
-        self.wait(lambda: self.registered() == len(self.spec.workers), "the workers' registration")
+        self.wait(lambda: self.page()["aliveworkers"] == len(self.spec.workers), "the workers' registration")
 
     def start_master(self):
         words = ["--host", "127.0.0.1", "--port", self.port, "--webui-port", self.web, "--properties-file", self.properties]
@@ -67,10 +66,6 @@ class SparkCluster(Daemons):
 
     def log(self, name="master"):
         return (self.directory / f"{name}.log").read_text(errors="replace")
-
-    def registered(self):
-        """How many registrations of workers the master has logged."""
-        return len(re.findall("a worker registers |Registering worker ", self.log()))
 
     def page(self, path="/json/"):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", timeout=10) as answer:

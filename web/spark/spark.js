@@ -21,7 +21,7 @@ function span(ms) {
   return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-const KINDS = { ALIVE: "good", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad" };
+const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad" };
 const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
 
 function table(title, heads, rows, empty) {
@@ -35,26 +35,36 @@ const tile = (name, value) => el("div", { class: "tile" }, el("b", {}, value), e
 // Only pages of the web: a worker says its address itself.
 const link = (address, text) => (/^https?:/.test(address) ? el("a", { href: address, rel: "noreferrer" }, text) : text);
 
+// Orders go by POST, after a question; the server refuses those of other sites' pages.
+function killButton(kind, id) {
+  const button = el("button", { type: "button", title: `kill ${id}` }, "kill");
+  button.addEventListener("click", () => {
+    if (!confirm(`Kill ${id}?`)) return;
+    fetch(`/${kind}/kill/`, { method: "POST", redirect: "manual", body: new URLSearchParams({ id, terminate: "true" }) }).then(poll, poll);
+  });
+  return button;
+}
+
 const workerRow = (w) => [link(w.webuiaddress, w.id), state(w.state), `${w.coresused} of ${w.cores}`, `${mib(w.memoryused)} of ${mib(w.memory)}`,
   Object.values(w.resources).map((r) => `${r.name} ${r.addresses.length}`).join(", "), time(w.lastheartbeat)];
-const appRow = (waiting) => (a) => [a.id, a.name, a.user, state(a.state), a.cores, mib(a.memoryperexecutor), time(a.starttime), span(a.duration), waiting[a.id]];
-const driverRow = (waiting) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), d.worker, time(d.starttime), waiting[d.id]];
+const appRow = (waiting) => (a) => [a.id, a.name, a.user, state(a.state), a.cores, mib(a.memoryperexecutor), time(a.starttime), span(a.duration), waiting[a.id], killButton("app", a.id)];
+const driverRow = (waiting) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), d.worker, time(d.starttime), waiting[d.id], killButton("driver", d.id)];
 
 function show(master, waiting) {
   document.getElementById("url").textContent = `${master.url}, ${master.status}`;
-  const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because"];
-  const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Waits because"];
+  const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because", ""];
+  const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Waits because", ""];
   main.replaceChildren(
     el("div", { class: "tiles" }, tile("workers alive", master.aliveworkers), tile("cores in use", `${master.coresused} of ${master.cores}`),
       tile("memory in use", `${mib(master.memoryused)} of ${mib(master.memory)}`), tile("applications", master.activeapps.length), tile("drivers", master.activedrivers.length)),
     ...table("Workers", ["Worker", "State", "Cores", "Memory", "Resources", "Last heard"], master.workers.map(workerRow), "No worker has registered."),
     ...table("Applications", apps, master.activeapps.map(appRow(waiting)), "None runs."),
     ...table("Drivers", drivers, master.activedrivers.map(driverRow(waiting)), "None runs."),
-    ...table("Applications that have ended", apps.slice(0, -1), master.completedapps.map((a) => appRow({})(a).slice(0, -1)), "None yet."),
-    ...table("Drivers that have ended", drivers.slice(0, -1), master.completeddrivers.map((d) => driverRow({})(d).slice(0, -1)), "None yet."));
+    ...table("Applications that have ended", apps.slice(0, -2), master.completedapps.map((a) => appRow({})(a).slice(0, -2)), "None yet."),
+    ...table("Drivers that have ended", drivers.slice(0, -2), master.completeddrivers.map((d) => driverRow({})(d).slice(0, -2)), "None yet."));
 }
 
-async function refresh() {
+async function poll() {
   try {
     const [master, waiting] = await Promise.all(["/json/", "/fairlead/waiting"].map((path) => fetch(path).then((answer) => answer.json())));
     show(master, waiting);
@@ -64,6 +74,10 @@ async function refresh() {
     freshness.className = "stale";
     freshness.textContent = `the master does not answer: ${error.message}`;
   }
+}
+
+async function refresh() {
+  await poll();
   setTimeout(refresh, REFRESH_MS);
 }
 

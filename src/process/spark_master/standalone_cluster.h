@@ -25,6 +25,8 @@ namespace fairlead::process::spark_master {
 struct StandaloneSettings {
   scheduler::standalone::MasterConfig scheduling;
   base::Duration worker_timeout = base::Duration::Seconds(60);    // spark.worker.timeout
+  size_t retained_applications = 200;                             // spark.deploy.retainedApplications
+  size_t retained_drivers = 200;                                  // spark.deploy.retainedDrivers
   base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
   std::string web_url;                                            // of this master's page, as workers link to it
 };
@@ -90,6 +92,10 @@ class StandaloneCluster final : public ExecutorSource {
   void SubmitDriver(Submission submission, std::function<void(const std::string& id)> done);
   /// `done` gets whether there is such a driver that has not ended.
   void KillDriver(const std::string& id, std::function<void(bool)> done);
+  /// By a person; one that is not known or has ended is let be.
+  void KillApplication(const std::string& id);
+  /// Workers of a host take nothing more and are told so; gives how many.
+  int DecommissionHost(const std::string& host);
   /// All that have not ended, by id.
   std::vector<std::string> LiveDrivers() const;
   /// Applications and drivers that have ended are not shown any more.
@@ -151,6 +157,8 @@ class StandaloneCluster final : public ExecutorSource {
   // ---- drivers, and spark-submit
   void OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
                     const endpoints::spark::SubmissionMessage& message, int64_t request);
+  /// Of what has ended the oldest are not shown any more.
+  void ClearBeyondRetained();
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
 
   // ---- over restarts

@@ -53,11 +53,25 @@ void StandaloneCluster::Apply(const sa::KillDriver& effect) {
 void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
   const DriverRecord& driver = drivers_[effect.driver.value];
   log_.Info("a driver is over", {{"driver", driver.id}, {"state", std::string(EnumName(effect.state))}});
+  ClearBeyondRetained();
 }
 
 std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {
   const auto found = driver_ids_.find(id);
   return found != driver_ids_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+void StandaloneCluster::ClearBeyondRetained() {
+  const auto clear = [](auto& records, size_t retained, auto ended) {
+    for (size_t i = records.size(); i-- > 0;) {
+      if (!ended(i)) continue;
+      if (retained == 0) records[i].cleared = true;
+      if (retained > 0) --retained;
+    }
+  };
+  clear(applications_, settings_.retained_applications, [&](size_t i) { return applications_[i].ended.ms != 0; });
+  clear(drivers_, settings_.retained_drivers,
+        [&](size_t i) { return i < core_.drivers().size() && !core_.drivers()[i].known; });
 }
 
 void StandaloneCluster::ClearCompleted() {
@@ -69,6 +83,27 @@ void StandaloneCluster::KillDriver(const std::string& id, std::function<void(boo
   const auto index = DriverIndexOf(id);
   if (!index) return done(false);
   Feed(sa::DriverKilled{NewToken(std::move(done)), {*index}});
+}
+
+void StandaloneCluster::KillApplication(const std::string& id) {
+  const auto found = application_ids_.find(id);
+  if (found == application_ids_.end()) return;
+  log_.Warn("an application is killed on request", {{"application", id}});
+  Feed(sa::AppKilled{{found->second}});
+}
+
+int StandaloneCluster::DecommissionHost(const std::string& host) {
+  std::vector<uint32_t> there;
+  for (const auto& [id, index] : alive_workers_) {
+    const bool alive = core_.workers()[index].state == sa::WorkerState::kAlive;
+    if (alive && workers_[index].said.host == host) there.push_back(index);
+  }
+  for (const uint32_t index : there) {
+    log_.Info("a worker is decommissioned on request", {{"worker", workers_[index].said.id}});
+    Tell({index}, es::DecommissionWorker{});
+    Feed(sa::WorkerDecommissioned{{index}});
+  }
+  return static_cast<int>(there.size());
 }
 
 std::vector<std::string> StandaloneCluster::LiveDrivers() const {

@@ -163,6 +163,10 @@ void Master::On(const sa::AppFinished& event) {
     RemoveApp(event.app.value, sa::AppState::kFinished);
 }
 
+void Master::On(const sa::AppKilled& event) {
+  if (event.app.value < apps_.size() && apps_[event.app.value].known) RemoveApp(event.app.value, sa::AppState::kKilled);
+}
+
 void Master::RemoveApp(uint32_t index, sa::AppState state) {
   App& app = apps_[index];
   app.known = false;

@@ -136,6 +136,7 @@ class Master {
   void On(const sa::WorkerAnswered& event);
   void On(const sa::AppAnswered& event);
   void On(const sa::RecoveryEnded& event);
+  void On(const sa::AppKilled& event);
   void Emit(sa::Effect effect) { out_->push_back(std::move(effect)); }
 
   Worker& AddWorker(const sa::WorkerRegistered& event);

@@ -99,6 +99,12 @@ TEST_F(RecoveryTest, AWorkerCannotClaimMoreThanItHas) {
   EXPECT_EQ(master_.workers()[0].cores_used, 1);
 }
 
+TEST_F(RecoveryTest, AnApplicationCanBeKilledBeforeItAnswers) {
+  Step(sa::AppKilled{{0}});
+  EXPECT_EQ(master_.apps()[0].state, sa::AppState::kKilled);
+  EXPECT_EQ(Of<sa::ApplicationRemoved>().size(), 1u);
+}
+
 TEST_F(RecoveryTest, ANewWorkerTakesTheAddressOfASilentOne) {
   sa::WorkerRegistered other = StoredWorker(1);
   other.worker = {2};

@@ -6,6 +6,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/server.h"
 #include "process/spark_master/master_json.h"
+#include "process/spark_master/master_orders.h"
 #include "process/spark_master/rest_submission.h"
 #include "process/spark_master/spark_directory.h"
 #include "process/spark_master/spark_master.h"
@@ -164,11 +165,14 @@ int RunStandalone(const SparkMasterOptions& options) {
   process::spark_master::StandaloneCluster cluster(*loop, store->get(), *log, build, std::move(settings->cluster),
                                                    std::move(*imported));
   namespace http = process::http;
+  namespace sm = process::spark_master;
   const bool spark4 = build.has_module_proxies();
-  const auto page = http::Server::Listen(*loop, *loop, settings->web, settings->hosts,
-                                         [&](const http::Request& request, const http::Server::Reply& reply) {
-                                           reply(process::spark_master::MasterPage(cluster, request, spark4));
-                                         });
+  const auto page = http::Server::Listen(
+      *loop, *loop, settings->web, settings->hosts,
+      [&](const http::Request& request, const http::Server::Reply& reply) {
+        const bool orders = request.method == "POST";
+        reply(orders ? sm::Order(cluster, settings->orders, request) : sm::MasterPage(cluster, request, spark4));
+      });
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;
   process::spark_master::RestSubmission submission(cluster, build, settings->rest ? settings->rest->port : 0);

@@ -23,11 +23,15 @@ constexpr int64_t kPortMax = 65535;
 
 /// Keys of Spark that change nothing here.
 constexpr const char* kIgnored[] = {
-    "spark.deploy.recoveryModeFactory",        "spark.deploy.recoverySerializer",
-    "spark.deploy.recoveryCompressionCodec",   "spark.deploy.recoverySerializationFilter",
-    "spark.dead.worker.persistence",           "spark.master.rest.maxThreads",
-    "spark.master.rest.virtualThread.enabled", "spark.master.ui.decommission.allow.mode",
-    "spark.master.ui.historyServerUrl",        "spark.master.ui.title",
+    "spark.deploy.recoveryModeFactory",
+    "spark.deploy.recoverySerializer",
+    "spark.deploy.recoveryCompressionCodec",
+    "spark.deploy.recoverySerializationFilter",
+    "spark.dead.worker.persistence",
+    "spark.master.rest.maxThreads",
+    "spark.master.rest.virtualThread.enabled",
+    "spark.master.ui.historyServerUrl",
+    "spark.master.ui.title",
     "spark.master.ui.visibleEnvVarPrefixes",
 };
 
@@ -50,6 +54,18 @@ void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
   settings.recovery = mode == "FILESYSTEM" ? RecoveryMode::kFilesystem : RecoveryMode::kRocksDb;
   settings.recovery_directory = keys.Text(kDirectory, "");
   if (settings.recovery_directory.empty()) keys.Refuse(kDirectory, "is needed with " + mode);
+}
+
+sp::MasterOrders ReadOrders(SparkKeys& keys) {
+  constexpr const char* kMode = "spark.master.ui.decommission.allow.mode";
+  sp::MasterOrders orders;
+  orders.kill = keys.Flag("spark.ui.killEnabled", true);
+  orders.decommission = keys.Flag("spark.decommission.enabled", false);
+  const std::string mode = keys.Text(kMode, "LOCAL");
+  if (mode == "DENY") orders.decommission_from = sp::DecommissionFrom::kNobody;
+  if (mode == "ALLOW") orders.decommission_from = sp::DecommissionFrom::kEverybody;
+  if (mode != "DENY" && mode != "ALLOW" && mode != "LOCAL") keys.Refuse(kMode, mode + " is none of DENY, LOCAL, ALLOW");
+  return orders;
 }
 
 scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4) {
@@ -113,6 +129,11 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.cluster.scheduling = ReadScheduling(keys, build->has_module_proxies());
   settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
   ReadRecovery(keys, settings);
+  settings.orders = ReadOrders(keys);
+  settings.cluster.retained_applications =
+      static_cast<size_t>(keys.Number("spark.deploy.retainedApplications", 200, 0, INT32_MAX));
+  settings.cluster.retained_drivers =
+      static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
   settings.master.security = ReadSparkSecurity(keys);
   const bool authenticates = settings.master.security.authenticates();

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "env/net.h"
 #include "process/http/known_hosts.h"
+#include "process/spark_master/master_orders.h"
 #include "process/spark_master/spark_master.h"
 #include "process/spark_master/standalone_cluster.h"
 #include "shell/spark/master_daemon.h"
@@ -20,6 +21,7 @@ enum class RecoveryMode : uint8_t { kNone, kFilesystem, kRocksDb };
 struct StandaloneMasterSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::StandaloneSettings cluster;
+  process::spark_master::MasterOrders orders;
   env::Endpoint web;
   process::http::KnownHosts hosts;    // under which names the web ports are served
   std::optional<env::Endpoint> rest;  // spark.master.rest.enabled
