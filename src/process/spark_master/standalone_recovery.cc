@@ -19,7 +19,9 @@ namespace {
 constexpr base::Duration kRetry = base::Duration::Seconds(1);
 
 bool IsStored(const scheduler::standalone::Worker& worker) {
-  return !worker.id.empty() && worker.state != sa::WorkerState::kDead;
+  // One that is decommissioned shall not come back by a restart.
+  const bool ends = worker.state == sa::WorkerState::kDead || worker.state == sa::WorkerState::kDecommissioned;
+  return !worker.id.empty() && !ends;
 }
 
 }  // namespace
@@ -78,6 +80,7 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
 /// Rows of workers that this event ended.
 void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recovering, std::vector<env::Row>& rows) {
   const bool may_end = std::holds_alternative<sa::WorkerLost>(event) ||
+                       std::holds_alternative<sa::WorkerDecommissioned>(event) ||
                        std::holds_alternative<sa::WorkerRegistered>(event) || recovering != core_.recovering();
   if (store_ == nullptr || !may_end) return;
   for (uint32_t i = 0; i < workers_.size() && i < core_.workers().size(); ++i) {
@@ -192,7 +195,8 @@ void StandaloneCluster::OnRecovered() {
   if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
   recovery_timer_ = 0;
   for (auto one = alive_workers_.begin(); one != alive_workers_.end();) {
-    const bool dead = one->second < core_.workers().size() && !IsStored(core_.workers()[one->second]);
+    const bool dead =
+        one->second < core_.workers().size() && core_.workers()[one->second].state == sa::WorkerState::kDead;
     if (dead) log_.Warn("a worker is lost: it did not answer after the restart", {{"worker", one->first}});
     one = dead ? alive_workers_.erase(one) : std::next(one);
   }

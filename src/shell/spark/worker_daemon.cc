@@ -20,6 +20,7 @@
 #include "shell/spark/spark_properties.h"
 #include "shell/spark/spark_security.h"
 #include "shell/spark/standalone_settings.h"
+#include "shell/spark/worker_resources.h"
 
 namespace fairlead::shell {
 
@@ -164,6 +165,9 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   constexpr int64_t kEarlySeconds = 10, kLateSeconds = 60;
   worker.patience =
       base::Duration::Seconds(std::min(early, all) * kEarlySeconds + std::max<int64_t>(all - early, 0) * kLateSeconds);
+  auto resources = ReadWorkerResources(*properties);
+  if (!resources) return resources.error();
+  worker.resources = std::move(*resources);
   const auto java = FindJava();
   if (!java) return java.error();
   worker.launch = {home, *java, ClassPath(home), Environment(), "", "", ""};
