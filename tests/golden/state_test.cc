@@ -16,6 +16,7 @@
 #include "model/nm.h"
 #include "model/rm.h"
 #include "model/shuffle.h"
+#include "process/spark_master/standalone_store.h"
 #include "process/spark_master/stored_application.h"
 #include "shell/nm/supervisor.h"
 #include "shell/rm/journal.h"
@@ -94,6 +95,9 @@ void ForEachRecord(const See& see) {
   see("supervisor pid", shell::SupervisorPid{});
   see("journal header", shell::JournalHeader{});
   see("journal batch", shell::JournalBatch{});
+  see(process::spark_master::kStandaloneWorkers, process::spark_master::StoredStandaloneWorker{});
+  see(process::spark_master::kStandaloneApplications, process::spark_master::StoredStandaloneApplication{});
+  see(process::spark_master::kStandaloneDrivers, process::spark_master::StoredStandaloneDriver{});
 }
 
 template <class T>
