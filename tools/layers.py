@@ -43,6 +43,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/rest": "base",
     "env_posix": "base env",
     "env_sim": "base env",
+    "env_zookeeper": "base env",
     "process/peers": "",
     "process/http": "base env process/peers",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
@@ -87,7 +88,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
         "wire/spark_transport",
-    "shell/rm": "base config env env_posix process/http process/rm profiles shell/base",
+    "shell/rm": "base config env env_posix env_zookeeper process/http process/rm profiles shell/base",
     "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
     "shell/spark":
         "base endpoints/spark env env_posix process/http process/spark_master process/spark_rpc process/spark_worker "

@@ -538,9 +538,13 @@ bool World::RunUntil(base::Instant deadline, const std::function<bool()>& done,
 }
 
 Machine::Machine(World& world, std::string host) : world_(world), host_(std::move(host)) {
-  ports_ = std::make_unique<Ports>(
-      world, *world.network_, *this,
-      [&world](base::Instant when, env::Loop::Callback callback) { world.Schedule(when, std::move(callback)); });
+  ports_ = std::make_unique<Ports>(world, *world.network_, *this,
+                                   [this, &world](base::Instant when, env::Loop::Callback callback) {
+                                     world.Schedule(when, [this, callback = std::move(callback)] {
+                                       if (stalled_) return late_.push_back(callback);
+                                       callback();
+                                     });
+                                   });
 }
 
 Machine::~Machine() = default;
@@ -562,6 +566,12 @@ void Machine::Crash(bool silently) {
 }
 
 void Machine::Restart() { up_ = true; }
+
+void Machine::Stall(bool stalled) {
+  stalled_ = stalled;
+  if (stalled) return;
+  for (auto& callback : std::exchange(late_, {})) world_.Schedule(world_.now(), std::move(callback));
+}
 
 bool Machine::store_is_damaged() const { return ports_->store.is_damaged(); }
 void Machine::RepairStore() { ports_->store.Repair(); }

@@ -118,6 +118,8 @@ class Machine {
   void Crash(bool silently = false);
   /// A new process may use the ports again.
   void Restart();
+  /// Its timers do not run, as those of a process that is stopped; they do when it goes on.
+  void Stall(bool stalled);
   /// The store has suffered store_damage: it refuses to be loaded until RepairStore puts a backup in its place.
   bool store_is_damaged() const;
   void RepairStore();
@@ -132,6 +134,8 @@ class Machine {
   World& world_;
   std::string host_;
   bool up_ = true;
+  bool stalled_ = false;
+  std::vector<std::function<void()>> late_;  // since then
   std::unique_ptr<Ports> ports_;
 };
 

@@ -1,0 +1,362 @@
+#include "env_zookeeper/elector.h"
+
+#include <time.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/stored.h"
+#include "env_zookeeper/layout.h"
+#include "env_zookeeper/session.h"
+#include "env_zookeeper/store.h"
+
+namespace fairlead::env_zookeeper {
+
+namespace {
+
+using base::Duration;
+
+constexpr Duration kRetry = Duration::Millis(100);
+
+/// Goes on while this process is stopped, and while the machine sleeps.
+base::Instant Clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return {int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+}
+
+class ZooKeeperElector final : public env::Elector {
+ public:
+  ZooKeeperElector(env::Loop& loop, ElectorOptions options)
+      : loop_(loop), options_(std::move(options)), layout_{options_.root} {}
+
+  ~ZooKeeperElector() override {
+    *alive_ = false;
+    loop_.Cancel(ask_timer_);
+    loop_.Cancel(yield_timer_);
+  }
+
+  void Start(Listener listener) override {
+    listener_ = std::move(listener);
+    Connect();
+  }
+
+  bool MayAct() const override { return leading_ && Clock() < may_act_until_; }
+
+  std::optional<std::string> Leader() const override { return leader_; }
+
+  void Yield() override;
+
+ private:
+  /// The callback of a call of this session; dropped when the session has gone.
+  template <class Done>
+  auto Guard(Done done) {
+    return [alive = alive_, turn = turn_, this, done = std::move(done)](auto&&... answer) {
+      if (*alive && turn == turn_) done(std::forward<decltype(answer)>(answer)...);
+    };
+  }
+  void Later(std::function<void()> what) { loop_.Post(Guard(std::move(what))); }
+  void Again(std::function<void()> what) { loop_.After(kRetry, Guard(std::move(what))); }
+
+  // ---- The session ----
+
+  void Connect() {
+    ++turn_;
+    connected_ = competing_ = false;
+    Session::Options options{options_.servers, options_.timeout, options_.scheme, options_.identity};
+    session_ = std::make_shared<Session>(
+        loop_, options, [this](Session::Event event, const std::string& path) { OnEvent(event, path); });
+  }
+
+  void OnEvent(Session::Event event, const std::string& path) {
+    switch (event) {
+      case Session::Event::kConnected:
+        listener_.notice("connected to ZooKeeper (" + options_.servers + ")");
+        if (!std::exchange(connected_, true)) return Connected();
+        if (competing_ && !elected_) WatchLeader();
+        return;
+      case Session::Event::kDisconnected:
+        leader_.reset();
+        return listener_.notice("the connection to ZooKeeper is lost");
+      case Session::Event::kExpired:
+        return Expired();
+      case Session::Event::kRefused:
+        return Refuse("ZooKeeper does not accept the identity of " + options_.scheme +
+                      "; see yarn.resourcemanager.zk-auth");
+      case Session::Event::kChanged:
+        if (path == layout_.Leader() && !leading_) WatchLeader();
+        return;
+    }
+  }
+
+  void Expired() {
+    const std::shared_ptr<Session> old = std::move(session_);
+    ++turn_;
+    leader_.reset();
+    Later([this, old] {
+      Depose("the session with ZooKeeper has ended");
+      Connect();
+    });
+  }
+
+  void Connected() {
+    timeout_ = session_->timeout();
+    if (timeout_ > options_.timeout) {
+      listener_.notice("ZooKeeper gives sessions of " + std::to_string(timeout_.millis()) + " ms where " +
+                       std::to_string(options_.timeout.millis()) +
+                       " ms were asked for: a takeover waits that much longer (tickTime and minSessionTimeout of its "
+                       "servers)");
+    }
+    MakePath(0);
+  }
+
+  void Refuse(const std::string& why) {
+    ++turn_;
+    Depose(why);
+    listener_.refused(base::Error{why});
+  }
+
+  /// True when the step is to end here: it is tried again, or cannot be.
+  bool Stuck(Rc rc, const std::string& path, std::function<void()> again) {
+    if (rc == Rc::kNoAuth) {
+      Refuse("ZooKeeper refuses access to " + path +
+             ": its ACL is for another identity. Write that one into yarn.resourcemanager.zk-auth (or hadoop.zk.auth), "
+             "or choose another place by fairlead.ha.zookeeper-path");
+      return true;
+    }
+    if (rc == Rc::kExpired) return true;  // the event comes
+    if (rc != Rc::kLost && rc != Rc::kOther) return false;
+    Again(std::move(again));
+    return true;
+  }
+
+  // ---- The place ----
+
+  /// Makes the root, from its first component on, then what lies in it.
+  void MakePath(size_t from) {
+    const size_t slash = layout_.root.find('/', from + 1);
+    const std::string path = layout_.root.substr(0, slash);
+    const bool is_root = slash == std::string::npos;
+    session_->Multi({{Op::Kind::kCreate, path, is_root ? kMark : ""}},
+                    Guard([this, path, slash, is_root, from](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, path, [this, from] { MakePath(from); })) return;
+                      is_root ? CheckMark() : MakePath(slash);
+                    }));
+  }
+
+  void CheckMark() {
+    session_->Get(layout_.root, false, Guard([this](Rc rc, const Node& node) {
+                    if (Stuck(rc, layout_.root, [this] { CheckMark(); })) return;
+                    if (node.value != kMark) {
+                      return Refuse(layout_.root + " in ZooKeeper holds something else than a state of this release (" +
+                                    kMark + "): choose another cluster id or fairlead.ha.zookeeper-path");
+                    }
+                    MakeNodes();
+                  }));
+  }
+
+  void MakeNodes() {
+    session_->Multi({{Op::Kind::kCreate, layout_.Members(), ""},
+                     {Op::Kind::kCreate, layout_.Epoch(), ""},
+                     {Op::Kind::kCreate, layout_.Head(), base::EncodeStored(Head{})},
+                     {Op::Kind::kCreate, layout_.Rows(), ""}},
+                    Guard([this](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, layout_.root, [this] { MakeNodes(); })) return;
+                      // A former life of this member may not have ended yet.
+                      join_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
+                      Join();
+                    }));
+  }
+
+  void Join() {
+    session_->Multi({{Op::Kind::kCreateEphemeral, layout_.Member(options_.id), options_.about}},
+                    Guard([this](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, layout_.Member(options_.id), [this] { Join(); })) return;
+                      if (answer.rc == Rc::kOk) return Compete();
+                      LookAtMember();
+                    }));
+  }
+
+  void LookAtMember() {
+    session_->Get(layout_.Member(options_.id), false, Guard([this](Rc rc, const Node& node) {
+                    if (Stuck(rc, layout_.Member(options_.id), [this] { LookAtMember(); })) return;
+                    if (rc == Rc::kOk && node.owner == session_->id()) return Compete();
+                    if (rc == Rc::kOk && loop_.Now() > join_until_) {
+                      return Refuse("another process takes part as " + options_.id + " (" + node.value +
+                                    "): give each its own yarn.resourcemanager.ha.id");
+                    }
+                    Again([this] { Join(); });
+                  }));
+  }
+
+  // ---- The election ----
+
+  void Compete() {
+    competing_ = true;
+    if (yielding_) return WatchLeader();
+    const base::Instant sent = Clock();
+    session_->Multi(
+        {{Op::Kind::kCreateEphemeral, layout_.Leader(), options_.id}, {Op::Kind::kSet, layout_.Epoch(), options_.id}},
+        Guard([this, sent](const Session::MultiAnswer& answer) {
+          if (Stuck(answer.rc, layout_.Leader(), [this] { Compete(); })) return;
+          answer.rc == Rc::kOk ? Elected(answer.versions[1], sent) : WatchLeader();
+        }));
+  }
+
+  void WatchLeader() {
+    if (elected_) return;
+    session_->Get(layout_.Leader(), true, Guard([this](Rc rc, const Node& node) {
+                    if (elected_ || Stuck(rc, layout_.Leader(), [this] { WatchLeader(); })) return;
+                    if (rc == Rc::kNoNode) {
+                      leader_.reset();
+                      // Without a node there is no watch on its making.
+                      if (yielding_) return Again([this] { WatchLeader(); });
+                      return Compete();
+                    }
+                    if (node.owner == session_->id()) return TakeUpOwn();
+                    leader_ = node.value;
+                    StopYielding();
+                  }));
+  }
+
+  /// The node is ours: the answer to its making was lost, or we stepped down for want of answers and they are back. A
+  /// new version of /epoch shuts out what we sent as the leader before. It follows one that was the newest while the
+  /// node was ours, so if another leads meanwhile it is not made.
+  void TakeUpOwn() {
+    session_->Get(layout_.Epoch(), false, Guard([this](Rc rc, const Node& epoch) {
+                    if (Stuck(rc, layout_.Epoch(), [this] { TakeUpOwn(); })) return;
+                    session_->Get(layout_.Leader(), false,
+                                  Guard([this, version = epoch.version](Rc leader_rc, const Node& leader) {
+                                    if (Stuck(leader_rc, layout_.Leader(), [this] { TakeUpOwn(); })) return;
+                                    if (leader.owner != session_->id()) return WatchLeader();
+                                    Renew(version);
+                                  }));
+                  }));
+  }
+
+  void Renew(int32_t version) {
+    const base::Instant sent = Clock();
+    session_->Multi({{Op::Kind::kSet, layout_.Epoch(), options_.id, version}},
+                    Guard([this, sent](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, layout_.Epoch(), [this] { WatchLeader(); })) return;
+                      answer.rc == Rc::kOk ? Elected(answer.versions[0], sent) : WatchLeader();
+                    }));
+  }
+
+  void StopYielding() {
+    yielding_ = false;
+    loop_.Cancel(yield_timer_);
+  }
+
+  void Elected(int32_t fence, base::Instant sent) {
+    elected_ = true;
+    fence_ = fence;
+    leader_ = options_.id;
+    may_act_until_ = sent + Lease();
+    Ask();
+    Read();
+  }
+
+  void Read() {
+    LoadRows(session_, layout_, Guard([this](Rc rc, const std::string& reason, LoadedRows rows) {
+               if (!elected_) return;
+               if (rc == Rc::kOther)
+                 return Refuse("the state in ZooKeeper is damaged: " + reason +
+                               ". Restore it from a backup, or remove " + layout_.root +
+                               " to start without what it holds");
+               if (rc == Rc::kNoNode) return Again([this] { Read(); });  // a row went while the names were read
+               if (Stuck(rc, layout_.Rows(), [this] { Read(); })) return;
+               leading_ = true;
+               listener_.elected(std::make_unique<ZooKeeperStore>(
+                   loop_, session_, layout_, fence_, std::move(rows),
+                   Guard([this](const env::CommitError& error) { Depose(error.message); })));
+             }));
+  }
+
+  // ---- The right to act ----
+
+  Duration Lease() const { return {timeout_.ns / 4 * 3}; }
+
+  /// Asks whether we lead, now and from time to time.
+  void Ask() {
+    loop_.Cancel(ask_timer_);
+    ask_timer_ = loop_.After({timeout_.ns / 8}, Guard([this] { Ask(); }));
+    if (leading_ && !MayAct() && !in_doubt_) {
+      in_doubt_ = true;
+      const base::Instant since = may_act_until_;
+      loop_.After({timeout_.ns / 4}, Guard([this, since] {
+                    if (in_doubt_ && may_act_until_ == since) Depose("ZooKeeper does not answer");
+                  }));
+    }
+    if (asking_) return;
+    asking_ = true;
+    session_->Multi({{Op::Kind::kCheck, layout_.Epoch(), "", fence_},
+                     {Op::Kind::kSet, layout_.Member(options_.id), options_.about}},
+                    Guard([this, sent = Clock(), fence = fence_](const Session::MultiAnswer& answer) {
+                      asking_ = false;
+                      if (elected_ && fence == fence_) Answered(answer, sent);
+                    }));
+  }
+
+  void Answered(const Session::MultiAnswer& answer, base::Instant sent) {
+    if (answer.rc == Rc::kLost || answer.rc == Rc::kExpired) return;
+    if (answer.rc != Rc::kOk) return Depose("another process leads (" + answer.reason + ")");
+    const bool could = MayAct();
+    may_act_until_ = std::max(may_act_until_, sent + Lease());
+    if (!leading_ || could || !MayAct()) return;
+    in_doubt_ = false;
+    listener_.confirmed();
+  }
+
+  void Depose(const std::string& why) {
+    if (!std::exchange(elected_, false)) return;
+    loop_.Cancel(ask_timer_);
+    in_doubt_ = asking_ = false;
+    leader_.reset();
+    if (std::exchange(leading_, false)) listener_.deposed(why);
+    // An answer that was lost, a leader that has gone meanwhile: the node tells.
+    if (session_ && !yielding_) Again([this] { WatchLeader(); });
+  }
+
+  env::Loop& loop_;
+  const ElectorOptions options_;
+  const Layout layout_;
+  Listener listener_;
+  std::shared_ptr<Session> session_;
+  Duration timeout_;
+  uint64_t turn_ = 0;       // of sessions
+  bool connected_ = false;  // this session was, once
+  bool competing_ = false;  // it is a member
+  base::Instant join_until_;
+  std::optional<std::string> leader_;
+  bool yielding_ = false;
+  env::Loop::TimerId yield_timer_ = 0;
+  bool elected_ = false;  // /leader is ours
+  bool leading_ = false;  // and the listener was told
+  int32_t fence_ = 0;     // the version of /epoch that we made
+  base::Instant may_act_until_;
+  bool in_doubt_ = false;  // that moment has passed
+  bool asking_ = false;
+  env::Loop::TimerId ask_timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+void ZooKeeperElector::Yield() {
+  if (!leading_) return;
+  yielding_ = true;
+  yield_timer_ = loop_.After(timeout_ * 2, [this] { StopYielding(); });
+  // The node goes when this process has stopped acting, not before.
+  Later([this] {
+    Depose("it was told to step down");
+    session_->Multi({{Op::Kind::kCheck, layout_.Epoch(), "", fence_}, {Op::Kind::kDelete, layout_.Leader(), ""}},
+                    Guard([this](const Session::MultiAnswer&) { WatchLeader(); }));
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<env::Elector> MakeElector(env::Loop& loop, ElectorOptions options) {
+  return std::make_unique<ZooKeeperElector>(loop, std::move(options));
+}
+
+}  // namespace fairlead::env_zookeeper

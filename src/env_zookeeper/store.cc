@@ -1,0 +1,340 @@
+#include "env_zookeeper/store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/stored.h"
+
+namespace fairlead::env_zookeeper {
+
+namespace {
+
+using env::CommitFailure;
+
+constexpr size_t kReadsMax = 256;          // at a time
+constexpr size_t kBatchRows = 1000;        // the same
+constexpr size_t kOpBytes = 200;           // what a row takes besides its value
+constexpr int kTriesMax = 3;               // of a write at which the connection breaks
+constexpr size_t kSurelyTaken = 64 << 10;  // no server is set to take less in one packet
+constexpr base::Duration kRetry = base::Duration::Millis(50);
+
+}  // namespace
+
+// ---- Reading ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+class Loading : public std::enable_shared_from_this<Loading> {
+ public:
+  using Done = std::function<void(Rc, const std::string&, LoadedRows)>;
+  Loading(std::shared_ptr<Session> session, const Layout& layout, Done done)
+      : session_(std::move(session)), layout_(layout), done_(std::move(done)) {}
+
+  void Run() {
+    session_->Get(layout_.Head(), false, [self = shared_from_this()](Rc rc, const Node& node) {
+      if (rc != Rc::kOk) return self->End(rc, self->layout_.Head() + " cannot be read");
+      const base::Result<Head> head = base::DecodeStored<Head>(node.value);
+      if (!head.ok()) return self->End(Rc::kOther, self->layout_.Head() + " is damaged: " + head.error().message);
+      self->loaded_.head = *head;
+      self->List();
+    });
+  }
+
+ private:
+  void List() {
+    session_->Children(layout_.Rows(), [self = shared_from_this()](Rc rc, std::vector<std::string> names) {
+      if (rc != Rc::kOk) return self->End(rc, self->layout_.Rows() + " cannot be listed");
+      self->names_ = std::move(names);
+      std::sort(self->names_.begin(), self->names_.end());
+      self->Go();
+    });
+  }
+
+  void Go() {
+    while (under_way_ < kReadsMax && next_ < names_.size() && !ended_) {
+      const std::string& name = names_[next_++];
+      const std::optional<RowName> parsed = ParseRowName(name);
+      if (!parsed) return End(Rc::kOther, layout_.Row(name) + " is nothing that a resource manager has written");
+      ++under_way_;
+      session_->Get(layout_.Row(name), false,
+                    [self = shared_from_this(), row = *parsed, name](Rc rc, const Node& node) {
+                      --self->under_way_;
+                      if (rc != Rc::kOk) return self->End(rc, self->layout_.Row(name) + " cannot be read");
+                      self->Take(row, name, node.value);
+                      self->Go();
+                    });
+    }
+    if (under_way_ == 0 && !ended_) Finish();
+  }
+
+  void Take(const RowName& row, const std::string& name, const std::string& bytes) {
+    if (ended_) return;
+    if (row.part) {
+      parts_[name] = bytes;
+      return;
+    }
+    const std::optional<uint32_t> count = PartsOf(bytes);
+    const RowId id{row.table, row.key};
+    if (!count) return End(Rc::kOther, layout_.Row(name) + " is damaged");
+    if (!loaded_.places.try_emplace(id, RowPlace{row.version, *count}).second) {
+      return End(Rc::kOther, layout_.Row(name) + " is there in two versions");
+    }
+    loaded_.values[id] = *count == 0 ? bytes.substr(1) : "";
+  }
+
+  void Finish() {
+    for (const auto& [id, place] : loaded_.places) {
+      for (uint32_t i = 0; i < place.parts; ++i) {
+        const auto part = parts_.find(ToString(RowName{id.first, id.second, place.version, i}));
+        if (part == parts_.end()) return End(Rc::kOther, "row " + id.second + " of " + id.first + " misses a part");
+        loaded_.values[id] += part->second;
+        parts_.erase(part);
+      }
+    }
+    for (const auto& [name, bytes] : parts_) loaded_.leftovers.push_back(name);
+    if (loaded_.places.size() != loaded_.head.rows) {
+      return End(Rc::kOther, layout_.Rows() + " has " + std::to_string(loaded_.places.size()) + " rows where " +
+                                 std::to_string(loaded_.head.rows) + " were committed");
+    }
+    End(Rc::kOk, "");
+  }
+
+  void End(Rc rc, const std::string& reason) {
+    if (std::exchange(ended_, true)) return;
+    done_(rc, reason, std::move(loaded_));
+  }
+
+  std::shared_ptr<Session> session_;
+  const Layout layout_;
+  Done done_;
+  LoadedRows loaded_;
+  std::vector<std::string> names_;
+  std::map<std::string, std::string> parts_;
+  size_t next_ = 0;
+  size_t under_way_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+void LoadRows(const std::shared_ptr<Session>& session, const Layout& layout,
+              std::function<void(Rc, const std::string&, LoadedRows)> done) {
+  std::make_shared<Loading>(session, layout, std::move(done))->Run();
+}
+
+base::Result<std::vector<env::Row>> ZooKeeperStore::Load(const std::string& table) {
+  std::vector<env::Row> rows;
+  auto at = values_.lower_bound({table, ""});
+  while (at != values_.end() && at->first.first == table) {
+    rows.push_back({table, at->first.second, std::move(at->second)});
+    at = values_.erase(at);
+  }
+  return rows;
+}
+
+// ---- Writing ------------------------------------------------------------------------------------------------------
+
+ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session, Layout layout, int32_t fence,
+                               LoadedRows rows, Lost lost)
+    : loop_(loop),
+      session_(std::move(session)),
+      layout_(std::move(layout)),
+      fence_(fence),
+      head_(rows.head),
+      places_(std::move(rows.places)),
+      values_(std::move(rows.values)),
+      leftovers_(std::move(rows.leftovers)),
+      lost_(std::move(lost)) {
+  // No name of theirs is used again.
+  for (const std::string& name : leftovers_) head_.version = std::max(head_.version, ParseRowName(name)->version);
+}
+
+ZooKeeperStore::~ZooKeeperStore() { *alive_ = false; }
+
+void ZooKeeperStore::Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) {
+  if (over_) return loop_.Post([done = std::move(done), error = *over_] { done(error); });
+  queue_.push_back({std::move(rows), std::move(done)});
+  // What this turn of the loop still commits goes into the same transaction.
+  if (queue_.size() > 1 || batch_) return;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Begin();
+  });
+}
+
+void ZooKeeperStore::Begin() {
+  if (batch_ || queue_.empty() || over_) return;
+  Build();
+  Send();
+}
+
+void ZooKeeperStore::Build() {
+  batch_ = std::make_unique<Batch>();
+  std::map<RowId, std::optional<std::string>> rows;
+  size_t bytes = 0;
+  while (!queue_.empty() && rows.size() < kBatchRows) {
+    size_t more = 0;
+    for (const env::Row& row : queue_.front().rows) more += kOpBytes + row.key.size() + row.value.value_or("").size();
+    if (!batch_->commits.empty() && bytes + more > batch_bytes_max_) break;
+    bytes += more;
+    for (const env::Row& row : queue_.front().rows) rows[{row.table, row.key}] = row.value;
+    batch_->commits.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  batch_->bytes = bytes;
+  batch_->head = {head_.version + 1, places_.size()};
+  head_.version = batch_->head.version;
+  std::vector<Op> last{Check(), {}};
+  for (const auto& [id, value] : rows) PutRow(id, value, last);
+  for (const std::string& name : leftovers_) last.push_back({Op::Kind::kDelete, layout_.Row(name), ""});
+  last[1] = {Op::Kind::kSet, layout_.Head(), base::EncodeStored(batch_->head)};
+  batch_->transactions.push_back(std::move(last));
+}
+
+void ZooKeeperStore::PutRow(const RowId& id, const std::optional<std::string>& value, std::vector<Op>& last) {
+  RowName name{id.first, id.second, batch_->head.version, std::nullopt};
+  if (const auto old = places_.find(id); old != places_.end()) {
+    RowName gone{id.first, id.second, old->second.version, std::nullopt};
+    last.push_back({Op::Kind::kDelete, layout_.Row(ToString(gone)), ""});
+    for (uint32_t i = 0; i < old->second.parts; ++i) {
+      gone.part = i;
+      last.push_back({Op::Kind::kDelete, layout_.Row(ToString(gone)), ""});
+    }
+    --batch_->head.rows;
+  }
+  if (!value) {
+    batch_->places[id] = std::nullopt;
+    return;
+  }
+  ++batch_->head.rows;
+  const std::string whole = layout_.Row(ToString(name));
+  uint32_t parts = 0;
+  if (value->size() <= part_bytes_max_) {
+    last.push_back({Op::Kind::kCreate, whole, InlineValue(*value)});
+  } else {
+    for (size_t from = 0; from < value->size(); from += part_bytes_max_) {
+      name.part = parts++;
+      batch_->transactions.push_back(
+          {Check(), {Op::Kind::kCreate, layout_.Row(ToString(name)), value->substr(from, part_bytes_max_)}});
+      batch_->parts.push_back(ToString(name));
+    }
+    last.push_back({Op::Kind::kCreate, whole, PartedValue(parts)});
+  }
+  batch_->places[id] = RowPlace{batch_->head.version, parts};
+}
+
+void ZooKeeperStore::Send() {
+  session_->Multi(batch_->transactions[batch_->next], [this, alive = alive_](const Session::MultiAnswer& answer) {
+    if (*alive) Sent(answer);
+  });
+}
+
+void ZooKeeperStore::Sent(const Session::MultiAnswer& answer) {
+  const bool is_last = batch_->next + 1 == batch_->transactions.size();
+  // The part was written before the connection broke.
+  const bool is_there = !is_last && answer.rc == Rc::kNodeExists && batch_->tries > 0;
+  if (answer.rc == Rc::kOk || is_there) {
+    if (is_last) return Committed();
+    ++batch_->next;
+    batch_->tries = 0;
+    return Send();
+  }
+  if (answer.rc == Rc::kLost) return AfterLoss();
+  if (answer.rc == Rc::kBadVersion && answer.failed == 0) {
+    return Over({CommitFailure::kFenced, "another process has led since (" + answer.reason + ")"});
+  }
+  if (answer.rc == Rc::kExpired) return Over({CommitFailure::kGone, "the session with ZooKeeper has ended"});
+  // Nobody but a leader changes these nodes, so what we know of them is wrong: to be read again.
+  Over({CommitFailure::kGone, "ZooKeeper did not take a transaction: " + answer.reason});
+}
+
+// The connection broke before the answer. A transaction of nothing but the check is behind everything that was sent
+// before; then /head tells, if /epoch is still ours when it has been read.
+void ZooKeeperStore::AfterLoss() {
+  session_->Multi({Check()}, [this, alive = alive_](const Session::MultiAnswer& answer) {
+    if (!*alive) return;
+    if (answer.rc == Rc::kBadVersion) return Over({CommitFailure::kFenced, "another process has led since"});
+    if (answer.rc != Rc::kOk) return LookAgain(answer.rc);
+    session_->Get(layout_.Head(), false, [this, alive](Rc rc, const Node& head) {
+      if (!*alive) return;
+      if (rc != Rc::kOk) return LookAgain(rc);
+      session_->Get(layout_.Epoch(), false, [this, alive, head = head.value](Rc epoch_rc, const Node& epoch) {
+        if (!*alive) return;
+        if (epoch_rc != Rc::kOk) return LookAgain(epoch_rc);
+        Judge(head, epoch.version);
+      });
+    });
+  });
+}
+
+void ZooKeeperStore::Judge(const std::string& head, int32_t epoch) {
+  if (epoch != fence_) return Over({CommitFailure::kFenced, "another process has led since"});
+  const base::Result<Head> found = base::DecodeStored<Head>(head);
+  if (found.ok() && found->version == batch_->head.version) return Committed();
+  ++batch_->tries;
+  if (batch_->tries >= kTriesMax && batch_->bytes > kSurelyTaken) return TooLong();
+  Send();
+}
+
+void ZooKeeperStore::LookAgain(Rc rc) {
+  if (rc != Rc::kLost) {
+    return Over({CommitFailure::kGone, rc == Rc::kExpired ? "the session with ZooKeeper has ended"
+                                                          : "ZooKeeper does not give " + layout_.Head() + " any more"});
+  }
+  loop_.After(kRetry, [this, alive = alive_] {
+    if (*alive) AfterLoss();
+  });
+}
+
+// A server that is set to take less closes the connection without a word.
+void ZooKeeperStore::TooLong() {
+  const std::unique_ptr<Batch> batch = std::move(batch_);
+  // Those that were written before; one that was and is not known to be is found by the next leader.
+  for (size_t i = 0; i < batch->next; ++i) leftovers_.push_back(batch->parts[i]);
+  if (batch_bytes_max_ > kSurelyTaken) {
+    batch_bytes_max_ /= 2;
+    part_bytes_max_ = std::min(part_bytes_max_, batch_bytes_max_);
+    for (auto commit = batch->commits.rbegin(); commit != batch->commits.rend(); ++commit) {
+      queue_.push_front(std::move(*commit));
+    }
+    return Begin();
+  }
+  const env::CommitError error{CommitFailure::kRefused,
+                               "ZooKeeper closed the connection at a write of " + std::to_string(batch->bytes) +
+                                   " bytes, again and again: set jute.maxbuffer of its servers to 1 MiB or more"};
+  for (const Waiting& commit : batch->commits) commit.done(error);
+  Begin();
+}
+
+void ZooKeeperStore::Committed() {
+  const std::unique_ptr<Batch> batch = std::move(batch_);
+  for (const auto& [id, place] : batch->places) {
+    if (place) {
+      places_[id] = *place;
+    } else {
+      places_.erase(id);
+    }
+  }
+  leftovers_.clear();
+  Begin();  // on its way while the answers are used
+  const std::shared_ptr<bool> alive = alive_;
+  for (const Waiting& commit : batch->commits) {
+    if (*alive) commit.done({});
+  }
+}
+
+void ZooKeeperStore::Over(const env::CommitError& error) {
+  over_ = error;
+  std::vector<Waiting> unanswered = std::move(batch_->commits);
+  batch_.reset();
+  std::move(queue_.begin(), queue_.end(), std::back_inserter(unanswered));
+  queue_.clear();
+  const std::shared_ptr<bool> alive = alive_;
+  loop_.Post([alive, error, lost = lost_] {
+    if (*alive) lost(error);
+  });
+  for (const Waiting& commit : unanswered) {
+    if (*alive) commit.done(error);
+  }
+}
+
+}  // namespace fairlead::env_zookeeper

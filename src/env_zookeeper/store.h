@@ -1,0 +1,102 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "env/store.h"
+#include "env_zookeeper/layout.h"
+#include "env_zookeeper/session.h"
+
+namespace fairlead::env_zookeeper {
+
+/// Which node holds a row now.
+struct RowPlace {
+  uint64_t version = 0;
+  uint32_t parts = 0;
+};
+using RowId = std::pair<std::string, std::string>;  // table, key
+
+/// What lay in ZooKeeper when a leadership began.
+struct LoadedRows {
+  Head head;
+  std::map<RowId, RowPlace> places;
+  std::map<RowId, std::string> values;
+  std::vector<std::string> leftovers;  // names of parts that no row claims: a writer died between them and it
+};
+
+/// Reads everything below /rows, many nodes at a time. `done` gets it, or kLost, kExpired, kNoAuth to be tried again or
+/// not, or kOther with a reason: the state is damaged.
+void LoadRows(const std::shared_ptr<Session>& session, const Layout& layout,
+              std::function<void(Rc, const std::string& reason, LoadedRows)> done);
+
+/// The rows of one leadership. Each transaction checks the version of /epoch that this leader made: one that was
+/// deposed writes nothing more, to no node. Commits that wait together share a transaction, one is under way at a time.
+/// After a lost connection /head tells whether the transaction took place.
+class ZooKeeperStore final : public env::Store {
+ public:
+  /// `lost` is told once, after the commits that learnt of it: the leadership is over.
+  using Lost = std::function<void(const env::CommitError&)>;
+  ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session, Layout layout, int32_t fence, LoadedRows rows,
+                 Lost lost);
+  ~ZooKeeperStore() override;
+
+  void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override;
+  /// Gives the rows of a table once: they are not kept.
+  base::Result<std::vector<env::Row>> Load(const std::string& table) override;
+  std::string Name() const override { return "ZooKeeper " + layout_.root; }
+
+ private:
+  struct Waiting {
+    std::vector<env::Row> rows;
+    std::function<void(env::CommitStatus)> done;
+  };
+  /// A part of the queue as transactions: those before the last write parts of long rows only.
+  struct Batch {
+    std::vector<Waiting> commits;
+    size_t bytes = 0;
+    std::vector<std::vector<Op>> transactions;
+    std::vector<std::string> parts;  // the names that those write
+    size_t next = 0;
+    int tries = 0;
+    Head head;  // of the state after it
+    std::map<RowId, std::optional<RowPlace>> places;
+  };
+
+  void Begin();
+  void Build();
+  void PutRow(const RowId& id, const std::optional<std::string>& value, std::vector<Op>& last);
+  Op Check() const { return {Op::Kind::kCheck, layout_.Epoch(), "", fence_}; }
+  void Send();
+  void Sent(const Session::MultiAnswer& answer);
+  void AfterLoss();
+  void Judge(const std::string& head, int32_t epoch);
+  void LookAgain(Rc rc);
+  void TooLong();
+  void Committed();
+  void Over(const env::CommitError& error);
+
+  env::Loop& loop_;
+  std::shared_ptr<Session> session_;
+  const Layout layout_;
+  const int32_t fence_;
+  Head head_;  // its version goes up with each attempt, so that no name is used twice
+  std::map<RowId, RowPlace> places_;
+  std::map<RowId, std::string> values_;
+  std::vector<std::string> leftovers_;
+  size_t batch_bytes_max_ = kNodeBytesMax;
+  size_t part_bytes_max_ = kNodeBytesMax;
+  Lost lost_;
+  std::deque<Waiting> queue_;
+  std::unique_ptr<Batch> batch_;          // under way
+  std::optional<env::CommitError> over_;  // why nothing is written any more
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::env_zookeeper

@@ -1,0 +1,229 @@
+// Election and store against a real server.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env_posix/posix_loop.h"
+#include "env_zookeeper/elector.h"
+#include "env_zookeeper/layout.h"
+#include "env_zookeeper/session.h"
+#include "env_zookeeper/store.h"
+#include "env_zookeeper/test_server.h"
+
+namespace fairlead::env_zookeeper {
+namespace {
+
+using base::Duration;
+using env::CommitFailure;
+using env::Row;
+
+constexpr Duration kSession = Duration::Millis(1000);
+
+/// One of several processes, as far as ZooKeeper sees; all share a loop.
+struct Member {
+  Member(env::Loop& loop, ElectorOptions options) : elector(MakeElector(loop, std::move(options))) {
+    env::Elector::Listener listener;
+    listener.elected = [this](std::unique_ptr<env::Store> given) {
+      store = std::move(given);
+      ++elections;
+    };
+    listener.deposed = [this](const std::string& why) {
+      store.reset();
+      deposed = why;
+    };
+    listener.confirmed = [this] { ++confirmations; };
+    listener.refused = [this](const base::Error& error) { refused = error.message; };
+    listener.notice = [](const std::string&) {};
+    elector->Start(std::move(listener));
+  }
+  std::unique_ptr<env::Store> store;  // before the elector, which ends first
+  int elections = 0;
+  int confirmations = 0;
+  std::string deposed;
+  std::string refused;
+  std::unique_ptr<env::Elector> elector;
+};
+
+class ZooKeeperTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = TestServer::Start(); }
+  static void TearDownTestSuite() { server_.reset(); }
+
+  ElectorOptions Options(const std::string& id, const std::string& cluster) {
+    return {server_->address(), kSession, "digest", "fairlead:secret", "/fairlead/" + cluster, id, "test " + id};
+  }
+  std::unique_ptr<Member> Join(const std::string& id, const std::string& cluster) {
+    return std::make_unique<Member>(*loop_, Options(id, cluster));
+  }
+
+  /// Runs the loop until it is so.
+  void Await(const std::function<bool()>& condition, const std::string& what) {
+    const base::Instant give_up = loop_->Now() + Duration::Seconds(30);
+    while (!condition()) {
+      ASSERT_LT(loop_->Now(), give_up) << "waited for " << what;
+      loop_->After(Duration::Millis(5), [this] { loop_->Stop(); });
+      loop_->Run();
+    }
+  }
+  void AwaitLead(const Member& member) {
+    Await([&] { return member.store && member.elector->MayAct(); }, "the lead");
+  }
+
+  env::CommitStatus Commit(env::Store& store, std::vector<Row> rows) {
+    std::optional<env::CommitStatus> status;
+    store.Commit(std::move(rows), [&](env::CommitStatus given) { status = std::move(given); });
+    Await([&] { return status.has_value(); }, "a commit");
+    return *status;
+  }
+
+  static std::unique_ptr<TestServer> server_;
+  std::unique_ptr<env_posix::PosixLoop> loop_ = env_posix::MakePosixLoop();
+};
+std::unique_ptr<TestServer> ZooKeeperTest::server_;
+
+std::string Describe(const env::CommitStatus& status) { return status.ok() ? "ok" : status.error().message; }
+
+TEST_F(ZooKeeperTest, TheNextLeaderHasWhatWasCommitted) {
+  const std::string longer_than_a_node(3 * kNodeBytesMax + 5, 'x');
+  auto first = Join("a", "rows");
+  AwaitLead(*first);
+  EXPECT_EQ(first->elector->Leader(), "a");
+  EXPECT_TRUE(first->store->Load("t")->empty());
+  auto second = Join("b", "rows");
+  Await([&] { return second->elector->Leader() == "a"; }, "b to know of a");
+  const env::CommitStatus status =
+      Commit(*first->store, {{"t", "1", "one"}, {"t", "2", "two"}, {"t", "long", longer_than_a_node}, {"u", "", "u"}});
+  EXPECT_TRUE(status.ok()) << Describe(status);
+  EXPECT_TRUE(Commit(*first->store, {{"t", "1", "uno"}, {"t", "2", std::nullopt}}).ok());
+  first->elector->Yield();
+  AwaitLead(*second);
+  EXPECT_EQ(first->deposed, "it was told to step down");
+  const std::vector<Row> rows = *second->store->Load("t");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].key + "=" + *rows[0].value, "1=uno");
+  EXPECT_EQ(*rows[1].value, longer_than_a_node);
+  EXPECT_EQ(second->store->Load("u")->size(), 1u);
+}
+
+TEST_F(ZooKeeperTest, ManyCommitsShareTransactions) {
+  auto leader = Join("a", "many");
+  AwaitLead(*leader);
+  int done = 0;
+  for (int i = 0; i < 5000; ++i) {
+    leader->store->Commit({{"t", std::to_string(i), std::string(200, 'v')}}, [&](const env::CommitStatus& status) {
+      EXPECT_TRUE(status.ok()) << Describe(status);
+      ++done;
+    });
+  }
+  Await([&] { return done == 5000; }, "the commits");
+  leader.reset();
+  leader = Join("a", "many");
+  AwaitLead(*leader);
+  EXPECT_EQ(leader->store->Load("t")->size(), 5000u);
+}
+
+// The elector of a deposed leader may not have heard of it yet: its store is refused all the same.
+TEST_F(ZooKeeperTest, ADeposedLeaderWritesNothing) {
+  auto leader = Join("a", "fence");
+  AwaitLead(*leader);
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "1", "one"}}).ok());
+  bool connected = false;
+  Session other(*loop_, {server_->address(), kSession, "digest", "fairlead:secret"},
+                [&](Session::Event event, const std::string&) { connected |= event == Session::Event::kConnected; });
+  Await([&] { return connected; }, "a session");
+  std::optional<env::CommitStatus> status;
+  const Layout layout{"/fairlead/fence"};
+  other.Multi({{Op::Kind::kSet, layout.Epoch(), "b"}}, [&](const Session::MultiAnswer& answer) {
+    EXPECT_EQ(answer.rc, Rc::kOk);
+    leader->store->Commit({{"t", "1", "uno"}, {"t", "2", "two"}},
+                          [&](env::CommitStatus given) { status = std::move(given); });
+  });
+  Await([&] { return status.has_value(); }, "the refusal");
+  ASSERT_FALSE(status->ok());
+  EXPECT_EQ(status->error().kind, CommitFailure::kFenced) << Describe(*status);
+  // The node is still its own, so it leads again, over what was committed.
+  Await([&] { return leader->elections == 2; }, "the second election");
+  const std::vector<Row> rows = *leader->store->Load("t");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(*rows[0].value, "one");
+}
+
+TEST_F(ZooKeeperTest, TheRightToActEndsBeforeTheSession) {
+  auto leader = Join("a", "lease");
+  AwaitLead(*leader);
+  server_->Stop();
+  Await([&] { return !leader->elector->MayAct(); }, "the end of its right");
+  server_->Continue();
+  // Answers are back within the session: the same leadership goes on.
+  Await([&] { return leader->elector->MayAct(); }, "its right again");
+  EXPECT_EQ(leader->confirmations + leader->elections, 2) << leader->deposed;
+  server_->Stop();
+  Await([&] { return !leader->store; }, "it to step down");
+  server_->Continue();
+  AwaitLead(*leader);
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "1", "one"}}).ok());
+}
+
+TEST_F(ZooKeeperTest, CommitsOutliveARestartOfTheServer) {
+  auto leader = Join("a", "restart");
+  AwaitLead(*leader);
+  int answered = 0;
+  int committed = 0;
+  for (int i = 0; i < 200; ++i) {
+    leader->store->Commit({{"t", std::to_string(i), "v"}}, [&](const env::CommitStatus& status) {
+      ++answered;
+      committed += status.ok() ? 1 : 0;
+    });
+  }
+  server_->Restart();
+  Await([&] { return answered == 200 || (!leader->deposed.empty() && leader->store); }, "an end");
+  AwaitLead(*leader);
+  if (leader->elections == 2) {
+    EXPECT_GE(static_cast<int>(leader->store->Load("t")->size()), committed);
+  } else {
+    EXPECT_EQ(committed, 200);
+  }
+}
+
+TEST_F(ZooKeeperTest, WhatIsNotOursIsRefused) {
+  auto leader = Join("a", "refuse");
+  AwaitLead(*leader);
+  auto twin = Join("a", "refuse");
+  ElectorOptions stranger_options = Options("b", "refuse");
+  stranger_options.identity = "fairlead:wrong";
+  Member stranger(*loop_, stranger_options);
+  ElectorOptions foreign = Options("b", "refuse");
+  foreign.root = "/fairlead/refuse/rows";  // a node that has no mark
+  Member lost(*loop_, foreign);
+  Await([&] { return !twin->refused.empty() && !stranger.refused.empty() && !lost.refused.empty(); }, "refusals");
+  EXPECT_NE(twin->refused.find("another process takes part as a (test a)"), std::string::npos) << twin->refused;
+  EXPECT_NE(stranger.refused.find("its ACL is for another identity"), std::string::npos) << stranger.refused;
+  EXPECT_NE(lost.refused.find("holds something else"), std::string::npos) << lost.refused;
+  EXPECT_TRUE(leader->elector->MayAct());
+}
+
+TEST(ZooKeeperWithSmallNodes, RowsGoInSmallerPartsOrAreRefused) {
+  const std::unique_ptr<TestServer> server = TestServer::Start({"jute.maxbuffer=200000"});
+  const auto loop = env_posix::MakePosixLoop();
+  Member leader(*loop, {server->address(), kSession, "", "", "/fairlead/small", "a", "test a"});
+  const auto await = [&](const std::function<bool()>& condition) {
+    while (!condition()) {
+      loop->After(Duration::Millis(5), [&] { loop->Stop(); });
+      loop->Run();
+    }
+  };
+  await([&] { return leader.store && leader.elector->MayAct(); });
+  std::optional<env::CommitStatus> status;
+  const std::string value(600'000, 'y');
+  leader.store->Commit({{"t", "long", value}}, [&](env::CommitStatus given) { status = std::move(given); });
+  await([&] { return status.has_value() || !leader.deposed.empty(); });
+  ASSERT_TRUE(status && status->ok()) << (status ? Describe(*status) : leader.deposed);
+}
+
+}  // namespace
+}  // namespace fairlead::env_zookeeper
