@@ -33,10 +33,10 @@ class SparkDriver : public ::testing::Test {
  protected:
   SparkDriver() {
     rm::ResourceManagerOptions options;
-    options.client = {"rm", 8032};
-    options.scheduler = {"rm", 8030};
-    options.tracker = {"rm", 8031};
-    options.admin = {"rm", 8033};
+    options.ports.client = {"rm", 8032};
+    options.ports.scheduler = {"rm", 8030};
+    options.ports.tracker = {"rm", 8031};
+    options.ports.admin = {"rm", 8033};
     options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
     options.rack_of = [](const std::string&) { return "/default-rack"; };
     options.make_scheduler = [](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {

@@ -31,11 +31,15 @@ struct TokenSecret {
   std::string user;
 };
 
+/// Error::code of a refused token: nobody here knows tokens now, another server does (StandbyException).
+inline constexpr int kTokenStandby = 1;
+
 /// A listener's judge of tokens. The kind of token is the listener's: DIGEST-MD5 carries the identifier alone.
 class TokenAuthority {
  public:
   virtual ~TokenAuthority() = default;
-  /// The secret of the token, or why it is refused; the client sees it as SecretManager$InvalidToken.
+  /// The secret of the token, or why it is refused; the client sees it as SecretManager$InvalidToken,
+  /// or as a StandbyException (kTokenStandby).
   virtual base::Result<TokenSecret> Secret(std::string_view identifier) const = 0;
 };
 

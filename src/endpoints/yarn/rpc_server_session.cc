@@ -258,7 +258,9 @@ void RpcServerSession::OnDigestResponse(std::string_view token) {
     base::Result<TokenSecret> secret =
         identifier ? options_.tokens->Secret(*identifier) : base::Error{"Can't de-serialize tokenIdentifier"};
     if (!secret) {
-      refused = RemoteException{std::string(exceptions::kInvalidToken), secret.error().message};
+      const bool standby = secret.error().code == kTokenStandby;
+      refused = RemoteException{std::string(standby ? exceptions::kStandby : exceptions::kInvalidToken),
+                                secret.error().message};
       return secret.error();
     }
     caller_.user = secret->user;

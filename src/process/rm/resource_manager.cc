@@ -8,12 +8,6 @@
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "rm/access.h"
-#include "wire/hadoop_rpc/ha_service.h"
-#include "wire/yarn/admin.h"
-#include "wire/yarn/client.h"
-#include "wire/yarn/master.h"
-#include "wire/yarn/protocols.h"
-#include "wire/yarn/tracker.h"
 
 namespace fairlead::process::rm {
 
@@ -31,13 +25,32 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
 ResourceManager::~ResourceManager() {
   *alive_ = false;
   loop_.Cancel(timer_);
+  if (ports_) ports_->Detach();
 }
 
 base::Result<std::unique_ptr<ResourceManager>> ResourceManager::Start(env::Loop& loop, env::Net& net, env::Store* store,
                                                                       ResourceManagerOptions options) {
   std::unique_ptr<ResourceManager> manager(new ResourceManager(loop, net, store, std::move(options)));
   if (base::Status opened = manager->Open(); !opened.ok()) return opened.error();
+  auto ports = Ports::Listen(loop, net, manager->options_.ports);
+  if (!ports.ok()) return ports.error();
+  manager->own_ports_ = std::move(*ports);
+  manager->Serve(*manager->own_ports_);
   return manager;
+}
+
+base::Result<std::unique_ptr<ResourceManager>> ResourceManager::Lead(env::Loop& loop, env::Net& net, env::Store& store,
+                                                                     ResourceManagerOptions options, Ports& ports) {
+  std::unique_ptr<ResourceManager> manager(new ResourceManager(loop, net, &store, std::move(options)));
+  if (base::Status opened = manager->Open(); !opened.ok()) return opened.error();
+  manager->Serve(ports);
+  return manager;
+}
+
+void ResourceManager::Serve(Ports& ports) {
+  ports_ = &ports;
+  server_ = &ports.server();
+  ports.Attach(*this);
 }
 
 base::Result<m::Started> ResourceManager::ReadStore(KeyRing::Stored* keys) {
@@ -85,7 +98,7 @@ base::Status ResourceManager::Open() {
     held_ = false;
     Drain();
   });
-  return Listen();
+  return {};
 }
 
 void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored) {
@@ -106,43 +119,6 @@ void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<
   });
 }
 
-base::Status ResourceManager::Listen() {
-  server_ = std::make_unique<rpc::RpcServer>(loop_, net_);
-  const auto listen = [&](const env::Endpoint& at, bool tokens, std::vector<rpc::Service> services,
-                          env::Endpoint* bound) -> base::Status {
-    rpc::ListenOptions options;
-    options.session.allow_simple = !tokens;
-    options.session.tokens = tokens ? keys_.get() : nullptr;
-    options.services = std::move(services);
-    base::Result<env::Endpoint> endpoint = server_->Listen(at, std::move(options));
-    if (!endpoint.ok()) return base::Error{"Cannot listen on " + at.ToString() + ": " + endpoint.error().message};
-    *bound = *endpoint;
-    return {};
-  };
-  using rpc::IncomingCall;
-  base::Status status = listen(options_.client, false,
-                               {{w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods,
-                                 [this](const IncomingCall& call) { OnClientCall(call); }}},
-                               &client_);
-  if (!status.ok()) return status;
-  status = listen(options_.scheduler, true,
-                  {{w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods,
-                    [this](const IncomingCall& call) { OnMasterCall(call); }}},
-                  &scheduler_endpoint_);
-  if (!status.ok()) return status;
-  status = listen(
-      options_.tracker, false,
-      {{w::kResourceTracker, w::kResourceTrackerMethods, [this](const IncomingCall& call) { OnTrackerCall(call); }}},
-      &tracker_);
-  if (!status.ok()) return status;
-  return listen(options_.admin, false,
-                {{w::kResourceManagerAdministrationProtocol, w::kResourceManagerAdministrationProtocolMethods,
-                  [this](const IncomingCall& call) { OnAdminCall(call); }},
-                 {w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods,
-                  [this](const IncomingCall& call) { OnHaCall(call); }}},
-                &admin_);
-}
-
 void ResourceManager::Warn(const std::string& text) const {
   if (options_.on_warning) options_.on_warning(text);
 }
@@ -159,26 +135,30 @@ void ResourceManager::Post(m::OuterEvent event) {
 // Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
 void ResourceManager::Drain() {
   drain_posted_ = false;
-  if (draining_ || held_) return;
+  if (draining_ || held_ || !MayAct()) return;
   draining_ = true;
-  bool first = true;
-  while (first || !inbox_.empty()) {
-    first = false;
+  // A process that was stopped in the middle of a step tells nobody what it has decided before it has asked.
+  for (bool first = true; MayAct(); first = false) {
+    DispatchAll();
+    if (!first && inbox_.empty()) break;
     batch_.clear();
     std::swap(batch_, inbox_);
-    effects_.clear();
     const base::Instant now = loop_.Now();
     const base::WallTime wall = loop_.Wall();
     machine_->Step(now, wall, batch_, effects_);
     counters_.events += batch_.size();
     ++counters_.batches;
     if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_});
-    std::vector<m::OuterEffect> effects = std::move(effects_);
-    for (m::OuterEffect& effect : effects) Dispatch(effect);
-    effects_ = std::move(effects);
   }
   draining_ = false;
   ArmTimer();
+}
+
+void ResourceManager::DispatchAll() {
+  std::vector<m::OuterEffect> effects = std::move(effects_);
+  for (m::OuterEffect& effect : effects) Dispatch(effect);
+  effects.clear();
+  effects_ = std::move(effects);
 }
 
 void ResourceManager::ArmTimer() {

@@ -17,6 +17,7 @@
 #include "process/rm/key_ring.h"
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
+#include "process/rm/ports.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/tracker.h"
@@ -37,10 +38,7 @@ struct ResourceManagerOptions {
   std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
   std::string_view hadoop_scheduler = "FairScheduler";  // whose documents REST and RPC give; clients read it
 
-  env::Endpoint client;     // yarn.resourcemanager.address
-  env::Endpoint scheduler;  // yarn.resourcemanager.scheduler.address
-  env::Endpoint tracker;    // yarn.resourcemanager.resource-tracker.address
-  env::Endpoint admin;      // yarn.resourcemanager.admin.address
+  PortAddresses ports;
 
   bool recovery = true;                                   // read back what the store holds
   base::Duration heartbeat = base::Duration::Seconds(1);  // yarn.resourcemanager.nodemanagers.heartbeat-interval-ms
@@ -61,15 +59,23 @@ struct ResourceManagerOptions {
   /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
   std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;
+  /// Whether this process may act now (env::Elector); empty: always. While it says false nothing is decided or told;
+  /// Resume goes on.
+  std::function<bool()> may_act;
 };
 
 /// The resource manager of one machine: both cores, the four RPC protocols of YARN, timers, keys, the store and the
 /// launcher of masters, single-threaded over the env ports. REST is beside it (web.h).
 class ResourceManager {
  public:
-  /// Reads the store, starts the cores and listens. The store may be null (nothing outlives this process then).
+  /// Reads the store, starts the cores and listens at options.ports, for one that runs alone. The store may be null
+  /// (nothing outlives this process then).
   static base::Result<std::unique_ptr<ResourceManager>> Start(env::Loop& loop, env::Net& net, env::Store* store,
                                                               ResourceManagerOptions options);
+  /// The same for one that was elected, at ports that are open already. Destroying it is its end as a leader, at any
+  /// moment: calls without an answer are refused, nothing more is decided.
+  static base::Result<std::unique_ptr<ResourceManager>> Lead(env::Loop& loop, env::Net& net, env::Store& store,
+                                                             ResourceManagerOptions options, Ports& ports);
   ~ResourceManager();
   ResourceManager(const ResourceManager&) = delete;
   ResourceManager& operator=(const ResourceManager&) = delete;
@@ -84,6 +90,16 @@ class ResourceManager {
     Post(std::move(event));
   }
   void Post(model::rm::OuterEvent event);
+  /// options.may_act says true again.
+  void Resume() { Drain(); }
+
+  // The calls of the ports (client_service.cc, master_service.cc, tracker_service.cc, admin_service.cc).
+  void OnClientCall(const rpc::IncomingCall& call);
+  void OnMasterCall(const rpc::IncomingCall& call);
+  void OnTrackerCall(const rpc::IncomingCall& call);
+  void OnAdminCall(const rpc::IncomingCall& call);
+  void OnHaCall(const rpc::IncomingCall& call);
+  const endpoints::yarn::TokenAuthority& tokens() const { return *keys_; }
 
   const ResourceMachine& machine() const { return *machine_; }
   const fairlead::rm::Core& core() const { return machine_->core(); }
@@ -95,11 +111,8 @@ class ResourceManager {
   base::WallTime now_wall() const { return loop_.Wall(); }
   base::Instant now() const { return loop_.Now(); }
 
-  /// The bound addresses.
-  env::Endpoint client_endpoint() const { return client_; }
-  env::Endpoint scheduler_endpoint() const { return scheduler_endpoint_; }
-  env::Endpoint tracker_endpoint() const { return tracker_; }
-  env::Endpoint admin_endpoint() const { return admin_; }
+  /// The addresses that are listened at.
+  const PortAddresses& bound() const { return ports_->bound(); }
 
   /// May `user` see (or change) the application?
   bool MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const;
@@ -142,7 +155,9 @@ class ResourceManager {
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
   base::Result<model::rm::Started> ReadStore(KeyRing::Stored* keys);
-  base::Status Listen();
+  void Serve(Ports& ports);
+  bool MayAct() const { return !options_.may_act || options_.may_act(); }
+  void DispatchAll();
 
   /// Tries until the rows are stored, then calls `stored`; not any more once the store is lost.
   void StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored);
@@ -172,7 +187,6 @@ class ResourceManager {
 
   // client_service.cc
   wire::yarn::ApplicationReportProto Report(const fairlead::rm::App& app, const std::string& user) const;
-  void OnClientCall(const rpc::IncomingCall& call);
   void Submit(const rpc::IncomingCall& call);
   void Kill(const rpc::IncomingCall& call);
   void GetReport(const rpc::IncomingCall& call);
@@ -189,17 +203,12 @@ class ResourceManager {
   void SetTimeouts(const rpc::IncomingCall& call);
   void FailAttempt(const rpc::IncomingCall& call);
   void Signal(const rpc::IncomingCall& call);
-  // master_service.cc
-  void OnMasterCall(const rpc::IncomingCall& call);
   // tracker_service.cc
-  void OnTrackerCall(const rpc::IncomingCall& call);
   void RegisterNode(const rpc::IncomingCall& call);
   void Heartbeat(const rpc::IncomingCall& call);
   void RecordUtilization(const model::rm::NodeAddress& address, const wire::yarn::NodeStatusProto& status);
   void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
   // admin_service.cc
-  void OnAdminCall(const rpc::IncomingCall& call);
-  void OnHaCall(const rpc::IncomingCall& call);
   void RefreshNodes(const rpc::IncomingCall& call);
   void UpdateNodeResource(const rpc::IncomingCall& call);
 
@@ -211,12 +220,13 @@ class ResourceManager {
   std::unique_ptr<ResourceMachine> machine_;
   std::unique_ptr<KeyRing> keys_;
   std::unique_ptr<MasterLauncher> launcher_;
-  std::unique_ptr<rpc::RpcServer> server_;
-  env::Endpoint client_, scheduler_endpoint_, tracker_, admin_;
+  std::unique_ptr<Ports> own_ports_;  // of one that runs alone
+  Ports* ports_ = nullptr;
+  rpc::RpcServer* server_ = nullptr;  // of the ports
 
   std::vector<model::rm::OuterEvent> inbox_;
   std::vector<model::rm::OuterEvent> batch_;
-  std::vector<model::rm::OuterEffect> effects_;
+  std::vector<model::rm::OuterEffect> effects_;  // decided and not told yet
   bool drain_posted_ = false;
   bool draining_ = false;
   bool held_ = false;  // events wait: epoch and keys of this run are not stored yet

@@ -10,10 +10,10 @@ namespace {
 
 ResourceManagerOptions Options(std::vector<int64_t>& epochs) {
   ResourceManagerOptions options;
-  options.client = {"rm", 8032};
-  options.scheduler = {"rm", 8030};
-  options.tracker = {"rm", 8031};
-  options.admin = {"rm", 8033};
+  options.ports.client = {"rm", 8032};
+  options.ports.scheduler = {"rm", 8030};
+  options.ports.tracker = {"rm", 8031};
+  options.ports.admin = {"rm", 8033};
   options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
   options.rack_of = [](const std::string&) { return "/default-rack"; };
   options.make_scheduler = [&epochs](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {

@@ -30,14 +30,14 @@ class Web {
                                                   http::KnownHosts hosts, ResourceManager& manager);
   env::Endpoint local() const { return server_->local(); }
 
+  /// The same behind a port of somebody else's (web_port.h), who calls Serve.
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
+  void Serve(http::Request request, http::Server::Reply reply);
+
  private:
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
-
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
-
-  void Serve(http::Request request, Reply reply);
 
   // web_cluster.cc: /ws/v1/cluster
   void Cluster(const http::Request& request, const Segments& path, const Reply& reply);

@@ -56,7 +56,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnClosed(const std::string& reason) override;
   void OnDrained() override;
   void OnCall(const endpoints::yarn::RpcCall& call) override;
-  bool Full() const override { return TurnIsOver() || Choked(); }
+  bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
     return session_.buffered_bytes() + session_.output_bytes() + stream_->unsent() + calls_bytes_;
@@ -65,11 +65,17 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   /// Sends what the session has to say; ends the connection when it says so.
   void Flush();
   bool Overdue(base::Instant now);
+  bool HeldTooLong(base::Instant now) const { return held_since_ && now - *held_since_ > listening_.options.hold; }
   void CloseNow() { stream_->Close(); }
   /// Forgets a call that waits; its number in the session.
   int32_t Take(CallToken token);
   /// After the session was given an answer.
   void Answered();
+  /// Its listener is closed for now, and nobody has let it in.
+  bool Held() const { return listening_.options.is_open && !let_in_ && !listening_.options.is_open(); }
+  bool IsHeld() const { return held_since_.has_value(); }
+  void LetIn();
+  bool gated() const { return static_cast<bool>(listening_.options.is_open); }
 
   RpcServerSession& session() { return session_; }
   peers::PeerTable::Seat& seat() { return seat_; }
@@ -86,6 +92,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void TakeCalls(Input input);
   void GoOn();
   void Settle();
+  void NoteHold();
 
   RpcServer::Impl& server_;
   const uint64_t id_;
@@ -104,6 +111,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   base::Instant called_;  // when it took calls
   bool turn_posted_ = false;
   bool paused_ = false;
+  bool let_in_ = false;                      // for what it has sent so far
+  std::optional<base::Instant> held_since_;  // something waits because of Held()
   size_t calls_bytes_ = 0;
   std::unordered_map<CallToken, WaitingCall> calls_;
 };
@@ -166,14 +175,36 @@ struct RpcServer::Impl {
     sweep = loop.After(kSweep, [this] {
       sweep_armed = false;
       std::vector<uint64_t> overdue;
+      std::vector<uint64_t> held_long;
       for (const auto& [id, connection] : connections) {
-        if (connection->Overdue(loop.Now())) overdue.push_back(id);
+        if (connection->HeldTooLong(loop.Now())) {
+          held_long.push_back(id);
+        } else if (connection->Overdue(loop.Now())) {
+          overdue.push_back(id);
+        }
       }
+      LetIn(std::move(held_long));
       std::sort(overdue.begin(), overdue.end());
       for (const uint64_t id : overdue) Close(id);
       peers.Relieve(nullptr);
       ArmSweep();
     });
+  }
+
+  void LetIn(std::vector<uint64_t> ids) {
+    std::sort(ids.begin(), ids.end());
+    for (const uint64_t id : ids) {
+      if (const auto at = connections.find(id); at != connections.end()) std::shared_ptr(at->second)->LetIn();
+    }
+  }
+
+  void LetInAll() {
+    waiting_told = false;
+    std::vector<uint64_t> held;
+    for (const auto& [id, connection] : connections) {
+      if (connection->IsHeld()) held.push_back(id);
+    }
+    LetIn(std::move(held));
   }
 
   /// For a connection that takes calls now and has last taken some at `called`, which becomes now.
@@ -214,6 +245,7 @@ struct RpcServer::Impl {
   size_t callers_before = 0;  // in such a time before that
   env::Loop::TimerId sweep = 0;
   bool sweep_armed = false;
+  bool waiting_told = false;  // on_waiting was called since LetIn
 };
 
 Connection::Connection(RpcServer::Impl& server, uint64_t id, const Listening& listening,
@@ -257,7 +289,29 @@ void Connection::TakeCalls(Input input) {
     });
   }
   calls_in_turn_ = 0;
+  NoteHold();
   Flush();
+}
+
+void Connection::NoteHold() {
+  if (!session_.has_input() || !Held()) {
+    held_since_.reset();
+    return;
+  }
+  if (held_since_) return;
+  held_since_ = server_.loop.Now();
+  if (!listening_.options.on_waiting || std::exchange(server_.waiting_told, true)) return;
+  server_.loop.Post([weak = weak_from_this()] {
+    if (const std::shared_ptr<Connection> self = weak.lock()) self->listening_.options.on_waiting();
+  });
+}
+
+void Connection::LetIn() {
+  let_in_ = true;
+  GoOn();
+  let_in_ = false;
+  NoteHold();
+  Settle();
 }
 
 void Connection::OnDrained() {
@@ -275,7 +329,7 @@ void Connection::Answered() {
 
 /// Takes the calls that were not wanted before.
 void Connection::GoOn() {
-  if (gone || taking_calls_ || turn_posted_ || !session_.has_input() || Choked()) return;
+  if (gone || taking_calls_ || turn_posted_ || !session_.has_input() || Choked() || Held()) return;
   frame_since_ = server_.loop.Now();
   TakeCalls([&] { session_.Resume(); });
 }
@@ -285,7 +339,7 @@ void Connection::Settle() {
   if (gone) return;
   using enum peers::Standing;
   seat_.Become(!session_.established() ? kStranger : calls_.empty() ? kIdle : kBusy);
-  if (const bool wait = turn_posted_ || Choked(); wait != paused_) {
+  if (const bool wait = turn_posted_ || Choked() || IsHeld(); wait != paused_) {
     paused_ = wait;
     wait ? stream_->PauseReading() : stream_->ResumeReading();
   }
@@ -316,6 +370,7 @@ int32_t Connection::Take(CallToken token) {
 bool Connection::Overdue(base::Instant now) {
   const ListenOptions& options = listening_.options;
   seat_.Count();
+  if (IsHeld()) return false;
   if (!session_.established()) return now - opened_ > options.setup;
   const size_t unsent = stream_->unsent();
   if (std::exchange(unsent_at_look_, unsent) != unsent) taken_ = now;
@@ -384,6 +439,19 @@ void RpcServer::Fail(CallToken call, std::string_view exception, std::string_vie
   if (!connection) return;
   connection->session().Fail(call_id, endpoints::yarn::JavaClass(exception), message);
   connection->Answered();
+}
+
+void RpcServer::LetIn() { impl_->LetInAll(); }
+
+void RpcServer::FailAll(std::string_view exception, std::string_view message) {
+  std::vector<CallToken> waiting;
+  for (const auto& [call, id] : impl_->calls) {
+    if (const auto at = impl_->connections.find(id); at != impl_->connections.end() && at->second->gated()) {
+      waiting.push_back(call);
+    }
+  }
+  std::sort(waiting.begin(), waiting.end());
+  for (const CallToken call : waiting) Fail(call, exception, message);
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }

@@ -52,6 +52,12 @@ struct ListenOptions {
   base::Duration idle = base::Duration::Seconds(60);
   /// Answers of which the peer takes nothing.
   base::Duration unread = base::Duration::Seconds(60);
+  /// While it says false, connections are accepted and what they send waits untaken, a login too: at most `hold` and as
+  /// much as fits a socket, then it is taken as always, so the handler must know what to answer.
+  std::function<bool()> is_open = {};
+  base::Duration hold = base::Duration::Seconds(15);
+  /// Something waits, for the first time since LetIn.
+  std::function<void()> on_waiting = {};
 };
 
 /// Of all listeners of a server together. A frame may be as long as bytes_max and no longer.
@@ -78,6 +84,11 @@ class RpcServer {
   }
   /// `exception`: a full Java class name (endpoints::yarn::exceptions) or a simple name.
   void Fail(CallToken call, std::string_view exception, std::string_view message);
+
+  /// Takes what waits at listeners with `is_open`, whatever that says now.
+  void LetIn();
+  /// Fails every call that waits for its answer at listeners with `is_open`.
+  void FailAll(std::string_view exception, std::string_view message);
 
   size_t connections() const;
 

@@ -65,10 +65,10 @@ process::rm::ResourceManagerOptions Cluster::RmOptions() const {
   options.keys.roll = Duration::Seconds(60);
   options.launcher.call = Duration::Seconds(5);
   options.launcher.give_up = Duration::Seconds(20);
-  options.client = {"rm", kClientPort};
-  options.scheduler = {"rm", kSchedulerPort};
-  options.tracker = {"rm", kTrackerPort};
-  options.admin = {"rm", kAdminPort};
+  options.ports.client = {"rm", kClientPort};
+  options.ports.scheduler = {"rm", kSchedulerPort};
+  options.ports.tracker = {"rm", kTrackerPort};
+  options.ports.admin = {"rm", kAdminPort};
   options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
   options.rack_of = [](const std::string& host) { return "/rack" + std::to_string(host.back() % 2); };
   options.make_scheduler = [spec = spec_,

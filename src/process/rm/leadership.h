@@ -1,0 +1,85 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "env/elector.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/rm/ports.h"
+#include "process/rm/resource_manager.h"
+#include "process/rpc/rpc_client.h"
+
+namespace fairlead::process::rm {
+
+struct LeadershipOptions {
+  std::string id;  // yarn.resourcemanager.ha.id
+  PortAddresses ports;
+  std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
+  model::AccessList admin_acl;
+  std::function<std::vector<std::string>(const std::string&)> groups_of;
+  /// Read anew for each leadership: the configuration's files may have changed.
+  std::function<base::Result<ResourceManagerOptions>()> manager;
+  std::function<void(ResourceManager&)> on_active;
+  /// The manager is about to end.
+  std::function<void()> on_standby;
+  /// This process can take no part (env::Elector::Listener::refused).
+  std::function<void(const base::Error&)> on_refused;
+};
+
+/// One of several resource managers. It makes a ResourceManager when it is elected, ends it when it is not the leader
+/// any more, and answers HAServiceProtocol all the time. While another leads, calls are refused at once with a
+/// StandbyException (the leader has just answered: it lives); while nobody is known to lead, they wait (ports.h).
+class Leadership {
+ public:
+  Leadership(env::Loop& loop, env::Net& net, env::Log& log, std::unique_ptr<env::Elector> elector,
+             LeadershipOptions options);
+  ~Leadership();
+
+  /// Opens the ports and competes.
+  base::Status Start();
+
+  /// Null unless this process leads and may act now.
+  ResourceManager* acting() { return elector_->MayAct() ? manager_.get() : nullptr; }
+  std::optional<std::string> leader() const { return elector_->Leader(); }
+  const PortAddresses& bound() const { return ports_->bound(); }
+
+ private:
+  void Elected(std::unique_ptr<env::Store> store);
+  void Deposed(const std::string& why);
+
+  void OnWaiting();
+  /// Asks the leader for a sign of life; what waits is let in (and refused) when there is one.
+  void Probe();
+
+  // HAServiceProtocol
+  void OnHaCall(const rpc::IncomingCall& call);
+  void ToActive(const rpc::IncomingCall& call);
+  void ToStandby(const rpc::IncomingCall& call);
+  bool MayTransition(const rpc::IncomingCall& call);
+  /// Where the leader's administrators call it; null when it is us or unknown.
+  const env::Endpoint* LeaderAdmin() const;
+  void AskToYield(const env::Endpoint& leader, const std::string& user);
+  void AnswerTransitions(std::vector<rpc::CallToken>& calls);
+
+  env::Loop& loop_;
+  env::Net& net_;
+  env::Log& log_;
+  const LeadershipOptions options_;
+  rpc::RpcClient client_;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<env::Elector> elector_;
+  std::unique_ptr<env::Store> store_;
+  std::unique_ptr<ResourceManager> manager_;
+  bool probing_ = false;
+  std::vector<rpc::CallToken> to_active_;   // transitions that wait until this process leads,
+  std::vector<rpc::CallToken> to_standby_;  // and until it does not
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "endpoints/yarn/rpc_identity.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/rpc/rpc_server.h"
+
+namespace fairlead::process::rm {
+
+class ResourceManager;
+
+struct PortAddresses {
+  env::Endpoint client;     // yarn.resourcemanager.address
+  env::Endpoint scheduler;  // yarn.resourcemanager.scheduler.address
+  env::Endpoint tracker;    // yarn.resourcemanager.resource-tracker.address
+  env::Endpoint admin;      // yarn.resourcemanager.admin.address
+};
+
+/// The RPC ports of a process that runs a resource manager, now or when it is elected. They stay open from its start to
+/// its end. While no manager acts, what arrives at the first three waits (rpc::ListenOptions::is_open), so that nodes,
+/// masters and clients which come to this process first find a closed port nowhere: one costs them half a minute
+/// (yarn.resourcemanager.connect.retry-interval.ms).
+class Ports final : private endpoints::yarn::TokenAuthority {
+ public:
+  /// What only one of several managers has; left empty by one that runs alone.
+  struct Membership {
+    std::function<bool()> may_act;
+    /// Calls wait for a manager.
+    std::function<void()> on_waiting;
+    std::function<void(const rpc::IncomingCall&)> on_ha_call;
+    /// "ResourceManager rm2 is not Active!"
+    std::string not_active;
+  };
+
+  static base::Result<std::unique_ptr<Ports>> Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
+                                                     Membership membership = {});
+
+  /// Calls are the manager's from now on, also those that wait.
+  void Attach(ResourceManager& manager);
+  /// Nobody's. What the manager has not answered is refused with a StandbyException: callers ask the other manager.
+  void Detach();
+  /// What waits is taken: by the manager if it acts, else it is refused with a StandbyException.
+  void LetIn() { server_.LetIn(); }
+
+  rpc::RpcServer& server() { return server_; }
+  const rpc::RpcServer& server() const { return server_; }
+  const PortAddresses& bound() const { return bound_; }
+
+ private:
+  using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
+  Ports(env::Loop& loop, env::Net& net, Membership membership)
+      : server_(loop, net), membership_(std::move(membership)) {}
+  bool Acting() const { return manager_ && (!membership_.may_act || membership_.may_act()); }
+  base::Status ListenAt(const env::Endpoint& at, bool gated, bool tokens, std::vector<rpc::Service> services,
+                        env::Endpoint* bound);
+  rpc::Service Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler);
+  base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
+
+  rpc::RpcServer server_;
+  Membership membership_;
+  ResourceManager* manager_ = nullptr;
+  PortAddresses bound_;
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,60 @@
+#include "process/rm/web_port.h"
+
+#include <utility>
+
+namespace fairlead::process::rm {
+
+namespace {
+
+http::Response ComeBack(const std::string& why) {
+  http::Response response = http::TextResponse(503, why + "\n");
+  response.headers = {{"Retry-After", "1"}};
+  return response;
+}
+
+/// A reply that is given once for certain: if the manager ends before, its callers are told to come back.
+class Owed {
+ public:
+  explicit Owed(http::Server::Reply reply) : reply_(std::move(reply)) {}
+  ~Owed() {
+    if (reply_) reply_(ComeBack("This resource manager has just stepped down."));
+  }
+  Owed(const Owed&) = delete;
+  Owed& operator=(const Owed&) = delete;
+  void Give(http::Response response) {
+    if (reply_) std::exchange(reply_, nullptr)(std::move(response));
+  }
+
+ private:
+  http::Server::Reply reply_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
+                                                       http::KnownHosts hosts, Standby standby) {
+  std::unique_ptr<WebPort> port(new WebPort(std::move(standby)));
+  base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
+      loop, net, endpoint, std::move(hosts), [raw = port.get()](http::Request request, http::Server::Reply reply) {
+        raw->Serve(std::move(request), std::move(reply));
+      });
+  if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  port->server_ = std::move(*server);
+  return port;
+}
+
+void WebPort::Serve(http::Request request, http::Server::Reply reply) {
+  if (web_ && standby_.acting()) {
+    const auto owed = std::make_shared<Owed>(std::move(reply));
+    return web_->Serve(std::move(request), [owed](http::Response response) { owed->Give(std::move(response)); });
+  }
+  if (request.path == "/healthz") return reply(http::TextResponse(200, "standby\n"));
+  const std::string active = standby_.active();
+  if (active.empty()) return reply(ComeBack("There is currently no active resource manager."));
+  const std::string url = active + request.target;
+  http::Response response = http::TextResponse(307, "This is standby RM. The redirect url is: " + url + "\n");
+  response.headers = {{"Location", url}};
+  reply(std::move(response));
+}
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/http/known_hosts.h"
+#include "process/http/server.h"
+#include "process/rm/web.h"
+
+namespace fairlead::process::rm {
+
+/// The web port of one of several resource managers: open from the process' start to its end. While the manager acts,
+/// its pages are served; else visitors are sent to the active one (org.apache.hadoop.yarn.server.resourcemanager.webapp
+/// .RMWebAppFilter), or told to come back.
+class WebPort {
+ public:
+  struct Standby {
+    std::function<bool()> acting;
+    /// The active manager's web address, "http://host:port"; empty: nobody is known.
+    std::function<std::string()> active;
+    std::string id;
+  };
+  static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
+                                                       http::KnownHosts hosts, Standby standby);
+
+  void Attach(std::unique_ptr<Web> web) { web_ = std::move(web); }
+  /// Requests without an answer are told to come back.
+  void Detach() { web_.reset(); }
+  env::Endpoint local() const { return server_->local(); }
+
+ private:
+  explicit WebPort(Standby standby) : standby_(std::move(standby)) {}
+  void Serve(http::Request request, http::Server::Reply reply);
+
+  Standby standby_;
+  std::unique_ptr<Web> web_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace fairlead::process::rm
