@@ -122,3 +122,23 @@ def talk(address, data, seconds=3.0, shut=False):
         except OSError:  # reset
             closed = True
     return received, closed
+
+
+def ask(address, data, seconds=10.0):
+    """Sends bytes and gives the first answer: (the exception's class or None, the message)."""
+    with socket.create_connection(address, timeout=seconds) as peer:
+        peer.sendall(data)
+        peer.settimeout(seconds)
+        received = b""
+        while len(received) < 4 or len(received) < 4 + struct.unpack(">i", received[:4])[0]:
+            part = peer.recv(65536)
+            if not part:
+                raise OSError("closed without an answer")
+            received += part
+    body = received[4:]
+    size, at = read_varint(body, 0)
+    header, rest = fields(body[at:at + size]), body[at + size:]
+    if header.get(2, 0) != 0:
+        return header.get(4, b"").decode(), b""
+    length, at = read_varint(rest, 0)
+    return None, rest[at:at + length]

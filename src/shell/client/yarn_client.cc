@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "config/rm_members.h"
 #include "endpoints/yarn/exceptions.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
@@ -20,6 +21,14 @@ using process::rpc::RpcErrorKind;
 
 constexpr Duration kCallTimeout = Duration::Seconds(30);
 constexpr int64_t kRetryPauseMs = 200;
+constexpr Duration kPatience = Duration::Seconds(3);
+constexpr Duration kPatienceForTakeover = Duration::Seconds(20);
+
+/// Where one resource manager is.
+struct Manager {
+  env::Endpoint rpc;
+  env::Endpoint web;
+};
 
 /// An address that may be a wildcard as one that can be connected to.
 env::Endpoint Connectable(env::Endpoint endpoint) {
@@ -29,33 +38,46 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
 
 class BlockingYarnClient final : public YarnClient {
  public:
-  BlockingYarnClient(env::Endpoint rm, env::Endpoint web, std::string user)
+  BlockingYarnClient(std::vector<Manager> managers, std::string user)
       : loop_(env_posix::MakePosixLoop()),
         rpc_(*loop_, *loop_),
-        target_{std::move(rm), std::string(wire::yarn::kApplicationClientProtocol), {user, "", std::nullopt}},
-        web_(std::move(web)),
-        user_(std::move(user)) {}
+        managers_(std::move(managers)),
+        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol), {user, "", std::nullopt}},
+        user_(std::move(user)),
+        patience_(managers_.size() > 1 ? kPatienceForTakeover : kPatience) {}
 
   void SetPatience(Duration patience) override { patience_ = patience; }
 
   base::Result<std::string> CallRaw(std::string_view method, std::string_view request) override {
     const base::Instant give_up = loop_->Now() + patience_;
-    while (true) {
+    for (size_t tried = 1;; ++tried) {
       const auto answer = CallOnce(method, request);
       if (answer.ok()) return *answer;
       const RpcError& error = answer.error();
-      if (error.kind == RpcErrorKind::kRemote) return Remote(error.remote);
-      const bool retry = error.kind == RpcErrorKind::kConnect || error.kind == RpcErrorKind::kCut;
+      const bool standby = error.remote.class_name == endpoints::yarn::exceptions::kStandby;
+      if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
+      const bool retry = error.kind == RpcErrorKind::kConnect || error.kind == RpcErrorKind::kCut || standby;
       if (!retry || loop_->Now() > give_up) {
         return base::Error{"the resource manager at " + target_.address.ToString() + " does not answer: " +
                                error.message + "; is it running, and is this the right configuration?",
                            kRmUnreachable};
       }
-      Pause(kRetryPauseMs);
+      AskAnother();
+      if (tried % managers_.size() == 0) Pause(kRetryPauseMs);
     }
   }
 
-  base::Result<process::http::Response> Get(const std::string& target) override { return Fetch(web_, target); }
+  base::Result<process::http::Response> Get(const std::string& target) override {
+    const base::Instant give_up = loop_->Now() + patience_;
+    for (size_t tried = 1;; ++tried) {
+      auto answer = Fetch(managers_[current_].web, target);
+      // A standby sends elsewhere, or says that nobody leads.
+      const bool elsewhere = !answer.ok() || answer->status == 307 || answer->status == 503;
+      if (managers_.size() == 1 || !elsewhere || loop_->Now() > give_up) return answer;
+      AskAnother();
+      if (tried % managers_.size() == 0) Pause(kRetryPauseMs);
+    }
+  }
 
   base::Result<process::http::Response> GetUrl(const std::string& url) override {
     constexpr std::string_view kScheme = "http://";
@@ -75,6 +97,11 @@ class BlockingYarnClient final : public YarnClient {
   const std::string& user() const override { return user_; }
 
  private:
+  void AskAnother() {
+    current_ = (current_ + 1) % managers_.size();
+    target_.address = managers_[current_].rpc;
+  }
+
   base::Result<std::string, RpcError> CallOnce(std::string_view method, std::string_view request) {
     base::Result<std::string, RpcError> result = RpcError{};
     rpc_.Call(target_, method, std::string(request), kCallTimeout, [&](base::Result<std::string, RpcError> answer) {
@@ -106,20 +133,38 @@ class BlockingYarnClient final : public YarnClient {
 
   std::unique_ptr<env_posix::PosixLoop> loop_;
   process::rpc::RpcClient rpc_;
+  const std::vector<Manager> managers_;
+  size_t current_ = 0;  // of them
   process::rpc::RpcTarget target_;
-  env::Endpoint web_;
   std::string user_;
-  Duration patience_ = Duration::Seconds(3);
+  Duration patience_;
 };
 
-}  // namespace
-
-base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::HadoopConf& conf, const std::string& user) {
+base::Result<Manager> ReadManager(const config::HadoopConf& conf) {
   const auto rm = env::ParseEndpoint(conf.String("yarn.resourcemanager.address"), 8032);
   if (!rm) return base::Error{"yarn.resourcemanager.address: " + rm.error().message};
   const auto web = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
   if (!web) return base::Error{"yarn.resourcemanager.webapp.address: " + web.error().message};
-  return std::unique_ptr<YarnClient>(std::make_unique<BlockingYarnClient>(Connectable(*rm), Connectable(*web), user));
+  return Manager{Connectable(*rm), Connectable(*web)};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::HadoopConf& conf, const std::string& user) {
+  std::vector<Manager> managers;
+  for (const std::string& id : config::RmIds(conf)) {
+    const base::Result<config::HadoopConf> member = config::OfMember(conf, id);
+    if (!member.ok()) return member.error();
+    const base::Result<Manager> manager = ReadManager(*member);
+    if (!manager.ok()) return manager.error();
+    managers.push_back(*manager);
+  }
+  if (managers.empty()) {
+    const base::Result<Manager> alone = ReadManager(conf);
+    if (!alone.ok()) return alone.error();
+    managers.push_back(*alone);
+  }
+  return std::unique_ptr<YarnClient>(std::make_unique<BlockingYarnClient>(std::move(managers), user));
 }
 
 std::string CurrentUser() {

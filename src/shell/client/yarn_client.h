@@ -20,14 +20,16 @@ enum YarnClientError : int {
 };
 
 /// A blocking client of a resource manager, Fairlead's or Hadoop's: ApplicationClientProtocol by RPC as `user`, and the
-/// web port. One thread.
+/// web port. Of several managers it asks the one that leads. One thread.
 class YarnClient {
  public:
-  /// Reads yarn.resourcemanager.address and .webapp.address; nothing is connected yet.
+  /// Reads yarn.resourcemanager.address and .webapp.address, those of every manager where there are several; nothing is
+  /// connected yet.
   static base::Result<std::unique_ptr<YarnClient>> Create(const config::HadoopConf& conf, const std::string& user);
   virtual ~YarnClient() = default;
 
-  /// How long a call goes on trying while nothing answers (a restart of the resource manager); default 3 s.
+  /// How long a call goes on trying while nothing answers (a restart of the resource manager); default 3 s, and 20 s
+  /// where another manager may take over.
   virtual void SetPatience(base::Duration patience) = 0;
 
   /// One call of ApplicationClientProtocol with encoded messages.

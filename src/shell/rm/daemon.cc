@@ -9,8 +9,11 @@
 #include "base/hash.h"
 #include "base/stored.h"
 #include "env_posix/posix_loop.h"
+#include "env_zookeeper/elector.h"
+#include "process/rm/leadership.h"
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
+#include "process/rm/web_port.h"
 #include "shell/base/logging.h"
 #include "shell/base/state_directory.h"
 #include "shell/rm/journal.h"
@@ -30,11 +33,18 @@ struct Daemon {
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
   std::unique_ptr<JournalWriter> journal;
+  // Of a manager that runs alone:
   std::unique_ptr<process::rm::ResourceManager> manager;
   std::unique_ptr<process::rm::Web> web;
+  // Of one of several:
+  std::unique_ptr<process::rm::Leadership> leadership;
+  std::unique_ptr<process::rm::WebPort> web_port;
   std::string allocation_text;
   std::string allocation_file;
   int exit_code = 0;
+
+  /// Null while another process leads.
+  process::rm::ResourceManager* Acting() { return leadership ? leadership->acting() : manager.get(); }
 };
 
 int Refuse(const std::string& message, int code) {
@@ -84,12 +94,13 @@ void WatchQueues(Daemon& daemon) {
   if (daemon.allocation_file.empty()) return;
   daemon.loop->After(kReloadInterval, [&daemon] {
     const base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);
-    if (text.ok() && *text != daemon.allocation_text) {
+    process::rm::ResourceManager* manager = daemon.Acting();
+    if (manager && text.ok() && *text != daemon.allocation_text) {
       daemon.allocation_text = *text;
-      base::Result<model::QueueTree> queues = daemon.manager->options().read_queues();
+      base::Result<model::QueueTree> queues = manager->options().read_queues();
       if (queues.ok()) {
         daemon.log->Info("the allocation file has changed", {{"file", daemon.allocation_file}});
-        daemon.manager->ReloadQueues(std::move(*queues), [&daemon](const auto& refused) {
+        manager->ReloadQueues(std::move(*queues), [&daemon](const auto& refused) {
           if (refused) KeepQueues(daemon, refused->message);
         });
       } else {
@@ -100,20 +111,113 @@ void WatchQueues(Daemon& daemon) {
   });
 }
 
-}  // namespace
+struct Configuration {
+  config::Settings source;
+  RmSettings settings;
+};
 
-int RunResourceManager(const RmOptions& options) {
-  base::Result<config::Settings> source = LoadSettings(options.settings);
-  if (!source.ok()) return Refuse(source.error().message, 2);
-  base::Result<RmSettings> read = ReadRmSettings(*source, options.settings.hadoop_conf);
-  if (!read.ok()) return Refuse(read.error().message, 2);
-  RmSettings settings = std::move(*read);
+base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
+  base::Result<config::Settings> source = LoadSettings(from);
+  if (!source.ok()) return source.error();
+  base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf);
+  if (!settings.ok()) return settings.error();
   // Read again by each refresh, keys and files: Hadoop does so, too.
-  settings.manager.host_lists = [from = options.settings]() -> base::Result<model::rm::RefreshNodes> {
+  settings->manager.host_lists = [from]() -> base::Result<model::rm::RefreshNodes> {
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
   };
+  return Configuration{std::move(*source), std::move(*settings)};
+}
+
+/// What a manager needs besides its options, whenever one begins: a journal, observers, the queues' file as it is now.
+void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& settings) {
+  daemon.journal.reset();
+  OpenJournal(daemon, conf, settings);
+  Observe(daemon, settings.manager);
+  daemon.allocation_file = settings.allocation_file;
+  if (daemon.allocation_file.empty()) return;
+  base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);
+  if (text.ok()) daemon.allocation_text = std::move(*text);
+}
+
+base::Status StartAlone(Daemon& daemon, Configuration& configuration) {
+  RmSettings& settings = configuration.settings;
+  base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
+      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
+      "applications that were acknowledged, the keys of their tokens, and the epoch");
+  if (!store.ok()) return store.error();
+  daemon.store = std::move(*store);
+  Prepare(daemon, configuration.source.conf, settings);
+  base::Result<std::unique_ptr<process::rm::ResourceManager>> manager =
+      process::rm::ResourceManager::Start(*daemon.loop, *daemon.loop, daemon.store.get(), std::move(settings.manager));
+  if (!manager.ok()) return manager.error();
+  daemon.manager = std::move(*manager);
+  base::Result<std::unique_ptr<process::rm::Web>> web =
+      process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, settings.hosts, *daemon.manager);
+  if (!web.ok()) return web.error();
+  daemon.web = std::move(*web);
+  return {};
+}
+
+process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& settings, const SettingsSource& from) {
+  process::rm::LeadershipOptions options;
+  options.id = settings.ha->id;
+  options.ports = settings.manager.ports;
+  options.admin_of = settings.ha->admin;
+  options.admin_acl = settings.manager.admin_acl;
+  options.groups_of = settings.manager.groups_of;
+  options.manager = [&daemon, from]() -> base::Result<process::rm::ResourceManagerOptions> {
+    base::Result<Configuration> now = ReadConfiguration(from);
+    if (!now.ok()) return now.error();
+    Prepare(daemon, now->source.conf, now->settings);
+    now->settings.manager.on_store_lost = nullptr;  // the elector says so, too, and this process goes on as a standby
+    return std::move(now->settings.manager);
+  };
+  options.on_active = [&daemon](process::rm::ResourceManager& manager) {
+    daemon.web_port->Attach(std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager));
+  };
+  options.on_standby = [&daemon] { daemon.web_port->Detach(); };
+  options.on_refused = [&daemon](const base::Error& why) {
+    daemon.log->Error("the resource manager ends", {{"why", why.message}});
+    daemon.exit_code = 1;
+    daemon.loop->Stop();
+  };
+  return options;
+}
+
+base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const SettingsSource& from) {
+  const RmSettings& settings = configuration.settings;
+  const HaSettings& ha = *settings.ha;
+  if (ha.elector.scheme.empty()) {
+    daemon.log->Warn(
+        "yarn.resourcemanager.zk-auth is not set: whoever reaches ZooKeeper can read the keys of all tokens and change "
+        "the state");
+  }
+  process::rm::WebPort::Standby standby;
+  standby.id = ha.id;
+  standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
+  standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
+    const std::optional<std::string> leader = daemon.leadership->leader();
+    const auto at = leader && *leader != own ? web.find(*leader) : web.end();
+    return at == web.end() ? "" : "http://" + at->second.ToString();
+  };
+  auto port =
+      process::rm::WebPort::Listen(*daemon.loop, *daemon.loop, settings.web, settings.hosts, std::move(standby));
+  if (!port.ok()) return port.error();
+  daemon.web_port = std::move(*port);
+  daemon.leadership = std::make_unique<process::rm::Leadership>(*daemon.loop, *daemon.loop, *daemon.log,
+                                                                env_zookeeper::MakeElector(*daemon.loop, ha.elector),
+                                                                Membership(daemon, settings, from));
+  return daemon.leadership->Start();
+}
+
+}  // namespace
+
+int RunResourceManager(const RmOptions& options) {
+  base::Result<Configuration> configuration = ReadConfiguration(options.settings);
+  if (!configuration.ok()) return Refuse(configuration.error().message, 2);
+  const RmSettings& settings = configuration->settings;
   Daemon daemon;
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
@@ -123,40 +227,26 @@ int RunResourceManager(const RmOptions& options) {
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {
     return Refuse(made.error().message, 1);
   }
-  base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
-      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
-      "applications that were acknowledged, the keys of their tokens, and the epoch");
-  if (!store.ok()) return Refuse(store.error().message, 1);
-  daemon.store = std::move(*store);
-  OpenJournal(daemon, source->conf, settings);
-  Observe(daemon, settings.manager);
-  daemon.allocation_file = settings.allocation_file;
-  if (!daemon.allocation_file.empty()) {
-    if (base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20); text.ok()) {
-      daemon.allocation_text = std::move(*text);
-    }
-  }
-  base::Result<std::unique_ptr<process::rm::ResourceManager>> manager =
-      process::rm::ResourceManager::Start(*daemon.loop, *daemon.loop, daemon.store.get(), std::move(settings.manager));
-  if (!manager.ok()) return Refuse(manager.error().message, 1);
-  daemon.manager = std::move(*manager);
-  base::Result<std::unique_ptr<process::rm::Web>> web =
-      process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, settings.hosts, *daemon.manager);
-  if (!web.ok()) return Refuse(web.error().message, 1);
-  daemon.web = std::move(*web);
+  const base::Status started =
+      settings.ha ? StartAsMember(daemon, *configuration, options.settings) : StartAlone(daemon, *configuration);
+  if (!started.ok()) return Refuse(started.error().message, 1);
   WatchQueues(daemon);
   for (const int signal : {SIGTERM, SIGINT}) {
     daemon.loop->OnSignal(signal, [&daemon] { daemon.loop->Stop(); });
   }
-  daemon.log->Info("the resource manager is ready", {{"client", daemon.manager->client_endpoint().ToString()},
-                                                     {"scheduler", daemon.manager->scheduler_endpoint().ToString()},
-                                                     {"tracker", daemon.manager->tracker_endpoint().ToString()},
-                                                     {"admin", daemon.manager->admin_endpoint().ToString()},
-                                                     {"web", daemon.web->local().ToString()},
+  const process::rm::PortAddresses& bound = daemon.leadership ? daemon.leadership->bound() : daemon.manager->bound();
+  const env::Endpoint web = daemon.web_port ? daemon.web_port->local() : daemon.web->local();
+  daemon.log->Info("the resource manager is ready", {{"client", bound.client.ToString()},
+                                                     {"scheduler", bound.scheduler.ToString()},
+                                                     {"tracker", bound.tracker.ToString()},
+                                                     {"admin", bound.admin.ToString()},
+                                                     {"web", web.ToString()},
                                                      {"profile", settings.profile},
                                                      {"state", settings.state_directory}});
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");
+  daemon.web_port.reset();
+  daemon.leadership.reset();
   daemon.web.reset();
   daemon.manager.reset();
   daemon.journal.reset();

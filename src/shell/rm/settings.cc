@@ -10,6 +10,7 @@
 
 #include "config/allocation_file.h"
 #include "config/hadoop_conf.h"
+#include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
 #include "profiles/sizes.h"
@@ -43,8 +44,6 @@ constexpr Unsupported kUnsupported[] = {
      "write DIGEST-MD5"},
     {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
      "write false; use yarn.acl.enable and queue ACLs"},
-    {"yarn.resourcemanager.ha.enabled", "true", "", "this build runs one ResourceManager",
-     "write false; a restarted ResourceManager takes up all work where it was"},
     {"yarn.node-labels.enabled", "true", "", "node labels are not supported", "write false"},
     {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
     {"yarn.resourcemanager.reservation-system.enable", "true", "", "planned reservations are not supported",
@@ -101,10 +100,10 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     env::Endpoint* endpoint;
   };
   const Listener listeners[] = {
-      {"yarn.resourcemanager.address", 8032, &out.manager.client},
-      {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.scheduler},
-      {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.tracker},
-      {"yarn.resourcemanager.admin.address", 8033, &out.manager.admin},
+      {"yarn.resourcemanager.address", 8032, &out.manager.ports.client},
+      {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.ports.scheduler},
+      {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.ports.tracker},
+      {"yarn.resourcemanager.admin.address", 8033, &out.manager.ports.admin},
       {"yarn.resourcemanager.webapp.address", 8088, &out.web},
   };
   std::vector<env::Endpoint> bound;
@@ -294,14 +293,24 @@ base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& co
   return lists;
 }
 
-base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory) {
-  const HadoopConf& conf = settings.conf;
+base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory) {
   RmSettings out;
+  base::Result<std::optional<HaSettings>> ha = ReadHaSettings(given.conf);
+  if (!ha.ok()) return ha.error();
+  out.ha = std::move(*ha);
+  config::Settings settings = given;
+  if (out.ha) {
+    base::Result<HadoopConf> own = config::OfMember(given.conf, out.ha->id);
+    if (!own.ok()) return own.error();
+    settings.conf = std::move(*own);
+  }
+  const HadoopConf& conf = settings.conf;
   if (base::Status status = CheckUnsupported(conf, conf_directory); !status.ok()) return status.error();
   if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
   if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
   ReadLimits(conf, out);
   out.state_directory = StateDirectory(conf);
+  if (out.ha) out.state_directory += "/" + out.ha->id;
   const std::string include = conf.String(kIncludePath);
   const std::string exclude = conf.String(kExcludePath);
   for (auto [path, list] :

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -8,6 +9,7 @@
 #include "env/net.h"
 #include "process/http/known_hosts.h"
 #include "process/rm/resource_manager.h"
+#include "shell/rm/ha_settings.h"
 
 namespace fairlead::shell {
 
@@ -20,13 +22,14 @@ struct RmSettings {
   std::string allocation_file;      // empty: queues come from Fairlead's own file, or there are none
   std::string profile;              // fairlead.scheduler.profile
   uint64_t journal_bytes_max = 0;   // fairlead.rm.journal-bytes; 0: no journal
+  std::optional<HaSettings> ha;     // of one of several managers; everything above is this one's
   std::vector<std::string> warnings;
 };
 
 /// Reads and checks the whole configuration; what cannot be honoured (Kerberos, the CapacityScheduler, node labels,
-/// high availability, ...) is an Error with the key, the reason and what to write. `conf_directory` is where a relative
+/// ...) is an Error with the key, the reason and what to write. `conf_directory` is where a relative
 /// allocation file is looked for; may be empty.
-base::Result<RmSettings> ReadRmSettings(const config::Settings& settings, const std::string& conf_directory);
+base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory);
 
 /// What yarn.resourcemanager.nodes.include-path and .exclude-path name, as the files are now: one or more hosts a line,
 /// "#" begins a comment, or XML (HostsFileReader).

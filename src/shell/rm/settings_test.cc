@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "profiles/profile.h"
 
 namespace fairlead::shell {
@@ -36,6 +39,55 @@ TEST(RmSettingsTest, AnUnknownProfileIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(settings.error().message, testing::HasSubstr("f.yaml:1:"));
   EXPECT_THAT(settings.error().message, testing::HasSubstr("fairlead.scheduler.profile"));
   EXPECT_THAT(settings.error().message, testing::HasSubstr("write one of fairlead, yarn-fair, tdw"));
+}
+
+config::Settings TwoManagers() {
+  config::Settings settings;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"yarn.resourcemanager.ha.enabled", "true"},
+                                                                     {"yarn.resourcemanager.ha.rm-ids", "rm1,rm2"},
+                                                                     {"yarn.resourcemanager.ha.id", "rm2"},
+                                                                     {"yarn.resourcemanager.cluster-id", "c"},
+                                                                     {"yarn.resourcemanager.hostname.rm1", "h1"},
+                                                                     {"yarn.resourcemanager.hostname.rm2", "h2"},
+                                                                     {"yarn.resourcemanager.admin.address.rm2", "h3:1"},
+                                                                     {"hadoop.zk.address", "z:2181"},
+                                                                     {"hadoop.zk.auth", "digest:u:p:q"},
+                                                                     {"fairlead.rm.state-dir", "/s"}}) {
+    settings.conf.Set(key, value);
+  }
+  return settings;
+}
+
+TEST(RmSettingsTest, OneOfTwoManagersHasItsOwnAddresses) {
+  const auto settings = ReadRmSettings(TwoManagers(), "");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_EQ(settings->manager.ports.client.ToString(), "h2:8032");
+  EXPECT_EQ(settings->manager.ports.admin.ToString(), "h3:1");
+  EXPECT_EQ(settings->state_directory, "/s/rm2");
+  ASSERT_TRUE(settings->ha.has_value());
+  EXPECT_EQ(settings->ha->admin.at("rm1").ToString(), "h1:8033");
+  EXPECT_EQ(settings->ha->web.at("rm2").ToString(), "h2:8088");
+  EXPECT_EQ(settings->ha->elector.root, "/fairlead/c");
+  EXPECT_EQ(settings->ha->elector.identity, "u:p:q");
+  EXPECT_EQ(settings->ha->elector.timeout, base::Duration::Seconds(2));
+}
+
+TEST(RmSettingsTest, WhatTwoManagersCannotDoIsRefusedByKey) {
+  const std::map<std::string, std::string> wrong{{"yarn.resourcemanager.ha.rm-ids", "rm1"},
+                                                 {"yarn.resourcemanager.ha.id", "rm3"},
+                                                 {"yarn.resourcemanager.cluster-id", "a/b"},
+                                                 {"yarn.resourcemanager.store.class", "FileSystemRMStateStore"},
+                                                 {"yarn.resourcemanager.ha.automatic-failover.enabled", "false"},
+                                                 {"yarn.resourcemanager.zk-auth", "sasl:u"},
+                                                 {"yarn.resourcemanager.zk-timeout-ms", "100"},
+                                                 {"fairlead.ha.zookeeper-path", "fairlead"}};
+  for (const auto& [key, value] : wrong) {
+    config::Settings settings = TwoManagers();
+    settings.conf.Set(key, value);
+    const auto read = ReadRmSettings(settings, "");
+    ASSERT_FALSE(read.ok()) << key;
+    EXPECT_THAT(read.error().message, testing::HasSubstr(key));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "config/hadoop_conf.h"
+#include "env/net.h"
+#include "env_zookeeper/elector.h"
+
+namespace fairlead::shell {
+
+/// What a resource manager that is one of several takes from the configuration (docs/high-availability.md).
+struct HaSettings {
+  std::string id;                              // yarn.resourcemanager.ha.id, else the member that has this host's name
+  env_zookeeper::ElectorOptions elector;       // zk-address, zk-timeout-ms, zk-auth, cluster-id
+  std::map<std::string, env::Endpoint> admin;  // of every member
+  std::map<std::string, env::Endpoint> web;    // the same
+};
+
+/// None when the manager runs alone (yarn.resourcemanager.ha.enabled is false). What cannot be honoured is an Error
+/// with key, reason and remedy.
+base::Result<std::optional<HaSettings>> ReadHaSettings(const config::HadoopConf& conf);
+
+}  // namespace fairlead::shell

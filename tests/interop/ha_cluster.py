@@ -1,0 +1,141 @@
+"""A cluster with two resource managers of Fairlead's and one ZooKeeper, and what is asked of it while they change over."""
+import contextlib
+import json
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+
+import peers
+import rpc
+from cluster import Cluster
+from zookeeper import ZooKeeper
+
+HA_PROTOCOL = "org.apache.hadoop.ha.HAServiceProtocol"
+PORTS = {"address": "client", "scheduler.address": "scheduler", "resource-tracker.address": "tracker", "admin.address": "admin",
+         "webapp.address": "web"}
+ACTIVE, STANDBY = 1, 2
+FORCED = rpc.field(1, rpc.field(1, 1))
+
+
+class HaCluster(Cluster):
+    """`rm1` and `rm2`; `rm` is no name of a daemon here."""
+
+    def __init__(self, directory, spec, auth="digest:fairlead:secret"):
+        super().__init__(directory, spec)
+        self.zookeeper = ZooKeeper(self.directory / "zookeeper")
+        self.auth = auth
+        ports = iter(peers.free_ports(2 * len(PORTS)))
+        self.ports = {rm: {name: next(ports) for name in PORTS.values()} for rm in ("rm1", "rm2")}
+
+    def write(self):
+        keys = {"yarn.resourcemanager.ha.enabled": "true", "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
+                "yarn.resourcemanager.cluster-id": "test", "hadoop.zk.address": self.zookeeper.address,
+                "fairlead.rm.state-dir": self.directory / "rm-state"}
+        if self.auth:
+            keys["hadoop.zk.auth"] = self.auth
+        for rm, ports in self.ports.items():
+            for key, name in PORTS.items():
+                keys[f"yarn.resourcemanager.{key}.{rm}"] = f"127.0.0.1:{ports[name]}"
+        self.spec = self.spec.__class__(**{**self.spec.__dict__, "yarn_site": (*keys.items(), *self.spec.yarn_site)})
+        super().write()
+
+    def start(self):
+        self.zookeeper.start()
+        self.write()
+        for rm in self.ports:
+            self.start_manager(rm)
+        for number in range(1, len(self.spec.nodes) + 1):
+            self.start_nm(number)
+        self.wait_for_nodes(len(self.spec.nodes))
+
+    def start_manager(self, rm, *options):
+        self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options])
+
+    def stop(self):
+        for process in self.processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
+        super().stop()
+        self.zookeeper.stop()
+
+    def signal(self, rm, number):
+        os.kill(self.processes[rm].pid, number)
+
+    def ha_call(self, rm, method, body=b"", seconds=15):
+        """(class of the exception or None, body of the answer)."""
+        data = rpc.preamble() + rpc.context(protocol=HA_PROTOCOL) + rpc.call(method, body, protocol=HA_PROTOCOL)
+        return rpc.ask(("127.0.0.1", self.ports[rm]["admin"]), data, seconds)
+
+    def state(self, rm):
+        try:
+            _, body = self.ha_call(rm, "getServiceStatus", seconds=2)
+            return rpc.fields(body).get(1)
+        except OSError:
+            return None
+
+    def active(self):
+        """The name of the manager that leads, or None."""
+        leaders = [rm for rm in self.ports if rm in self.processes and self.state(rm) == ACTIVE]
+        assert len(leaders) < 2, "both managers say that they lead"
+        return leaders[0] if leaders else None
+
+    def await_active(self, other_than=None, seconds=30):
+        found = []
+        self.wait(lambda: found.append(self.active()) or found[-1] not in (None, other_than), "a manager that leads", seconds)
+        return found[-1]
+
+    def get(self, path):
+        """From whichever manager is active: the others send there."""
+        for ports in self.ports.values():
+            try:
+                self.web = ports["web"]
+                return super().get(path)
+            except OSError:
+                continue
+        raise OSError("no manager answers")
+
+    def post(self, path, body=None):
+        """Of the active manager; 307 is not followed by itself for a POST."""
+        data = json.dumps(body).encode() if body is not None else b""
+        for ports in self.ports.values():
+            request = urllib.request.Request(f"http://127.0.0.1:{ports['web']}{path}?user.name=root", data=data, method="POST",
+                                             headers={"Content-Type": "application/json", "Accept": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return json.loads(answer.read() or b"null")
+            except urllib.error.HTTPError as error:
+                if error.code not in (307, 503):
+                    raise AssertionError(error.read().decode()) from error
+            except OSError:
+                continue
+        raise OSError("no manager takes it")
+
+    def submit_sleeper(self, seconds=300):
+        """An application of one container that sleeps; acknowledged when this returns."""
+        app_id = self.post("/ws/v1/cluster/apps/new-application")["application-id"]
+        self.post("/ws/v1/cluster/apps", {
+            "application-id": app_id, "application-name": "sleeper", "max-app-attempts": 1,
+            "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})
+        return app_id
+
+    def has_container(self, app_id):
+        """Its container was started: it outlives the manager from now on."""
+        app = self.app(app_id)
+        return app["runningContainers"] == 1 and "AM container is launched" in app["diagnostics"]
+
+    def time_to_grant(self):
+        """Seconds until an application that is submitted now, as soon as somebody takes it, has its container."""
+        begin = time.monotonic()
+        deadline = begin + 60
+        while True:
+            try:
+                app_id = self.submit_sleeper()
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+        self.wait(lambda: self.has_container(app_id), "a container", 60)
+        return app_id, time.monotonic() - begin

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Two resource managers and a real ZooKeeper: the leader is killed, stopped, cut off, told to step down."""
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+import ha_cluster  # noqa: E402
+import peers  # noqa: E402
+import registry  # noqa: E402
+import rpc  # noqa: E402
+from ha_cluster import ACTIVE, FORCED, STANDBY  # noqa: E402
+
+peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
+STANDBY_EXCEPTION = "org.apache.hadoop.ipc.StandbyException"
+GET_METRICS = rpc.preamble() + rpc.context() + rpc.call("getClusterMetrics")
+OTHER = {"rm1": "rm2", "rm2": "rm1"}
+TAKEOVER_S = 10  # the machine may be busy; ./bench/run failover measures
+
+
+class Managers(unittest.TestCase):
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-ha-"))
+        self.directory.chmod(0o755)
+        self.cluster = ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)))
+        self.addCleanup(self.clean_up)
+        self.cluster.start()
+        self.leader = self.cluster.await_active()
+        self.standby = OTHER[self.leader]
+
+    def clean_up(self):
+        self.cluster.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def client_call(self, rm, seconds=20):
+        return rpc.ask(("127.0.0.1", self.cluster.ports[rm]["client"]), GET_METRICS, seconds)
+
+    def assert_led_by(self, rm):
+        self.assertEqual(self.cluster.await_active(), rm)
+        self.cluster.wait_for_nodes(1)
+
+    def test_killed_leader(self):
+        """What was acknowledged is there, what ran runs on, new work is granted; and back again."""
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        epochs = set()
+        for leader, standby in ((self.leader, self.standby), (self.standby, self.leader)):
+            self.cluster.kill(leader)
+            fresh, seconds = self.cluster.time_to_grant()
+            print(f"new grant {seconds:.2f} s after kill -9", file=sys.stderr)
+            self.assertLess(seconds, TAKEOVER_S)
+            self.assert_led_by(standby)
+            self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+            self.assertEqual(self.cluster.app(kept)["state"], "ACCEPTED")
+            container = self.cluster.app(fresh)["amContainerLogs"].split("/")[-2]
+            epochs.add(container)
+            self.cluster.start_manager(leader)
+            self.cluster.wait(lambda: self.cluster.state(leader) == STANDBY, "the killed one as standby")
+        self.assertEqual(len(epochs), 2)
+        self.assertTrue(all("_e" in container for container in epochs), epochs)
+
+    def test_stopped_leader(self):
+        """SIGSTOP for longer than the session: when it goes on it neither acts nor answers as a leader, and leads later."""
+        self.cluster.signal(self.leader, signal.SIGSTOP)
+        self.cluster.wait(lambda: self.cluster.state(self.standby) == ACTIVE, "the other to lead")
+        # Waiting in the stopped one's queue since before it goes on: it must ask before it takes them.
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(self.client_call(self.leader))) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        self.cluster.signal(self.leader, signal.SIGCONT)
+        for thread in threads:
+            thread.join()
+        self.assertEqual([answer[0] for answer in answers], [STANDBY_EXCEPTION] * 20)
+        self.assertEqual(self.cluster.state(self.leader), STANDBY)
+        self.assert_led_by(self.standby)
+        fresh, _ = self.cluster.time_to_grant()
+        self.cluster.kill(self.standby)
+        self.assert_led_by(self.leader)
+        self.cluster.wait(lambda: self.cluster.has_container(fresh), "the container from before")
+
+    def test_standby(self):
+        """Calls are refused at once while the leader lives, and held while nobody leads."""
+        begin = time.monotonic()
+        self.assertEqual(self.client_call(self.standby)[0], STANDBY_EXCEPTION)
+        self.assertLess(time.monotonic() - begin, 1)
+        self.cluster.kill(self.leader)
+        self.assertEqual(self.client_call(self.standby)[0], None)  # held until it leads
+        self.assertEqual(self.cluster.state(self.standby), ACTIVE)
+
+    def test_transitions(self):
+        """rmadmin -transitionToActive and -transitionToStandby, with --forcemanual and without."""
+        refused, _ = self.cluster.ha_call(self.standby, "transitionToActive", rpc.field(1, rpc.field(1, 0)))
+        self.assertEqual(refused, "org.apache.hadoop.security.AccessControlException")
+        begin = time.monotonic()
+        self.assertEqual(self.cluster.ha_call(self.standby, "transitionToActive", FORCED), (None, b""))
+        print(f"planned transition {time.monotonic() - begin:.2f} s", file=sys.stderr)
+        self.assert_led_by(self.standby)
+        self.assertEqual(self.cluster.ha_call(self.standby, "transitionToStandby", FORCED), (None, b""))
+        self.assert_led_by(self.leader)
+        # With nobody else there it leads again, instead of nobody.
+        self.cluster.kill(self.standby)
+        self.assertEqual(self.cluster.ha_call(self.leader, "transitionToStandby", FORCED), (None, b""))
+        self.assert_led_by(self.leader)
+
+    def test_zookeeper_away(self):
+        """Nobody acts without it; work goes on, and the managers lead again when it is back, also after a restart of its server."""
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        self.cluster.zookeeper.signal(signal.SIGSTOP)
+        self.cluster.wait(lambda: self.cluster.state(self.leader) == STANDBY, "the leader to step down")
+        self.assertEqual(self.cluster.state(self.standby), STANDBY)
+        self.cluster.zookeeper.signal(signal.SIGCONT)
+        self.cluster.await_active()
+        self.cluster.zookeeper.stop()
+        self.cluster.wait(lambda: self.cluster.active() is None, "nobody to lead")
+        self.cluster.zookeeper.start()
+        self.cluster.await_active()
+        self.cluster.wait_for_nodes(1)
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+
+    def test_second_process_with_one_id(self):
+        self.cluster.spawn("twin", [peers.BINARY, "rm", "--hadoop-conf", self.cluster.conf, "--set",
+                                    f"yarn.resourcemanager.ha.id={self.leader}", *self.other_ports()])
+        twin = self.cluster.processes.pop("twin")
+        self.assertEqual(twin.wait(timeout=60), 1)
+        self.assertIn(f"another process takes part as {self.leader}", (self.directory / "twin.log").read_text())
+        self.assertEqual(self.cluster.active(), self.leader)
+
+    def other_ports(self):
+        options = []
+        for key, port in zip(ha_cluster.PORTS, peers.free_ports(len(ha_cluster.PORTS)), strict=True):
+            options += ["--set", f"yarn.resourcemanager.{key}.{self.leader}=127.0.0.1:{port}"]
+        return options
+
+    def test_foreign_identity(self):
+        self.cluster.spawn("stranger", [peers.BINARY, "rm", "--hadoop-conf", self.cluster.conf, "--set",
+                                        f"yarn.resourcemanager.ha.id={self.leader}", "--set", "hadoop.zk.auth=digest:fairlead:wrong",
+                                        *self.other_ports()])
+        stranger = self.cluster.processes.pop("stranger")
+        self.assertEqual(stranger.wait(timeout=60), 1)
+        self.assertIn("its ACL is for another identity", (self.directory / "stranger.log").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
