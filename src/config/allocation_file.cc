@@ -335,6 +335,10 @@ bool Parser::Setting(QueueConfig& queue, const Node& field) {
     queue.fair_share_preemption_threshold = Float(field, 0.0, 1.0);
   } else if (tag == "schedulingPolicy" || tag == "schedulingMode") {
     queue.policy = Policy(field);
+  } else if (tag == "priority") {
+    queue.priority = Int(field);
+  } else if (tag == "startTime") {
+    queue.start_time = Number<int64_t>(field, "1700000000000 (milliseconds since 1970)");
   } else if (tag == "reservation") {
     queue.reservable = true;
   } else if (tag == "allowPreemptionFrom") {

@@ -28,7 +28,7 @@ std::string Refused(const std::string& body) { return ErrorOf(body).message; }
 
 TEST(AllocationFile, ReadsQueuesInOrderWithTheirSettings) {
   const model::QueueTree tree = Parse(R"(
-    <queue name="p" type="parent"><weight>2.5</weight>
+    <queue name="p" type="parent"><weight>2.5</weight><priority>-3</priority><startTime>1700000000000</startTime>
       <!-- a comment -->
       <queue name=" x "><minResources>1024 mb, 2 vcores</minResources><maxResources>memory-mb=4096, vcores=8</maxResources>
         <maxRunningApps>7</maxRunningApps><maxAMShare>7</maxAMShare><schedulingPolicy>FIFO</schedulingPolicy>
@@ -47,6 +47,9 @@ TEST(AllocationFile, ReadsQueuesInOrderWithTheirSettings) {
   EXPECT_EQ(p.name, "root.p");
   EXPECT_TRUE(p.parent_type);
   EXPECT_EQ(p.weight, 2.5);
+  EXPECT_EQ(p.priority, -3);
+  EXPECT_EQ(p.start_time, 1'700'000'000'000);
+  EXPECT_FALSE(x.priority);
   EXPECT_EQ(x.name, "root.p.x");
   EXPECT_FALSE(x.parent_type);
   EXPECT_EQ(x.min_resources->absolute.at("memory-mb"), 1024);

@@ -240,9 +240,20 @@ class Reader {
       queue.max_running_apps = number;
       return {};
     }
+    if (key == "priority" || key == "start-time") {
+      int64_t number = 0;
+      if (!YAML::convert<int64_t>::decode(value, number)) return Bad(value, key + " is a whole number");
+      if (key == "start-time") {
+        queue.start_time = number;
+        return {};
+      }
+      if (number < INT32_MIN || number > INT32_MAX) return Bad(value, "priority is from -1000000 to 1000000");
+      queue.priority = static_cast<int32_t>(number);
+      return {};
+    }
     return Bad(item.first, "unknown setting '" + key + "' of a queue" +
                                DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share",
-                                                "preemptable", "queues"}));
+                                                "preemptable", "priority", "start-time", "queues"}));
   }
 
   base::Status ReadResources(const std::string& key, const YAML::Node& value, model::QueueConfig& queue) {

@@ -22,7 +22,7 @@ queues:
   prod: {weight: 3, min: {memory: 1GiB, vcores: 1}}
   adhoc:
     queues:
-      ann: {policy: fifo, max-apps: 2, preemptable: false}
+      ann: {policy: fifo, max-apps: 2, preemptable: false, priority: 4, start-time: 1700000000000}
 hadoop:
   yarn.acl.enable: true
 )",
@@ -40,6 +40,8 @@ hadoop:
   EXPECT_EQ(settings.queues->queues[2].name, "root.adhoc.ann");
   EXPECT_EQ(*settings.queues->queues[2].policy, "fifo");
   EXPECT_FALSE(*settings.queues->queues[2].allow_preemption_from);
+  EXPECT_EQ(settings.queues->queues[2].priority, 4);
+  EXPECT_EQ(settings.queues->queues[2].start_time, 1'700'000'000'000);
 }
 
 TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
@@ -49,6 +51,7 @@ TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
   EXPECT_TRUE(ErrorOf("shuffle: {port: 70000}").starts_with("f.yaml:1:")) << ErrorOf("shuffle: {port: 70000}");
   EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: heavy}\n").starts_with("f.yaml:2:"));
   EXPECT_TRUE(ErrorOf("queues:\n  a: {weight: .nan}\n").starts_with("f.yaml:2:"));
+  EXPECT_EQ(ErrorOf("queues:\n  a: {priority: high}\n"), "f.yaml:2:17: priority is a whole number");
   EXPECT_EQ(ErrorOf("queues:\n  a: {preemptable: perhaps}\n"), "f.yaml:2:20: preemptable is true or false");
   EXPECT_TRUE(ErrorOf("rm: [").starts_with("f.yaml:"));
   EXPECT_NE(ErrorOf("masters: {}"), "");

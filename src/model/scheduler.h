@@ -90,6 +90,14 @@ struct NodeSchedulable {
   bool schedulable = true;
   FL_FIELDS(node, schedulable)
 };
+/// What an application says of itself by its tags; `tdw` listens.
+struct SessionTraits {
+  bool preemptable = true;
+  int32_t maps = 0;  // tasks that its job will have; 0: not said
+  int32_t reduces = 0;
+  FL_FIELDS(preemptable, maps, reduces)
+};
+
 struct AppAdded {
   static constexpr std::string_view kName = "app_added";
   AppIndex app;
@@ -104,7 +112,9 @@ struct AppAdded {
   base::WallTime submitted;
   std::vector<Ask> master_asks;  // what the master's container will be asked with: checked against the queue's maximum
   uint64_t token = 0;            // comes back in AppAccepted
-  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks, token)
+  SessionTraits session;
+  FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks, token,
+            session)
 };
 struct AttemptAdded {
   static constexpr std::string_view kName = "attempt_added";
@@ -126,6 +136,14 @@ struct AppRemoved {
   AppIndex app;
   FL_FIELDS(app)
 };
+/// Hosts and racks that the asks of this key avoid besides those that the application does, instead of those said
+/// before. `tdw` heeds it; YARN's messages cannot say it.
+struct AskExclusions {
+  int32_t priority = 0;
+  int64_t allocation_request_id = -1;
+  std::vector<std::string> places;
+  FL_FIELDS(priority, allocation_request_id, places)
+};
 /// One allocate call of the application's master (or rm's own ask for the master's container).
 struct Allocate {
   static constexpr std::string_view kName = "allocate";
@@ -135,7 +153,8 @@ struct Allocate {
   std::vector<ContainerId> releases;
   std::vector<std::string> blacklist_add;
   std::vector<std::string> blacklist_remove;
-  FL_FIELDS(app, token, asks, releases, blacklist_add, blacklist_remove)
+  std::vector<AskExclusions> exclusions{};
+  FL_FIELDS(app, token, asks, releases, blacklist_add, blacklist_remove, exclusions)
 };
 /// The master has been told of these grants (ALLOCATED -> ACQUIRED).
 struct Acquired {

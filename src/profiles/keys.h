@@ -45,6 +45,10 @@ inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*r
     conf.Refuse(key, "'" + text + "' is not an order of nodes; write spread or pack");
   }
 }
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, std::string& value) {
+  value = conf.String(key, value);
+}
+inline std::string TextOf(const std::string& value) { return value; }
 inline std::string TextOf(scheduler::NodeOrder value) {
   return value == scheduler::NodeOrder::kPack ? "pack" : "spread";
 }

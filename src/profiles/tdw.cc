@@ -7,6 +7,8 @@ namespace {
 
 using scheduler::BooksConfig;
 using scheduler::TdwConfig;
+using scheduler::TdwMasterMemory;
+using scheduler::TdwTaskSize;
 
 constexpr char kPreset[] = "fairlead.scheduler.tdw.preset";
 
@@ -22,6 +24,34 @@ constexpr Key<TdwConfig> kKeys[] = {
     KeyOf<&TdwConfig::victim_age>("fairlead.scheduler.tdw.victim-age-ms", "only grants at most so old are taken back"),
     KeyOf<&TdwConfig::over_kill>("fairlead.scheduler.tdw.over-kill",
                                  "the last victim session gives its whole surplus, even if less is needed"),
+    KeyOf<&TdwConfig::jobtracker, &TdwTaskSize::vcores>("fairlead.scheduler.tdw.jobtracker.vcores",
+                                                        "of a jobtracker (master); 0: what its ask says"),
+    KeyOf<&TdwConfig::jobtracker, &TdwTaskSize::network_mbit>("fairlead.scheduler.tdw.jobtracker.network",
+                                                              "of the network type, for a jobtracker; 0: as asked"),
+    KeyOf<&TdwConfig::jobtracker, &TdwTaskSize::disk_gb>("fairlead.scheduler.tdw.jobtracker.disk",
+                                                         "of the disk type, for a jobtracker; 0: as asked"),
+    KeyOf<&TdwConfig::map, &TdwTaskSize::vcores>("fairlead.scheduler.tdw.map.vcores", "the same for a map"),
+    KeyOf<&TdwConfig::map, &TdwTaskSize::network_mbit>("fairlead.scheduler.tdw.map.network", "the same for a map"),
+    KeyOf<&TdwConfig::map, &TdwTaskSize::disk_gb>("fairlead.scheduler.tdw.map.disk", "the same for a map"),
+    KeyOf<&TdwConfig::reduce, &TdwTaskSize::vcores>("fairlead.scheduler.tdw.reduce.vcores", "the same for a reduce"),
+    KeyOf<&TdwConfig::reduce, &TdwTaskSize::network_mbit>("fairlead.scheduler.tdw.reduce.network",
+                                                          "the same for a reduce"),
+    KeyOf<&TdwConfig::reduce, &TdwTaskSize::disk_gb>("fairlead.scheduler.tdw.reduce.disk", "the same for a reduce"),
+    KeyOf<&TdwConfig::network_type>("fairlead.scheduler.tdw.network-type",
+                                    "name of the resource type that is the network (Mbit/s); counts if there is one"),
+    KeyOf<&TdwConfig::disk_type>("fairlead.scheduler.tdw.disk-type",
+                                 "name of the resource type that is disk space (GB); counts if there is one"),
+    KeyOf<&TdwConfig::test_network>("fairlead.scheduler.tdw.test-network",
+                                    "a node without enough of the network type is passed over"),
+    KeyOf<&TdwConfig::master_memory, &TdwMasterMemory::base_mb>(
+        "fairlead.scheduler.tdw.jobtracker.memory-base-mb",
+        "memory of the jobtracker of a job that tells its numbers of maps and reduces, before these; 0: as asked"),
+    KeyOf<&TdwConfig::master_memory, &TdwMasterMemory::per_map_mb>(
+        "fairlead.scheduler.tdw.jobtracker.memory-per-map-mb", "and for each map"),
+    KeyOf<&TdwConfig::master_memory, &TdwMasterMemory::per_reduce_mb>(
+        "fairlead.scheduler.tdw.jobtracker.memory-per-reduce-mb", "and for each reduce"),
+    KeyOf<&TdwConfig::master_memory, &TdwMasterMemory::most_mb>("fairlead.scheduler.tdw.jobtracker.memory-most-mb",
+                                                                "and at most"),
 };
 
 /// Preemption is off as in every profile; the article has it always.
@@ -31,10 +61,14 @@ TdwConfig Defaults() {
   return config;
 }
 
-/// The article: always preemption, the whole surplus, no share of the masters.
+/// The article: always preemption, the whole surplus, no share of the masters, sizes by type, network not tested.
 void UseArticle(TdwConfig& config) {
   config.preemption = true;
   config.over_kill = true;
+  config.jobtracker = {1, 50, 10};
+  config.map = {1, 10, 10};
+  config.reduce = {1, 50, 10};
+  config.test_network = false;
   config.base.cluster_master_share = 1000;
   auto& share = config.base.queues.queue_max_am_share_default;
   if (!share) share = -1.0;
@@ -44,7 +78,8 @@ std::vector<Setting> Settings() {
   std::vector<Setting> out = {
       {kPreset, "fairlead",
        "fairlead, or article: preemption and over-kill on, cluster-master-share 1000, maxAMShare -1 where no queue "
-       "says otherwise; a key that is set still counts"}};
+       "says otherwise, tasks of 1 vcore and 10 GB, jobtrackers and reduces of 50 Mbit/s, maps of 10, network not "
+       "tested; a key that is set still counts"}};
   AppendSettings<TdwConfig>(kKeys, Defaults(), out);
   AppendSettings<BooksConfig>(SharedKeys(), {}, out);
   return out;

@@ -9,6 +9,7 @@
 #include "rm/containers.h"
 #include "rm/nodes.h"
 #include "rm/normalize.h"
+#include "rm/session_tags.h"
 #include "rm/state_hash.h"
 
 namespace fairlead::rm {
@@ -79,6 +80,7 @@ void Apps::Place(const App& app, uint64_t token, bool recovered) {
   added.submitted = app.submitted;
   added.master_asks = app.master_asks;
   added.token = token;
+  added.session = TraitsOf(app.submission.tags);
   context_.Await(token, PlacementAsked{app.index, recovered});
   context_.Tell(std::move(added));
 }

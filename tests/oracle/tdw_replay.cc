@@ -8,6 +8,7 @@
 #include "model/scheduler.h"
 #include "profiles/profile.h"
 #include "scheduler/scheduler.h"
+#include "scheduler/tdw/notices.h"
 
 namespace fairlead::oracle {
 namespace {
@@ -39,6 +40,8 @@ model::QueueConfig QueueOf(const std::string& name, const json& value, bool pare
   if (value.contains("min")) queue.min_resources = {{{"vcores", value["min"].get<int64_t>()}}, {}, 0};
   if (value.contains("max")) queue.max_resources = {{{"vcores", value["max"].get<int64_t>()}}, {}, INT64_MAX};
   if (!value.value("preemptable", true)) queue.allow_preemption_from = false;
+  queue.priority = value.value("priority", 0);
+  queue.start_time = value.value("start", int64_t{0});
   return queue;
 }
 
@@ -80,6 +83,23 @@ config::HadoopConf KeysOf(const json& conf) {
   };
   config::HadoopConf out;
   for (const auto& [key, value] : keys) out.Set(key, value);
+  const std::string tdw = "fairlead.scheduler.tdw.";
+  const auto set = [&](const std::string& key, const json& from, const char* field) {
+    if (from.contains(field)) out.Set(tdw + key, std::to_string(from[field].get<int64_t>()));
+  };
+  out.Set(tdw + "network-type", "net");
+  out.Set(tdw + "test-network", text(conf.value("testNetwork", false)));
+  const json amounts = conf.value("amounts", json::object());
+  for (const auto& [type, amount] : amounts.items()) {
+    set(type + ".vcores", amount, "vc");
+    set(type + ".network", amount, "net");
+    set(type + ".disk", amount, "disk");
+  }
+  const json memory = conf.value("jobtrackerMemory", json::object());
+  set("jobtracker.memory-base-mb", memory, "base");
+  set("jobtracker.memory-per-map-mb", memory, "perMap");
+  set("jobtracker.memory-per-reduce-mb", memory, "perReduce");
+  set("jobtracker.memory-most-mb", memory, "max");
   return out;
 }
 
@@ -112,6 +132,7 @@ class Player {
   std::string Compare(const json& expected) const;
   json PoolsNow() const;
   json NodesNow() const;
+  json Sent();
 
   std::unique_ptr<scheduler::Scheduler> core_;
   int64_t timestamp_ = 0;
@@ -125,6 +146,7 @@ class Player {
   std::map<std::string, Container> live_;  // by name
   json grants_;                            // of the last round
   json victims_;
+  scheduler::tdw::Notices notices_{1};
 };
 
 void Player::AddNode(const json& node) {
@@ -156,6 +178,9 @@ void Player::AddSession(const json& step) {
   added.priority = step.value("priority", 0);
   added.place = false;
   added.submitted = {step.value("start", now_ms_)};
+  added.session.preemptable = step.value("preemptable", true);
+  added.session.maps = step.value("maps", 0);
+  added.session.reduces = step.value("reduces", 0);
   const model::Ask master{0, 0, "*", true, AmountOf(step.at("am")), 1, ""};
   added.master_asks = {master};
   ev::Allocate call;
@@ -190,6 +215,9 @@ void Player::Ask(const json& step) {
     }
     for (const std::string& rack : racks) add(rack, relax);
     add("*", relax);
+    if (ask.contains("exclude")) {
+      call.exclusions.push_back({priority, ask.at("id"), ask["exclude"].get<std::vector<std::string>>()});
+    }
     session.waiting[TypeOf(priority, false)] += count;
   }
   batch_.emplace_back(std::move(call));
@@ -235,11 +263,15 @@ void Player::Step() {
       const std::string type = TypeOf(grant->priority, grant->is_master);
       live_[name] = {app, type, grant->node, hosts_[grant->node.value], grant->container};
       --sessions_.at(app).waiting[type];
+      notices_.Granted(grant->app, grant->container);
       grants_.push_back({{"c", name}, {"type", type}, {"node", hosts_[grant->node.value]}});
     } else if (const auto* finished = std::get_if<ev::Finished>(&effect)) {
       const std::string name =
           std::to_string(apps_[finished->app.value]) + ":" + std::to_string(finished->container.value);
-      if (finished->exit_status == -102) victims_.push_back(name);
+      if (finished->exit_status == model::kExitPreempted) {
+        victims_.push_back(name);
+        notices_.Preempted(finished->app, finished->container);
+      }
       live_.erase(name);
     }
   }
@@ -270,6 +302,22 @@ json Player::NodesNow() const {
     for (const char* type : {"disk", "net"}) {
       out[host][type] = node.used[static_cast<size_t>(model::ResourceTypes::Find(type))];
     }
+  }
+  return out;
+}
+
+/// What the notifiers tell now.
+json Player::Sent() {
+  json out = json::array();
+  for (const auto& message : notices_.Take()) {
+    const int app = apps_[message.session.value];
+    json one = {{"thread", message.thread}, {"app", app}};
+    const auto list = [&](const char* name, const std::vector<model::ContainerId>& containers) {
+      for (const auto& id : containers) one[name].push_back(std::to_string(app) + ":" + std::to_string(id.value));
+    };
+    list("granted", message.granted);
+    list("preempted", message.preempted);
+    out.push_back(std::move(one));
   }
   return out;
 }
@@ -305,13 +353,15 @@ std::string Player::Play(const json& scenario, const std::vector<json>& expected
   core_ = (*maker)(0);
   timestamp_ = scenario.value("clusterTimestamp", int64_t{1700000000000});
   now_ms_ = scenario.value("clock", int64_t{0});
+  notices_ = scheduler::tdw::Notices(conf.value("notify", json::object()).value("threads", size_t{1}));
   for (const json& node : scenario.value("nodes", json::array())) AddNode(node);
   const json& steps = scenario.at("steps");
   if (steps.size() != expected.size()) return "  the trace has another number of steps";
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (!expected[i].value("sent", json::array()).empty())
-      return "  step " + std::to_string(i) + ": the profile sends no messages of its own";
     Do(steps[i]);
+    if (steps[i].at("op") == "notify" && Sent() != expected[i].at("sent")) {
+      return "  step " + std::to_string(i) + ": another message than " + expected[i].at("sent").dump();
+    }
     if (steps[i].at("op") != "round") continue;
     std::string problem = Compare(expected[i]);
     if (const std::string books = core_->CheckInvariants(); !books.empty()) problem += "  books: " + books + "\n";

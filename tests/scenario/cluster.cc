@@ -57,6 +57,8 @@ void Cluster::AddApp(const NewApp& app) {
   added.user = app.user;
   added.groups = {app.user};
   added.priority = app.priority;
+  added.submitted = {now_.ns / 1'000'000};
+  added.session = app.session;
   added.unmanaged = app.master.IsZero();
   if (!added.unmanaged) added.master_asks = {{0, -1, "*", true, app.master, 1, ""}};
   added.token = CallOf(app.name);
@@ -106,6 +108,7 @@ void Cluster::Ask(const std::string& app, const Wish& wish) {
   const bool only_racks = wish.hosts.empty();
   for (const std::string& rack : racks) add(rack, !wish.strict || only_racks);
   add("*", !wish.strict);
+  if (!wish.excluded.empty()) call.exclusions.push_back({wish.priority, -1, wish.excluded});
   App& asking = apps_.at(app);
   const auto before = asking.wanted;
   asking.wanted[{wish.priority, wish.size.amount}] = wish.count;

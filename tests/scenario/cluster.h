@@ -23,6 +23,7 @@ struct Wish {
   bool strict = false;
   std::string label;
   int64_t gang = 0;
+  std::vector<std::string> excluded;  // nodes, by this ask alone
 };
 
 struct NewApp {
@@ -31,6 +32,7 @@ struct NewApp {
   std::string user = "user";
   int32_t priority = 0;
   model::Resources master;  // zero: the application has no container for a master
+  model::scheduler::SessionTraits session;
 };
 
 /// A scheduler with what surrounds it in life: nodes that beat once a second and report what started and ended, and

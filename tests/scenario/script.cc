@@ -165,6 +165,10 @@ base::Status Script::Queue(Words& words) {
       queue.max_running_apps = static_cast<int32_t>(words.Count("applications that run"));
     } else if (words.Take("masters")) {
       queue.max_am_share = words.Number("a part of 1");
+    } else if (words.Take("priority")) {
+      queue.priority = static_cast<int32_t>(words.Count("a priority"));
+    } else if (words.Take("since")) {
+      queue.start_time = words.Time().millis();
     } else if (words.Take("keeps")) {
       queue.allow_preemption_from = false;
     } else if (words.Take("starves")) {
@@ -173,7 +177,7 @@ base::Status Script::Queue(Words& words) {
       queue.fair_share_preemption_timeout = wait;
       queue.fair_share_preemption_threshold = 1.0;
     } else {
-      words.Fail("weight, min, max, policy, apps, masters, keeps or starves");
+      words.Fail("weight, min, max, policy, apps, masters, priority, since, keeps or starves");
     }
   }
   queues_changed_ = true;
@@ -212,8 +216,12 @@ base::Status Script::AddApp(Words& words) {
       app.priority = static_cast<int32_t>(words.Count("a priority"));
     } else if (words.Take("master")) {
       app.master = words.Amount();
+    } else if (words.Take("keeps")) {
+      app.session.preemptable = false;
+    } else if (words.Take("maps")) {
+      app.session.maps = static_cast<int32_t>(words.Count("how many maps"));
     } else {
-      words.Fail("of, priority or master");
+      words.Fail("of, priority, master, keeps or maps");
     }
   }
   if (cluster_->HasApp(app.name)) return base::Error{"there is an application " + app.name + " already"};
@@ -305,6 +313,8 @@ base::Status Script::Asks(const std::string& app, Words& words) {
       while (words.Peek().starts_with('/')) wish.racks.push_back(words.Next("a rack"));
       while (cluster_->HasNode(std::string(words.Peek()))) wish.hosts.push_back(words.Next("a node"));
       if (wish.hosts.empty() && wish.racks.empty()) words.Fail("a node or a rack, which begins with /");
+    } else if (words.Take("without")) {
+      wish.excluded.push_back(NodeName(words));
     } else if (words.Take("only")) {
       wish.strict = true;
     } else if (words.Take("label")) {
@@ -312,7 +322,7 @@ base::Status Script::Asks(const std::string& app, Words& words) {
     } else if (words.Take("together")) {
       wish.gang = 1;
     } else {
-      words.Fail("at, on, only, label or together");
+      words.Fail("at, on, without, only, label or together");
     }
   }
   if (wish.strict && wish.hosts.empty() && wish.racks.empty()) words.Fail("on NODE before only");

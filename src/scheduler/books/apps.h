@@ -23,6 +23,7 @@ struct NamedPlace {
   int32_t count = 0;
   bool rack = false;
   bool relax = true;
+  uint32_t line = 0;  // how many the ask named before it
 };
 
 /// Why an ask is not tried.
@@ -48,6 +49,8 @@ struct Ask {
   uint64_t serial = 0;
   int32_t reserved = 0;                                 // reservations for it
   std::vector<NamedPlace> places;                       // by number
+  uint32_t lines = 0;                                   // places that it ever named
+  std::vector<PlaceId> excluded;                        // by this ask alone; sorted
   base::Instant since{};                                // when it began to be pending
   base::Instant refusing_since = base::Instant::Max();  // room elsewhere has been left for a closer place since then
 
@@ -77,6 +80,8 @@ struct App {
   UserId user;
   model::Resources master_used;
   std::vector<PlaceId> excluded;  // sorted
+  base::WallTime submitted;
+  model::scheduler::SessionTraits session;
 };
 
 /// Applications: what they are, use and ask for.

@@ -31,6 +31,13 @@ Resources Core::Normalized(Resources size) const {
 
 void Core::On(const ev::Allocate& event) {
   const AppSlot slot = SlotOf(event.app);
+  if (!policy_->SetsSizes()) return Take(slot, event);
+  ev::Allocate call = event;
+  for (model::Ask& ask : call.asks) ask.capability = policy_->SizeOf(books_.apps[slot], ask);
+  Take(slot, call);
+}
+
+void Core::Take(AppSlot slot, const ev::Allocate& event) {
   if (model::Refused refused = CheckAsks(books_.apps[slot], event)) return Refuse(event.token, std::move(refused));
   answers_.emplace_back(event.app, event.token);
   for (const model::ContainerId& id : event.releases) {
@@ -41,6 +48,7 @@ void Core::On(const ev::Allocate& event) {
   }
   ChangeExclusions(slot, event);
   for (const model::Ask& ask : event.asks) ApplyAsk(slot, ask);
+  for (const ev::AskExclusions& key : event.exclusions) ExcludeFor(slot, key);
   DropIdleAsks(slot);
   AsksChanged(slot);
 }
@@ -75,7 +83,8 @@ model::Refused Core::CheckAsks(const App& app, const ev::Allocate& event) const 
 
 model::Refused Core::TooManyKeys(const App& app, const ev::Allocate& event) const {
   size_t places = event.asks.size();
-  for (const Ask& ask : app.asks) places += ask.places.size();
+  for (const Ask& ask : app.asks) places += ask.places.size() + ask.excluded.size();
+  for (const ev::AskExclusions& key : event.exclusions) places += key.places.size();
   if (std::max(places, app.excluded.size() + event.blacklist_add.size()) >
       static_cast<size_t>(books_.config.places_per_app)) {
     return {Refusal::kTooManyPlaces, {}, {}, {books_.config.places_per_app}};
@@ -135,6 +144,19 @@ void Core::ChangeExclusions(AppSlot slot, const ev::Allocate& event) {
   books_.gangs.NoteRoom();
 }
 
+void Core::ExcludeFor(AppSlot slot, const ev::AskExclusions& key) {
+  for (Ask& ask : books_.apps.asks(slot)) {
+    if (ask.priority != key.priority || ask.request_id != key.allocation_request_id) continue;
+    for (const PlaceId place : ask.excluded) books_.places.Forget(place);
+    ask.excluded.clear();
+    for (const std::string& name : key.places) {
+      if (name.size() <= kLongestName) ask.excluded.push_back(books_.places.Mention(name));
+    }
+    std::sort(ask.excluded.begin(), ask.excluded.end());
+  }
+  books_.gangs.NoteRoom();
+}
+
 void Core::ApplyAsk(AppSlot slot, const model::Ask& wanted) {
   if (!books_.apps[slot].active) return;
   ShapeKey key{Normalized(wanted.capability), books_.nodes.FindLabel(wanted.label)};
@@ -170,7 +192,8 @@ void Core::NamePlace(Ask& ask, const model::Ask& wanted) {
     at->relax = wanted.relax_locality;
     if (wanted.count > 0) books_.places.Forget(place);  // mentioned once an ask
   } else if (wanted.count > 0) {
-    ask.places.insert(at, NamedPlace{place, wanted.count, wanted.name.front() == '/', wanted.relax_locality});
+    ask.places.insert(at,
+                      NamedPlace{place, wanted.count, wanted.name.front() == '/', wanted.relax_locality, ask.lines++});
     if (ask.waiter.valid()) books_.places.StandAt(place, ask.waiter);
   }
 }
@@ -256,6 +279,7 @@ void Core::ForgetAsk(const Ask& ask) {
   books_.shapes.Drop(ask.shape);
   if (ask.waiter.valid()) books_.places.RemoveWaiter(ask.waiter);
   for (const NamedPlace& one : ask.places) books_.places.Forget(one.place);
+  for (const PlaceId place : ask.excluded) books_.places.Forget(place);
 }
 
 void Core::AsksChanged(AppSlot slot) {

@@ -76,10 +76,10 @@ Blocker NoRoom(const Books& books, const Shape& shape) {
           "add a node, or wait for containers to end"};
 }
 
-Blocker AllExcluded(const App& app, const Shape& shape) {
+Blocker AllExcluded(const App& app, const Shape& shape, size_t more) {
   return {Reason::kNodesExcluded, "",
           "every node with room for " + model::ToString(shape.size) + " is among the application's " +
-              std::to_string(app.excluded.size()) + " excluded places",
+              std::to_string(app.excluded.size() + more) + " excluded places",
           "remove a node from the exclusions, or wait for another node"};
 }
 

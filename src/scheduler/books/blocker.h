@@ -30,8 +30,8 @@ void FindMasterLimits(const Books& books, const App& app, const model::Resources
                       std::vector<Blocker>& out);
 /// No node has room for the shape: only another node, or the end of containers, helps.
 Blocker NoRoom(const Books& books, const Shape& shape);
-/// All nodes with room for the shape are excluded by the application.
-Blocker AllExcluded(const App& app, const Shape& shape);
+/// All nodes with room for the shape are excluded by the application, or by the ask alone (`more` places).
+Blocker AllExcluded(const App& app, const Shape& shape, size_t more = 0);
 /// The first is the reason, the text names all; with none the ask is served next.
 model::scheduler::Pending Joined(const std::vector<Blocker>& blockers);
 

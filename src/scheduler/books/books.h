@@ -31,11 +31,16 @@ struct Books {
         queues(types, configured.cluster_master_share, configured.queues),
         nodes(types) {}
 
+  /// Whether the node's host or rack is on the list, which is sorted.
+  bool IsOn(const std::vector<PlaceId>& list, NodeIndex node) const {
+    return std::binary_search(list.begin(), list.end(), nodes[node].host) ||
+           std::binary_search(list.begin(), list.end(), nodes[node].rack);
+  }
   /// Whether the application excludes the node.
-  bool Excluded(const App& app, NodeIndex node) const {
-    if (app.excluded.empty()) return false;
-    return std::binary_search(app.excluded.begin(), app.excluded.end(), nodes[node].host) ||
-           std::binary_search(app.excluded.begin(), app.excluded.end(), nodes[node].rack);
+  bool Excluded(const App& app, NodeIndex node) const { return !app.excluded.empty() && IsOn(app.excluded, node); }
+  /// Whether the application or its ask does.
+  bool Excluded(const App& app, const Ask& ask, NodeIndex node) const {
+    return Excluded(app, node) || (!ask.excluded.empty() && IsOn(ask.excluded, node));
   }
   /// The node takes one container of the shape for the application. O(log exclusions).
   bool Fits(const App& app, NodeIndex node, const Shape& shape) const {

@@ -62,6 +62,7 @@ struct Sums {
       ++uses[ask.shape.value];
       wanted[ask.shape.value] += ask.count > 0 ? 1 : 0;
       for (const NamedPlace& one : ask.places) ++mentions[one.place.value];
+      for (const PlaceId place : ask.excluded) ++mentions[place.value];
       if (ask.waiter.valid()) standing[ask.waiter.value] = true;
     }
     for (const PlaceId place : app.excluded) ++mentions[place.value];

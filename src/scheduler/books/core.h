@@ -107,9 +107,11 @@ class Core final : public Scheduler, public Prefetcher {
   void ChangeMasters(QueueId leaf, const Resources& size, int32_t count);
 
   // asks.cc
+  void Take(AppSlot slot, const ev::Allocate& call);
   model::Refused CheckAsks(const App& app, const ev::Allocate& event) const;
   model::Refused TooManyKeys(const App& app, const ev::Allocate& event) const;
   void ChangeExclusions(AppSlot slot, const ev::Allocate& event);
+  void ExcludeFor(AppSlot slot, const ev::AskExclusions& key);
   void ApplyAsk(AppSlot slot, const model::Ask& ask);
   void NamePlace(Ask& ask, const model::Ask& wanted);
   Resources Normalized(Resources size) const;

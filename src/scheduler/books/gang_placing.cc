@@ -33,7 +33,7 @@ GangPlan PlanGang(const Books& books, const Policy& policy, AppSlot slot, int64_
     int32_t left = member->count;
     plan.members += left;
     policy.VisitRoom(books, shape, [&](NodeIndex node) {
-      if (books.Excluded(app, node)) return true;
+      if (books.Excluded(app, *member, node)) return true;
       Resources& taken = planned[node];
       while (left > 0 && (taken + shape.size).FitsIn(books.nodes[node].free())) {
         taken += shape.size;

@@ -46,6 +46,10 @@ class Policy {
   /// The node's free amounts, or whether it is open, are others now: the index that the policy searches follows.
   virtual void Publish(Books&, NodeIndex) {}
 
+  /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.
+  virtual bool SetsSizes() const { return false; }
+  virtual model::Resources SizeOf(const App&, const model::Ask& ask) const { return ask.capability; }
+
   /// The end of a batch: grants whatever is to be granted now.
   virtual void Place(Core&) = 0;
   /// When Place is to be called again at the latest, besides the timers of the books.

@@ -74,6 +74,9 @@ base::Status CheckQueue(const model::QueueConfig& queue) {
   }
   if (queue.max_am_share && std::isnan(*queue.max_am_share)) return fail("maxAMShare is not a number");
   if (queue.max_running_apps && *queue.max_running_apps < 0) return fail("maxRunningApps is negative");
+  if (queue.priority && (*queue.priority < -kLargestPriority || *queue.priority > kLargestPriority)) {
+    return fail("priority must be a whole number from -1000000 to 1000000");
+  }
   if (queue.policy && !PolicyByName(*queue.policy)) return fail("unknown schedulingPolicy '" + *queue.policy + "'");
   for (const auto* setting : {&queue.min_resources, &queue.max_resources, &queue.max_child_resources}) {
     if (!*setting) continue;

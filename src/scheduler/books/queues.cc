@@ -102,7 +102,11 @@ void Queues::Apply(QueueId id, const model::QueueConfig* config) {
   queue.master_share = Millionths(std::min(tree_.queue_max_am_share_default.value_or(0.5), 1.0));
   queue.policy = PolicyByName(tree_.default_policy.value_or("drf")).value_or(model::OrderPolicy::kDrf);
   queue.preemptable = true;
+  queue.priority = 0;
+  queue.start_time = 0;
   if (config) {
+    queue.priority = config->priority.value_or(0);
+    queue.start_time = config->start_time.value_or(0);
     if (config->weight) queue.weight = WeightUnits(*config->weight);
     queue.min_setting = config->min_resources;
     if (config->max_resources) queue.max_setting = config->max_resources;
@@ -350,6 +354,8 @@ void Queues::Mix(base::StateHasher& hash) const {
     hash.Mix(uint64_t{queue.leaf} * 4 + uint64_t{queue.configured} * 2 + uint64_t{queue.preemptable});
     hash.Mix(static_cast<uint64_t>(queue.policy));
     hash.Mix(static_cast<uint64_t>(queue.weight));
+    hash.Mix(static_cast<uint64_t>(queue.priority));
+    hash.Mix(static_cast<uint64_t>(queue.start_time));
     mix(queue.used);
     mix(queue.demand);
     mix(queue.high);

@@ -36,6 +36,8 @@ struct Queue {
   model::Resources low;     // minimum
 
   std::string name;
+  int32_t priority = 0;
+  int64_t start_time = 0;  // milliseconds since 1970
   std::vector<QueueId> children;
   std::optional<model::ConfiguredResources> min_setting;
   std::optional<model::ConfiguredResources> max_setting;

@@ -36,6 +36,8 @@ class FreeIndex {
   /// The first position in [from, end) whose free amounts hold `need`, or kNone.
   uint32_t FindFrom(uint32_t from, const model::Resources& need) const { return Search(from, need.amount.data()); }
   uint32_t FindFrom(uint32_t from, const Row& need) const { return Search(from, need.data()); }
+  /// Whether the position's free amounts hold `need`.
+  bool Holds(uint32_t position, const Row& need) const { return Holds(levels_[0], position, need.data()); }
   bool Consistent() const;
   /// Brings near what Set reads and writes, mostly.
   void Prefetch(uint32_t position) const {

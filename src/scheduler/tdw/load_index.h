@@ -16,7 +16,8 @@ using native::NodeIndex;
 /// below all loads. The load of a node is its granted tasks of the type by its vcores.
 class LoadIndex {
  public:
-  explicit LoadIndex(size_t types) : types_(types), index_(types + kTaskTypes) {}
+  /// `untested`: the number of a resource type that nodes never lack.
+  LoadIndex(size_t types, size_t untested) : types_(types), untested_(untested), index_(types + kTaskTypes) {}
 
   /// The node takes containers and has so much free. O(log nodes).
   void Set(NodeIndex node, const model::Resources& free, const Counts& granted, int64_t vcores);
@@ -29,6 +30,11 @@ class LoadIndex {
   /// The same among those whose load of the type may be below granted/vcores; the caller looks exactly.
   uint32_t FindBelow(uint32_t from, const model::Resources& need, TaskType type, int64_t granted, int64_t vcores) const;
 
+  /// The node takes containers and has so much free.
+  bool Holds(NodeIndex node, const model::Resources& need) const {
+    return node.value < index_.size() && index_.Holds(node.value, Row(need));
+  }
+
   void Prefetch(NodeIndex node) const {
     if (node.value < index_.size()) index_.Prefetch(node.value);
   }
@@ -37,7 +43,7 @@ class LoadIndex {
  private:
   FreeIndex::Row Row(const model::Resources& amounts) const {
     FreeIndex::Row row{};
-    for (size_t t = 0; t < types_; ++t) row[t] = amounts[t];
+    for (size_t t = 0; t < types_; ++t) row[t] = t == untested_ ? 0 : amounts[t];
     return row;
   }
   void Grow(NodeIndex node) {
@@ -45,6 +51,7 @@ class LoadIndex {
   }
 
   size_t types_;
+  size_t untested_;
   FreeIndex index_;
 };
 

@@ -8,7 +8,7 @@ namespace {
 using model::Resources;
 
 TEST(LoadIndexTest, EveryResourceTypeIsIndexedBesideTheLoads) {
-  LoadIndex index(Resources::kMaxTypes);
+  LoadIndex index(Resources::kMaxTypes, SIZE_MAX);
   Resources all;
   for (int64_t& amount : all.amount) amount = 4;
   for (uint32_t node = 0; node < 100; ++node) {
@@ -24,7 +24,7 @@ TEST(LoadIndexTest, EveryResourceTypeIsIndexedBesideTheLoads) {
 }
 
 TEST(LoadIndexTest, NodesBelowALoadAreFoundByTaskType) {
-  LoadIndex index(2);
+  LoadIndex index(2, SIZE_MAX);
   const Resources free = Resources::Of(8, 8);
   index.Set({0}, free, {0, 4, 0}, 8);
   index.Set({1}, free, {4, 1, 4}, 8);
@@ -33,6 +33,14 @@ TEST(LoadIndexTest, NodesBelowALoadAreFoundByTaskType) {
   EXPECT_EQ(index.FindBelow(0, Resources::Of(1, 1), TaskType::kReduce, 4, 16), 0u);
   index.Close({1});
   EXPECT_EQ(index.FindBelow(0, Resources::Of(1, 1), TaskType::kMap, 5, 16), FreeIndex::kNone);
+}
+
+TEST(LoadIndexTest, OfOneTypeNodesNeverLack) {
+  LoadIndex index(2, 1);
+  index.Set({0}, Resources::Of(8, -3), {}, 8);
+  EXPECT_EQ(index.FindFrom(0, Resources::Of(8, 100)), 0u);
+  EXPECT_TRUE(index.Holds({0}, Resources::Of(8, 100)));
+  EXPECT_FALSE(index.Holds({0}, Resources::Of(9, 0)));
 }
 
 }  // namespace

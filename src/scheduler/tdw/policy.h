@@ -11,6 +11,8 @@
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
 #include "scheduler/tdw/load_index.h"
+#include "scheduler/tdw/session_ranks.h"
+#include "scheduler/tdw/sizes.h"
 #include "scheduler/tdw/standing.h"
 #include "scheduler/tdw/tdw.h"
 
@@ -40,12 +42,16 @@ struct Entry {
   int64_t waiting = 0;
   Bounds bounds;
   bool preemptable = true;
-  OrderKey key;  // FAIR
+  int64_t share = 0;
+
+  /// The place that FAIR gives it.
+  OrderKey key() const { return PoolKey(bounds, granted, true); }
 };
 
 class TdwPolicy final : public native::Policy {
  public:
-  explicit TdwPolicy(const TdwConfig& config) : settings_(config), index_(native::TypesInUse()) {}
+  explicit TdwPolicy(const TdwConfig& config)
+      : settings_(config), sizes_(config), index_(native::TypesInUse(), sizes_.untested()) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<TdwPolicy>(*this); }
   void AppLeaves(const Books& books, AppSlot slot) override;
@@ -56,6 +62,10 @@ class TdwPolicy final : public native::Policy {
   void ContainerEnds(const Books& books, ContainerSlot container) override;
   void ContainerLeaves(const Books& books, ContainerSlot container) override;
   void Publish(Books& books, NodeIndex node) override { Index(books, node); }
+  bool SetsSizes() const override { return sizes_.any(); }
+  Resources SizeOf(const App& app, const model::Ask& ask) const override {
+    return sizes_.Of(ask.capability, TypeOf(app, ask.priority), app.session);
+  }
 
   void Place(Core& core) override;
   Instant NextDeadline() const override { return round_due_ ? next_round_ : Instant::Max(); }
@@ -71,6 +81,7 @@ class TdwPolicy final : public native::Policy {
   /// Where an application sits: one seat for each type in its pool.
   struct Session {
     QueueId pool;  // not valid: nowhere
+    uint32_t rank = 0;
     std::array<uint32_t, kTaskTypes> seat{};
     std::array<SessionState, kTaskTypes> state;
   };
@@ -84,17 +95,23 @@ class TdwPolicy final : public native::Policy {
   };
 
   TaskType TypeOf(const native::Container& container) const;
-  TaskType TypeOf(const App& app, const Ask& ask) const;
+  TaskType TypeOf(const App& app, int32_t priority) const;
   Counts& AppCounts(AppSlot slot);
   Counts& NodeCounts(NodeIndex node);
   void Index(const Books& books, NodeIndex node);
+  /// The index follows the nodes that changed.
+  void PublishChanged(Books& books);
 
   // seats.cc
   /// Groups and pools as the queues are now, with every session.
   void SeatAll(const Books& books);
-  void SeatGroup(const Books& books, QueueId group);
+  void SeatGroup(const Books& books, QueueId group, const std::vector<uint32_t>& ranks);
   void Seat(const Books& books, AppSlot slot);
-  void Unseat(AppSlot slot);
+  void Unseat(const Books& books, AppSlot slot);
+  /// Gives the session its place among all by start and name.
+  void Rank(const Books& books, AppSlot slot);
+  /// The session's place among those of its pool.
+  OrderKey KeyOf(const Books& books, AppSlot slot, const SessionState& state, bool fair) const;
   std::array<SessionState, kTaskTypes> StatesOf(const Books& books, AppSlot slot) const;
   /// Jobtrackers of the pool wait until masters have room again.
   void ClosePool(QueueId pool);
@@ -106,12 +123,16 @@ class TdwPolicy final : public native::Policy {
   Round RunRound(Core& core, TaskType type);
   enum class Try : uint8_t { kGranted, kNothing, kMastersFull };
   Try TrySession(Core& core, AppSlot slot, TaskType type, Round& round);
-  /// Preferred nodes in the ask's order, without the load test; then nodes below the mean load; then any. `excluded`:
-  /// some node had room and is excluded.
-  Spot FindNode(const Books& books, const App& app, const Ask& ask, TaskType type, bool& excluded) const;
-  NodeIndex Walk(const Books& books, const App& app, const Shape& shape, TaskType type, bool below_mean,
-                 bool& excluded) const;
+  /// Preferred nodes in the ask's order, without the load test; then nodes below the mean load; then any.
+  Spot FindNode(const Books& books, const App& app, const Ask& ask, TaskType type) const;
+  Spot FindPreferred(const Books& books, const App& app, const Ask& ask) const;
+  NodeIndex Walk(const Books& books, const App& app, const Ask& ask, TaskType type, bool below_mean) const;
   bool BelowMean(const Books& books, NodeIndex node, TaskType type) const;
+  bool Fits(const Books& books, NodeIndex node, const Shape& shape) const;
+  /// What keeps an ask from every node.
+  enum class Obstacle : uint8_t { kNoRoom, kExclusion, kStrictPlaces };
+  /// Of an ask for which FindNode finds none. O(nodes with room).
+  Obstacle FindObstacle(const Books& books, const App& app, const Ask& ask) const;
 
   // why.cc
   /// The pool or group that may not have `more` tasks of the type, as a reason; kNone: there is none.
@@ -120,12 +141,13 @@ class TdwPolicy final : public native::Policy {
   // preemption.cc
   void Preempt(Core& core, TaskType type);
   bool AnyHungry(TaskType type) const;
-  std::vector<Entry> Pools(const Books& books, TaskType type) const;
-  std::vector<Entry> Sessions(const Books& books, QueueId pool, TaskType type) const;
-  int64_t TakeFromPool(Core& core, QueueId pool, TaskType type, int64_t share, int64_t surplus, int64_t need);
+  /// With their shares.
+  std::vector<Entry> Pools(const Books& books, TaskType type, int64_t& need) const;
+  std::vector<Entry> Sessions(const Books& books, const Entry& pool, TaskType type) const;
   int64_t TakeFrom(Core& core, AppSlot slot, TaskType type, int64_t most);
 
   TdwConfig settings_;
+  Sizes sizes_;
   std::vector<Counts> app_granted_;            // by application slot
   std::vector<Counts> node_granted_;           // by node
   Counts all_granted_{};                       // on nodes that are alive
@@ -134,13 +156,11 @@ class TdwPolicy final : public native::Policy {
   Instant next_round_{};
   bool round_due_ = false;
   std::array<Standing, kTaskTypes> standing_;
-  std::vector<Session> sessions_;      // by application slot
+  std::vector<Session> sessions_;  // by application slot
+  SessionRanks ranks_;
   uint64_t seated_tree_ = UINT64_MAX;  // the queues, by version, that the seats are of
   std::vector<QueueId> closed_pools_;  // for jobtrackers: the masters' share is used up
   bool masters_freed_ = false;         // since OpenPools
 };
-
-/// A session's place among those of its pool.
-OrderKey SessionKeyOf(const App& app, const SessionState& state, bool fair);
 
 }  // namespace fairlead::scheduler::tdw

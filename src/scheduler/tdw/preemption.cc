@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "scheduler/shared/water_fill.h"
 #include "scheduler/tdw/policy.h"
@@ -9,19 +10,37 @@
 namespace fairlead::scheduler::tdw {
 namespace {
 
-std::vector<int64_t> Shares(const std::vector<Entry>& entries, int64_t total) {
+/// Shares that do not divide evenly are rounded up in FAIR order.
+void ShareOut(std::vector<Entry>& entries, int64_t total) {
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key() < b.key(); });
   std::vector<FillItem> items;
   for (const Entry& entry : entries) {
     items.push_back(
         {entry.bounds.weight, entry.bounds.low, std::min(entry.bounds.high, entry.granted + entry.waiting)});
   }
-  return WaterFill(items, total, WhenLowsExceed::kKeep);
+  const std::vector<int64_t> shares = WaterFill(items, total, WhenLowsExceed::kKeep);
+  for (size_t i = 0; i < entries.size(); ++i) entries[i].share = shares[i];
 }
 
-/// Shares that do not divide evenly are rounded up in FAIR order; whom it serves last gives first.
-void SortFair(std::vector<Entry>& entries) {
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.key < b.key; });
-}
+/// Those who may give something back. On top: whom FAIR would serve last.
+class Givers {
+ public:
+  void Add(Entry entry) {
+    entries_.push_back(std::move(entry));
+    std::push_heap(entries_.begin(), entries_.end(), FairEarlier);
+  }
+  bool empty() const { return entries_.empty(); }
+  Entry Take() {
+    std::pop_heap(entries_.begin(), entries_.end(), FairEarlier);
+    Entry last = entries_.back();
+    entries_.pop_back();
+    return last;
+  }
+
+ private:
+  static bool FairEarlier(const Entry& a, const Entry& b) { return a.key() < b.key(); }
+  std::vector<Entry> entries_;
+};
 
 }  // namespace
 
@@ -33,71 +52,77 @@ bool TdwPolicy::AnyHungry(TaskType type) const {
 }
 
 /// Pools of all groups side by side (the group level has no part in shares), not preemptable where their group is not.
-std::vector<Entry> TdwPolicy::Pools(const Books& books, TaskType type) const {
+/// `need`: what hungry ones are to get.
+std::vector<Entry> TdwPolicy::Pools(const Books& books, TaskType type, int64_t& need) const {
   const Standing& standing = standing_[At(type)];
   std::vector<Entry> pools;
+  int64_t total = 0;
   for (uint32_t queue = 0; queue < standing.pools().size(); ++queue) {
     const Standing::Pool& pool = standing.pools()[queue];
     if (pool.granted == 0 && pool.waiting == 0) continue;
     const bool preemptable = books.queues[QueueId{queue}].preemptable && books.queues[QueueId{pool.group}].preemptable;
-    pools.push_back(
-        {queue, pool.granted, pool.waiting, pool.bounds, preemptable, PoolKey(pool.bounds, pool.granted, true, queue)});
+    pools.push_back({queue, pool.granted, pool.waiting, pool.bounds, preemptable});
+    total += pool.granted;
   }
-  SortFair(pools);
+  // What ended holds its node until the node says so; then it is there for the same pools, and need not be taken again.
+  const int64_t leaving = all_granted_[At(type)] - total;
+  ShareOut(pools, total + leaving);
+  need = -leaving;
+  for (const Entry& pool : pools) {
+    if (pool.granted >= pool.bounds.low) continue;
+    need += std::max<int64_t>(0, std::min(pool.waiting, pool.share - pool.granted));
+  }
   return pools;
 }
 
-std::vector<Entry> TdwPolicy::Sessions(const Books& books, QueueId pool, TaskType type) const {
-  const Tournament& seats = standing_[At(type)].pools()[pool.value].sessions;
+std::vector<Entry> TdwPolicy::Sessions(const Books& books, const Entry& pool, TaskType type) const {
+  const Tournament& seats = standing_[At(type)].pools()[pool.id].sessions;
   std::vector<Entry> sessions;
   for (uint32_t seat = 0; seat < seats.slots(); ++seat) {
     const AppSlot slot{seats.item(seat)};
     if (!slot.valid()) continue;
-    const SessionState& state = sessions_[slot.value].state[At(type)];
+    const Session& session = sessions_[slot.value];
+    const SessionState& state = session.state[At(type)];
     if (state.granted == 0 && state.waiting == 0) continue;
-    sessions.push_back({slot.value,
-                        state.granted,
-                        state.waiting,
-                        {0, native::kUnlimited, native::kWeightOne},
-                        true,
-                        SessionKeyOf(books.apps[slot], state, true)});
+    const App& app = books.apps[slot];
+    const Bounds bounds{0, native::kUnlimited, native::kWeightOne, BoundedPriority(app.priority), session.rank};
+    sessions.push_back({slot.value, state.granted, state.waiting, bounds, app.session.preemptable});
   }
-  SortFair(sessions);
+  ShareOut(sessions, pool.share);
   return sessions;
 }
 
+/// Step by step, the last pool and its last session as FAIR has them after the step before: the session gives what it
+/// can, its surplus or its young grants.
 void TdwPolicy::Preempt(Core& core, TaskType type) {
   if (!AnyHungry(type)) return;
-  const std::vector<Entry> pools = Pools(core.books(), type);
-  int64_t total = 0;
-  for (const Entry& pool : pools) total += pool.granted;
-  // What ended holds its node until the node says so; then it is there for the same pools, and need not be taken again.
-  const int64_t leaving = all_granted_[At(type)] - total;
-  const std::vector<int64_t> shares = Shares(pools, total + leaving);
-  int64_t need = -leaving;
-  for (size_t i = 0; i < pools.size(); ++i) {
-    if (pools[i].granted >= pools[i].bounds.low) continue;
-    need += std::max<int64_t>(0, std::min(pools[i].waiting, shares[i] - pools[i].granted));
+  int64_t need = 0;
+  Givers pools;
+  for (const Entry& pool : Pools(core.books(), type, need)) {
+    if (pool.preemptable && pool.granted > pool.share) pools.Add(pool);
   }
-  for (size_t i = pools.size(); i-- > 0 && need > 0;) {
-    const int64_t surplus = pools[i].granted - shares[i];
-    if (!pools[i].preemptable || surplus <= 0) continue;
-    need -= TakeFromPool(core, QueueId{pools[i].id}, type, shares[i], surplus, need);
+  std::map<uint32_t, Givers> sessions;  // of pools that were looked at
+  while (need > 0 && !pools.empty()) {
+    Entry pool = pools.Take();
+    if (pool.granted <= pool.share) continue;
+    const auto [at, fresh] = sessions.try_emplace(pool.id);
+    Givers& givers = at->second;
+    if (fresh) {
+      for (const Entry& session : Sessions(core.books(), pool, type)) {
+        if (session.preemptable && session.granted > session.share) givers.Add(session);
+      }
+    }
+    if (givers.empty()) continue;
+    Entry session = givers.Take();
+    const int64_t surplus = session.granted - session.share;
+    const int64_t taken =
+        TakeFrom(core, AppSlot{session.id}, type, settings_.over_kill ? surplus : std::min(surplus, need));
+    need -= taken;
+    pool.granted -= taken;
+    session.granted -= taken;
+    if (taken > 0 && session.granted > session.share) givers.Add(session);
+    pools.Add(pool);
   }
-}
-
-/// Takes from the pool's sessions, whom FAIR serves last first, until `need` is met or the pool is at its share; each
-/// gives what it can: its surplus, or its young grants. Gives how many.
-int64_t TdwPolicy::TakeFromPool(Core& core, QueueId pool, TaskType type, int64_t share, int64_t surplus, int64_t need) {
-  const std::vector<Entry> sessions = Sessions(core.books(), pool, type);
-  const std::vector<int64_t> shares = Shares(sessions, share);
-  int64_t taken = 0;
-  for (size_t i = sessions.size(); i-- > 0 && taken < need && taken < surplus;) {
-    const int64_t most = sessions[i].granted - shares[i];
-    if (most <= 0) continue;
-    taken += TakeFrom(core, AppSlot{sessions[i].id}, type, settings_.over_kill ? most : std::min(most, need - taken));
-  }
-  return taken;
 }
 
 /// Ends the newest grants of the session that are young enough, at most `most`; gives how many.

@@ -20,9 +20,9 @@ TaskType TdwPolicy::TypeOf(const native::Container& container) const {
   return container.priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
 }
 
-TaskType TdwPolicy::TypeOf(const App& app, const Ask& ask) const {
+TaskType TdwPolicy::TypeOf(const App& app, int32_t priority) const {
   if (app.needs_master) return TaskType::kJobtracker;
-  return ask.priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
+  return priority == settings_.reduce_priority ? TaskType::kReduce : TaskType::kMap;
 }
 
 Counts& TdwPolicy::AppCounts(AppSlot slot) {
@@ -70,16 +70,20 @@ void TdwPolicy::PrefetchNode(const Books&, NodeIndex node) const {
 
 void TdwPolicy::Place(Core& core) {
   Books& books = core.books();
-  books.nodes.TakeChanged([&](NodeIndex node) {
-    if (books.nodes.TakeFreed(node)) books.gangs.NoteRoom();
-    Index(books, node);
-  });
+  PublishChanged(books);
   // Asks change without a node changing: whatever the batch was, it may have brought some.
   round_due_ = true;
   if (books.now < next_round_) return;
   next_round_ = books.now + settings_.round_interval;
   round_due_ = false;
   RunRounds(core);
+}
+
+void TdwPolicy::PublishChanged(Books& books) {
+  books.nodes.TakeChanged([&](NodeIndex node) {
+    if (books.nodes.TakeFreed(node)) books.gangs.NoteRoom();
+    Index(books, node);
+  });
 }
 
 void TdwPolicy::RunRounds(Core& core) {
@@ -89,7 +93,9 @@ void TdwPolicy::RunRounds(Core& core) {
     if (!standing_[At(type)].AnyoneWaits()) continue;
     const Round round = RunRound(core, type);
     if (round.grants >= settings_.round_limit) round_due_ = true;
-    if (settings_.preemption && round.full) Preempt(core, type);
+    if (!settings_.preemption || !round.full) continue;
+    Preempt(core, type);
+    PublishChanged(core.books());  // what was taken back is there for the types that follow
   }
   core.PlaceGangs();
 }
@@ -124,21 +130,20 @@ TdwPolicy::Try TdwPolicy::TrySession(Core& core, AppSlot slot, TaskType type, Ro
   Books& books = core.books();
   const App& app = books.apps[slot];
   for (Ask& ask : books.apps.asks(slot)) {
-    if (!ask.open() || TypeOf(app, ask) != type) continue;
+    if (!ask.open() || TypeOf(app, ask.priority) != type) continue;
     if (round.hopeless_shapes.contains(ask.shape) || round.hopeless_asks.contains({slot, ask.serial})) continue;
     const Resources& size = books.shapes[ask.shape].size;
     if (app.needs_master &&
         (books.queues.LeafMastersExceed(app.leaf, size) || books.queues.ClusterMastersExceed(size))) {
       return Try::kMastersFull;
     }
-    bool excluded = false;
-    const Spot spot = FindNode(books, app, ask, type, excluded);
+    const Spot spot = FindNode(books, app, ask, type);
     if (spot.node.valid()) {
       core.Grant(slot, ask, spot);
       cursor_[At(type)] = spot.node.value + 1;
       return Try::kGranted;
     }
-    if (!ask.relax_any || excluded) {
+    if (FindObstacle(books, app, ask) != Obstacle::kNoRoom) {
       round.hopeless_asks.emplace(slot, ask.serial);
       continue;
     }
@@ -150,22 +155,44 @@ TdwPolicy::Try TdwPolicy::TrySession(Core& core, AppSlot slot, TaskType type, Ro
   return Try::kNothing;
 }
 
-Spot TdwPolicy::FindNode(const Books& books, const App& app, const Ask& ask, TaskType type, bool& excluded) const {
-  const Shape& shape = books.shapes[ask.shape];
-  for (size_t i = 0; i < ask.places.size(); ++i) {
-    if (ask.places[i].rack || ask.places[i].count == 0) continue;
-    for (const NodeIndex node : books.places[ask.places[i].place].nodes) {
-      if (books.Fits(app, node, shape)) return {node, Locality::kNodeLocal, i};
-    }
-  }
-  if (!ask.relax_any) return {};
-  Spot spot{Walk(books, app, shape, type, true, excluded)};
-  if (!spot.node.valid()) spot.node = Walk(books, app, shape, type, false, excluded);
-  if (!spot.node.valid()) return {};
+Spot TdwPolicy::FindNode(const Books& books, const App& app, const Ask& ask, TaskType type) const {
+  Spot spot = FindPreferred(books, app, ask);
+  if (!spot.node.valid()) spot.node = Walk(books, app, ask, type, true);
+  if (!spot.node.valid()) spot.node = Walk(books, app, ask, type, false);
+  if (!spot.node.valid() || spot.locality == Locality::kNodeLocal) return spot;
   for (const native::NamedPlace& one : ask.places) {
     if (one.rack && one.count > 0 && one.place == books.nodes[spot.node].rack) spot.locality = Locality::kRackLocal;
   }
   return spot;
+}
+
+/// The first host in the order in which the ask named them.
+Spot TdwPolicy::FindPreferred(const Books& books, const App& app, const Ask& ask) const {
+  const Shape& shape = books.shapes[ask.shape];
+  Spot best;
+  for (size_t i = 0; i < ask.places.size(); ++i) {
+    const native::NamedPlace& one = ask.places[i];
+    if (one.rack || one.count == 0 || (best.node.valid() && one.line > ask.places[best.place].line)) continue;
+    for (const NodeIndex node : books.places[one.place].nodes) {
+      if (!Fits(books, node, shape) || books.Excluded(app, ask, node)) continue;
+      best = {node, Locality::kNodeLocal, i};
+      break;
+    }
+  }
+  return best;
+}
+
+bool TdwPolicy::Fits(const Books& books, NodeIndex node, const Shape& shape) const {
+  return index_.Holds(node, shape.size) && books.nodes.HasLabel(node, shape.label);
+}
+
+TdwPolicy::Obstacle TdwPolicy::FindObstacle(const Books& books, const App& app, const Ask& ask) const {
+  Obstacle obstacle = Obstacle::kNoRoom;
+  VisitRoom(books, books.shapes[ask.shape], [&](NodeIndex node) {
+    obstacle = books.Excluded(app, ask, node) ? Obstacle::kExclusion : Obstacle::kStrictPlaces;
+    return obstacle == Obstacle::kExclusion;
+  });
+  return obstacle;
 }
 
 bool TdwPolicy::BelowMean(const Books& books, NodeIndex node, TaskType type) const {
@@ -174,9 +201,15 @@ bool TdwPolicy::BelowMean(const Books& books, NodeIndex node, TaskType type) con
   return Wide{granted} * books.nodes.total().vcores() < Wide{all_granted_[At(type)]} * capacity;
 }
 
-/// By node number, starting after the node of the last grant of this type.
-NodeIndex TdwPolicy::Walk(const Books& books, const App& app, const Shape& shape, TaskType type, bool below_mean,
-                          bool& excluded) const {
+/// By node number, starting after the node of the last grant of this type; within the racks that the ask names when it
+/// takes no other place.
+NodeIndex TdwPolicy::Walk(const Books& books, const App& app, const Ask& ask, TaskType type, bool below_mean) const {
+  const auto in_rack = [&](NodeIndex node) {
+    return std::any_of(ask.places.begin(), ask.places.end(), [&](const native::NamedPlace& one) {
+      return one.rack && one.relax && one.count > 0 && one.place == books.nodes[node].rack;
+    });
+  };
+  const Shape& shape = books.shapes[ask.shape];
   const auto next = [&](uint32_t from) {
     if (!below_mean) return index_.FindFrom(from, shape.size);
     return index_.FindBelow(from, shape.size, type, all_granted_[At(type)], books.nodes.total().vcores());
@@ -188,8 +221,8 @@ NodeIndex TdwPolicy::Walk(const Books& books, const App& app, const Shape& shape
       const NodeIndex node{at};
       if (!books.nodes.HasLabel(node, shape.label)) continue;
       if (below_mean && !BelowMean(books, node, type)) continue;
-      if (!books.Excluded(app, node)) return node;
-      excluded = true;
+      if (books.Excluded(app, ask, node) || (!ask.relax_any && !in_rack(node))) continue;
+      return node;
     }
   }
   return {};
@@ -216,6 +249,7 @@ void TdwPolicy::Mix(base::StateHasher& hash) const {
   for (const QueueId pool : closed_pools_) hash.Mix(pool.value);
   for (const Session& session : sessions_) {
     hash.Mix(session.pool.value);
+    hash.Mix(session.rank);
     for (const uint32_t seat : session.seat) hash.Mix(seat);
   }
 }

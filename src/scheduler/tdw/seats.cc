@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <tuple>
+
 #include "scheduler/tdw/policy.h"
 
 // The seats of applications, pools and groups follow the books.
@@ -8,7 +11,22 @@ using native::kRoot;
 
 namespace {
 
-Bounds BoundsOf(const native::Queue& queue) { return {queue.low.vcores(), queue.high.vcores(), queue.weight}; }
+/// The least weight that a queue can have stands for none: FAIR puts it after every other.
+Bounds BoundsOf(const native::Queue& queue, uint32_t rank) {
+  return {queue.low.vcores(), queue.high.vcores(), queue.weight > 1 ? queue.weight : 0, queue.priority, rank};
+}
+
+/// By number: the place of each queue among all by start time, then name as text.
+std::vector<uint32_t> RanksOf(const native::Queues& queues) {
+  std::vector<QueueId> order;
+  for (const QueueId id : queues) order.push_back(id);
+  std::sort(order.begin(), order.end(), [&](QueueId a, QueueId b) {
+    return std::tie(queues[a].start_time, queues[a].name) < std::tie(queues[b].start_time, queues[b].name);
+  });
+  std::vector<uint32_t> ranks(queues.size());
+  for (uint32_t i = 0; i < order.size(); ++i) ranks[order[i].value] = i;
+  return ranks;
+}
 
 /// Whether what is directly below the queue is served in FAIR order.
 bool IsFair(const native::Queue& queue) { return queue.policy != model::OrderPolicy::kFifo; }
@@ -20,8 +38,8 @@ void GatherLeaves(const native::Queues& queues, QueueId queue, std::vector<Queue
 
 }  // namespace
 
-OrderKey SessionKeyOf(const App& app, const SessionState& state, bool fair) {
-  return SessionKey(app.priority, state.granted, fair, app.index.value);
+OrderKey TdwPolicy::KeyOf(const Books& books, AppSlot slot, const SessionState& state, bool fair) const {
+  return SessionKey(books.apps[slot].priority, state.granted, fair, sessions_[slot.value].rank);
 }
 
 void TdwPolicy::ClosePool(QueueId pool) {
@@ -39,18 +57,21 @@ void TdwPolicy::SeatAll(const Books& books) {
   closed_pools_.clear();
   seated_tree_ = books.queues.version();
   for (Standing& standing : standing_) standing.Clear(books.queues.size(), IsFair(books.queues[kRoot]));
-  for (const QueueId group : books.queues[kRoot].children) SeatGroup(books, group);
+  const std::vector<uint32_t> ranks = RanksOf(books.queues);
+  for (const QueueId group : books.queues[kRoot].children) SeatGroup(books, group, ranks);
   sessions_.assign(books.apps.size(), {});
+  ranks_.Clear();
   for (const AppSlot slot : books.apps) Seat(books, slot);
 }
 
-void TdwPolicy::SeatGroup(const Books& books, QueueId group) {
+void TdwPolicy::SeatGroup(const Books& books, QueueId group, const std::vector<uint32_t>& ranks) {
   std::vector<QueueId> leaves;
   GatherLeaves(books.queues, group, leaves);
   for (Standing& standing : standing_) {
-    standing.AddGroup(group.value, BoundsOf(books.queues[group]), IsFair(books.queues[group]));
+    standing.AddGroup(group.value, BoundsOf(books.queues[group], ranks[group.value]), IsFair(books.queues[group]));
     for (const QueueId leaf : leaves) {
-      standing.AddPool(leaf.value, group.value, BoundsOf(books.queues[leaf]), IsFair(books.queues[leaf]));
+      const Bounds bounds = BoundsOf(books.queues[leaf], ranks[leaf.value]);
+      standing.AddPool(leaf.value, group.value, bounds, IsFair(books.queues[leaf]));
     }
   }
 }
@@ -64,7 +85,7 @@ std::array<SessionState, kTaskTypes> TdwPolicy::StatesOf(const Books& books, App
   if (!app.runnable || !app.active) return states;
   for (const Ask& ask : app.asks) {
     if (!ask.open()) continue;
-    SessionState& state = states[At(TypeOf(app, ask))];
+    SessionState& state = states[At(TypeOf(app, ask.priority))];
     state.waiting += ask.count;
     state.classes |= books.shapes.ClassOf(ask.shape);
   }
@@ -76,25 +97,46 @@ void TdwPolicy::Seat(const Books& books, AppSlot slot) {
   Session& session = sessions_[slot.value];
   const QueueId pool = books.apps[slot].leaf;
   if (session.pool != pool) {
-    Unseat(slot);
+    Unseat(books, slot);
     session.pool = pool;
     for (const TaskType type : kTypes) session.seat[At(type)] = standing_[At(type)].Sit(pool.value, slot.value);
+    Rank(books, slot);
   }
   const std::array<SessionState, kTaskTypes> states = StatesOf(books, slot);
   for (const TaskType type : kTypes) {
     Standing& standing = standing_[At(type)];
-    const OrderKey key = SessionKeyOf(books.apps[slot], states[At(type)], standing.pools()[pool.value].fair);
+    const OrderKey key = KeyOf(books, slot, states[At(type)], standing.pools()[pool.value].fair);
     standing.Move(pool.value, session.seat[At(type)], key, session.state[At(type)], states[At(type)]);
   }
   session.state = states;
 }
 
-void TdwPolicy::Unseat(AppSlot slot) {
+void TdwPolicy::Rank(const Books& books, AppSlot slot) {
+  const App& app = books.apps[slot];
+  const bool others_changed = ranks_.Enter(app.submitted, app.id);
+  sessions_[slot.value].rank = ranks_.Of(app.submitted, app.id);
+  if (!others_changed) return;
+  for (uint32_t i = 0; i < sessions_.size(); ++i) {
+    Session& other = sessions_[i];
+    if (i == slot.value || !other.pool.valid()) continue;
+    const App& one = books.apps[AppSlot{i}];
+    other.rank = ranks_.Of(one.submitted, one.id);
+    for (const TaskType type : kTypes) {
+      Standing& standing = standing_[At(type)];
+      const SessionState& state = other.state[At(type)];
+      const OrderKey key = KeyOf(books, AppSlot{i}, state, standing.pools()[other.pool.value].fair);
+      standing.Move(other.pool.value, other.seat[At(type)], key, state, state);
+    }
+  }
+}
+
+void TdwPolicy::Unseat(const Books& books, AppSlot slot) {
   if (slot.value >= sessions_.size() || !sessions_[slot.value].pool.valid()) return;
   const Session& session = sessions_[slot.value];
   for (const TaskType type : kTypes) {
     standing_[At(type)].Leave(session.pool.value, session.seat[At(type)], session.state[At(type)]);
   }
+  ranks_.Leave(books.apps[slot].submitted, books.apps[slot].id);
   sessions_[slot.value] = {};
 }
 
@@ -103,7 +145,7 @@ void TdwPolicy::AppChanged(const Books& books, AppSlot slot) {
 }
 
 void TdwPolicy::AppLeaves(const Books& books, AppSlot slot) {
-  if (seated_tree_ == books.queues.version()) Unseat(slot);
+  if (seated_tree_ == books.queues.version()) Unseat(books, slot);
 }
 
 void TdwPolicy::PrefetchApp(const Books&, AppSlot slot) const {
@@ -130,7 +172,7 @@ std::string TdwPolicy::SeatErrors(const Books& books) const {
       sums[session.pool.value].second += state.waiting;
       const uint32_t seat = session.seat[At(type)];
       if (pool.sessions.item(seat) != slot.value || pool.sessions.classes(seat) != state.classes ||
-          !(pool.sessions.key(seat) == SessionKeyOf(app, state, pool.fair))) {
+          !(pool.sessions.key(seat) == KeyOf(books, slot, state, pool.fair))) {
         return "seat of application " + std::to_string(app.index.value);
       }
     }

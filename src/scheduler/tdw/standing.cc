@@ -2,22 +2,24 @@
 
 namespace fairlead::scheduler::tdw {
 
-OrderKey PoolKey(const Bounds& bounds, int64_t granted, bool fair, uint32_t tie) {
+OrderKey PoolKey(const Bounds& bounds, int64_t granted, bool fair) {
+  enum : int32_t { kHungry, kFed, kWeightless, kTiers };
   OrderKey key;
-  key.tie = tie;
+  key.tier = -bounds.priority * kTiers;
+  key.tie = bounds.rank;
   if (!fair) return key;
   const bool hungry = granted < bounds.low;
   const int64_t of = hungry ? bounds.low : bounds.weight;
-  key.tier = hungry ? 0 : of > 0 ? 1 : 2;
+  key.tier += hungry ? kHungry : of > 0 ? kFed : kWeightless;
   key.num = static_cast<uint64_t>(granted);
   key.den = static_cast<unsigned __int128>(of > 0 ? of : 1);
   return key;
 }
 
-OrderKey SessionKey(int32_t priority, int64_t granted, bool fair, uint32_t tie) {
+OrderKey SessionKey(int32_t priority, int64_t granted, bool fair, uint32_t rank) {
   OrderKey key;
-  key.tier = -priority;
-  key.tie = tie;
+  key.tier = -BoundedPriority(priority);
+  key.tie = rank;
   if (fair) key.num = static_cast<uint64_t>(granted);
   return key;
 }
@@ -92,11 +94,11 @@ uint64_t Standing::Offered(const Group& group) const {
 void Standing::RefreshPool(uint32_t index) {
   const Pool& pool = pools_[index];
   Group& group = groups_[pool.group];
-  const OrderKey key = PoolKey(pool.bounds, pool.granted, group.fair, index);
+  const OrderKey key = PoolKey(pool.bounds, pool.granted, group.fair);
   const uint64_t classes = Offered(pool);
   if (group.pools.classes(pool.seat) != classes || !(group.pools.key(pool.seat) == key))
     group.pools.Update(pool.seat, key, classes);
-  const OrderKey group_key = PoolKey(group.bounds, group.granted, fair_, pool.group);
+  const OrderKey group_key = PoolKey(group.bounds, group.granted, fair_);
   const uint64_t below = Offered(group);
   if (groups_in_order_.classes(group.seat) != below || !(groups_in_order_.key(group.seat) == group_key))
     groups_in_order_.Update(group.seat, group_key, below);
@@ -120,8 +122,8 @@ bool Standing::Consistent() const {
     const Group& group = groups_[pool.group];
     if (!pool.sessions.Consistent() || group.pools.classes(pool.seat) != Offered(pool)) return false;
     if (groups_in_order_.classes(group.seat) != Offered(group)) return false;
-    if (!(group.pools.key(pool.seat) == PoolKey(pool.bounds, pool.granted, group.fair, queue))) return false;
-    if (!(groups_in_order_.key(group.seat) == PoolKey(group.bounds, group.granted, fair_, pool.group))) return false;
+    if (!(group.pools.key(pool.seat) == PoolKey(pool.bounds, pool.granted, group.fair))) return false;
+    if (!(groups_in_order_.key(group.seat) == PoolKey(group.bounds, group.granted, fair_))) return false;
   }
   return true;
 }

@@ -18,13 +18,21 @@ struct Bounds {
   int64_t low = 0;
   int64_t high = 0;
   int64_t weight = 1;
+  int32_t priority = 0;
+  uint32_t rank = 0;  // by start time and name, among all
 };
 
-/// FAIR among groups or pools: hungry (granted < min) first; both hungry: granted/min, else granted/weight, weight 0
-/// after every other; then the older (`tie`). Otherwise FIFO: the older.
-OrderKey PoolKey(const Bounds& bounds, int64_t granted, bool fair, uint32_t tie);
-/// FAIR among sessions: the higher priority, then the one with less, then the older. Otherwise FIFO: priority, age.
-OrderKey SessionKey(int32_t priority, int64_t granted, bool fair, uint32_t tie);
+/// As far as keys tell priorities apart.
+constexpr int32_t BoundedPriority(int32_t priority) {
+  constexpr int32_t kMost = 1 << 29;
+  return priority < -kMost ? -kMost : priority > kMost ? kMost : priority;
+}
+/// FAIR among groups or pools: the higher priority; hungry (granted < min) first; both hungry: granted/min, else
+/// granted/weight, weight 0 after every other; then the smaller rank. Otherwise FIFO: priority, rank.
+OrderKey PoolKey(const Bounds& bounds, int64_t granted, bool fair);
+/// FAIR among sessions: the higher priority, then the one with less, then the smaller rank. Otherwise FIFO: priority,
+/// rank.
+OrderKey SessionKey(int32_t priority, int64_t granted, bool fair, uint32_t rank);
 
 /// What a session shows in the rounds of one type.
 struct SessionState {

@@ -34,7 +34,7 @@ ev::Pending TdwPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang)
   Counts members{};
   const App& app = books.apps[slot];
   for (const Ask& ask : app.asks) {
-    if (ask.gang == gang) members[At(TypeOf(app, ask))] += ask.count;
+    if (ask.gang == gang) members[At(TypeOf(app, ask.priority))] += ask.count;
   }
   for (const TaskType type : kTypes) {
     if (members[At(type)] == 0) continue;
@@ -50,21 +50,22 @@ ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Ins
   std::vector<Blocker> blockers;
   native::FindRunningLimits(books, app, blockers);
   if (!blockers.empty()) return native::Joined(blockers);
-  const TaskType type = TypeOf(app, ask);
+  const TaskType type = TypeOf(app, ask.priority);
   if (ev::Pending maximum = AtMaximum(books, app, type, 1); maximum.reason != Reason::kNone) return maximum;
   native::FindMasterLimits(books, app, shape.size, false, blockers);
   if (!blockers.empty()) return native::Joined(blockers);
-  bool excluded = false;
-  Ask anywhere = ask;
-  anywhere.relax_any = true;
-  if (!FindNode(books, app, anywhere, type, excluded).node.valid()) {
-    return native::Joined({excluded ? native::AllExcluded(app, shape) : native::NoRoom(books, shape)});
-  }
-  if (!FindNode(books, app, ask, type, excluded).node.valid()) {
-    return native::Joined(
-        {{Reason::kStrictLocality, "",
-          "none of the named hosts has room for " + model::ToString(shape.size) + ", and relaxLocality is off",
-          "allow other places (relaxLocality), or wait"}});
+  if (!FindNode(books, app, ask, type).node.valid()) {
+    switch (FindObstacle(books, app, ask)) {
+      case Obstacle::kNoRoom:
+        return native::Joined({native::NoRoom(books, shape)});
+      case Obstacle::kExclusion:
+        return native::Joined({native::AllExcluded(app, shape, ask.excluded.size())});
+      case Obstacle::kStrictPlaces:
+        return native::Joined(
+            {{Reason::kStrictLocality, "",
+              "none of the named places has room for " + model::ToString(shape.size) + ", and relaxLocality is off",
+              "allow other places (relaxLocality), or wait"}});
+    }
   }
   ev::Pending out;
   out.reason = Reason::kFairShare;

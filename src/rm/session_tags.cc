@@ -1,0 +1,31 @@
+#include "rm/session_tags.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace fairlead::rm {
+namespace {
+
+constexpr int32_t kMostTasks = 100'000'000;
+
+void ReadCount(std::string_view tag, std::string_view prefix, int32_t& count) {
+  if (!tag.starts_with(prefix)) return;
+  tag.remove_prefix(prefix.size());
+  int32_t value = 0;
+  const auto [end, error] = std::from_chars(tag.data(), tag.data() + tag.size(), value);
+  if (error == std::errc() && end == tag.data() + tag.size() && value >= 0 && value <= kMostTasks) count = value;
+}
+
+}  // namespace
+
+model::scheduler::SessionTraits TraitsOf(const std::vector<std::string>& tags) {
+  model::scheduler::SessionTraits traits;
+  for (const std::string& tag : tags) {
+    if (tag == "fairlead.not-preemptable") traits.preemptable = false;
+    ReadCount(tag, "fairlead.maps=", traits.maps);
+    ReadCount(tag, "fairlead.reduces=", traits.reduces);
+  }
+  return traits;
+}
+
+}  // namespace fairlead::rm

@@ -1,0 +1,24 @@
+#include "rm/session_tags.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::rm {
+namespace {
+
+TEST(SessionTagsTest, SayWhatASessionIs) {
+  const auto traits = TraitsOf({"nightly", "fairlead.not-preemptable", "fairlead.maps=40", "fairlead.reduces=3"});
+  EXPECT_FALSE(traits.preemptable);
+  EXPECT_EQ(traits.maps, 40);
+  EXPECT_EQ(traits.reduces, 3);
+}
+
+TEST(SessionTagsTest, WhatIsNoNumberSaysNothing) {
+  const auto traits =
+      TraitsOf({"fairlead.maps=", "fairlead.maps=4x", "fairlead.reduces=-1", "fairlead.maps=999999999"});
+  EXPECT_TRUE(traits.preemptable);
+  EXPECT_EQ(traits.maps, 0);
+  EXPECT_EQ(traits.reduces, 0);
+}
+
+}  // namespace
+}  // namespace fairlead::rm
