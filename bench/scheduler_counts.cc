@@ -23,7 +23,7 @@ constexpr Count kCounts[] = {{"fairlead", "fairlead", false},
 
 int Run(const Count& count) {
   using namespace fairlead::sim;
-  SyntheticWorkload workload = TdwDay({0.005, 11, 0.5});
+  SyntheticWorkload workload = TdwDay({0.005, 11, 0.5, false});
   ProfileOptions options;
   options.queues = workload.queues;
   options.preemption = count.rough;

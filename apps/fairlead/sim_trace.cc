@@ -58,6 +58,7 @@ struct Workload {
   model::QueueTree queues;
   int64_t span_ms = 0;
   bool synthetic = false;
+  model::Resources master_size = model::Resources::Of(1024, 1);
   std::vector<sim::TraceJob> jobs;  // of files
 };
 
@@ -116,7 +117,9 @@ base::Status AddQueues(const TraceArguments& arguments, Workload& workload) {
 }
 
 base::Status AddNodes(const TraceArguments& arguments, Workload& workload) {
-  model::Resources size = model::Resources::Of(10'240, 10);  // as in Hadoop's simulator
+  model::Resources size = workload.synthetic && arguments.traces[0] == "tdw" ? sim::TdwNode() : model::Resources{};
+  size[0] = 10'240;  // as in Hadoop's simulator
+  size[1] = 10;
   if (arguments.node_memory > 0) size[0] = arguments.node_memory;
   if (arguments.node_vcores > 0) size[1] = arguments.node_vcores;
   if (!arguments.node_list.empty()) {
@@ -153,6 +156,7 @@ base::Status AddJobs(const TraceArguments& arguments, Workload& workload) {
       workload.nodes = std::move(made.nodes);
       workload.queues = std::move(made.queues);
       workload.span_ms = made.span_ms;
+      workload.master_size = made.master_size;
       workload.name = path == "tdw" ? "TDW day" : "Google-like mix";
       workload.name += ", scale " + CLI::detail::to_string(arguments.scale);
       return {};
@@ -223,6 +227,7 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   sim::FaultOptions faults = arguments.faults;
   faults.seed = arguments.seed;
   faults.repair_ms = arguments.repair_seconds * 1000;
+  profile->setup.master_size = workload.master_size;
   profile->setup.faults = sim::PlanFaults(faults, workload.nodes, workload.span_ms);
   const std::unique_ptr<sim::JobSource> jobs =
       workload.synthetic ? std::move(Synthetic(arguments).jobs) : std::make_unique<sim::JobList>(workload.jobs);

@@ -72,6 +72,15 @@ std::vector<TraceNode> Machines(int64_t count, int rack_size, const std::vector<
   return nodes;
 }
 
+/// With what the article says that a task needs besides memory and a core.
+model::Resources TdwTask(int64_t memory_mib, int64_t network_mbit, bool network_and_disk) {
+  model::Resources size = model::Resources::Of(memory_mib, 1);
+  if (!network_and_disk) return size;
+  size[static_cast<size_t>(model::ResourceTypes::Add("network"))] = network_mbit;
+  size[static_cast<size_t>(model::ResourceTypes::Add("disk"))] = 10;
+  return size;
+}
+
 class TdwJobs final : public JobSource {
  public:
   TdwJobs(const SyntheticOptions& options, size_t nodes)
@@ -79,7 +88,9 @@ class TdwJobs final : public JobSource {
         left_(std::max<int64_t>(1, std::llround(1e6 * options.scale * options.hours / 24))),
         all_(left_),
         clock_(left_, options.hours),
-        nodes_(nodes) {}
+        nodes_(nodes),
+        map_(TdwTask(2048, 10, options.network_and_disk)),
+        reduce_(TdwTask(3072, 50, options.network_and_disk)) {}
 
   bool Next(TraceJob& job) override {
     if (left_ == 0) return false;
@@ -92,10 +103,10 @@ class TdwJobs final : public JobSource {
     job.user = "u" + std::to_string(rng_.Below(500));
     const auto maps = static_cast<int64_t>(Pareto(rng_, kAlpha, kFewest, kMost));
     const double seconds = LogNormal(rng_, kMedianSeconds, 0.8);
-    AddStage(job, 20, model::Resources::Of(2048, 1), maps, seconds);
+    AddStage(job, 20, map_, maps, seconds);
     for (int i = 0; i < 3; ++i) job.stages[0].hosts.push_back(HostName(rng_.Below(nodes_)));
     if (maps >= 8) {
-      AddStage(job, 10, model::Resources::Of(3072, 1), maps / 8, seconds * 2);
+      AddStage(job, 10, reduce_, maps / 8, seconds * 2);
       job.stages[1].waits_for_previous = true;
     }
     return true;
@@ -128,6 +139,8 @@ class TdwJobs final : public JobSource {
   DayClock clock_;
   Zipf pools_{200};
   size_t nodes_;
+  model::Resources map_;
+  model::Resources reduce_;
 };
 
 struct Band {
@@ -193,10 +206,18 @@ class GoogleJobs final : public JobSource {
 
 }  // namespace
 
+model::Resources TdwNode(bool network_and_disk) {
+  model::Resources size = TdwTask(65'536, 10'000, network_and_disk);
+  size[1] = 24;
+  if (network_and_disk) size[static_cast<size_t>(model::ResourceTypes::Find("disk"))] = 12'000;
+  return size;
+}
+
 SyntheticWorkload TdwDay(const SyntheticOptions& options) {
   SyntheticWorkload workload;
   workload.nodes =
-      Machines(std::max<int64_t>(4, std::llround(5600 * options.scale)), 40, {model::Resources::Of(65'536, 24)});
+      Machines(std::max<int64_t>(4, std::llround(5600 * options.scale)), 40, {TdwNode(options.network_and_disk)});
+  workload.master_size = TdwTask(1024, 50, options.network_and_disk);
   for (int group = 0; group < 20; ++group) {
     model::QueueConfig queue;
     queue.name = "root.g" + std::to_string(group);
