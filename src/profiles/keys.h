@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "config/hadoop_conf.h"
+#include "model/resources.h"
 #include "profiles/profile.h"
 #include "scheduler/fairlead/config.h"
 
@@ -45,8 +46,13 @@ inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*r
     conf.Refuse(key, "'" + text + "' is not an order of nodes; write spread or pack");
   }
 }
+/// The name of a resource type.
 inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, std::string& value) {
-  value = conf.String(key, value);
+  const std::string text = conf.String(key, value);
+  if (text != value && model::ResourceTypes::Find(text) < 0) {
+    return conf.Refuse(key, "'" + text + "' is not a resource type; add it to yarn.resource-types");
+  }
+  value = text;
 }
 inline std::string TextOf(const std::string& value) { return value; }
 inline std::string TextOf(scheduler::NodeOrder value) {
