@@ -20,8 +20,6 @@ AppSlot Apps::Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId 
   app.priority = event.priority;
   app.leaf = leaf;
   app.user = user;
-  app.submitted = event.submitted;
-  app.session = event.session;
   return slot;
 }
 
@@ -126,10 +124,6 @@ void Apps::Mix(base::StateHasher& hash) const {
     hash.Mix(static_cast<uint64_t>(app.id.cluster_timestamp));
     hash.Mix(static_cast<uint64_t>(app.id.number));
     hash.Mix(app.user.value);
-    hash.Mix(static_cast<uint64_t>(app.submitted.ms));
-    hash.Mix(uint64_t{app.session.preemptable});
-    hash.Mix(static_cast<uint64_t>(app.session.maps));
-    hash.Mix(static_cast<uint64_t>(app.session.reduces));
     for (const PlaceId place : app.excluded) hash.Mix(place.value);
     for (const Ask& ask : app.asks) MixAsk(hash, ask);
   }

@@ -45,11 +45,11 @@ struct Ask {
   Park park = Park::kNo;
   WaiterId waiter;      // stands at its places as this one, once it has waited
   uint32_t cursor = 0;  // where the next search in `places` starts
+  uint32_t lines = 0;   // places that it ever named
   int64_t gang = 0;
   uint64_t serial = 0;
   int32_t reserved = 0;                                 // reservations for it
   std::vector<NamedPlace> places;                       // by number
-  uint32_t lines = 0;                                   // places that it ever named
   std::vector<PlaceId> excluded;                        // by this ask alone; sorted
   base::Instant since{};                                // when it began to be pending
   base::Instant refusing_since = base::Instant::Max();  // room elsewhere has been left for a closer place since then
@@ -80,8 +80,6 @@ struct App {
   UserId user;
   model::Resources master_used;
   std::vector<PlaceId> excluded;  // sorted
-  base::WallTime submitted;
-  model::scheduler::SessionTraits session;
 };
 
 /// Applications: what they are, use and ask for.

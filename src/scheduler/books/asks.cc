@@ -33,7 +33,7 @@ void Core::On(const ev::Allocate& event) {
   const AppSlot slot = SlotOf(event.app);
   if (!policy_->SetsSizes()) return Take(slot, event);
   ev::Allocate call = event;
-  for (model::Ask& ask : call.asks) ask.capability = policy_->SizeOf(books_.apps[slot], ask);
+  for (model::Ask& ask : call.asks) ask.capability = policy_->SizeOf(books_, slot, ask);
   Take(slot, call);
 }
 

@@ -31,17 +31,9 @@ struct Books {
         queues(types, configured.cluster_master_share, configured.queues),
         nodes(types) {}
 
-  /// Whether the node's host or rack is on the list, which is sorted.
-  bool IsOn(const std::vector<PlaceId>& list, NodeIndex node) const {
-    return std::binary_search(list.begin(), list.end(), nodes[node].host) ||
-           std::binary_search(list.begin(), list.end(), nodes[node].rack);
-  }
-  /// Whether the application excludes the node.
-  bool Excluded(const App& app, NodeIndex node) const { return !app.excluded.empty() && IsOn(app.excluded, node); }
-  /// Whether the application or its ask does.
-  bool Excluded(const App& app, const Ask& ask, NodeIndex node) const {
-    return Excluded(app, node) || (!ask.excluded.empty() && IsOn(ask.excluded, node));
-  }
+  /// Whether the application excludes the node, or it or its ask does. O(log exclusions).
+  bool Excluded(const App& app, NodeIndex node) const;
+  bool Excluded(const App& app, const Ask& ask, NodeIndex node) const;
   /// The node takes one container of the shape for the application. O(log exclusions).
   bool Fits(const App& app, NodeIndex node, const Shape& shape) const {
     return nodes.Fits(node, shape.size, shape.label) && !Excluded(app, node);

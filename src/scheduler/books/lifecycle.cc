@@ -47,6 +47,7 @@ void Core::On(const ev::AppAdded& event) {
   const UserId user = books_.users.Enter(event.user, books_.queues.UserLimit(event.user));
   const AppSlot slot = books_.apps.Add(event, leaf, user);
   books_.queues.Enter(leaf);
+  policy_->AppCame(slot, event);
   policy_->AppEntered(books_, slot);
   RunOrWait(slot, event.recovering || (books_.users.MayRun(user) && books_.queues.MayRun(leaf)));
   Emit(ev::AppAccepted{event.app, books_.queues[leaf].name, books_.apps[slot].runnable, event.token});

@@ -22,6 +22,8 @@ class Policy {
 
   /// A queue came or went.
   virtual void TreeChanged(const Books&, const TreeChange&) {}
+  /// An application came, with what it says of itself. AppEntered follows.
+  virtual void AppCame(AppSlot, const model::scheduler::AppAdded&) {}
   /// The application is in its leaf now; it is about to leave it.
   virtual void AppEntered(const Books&, AppSlot) {}
   virtual void AppLeaves(const Books&, AppSlot) {}
@@ -48,7 +50,7 @@ class Policy {
 
   /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.
   virtual bool SetsSizes() const { return false; }
-  virtual model::Resources SizeOf(const App&, const model::Ask& ask) const { return ask.capability; }
+  virtual model::Resources SizeOf(const Books&, AppSlot, const model::Ask& ask) const { return ask.capability; }
 
   /// The end of a batch: grants whatever is to be granted now.
   virtual void Place(Core&) = 0;

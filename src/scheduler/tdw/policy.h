@@ -54,6 +54,7 @@ class TdwPolicy final : public native::Policy {
       : settings_(config), sizes_(config), index_(native::TypesInUse(), sizes_.untested()) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<TdwPolicy>(*this); }
+  void AppCame(AppSlot slot, const ev::AppAdded& event) override;
   void AppLeaves(const Books& books, AppSlot slot) override;
   void AppChanged(const Books& books, AppSlot slot) override;
   void MastersFreed(const Books&) override { masters_freed_ = true; }
@@ -63,8 +64,8 @@ class TdwPolicy final : public native::Policy {
   void ContainerLeaves(const Books& books, ContainerSlot container) override;
   void Publish(Books& books, NodeIndex node) override { Index(books, node); }
   bool SetsSizes() const override { return sizes_.any(); }
-  Resources SizeOf(const App& app, const model::Ask& ask) const override {
-    return sizes_.Of(ask.capability, TypeOf(app, ask.priority), app.session);
+  Resources SizeOf(const Books& books, AppSlot slot, const model::Ask& ask) const override {
+    return sizes_.Of(ask.capability, TypeOf(books.apps[slot], ask.priority), manners_[slot.value].traits);
   }
 
   void Place(Core& core) override;
@@ -78,6 +79,11 @@ class TdwPolicy final : public native::Policy {
   void PrefetchApp(const Books& books, AppSlot slot) const override;
 
  private:
+  /// What an application said of itself when it came.
+  struct Manner {
+    base::WallTime start;
+    ev::SessionTraits traits;
+  };
   /// Where an application sits: one seat for each type in its pool.
   struct Session {
     QueueId pool;  // not valid: nowhere
@@ -156,6 +162,7 @@ class TdwPolicy final : public native::Policy {
   Instant next_round_{};
   bool round_due_ = false;
   std::array<Standing, kTaskTypes> standing_;
+  std::vector<Manner> manners_;    // by application slot
   std::vector<Session> sessions_;  // by application slot
   SessionRanks ranks_;
   uint64_t seated_tree_ = UINT64_MAX;  // the queues, by version, that the seats are of

@@ -84,9 +84,9 @@ std::vector<Entry> TdwPolicy::Sessions(const Books& books, const Entry& pool, Ta
     const Session& session = sessions_[slot.value];
     const SessionState& state = session.state[At(type)];
     if (state.granted == 0 && state.waiting == 0) continue;
-    const App& app = books.apps[slot];
-    const Bounds bounds{0, native::kUnlimited, native::kWeightOne, BoundedPriority(app.priority), session.rank};
-    sessions.push_back({slot.value, state.granted, state.waiting, bounds, app.session.preemptable});
+    const Bounds bounds{0, native::kUnlimited, native::kWeightOne, BoundedPriority(books.apps[slot].priority),
+                        session.rank};
+    sessions.push_back({slot.value, state.granted, state.waiting, bounds, manners_[slot.value].traits.preemptable});
   }
   ShareOut(sessions, pool.share);
   return sessions;

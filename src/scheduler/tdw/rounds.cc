@@ -247,6 +247,12 @@ void TdwPolicy::Mix(base::StateHasher& hash) const {
   hash.Mix(seated_tree_);
   hash.Mix(uint64_t{round_due_} * 2 + uint64_t{masters_freed_});
   for (const QueueId pool : closed_pools_) hash.Mix(pool.value);
+  for (const Manner& manner : manners_) {
+    hash.Mix(static_cast<uint64_t>(manner.start.ms));
+    hash.Mix(uint64_t{manner.traits.preemptable});
+    hash.Mix(static_cast<uint64_t>(manner.traits.maps));
+    hash.Mix(static_cast<uint64_t>(manner.traits.reduces));
+  }
   for (const Session& session : sessions_) {
     hash.Mix(session.pool.value);
     hash.Mix(session.rank);

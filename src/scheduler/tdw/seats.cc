@@ -112,15 +112,14 @@ void TdwPolicy::Seat(const Books& books, AppSlot slot) {
 }
 
 void TdwPolicy::Rank(const Books& books, AppSlot slot) {
-  const App& app = books.apps[slot];
-  const bool others_changed = ranks_.Enter(app.submitted, app.id);
-  sessions_[slot.value].rank = ranks_.Of(app.submitted, app.id);
+  const auto rank_of = [&](uint32_t i) { return ranks_.Of(manners_[i].start, books.apps[AppSlot{i}].id); };
+  const bool others_changed = ranks_.Enter(manners_[slot.value].start, books.apps[slot].id);
+  sessions_[slot.value].rank = rank_of(slot.value);
   if (!others_changed) return;
   for (uint32_t i = 0; i < sessions_.size(); ++i) {
     Session& other = sessions_[i];
     if (i == slot.value || !other.pool.valid()) continue;
-    const App& one = books.apps[AppSlot{i}];
-    other.rank = ranks_.Of(one.submitted, one.id);
+    other.rank = rank_of(i);
     for (const TaskType type : kTypes) {
       Standing& standing = standing_[At(type)];
       const SessionState& state = other.state[At(type)];
@@ -136,8 +135,13 @@ void TdwPolicy::Unseat(const Books& books, AppSlot slot) {
   for (const TaskType type : kTypes) {
     standing_[At(type)].Leave(session.pool.value, session.seat[At(type)], session.state[At(type)]);
   }
-  ranks_.Leave(books.apps[slot].submitted, books.apps[slot].id);
+  ranks_.Leave(manners_[slot.value].start, books.apps[slot].id);
   sessions_[slot.value] = {};
+}
+
+void TdwPolicy::AppCame(AppSlot slot, const ev::AppAdded& event) {
+  if (slot.value >= manners_.size()) manners_.resize(slot.value + 1);
+  manners_[slot.value] = {event.submitted, event.session};
 }
 
 void TdwPolicy::AppChanged(const Books& books, AppSlot slot) {
