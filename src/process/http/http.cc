@@ -7,13 +7,6 @@
 namespace fairlead::process::http {
 namespace {
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 }  // namespace
@@ -51,21 +44,15 @@ Response TextResponse(int status, std::string_view text) {
   return {status, "text/plain; charset=utf-8", base::VisibleText(text, base::Lines::kKept), {}};
 }
 
-Response JsonResponse(int status, std::string json) {
-  return {status, "application/json; charset=utf-8", std::move(json), {}};
+Response Redirect(const std::string& to) {
+  Response response;
+  response.status = 302;
+  response.headers = {{"Location", to}};
+  return response;
 }
 
-std::string PercentDecode(std::string_view text, bool plus_is_space) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 && HexDigit(text[i + 2]) >= 0) {
-      out += static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i] == '+' && plus_is_space ? ' ' : text[i];
-    }
-  }
-  return out;
+Response JsonResponse(int status, std::string json) {
+  return {status, "application/json; charset=utf-8", std::move(json), {}};
 }
 
 std::string PercentEncode(std::string_view text) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.h"
+
 namespace fairlead::process::http {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -33,6 +35,8 @@ struct Response {
 
 /// For people: control characters that strangers put into names are seen, not obeyed.
 Response TextResponse(int status, std::string_view text);
+/// 302.
+Response Redirect(const std::string& to);
 Response JsonResponse(int status, std::string json);
 
 /// Appends "name: value" and the end of the line to a head. Control characters become spaces, so that no text from
@@ -41,8 +45,7 @@ void AppendHeader(std::string& head, std::string_view name, std::string_view val
 /// Has no control character and no space: can stand in the first line of a head.
 bool IsVisible(std::string_view text);
 
-/// Undoes %XX (and "+" where `plus_is_space`); a broken escape stays as it is.
-std::string PercentDecode(std::string_view text, bool plus_is_space);
+using base::PercentDecode;
 std::string PercentEncode(std::string_view text);
 /// `text` safe inside HTML; control characters are seen.
 std::string HtmlEscape(std::string_view text);

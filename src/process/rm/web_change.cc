@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
-#include <pugixml.hpp>
 #include <utility>
 
+#include "endpoints/rest/request_body.h"
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
@@ -14,200 +14,13 @@ namespace fairlead::process::rm {
 namespace m = model::rm;
 namespace w = wire::yarn;
 using endpoints::rest::Document;
+using endpoints::rest::Text;
 using nlohmann::json;
 
 namespace {
 
-constexpr int kNestingMax = 32;
-
-/// XML elements as JSON: repeated names become arrays, texts strings.
-json FromXml(const pugi::xml_node& node, int depth) {
-  if (depth > kNestingMax) return nullptr;
-  json object = json::object();
-  bool any = false;
-  for (const pugi::xml_node& child : node.children()) {
-    if (child.type() != pugi::node_element) continue;
-    any = true;
-    json value = FromXml(child, depth + 1);
-    if (!object.contains(child.name())) {
-      object[child.name()] = std::move(value);
-      continue;
-    }
-    json& there = object[child.name()];
-    if (!there.is_array()) there = json::array({there});
-    there.push_back(std::move(value));
-  }
-  return any ? object : json(node.text().as_string());
-}
-
-int NestingOf(const std::string& text) {
-  int depth = 0;
-  int deepest = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && quoted) {
-      ++i;
-    } else if (text[i] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (text[i] == '{' || text[i] == '[')) {
-      deepest = std::max(deepest, ++depth);
-    } else if (!quoted && (text[i] == '}' || text[i] == ']')) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
-/// The body as a JSON object; XML by its content type.
-base::Result<json> ParseBody(const http::Request& request, const char* root) {
-  if (http::FindHeader(request.headers, "Content-Type").find("xml") != std::string_view::npos) {
-    pugi::xml_document document;
-    const pugi::xml_parse_result parsed = document.load_buffer(request.body.data(), request.body.size());
-    if (!parsed) return base::Error{std::string("the body is not XML: ") + parsed.description()};
-    return FromXml(document.document_element(), 0);
-  }
-  if (NestingOf(request.body) > kNestingMax) return base::Error{"the body is nested too deeply"};
-  json body = json::parse(request.body, nullptr, false);
-  if (body.is_discarded() || !body.is_object()) return base::Error{"the body is not a JSON object"};
-  if (body.size() == 1 && body.contains(root)) body = json(body[root]);
-  return body;
-}
-
-std::string Text(const json& object, const char* key, const std::string& fallback = "") {
-  if (!object.is_object() || !object.contains(key)) return fallback;
-  const json& value = object[key];
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_null() || value.is_structured() ? fallback : value.dump();
-}
-int64_t Number(const json& object, const char* key, int64_t fallback) {
-  const std::string text = Text(object, key);
-  if (text.empty()) return fallback;
-  return std::strtoll(text.c_str(), nullptr, 10);
-}
-bool Flag(const json& object, const char* key) { return Text(object, key) == "true"; }
-
-/// The elements of `object[key]`, or of `object[key][inner]` where there is one: JAXB writes a lone element bare.
-std::vector<json> Items(const json& object, const char* key, const char* inner = nullptr) {
-  if (!object.is_object() || !object.contains(key)) return {};
-  json value = object[key];
-  if (inner && value.is_object()) {
-    if (!value.contains(inner)) return {};
-    value = json(value[inner]);
-  }
-  if (value.is_array()) return value.get<std::vector<json>>();
-  if (value.is_null()) return {};
-  return {value};
-}
-
-std::string FromBase64Url(const std::string& text) {
-  std::string out;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    int value = -1;
-    if (c >= 'A' && c <= 'Z') value = c - 'A';
-    if (c >= 'a' && c <= 'z') value = c - 'a' + 26;
-    if (c >= '0' && c <= '9') value = c - '0' + 52;
-    if (c == '+' || c == '-') value = 62;
-    if (c == '/' || c == '_') value = 63;
-    if (value < 0) continue;
-    bits = bits << 6 | static_cast<uint32_t>(value);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      out.push_back(static_cast<char>(bits >> count & 0xff));
-    }
-  }
-  return out;
-}
-
-/// "scheme://host:port/path" of a local resource.
-w::URLProto UrlOf(const std::string& text) {
-  w::URLProto url;
-  const size_t colon = text.find(':');
-  std::string rest = text;
-  if (colon != std::string::npos) {
-    url.scheme = text.substr(0, colon);
-    rest = text.substr(colon + 1);
-  }
-  url.port = -1;
-  if (rest.starts_with("//")) {
-    const size_t slash = rest.find('/', 2);
-    const std::string authority = rest.substr(2, slash == std::string::npos ? std::string::npos : slash - 2);
-    rest = slash == std::string::npos ? "/" : rest.substr(slash);
-    const size_t port = authority.rfind(':');
-    if (!authority.empty()) url.host = authority.substr(0, port);
-    if (port != std::string::npos) url.port = std::atoi(authority.c_str() + port + 1);
-  }
-  url.file = http::PercentDecode(rest, false);
-  return url;
-}
-
-w::ContainerLaunchContextProto LaunchContextOf(const json& spec) {
-  w::ContainerLaunchContextProto context;
-  for (const json& entry : Items(spec, "local-resources", "entry")) {
-    const json value = entry.is_object() && entry.contains("value") ? entry["value"] : json::object();
-    w::StringLocalResourceMapProto& resource = context.local_resources.emplace_back();
-    resource.key = Text(entry, "key");
-    resource.value.emplace();
-    resource.value->resource = UrlOf(Text(value, "resource"));
-    resource.value->size = Number(value, "size", 0);
-    resource.value->timestamp = Number(value, "timestamp", 0);
-    const std::string type = Text(value, "type");
-    resource.value->type = type == "ARCHIVE"   ? w::LocalResourceTypeProto::kArchive
-                           : type == "PATTERN" ? w::LocalResourceTypeProto::kPattern
-                                               : w::LocalResourceTypeProto::kFile;
-    const std::string visibility = Text(value, "visibility");
-    resource.value->visibility = visibility == "PUBLIC"    ? w::LocalResourceVisibilityProto::kPublic
-                                 : visibility == "PRIVATE" ? w::LocalResourceVisibilityProto::kPrivate
-                                                           : w::LocalResourceVisibilityProto::kApplication;
-  }
-  for (const json& entry : Items(spec, "environment", "entry")) {
-    w::StringStringMapProto& variable = context.environment.emplace_back();
-    variable.key = Text(entry, "key");
-    variable.value = Text(entry, "value");
-  }
-  for (const json& command : Items(spec, "commands", "command")) {
-    if (command.is_string()) context.command.push_back(command.get<std::string>());
-  }
-  for (const json& entry : Items(spec, "service-data", "entry")) {
-    w::StringBytesMapProto& data = context.service_data.emplace_back();
-    data.key = Text(entry, "key");
-    data.value = FromBase64Url(Text(entry, "value"));
-  }
-  for (const json& entry : Items(spec, "application-acls", "entry")) {
-    w::ApplicationACLMapProto& acl = context.application_acls.emplace_back();
-    acl.access_type = Text(entry, "key") == "MODIFY_APP" ? w::ApplicationAccessTypeProto::kModifyApp
-                                                         : w::ApplicationAccessTypeProto::kViewApp;
-    acl.acl = Text(entry, "value");
-  }
-  return context;
-}
-
-base::Result<w::ApplicationSubmissionContextProto> ContextOf(const json& body) {
-  w::ApplicationSubmissionContextProto context;
-  const base::Result<model::ApplicationId> id = model::ParseApplicationId(Text(body, "application-id"));
-  if (!id.ok()) return base::Error{"application-id: " + id.error().message};
-  context.application_id = endpoints::yarn::ToWire(*id);
-  if (body.contains("application-name")) context.application_name = Text(body, "application-name");
-  if (body.contains("queue")) context.queue = Text(body, "queue");
-  if (body.contains("application-type")) context.application_type = Text(body, "application-type");
-  context.priority = endpoints::yarn::PriorityToWire(static_cast<int32_t>(Number(body, "priority", 0)));
-  context.unmanaged_am = Flag(body, "unmanaged-AM");
-  context.max_app_attempts = static_cast<int32_t>(Number(body, "max-app-attempts", 0));
-  context.keep_containers_across_application_attempts = Flag(body, "keep-containers-across-application-attempts");
-  if (body.contains("attempt-failures-validity-interval")) {
-    context.attempt_failures_validity_interval = Number(body, "attempt-failures-validity-interval", -1);
-  }
-  for (const json& tag : Items(body, "application-tags", "tag")) {
-    if (tag.is_string()) context.application_tags.push_back(tag.get<std::string>());
-  }
-  const json resource = body.contains("resource") ? body["resource"] : json::object();
-  context.resource =
-      endpoints::yarn::ToWire(model::Resources::Of(Number(resource, "memory", 1024), Number(resource, "vCores", 1)));
-  if (body.contains("am-container-spec")) context.am_container_spec = LaunchContextOf(body["am-container-spec"]);
-  if (!context.am_container_spec) context.am_container_spec.emplace();
-  return context;
+base::Result<json> BodyOf(const http::Request& request, const char* root) {
+  return endpoints::rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body, root);
 }
 
 /// HTTP status of an exception of the core, and its name in a REST error (RMWebServices wraps a YarnException of the
@@ -242,10 +55,10 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
 }
 
 void Web::Submit(const http::Request& request, const Reply& reply) {
-  const base::Result<json> body = ParseBody(request, "application-submission-context");
+  const base::Result<json> body = BodyOf(request, "application-submission-context");
   if (!body.ok())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + body.error().message));
-  const base::Result<w::ApplicationSubmissionContextProto> context = ContextOf(*body);
+  const base::Result<w::ApplicationSubmissionContextProto> context = endpoints::rest::SubmissionOf(*body);
   if (!context.ok()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + context.error().message));
   }
@@ -268,7 +81,7 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
 }
 
 void Web::SetState(const http::Request& request, const App& app, const Reply& reply) {
-  const base::Result<json> body = ParseBody(request, "appstate");
+  const base::Result<json> body = BodyOf(request, "appstate");
   const std::string state = body.ok() ? Text(*body, "state") : "";
   const std::string user = UserOf(request);
   if (state.empty())
@@ -301,7 +114,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
 }
 
 void Web::Move(const http::Request& request, const App& app, const Reply& reply) {
-  const base::Result<json> body = ParseBody(request, "appqueue");
+  const base::Result<json> body = BodyOf(request, "appqueue");
   const std::string queue = body.ok() ? Text(*body, "queue") : "";
   if (queue.empty())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No queue was given."));
@@ -324,7 +137,7 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
 }
 
 void Web::SetPriority(const http::Request& request, const App& app, const Reply& reply) {
-  const base::Result<json> body = ParseBody(request, "applicationpriority");
+  const base::Result<json> body = BodyOf(request, "applicationpriority");
   if (!body.ok() || Text(*body, "priority").empty()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
   }
@@ -334,7 +147,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   }
   m::SetPriority event;
   event.app = app.submission.id;
-  event.priority = static_cast<int32_t>(Number(*body, "priority", 0));
+  event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
   manager_.Ask(std::move(event), [request, reply, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t priority = std::get<m::PriorityAnswer>(effect).priority;
@@ -343,7 +156,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
 }
 
 void Web::SetTimeout(const http::Request& request, const App& app, const Reply& reply) {
-  const base::Result<json> body = ParseBody(request, "timeout");
+  const base::Result<json> body = BodyOf(request, "timeout");
   const std::string expiry = body.ok() ? Text(*body, "expiryTime") : "";
   const base::Result<base::WallTime> expires = ParseIso8601(expiry);
   if (!expires.ok()) {

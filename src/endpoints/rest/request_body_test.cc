@@ -1,0 +1,50 @@
+#include "endpoints/rest/request_body.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::endpoints::rest {
+namespace {
+
+constexpr const char* kRoot = "application-submission-context";
+
+TEST(RequestBodyTest, JsonAndXmlSayTheSame) {
+  const auto json =
+      ParseBody("application/json",
+                R"({"application-id":"application_5_0006","priority":3,"resource":{"memory":700,"vCores":2},
+                              "application-tags":{"tag":["a","b"]},"am-container-spec":{"commands":{"command":"true"}}})",
+                kRoot);
+  const auto xml = ParseBody(
+      "application/xml",
+      "<application-submission-context><application-id>application_5_0006</application-id><priority>3</priority>"
+      "<resource><memory>700</memory><vCores>2</vCores></resource><application-tags><tag>a</tag><tag>b</tag>"
+      "</application-tags><am-container-spec><commands><command>true</command></commands></am-container-spec>"
+      "</application-submission-context>",
+      kRoot);
+  ASSERT_TRUE(json.ok() && xml.ok());
+  const auto first = SubmissionOf(*json), second = SubmissionOf(*xml);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->Encode(), second->Encode());
+  EXPECT_EQ(first->Priority().Priority(), 3);
+  EXPECT_EQ(first->application_tags, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(RequestBodyTest, AbsurdNumbersSaturate) {
+  const auto body =
+      ParseBody("", R"({"priority":4294967301,"max-app-attempts":-9999999999,"x":"99999999999999999999999"})", kRoot);
+  ASSERT_TRUE(body.ok());
+  EXPECT_EQ(SmallNumber(*body, "priority", 0), INT32_MAX);
+  EXPECT_EQ(SmallNumber(*body, "max-app-attempts", 0), INT32_MIN);
+  EXPECT_EQ(Number(*body, "x", 0), INT64_MAX);
+  EXPECT_EQ(Number(*body, "missing", -1), -1);
+}
+
+TEST(RequestBodyTest, WhatIsNoBodyIsRefused) {
+  EXPECT_FALSE(ParseBody("application/json", "[]", kRoot).ok());
+  EXPECT_FALSE(ParseBody("application/json", "{\"a\":\"\xff\"}", kRoot).ok());
+  EXPECT_FALSE(ParseBody("application/json", std::string(40, '[') + std::string(40, ']'), kRoot).ok());
+  EXPECT_FALSE(ParseBody("application/xml", "<a>", kRoot).ok());
+  EXPECT_FALSE(SubmissionOf(*ParseBody("application/json", "{}", kRoot)).ok());
+}
+
+}  // namespace
+}  // namespace fairlead::endpoints::rest
