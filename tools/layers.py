@@ -40,7 +40,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/yarn": "base model wire/hadoop_rpc wire/yarn",
     "endpoints/spark": "base wire/java_stream",
     "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
-    "endpoints/rest": "base",
+    "endpoints/rest": "base endpoints/yarn wire/yarn",
     "env_posix": "base env",
     "env_sim": "base env",
     "env_zookeeper": "base env",
@@ -83,7 +83,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
         "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/spark_shuffle wire/yarn",
-    "shell/base": "base config endpoints/yarn env env_posix process/http",
+    "shell/base": "base config endpoints/yarn env env_posix model process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "

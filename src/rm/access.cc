@@ -1,6 +1,6 @@
 #include "rm/access.h"
 
-#include <algorithm>
+#include "model/access_list.h"
 
 namespace fairlead::rm {
 namespace {
@@ -22,14 +22,6 @@ bool ToParent(std::string& name) {
 
 }  // namespace
 
-bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups) {
-  if (list.everybody) return true;
-  if (std::find(list.users.begin(), list.users.end(), user) != list.users.end()) return true;
-  return std::any_of(groups.begin(), groups.end(), [&](const std::string& group) {
-    return std::find(list.groups.begin(), list.groups.end(), group) != list.groups.end();
-  });
-}
-
 std::string FullQueueName(std::string_view name) {
   if (name == "root") return "root";
   return name.starts_with("root.") ? std::string(name) : "root." + std::string(name);
@@ -43,7 +35,7 @@ bool QueueAllows(const model::QueueTree& tree, const std::string& queue, const s
     const std::optional<model::AccessList> acl = !config      ? std::nullopt
                                                  : administer ? config->administer_acl
                                                               : config->submit_acl;
-    if (acl ? Listed(*acl, user, groups) : name == "root") return true;
+    if (acl ? model::Lists(*acl, user, groups) : name == "root") return true;
   } while (ToParent(name));
   return false;
 }

@@ -8,9 +8,6 @@
 
 namespace fairlead::rm {
 
-/// Is the user, or one of the groups, on the list?
-bool Listed(const model::AccessList& list, const std::string& user, const std::vector<std::string>& groups);
-
 /// "root.a.b" of "a.b" and of "root.a.b".
 std::string FullQueueName(std::string_view name);
 

@@ -562,7 +562,7 @@ void Apps::RecoverAttempt(App& app, const model::rm::AttemptRecord& record) {
   attempt.started = record.started;
   attempt.finished = record.finished;
   attempt.original_url = record.tracking_url;
-  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(record.id.app) + "/";
+  attempt.proxied_url = config_.ProxyBase() + "/proxy/" + ToString(record.id.app) + "/";
   attempt.diagnostics = record.diagnostics;
   attempt.final_status = record.final_status;
   attempt.exit_status = record.exit_status;

@@ -19,7 +19,7 @@ void Attempts::Start(App& app, int32_t number, bool transfer) {
   Attempt& attempt = app.AddAttempt(number);
   attempt.id = {app.submission.id, number};
   attempt.started = context_.wall();
-  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
+  attempt.proxied_url = config_.ProxyBase() + "/proxy/" + ToString(app.submission.id) + "/";
   if (previous) {
     attempt.just_finished = std::move(previous->just_finished);
     attempt.told = std::move(previous->told);
@@ -254,7 +254,7 @@ void Attempts::Resume(App& app, Attempt& attempt) {
   attempt.known = true;
   attempt.response_id = -1;
   attempt.progress = 0;
-  attempt.proxied_url = config_.web_base + "/proxy/" + ToString(app.submission.id) + "/";
+  attempt.proxied_url = config_.ProxyBase() + "/proxy/" + ToString(app.submission.id) + "/";
   attempt.state = AttemptState::kNew;
   context_.Tell(model::scheduler::AttemptAdded{app.index, attempt.id.attempt, false});
   SetState(attempt, AttemptEvent::kRecover, AttemptState::kLaunched);

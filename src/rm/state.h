@@ -48,10 +48,12 @@ struct Config {
   int32_t diagnostics_limit = 64 * 1024;                                // yarn.app.attempt.diagnostics.limit.kc
   bool log_aggregation = false;                                         // yarn.log-aggregation-enable
   std::string web_base;                                                 // "http://host:8088"
-  bool acls = false;                                                    // yarn.acl.enable
-  model::QueueTree queues;                                              // whose lists are asked then
-  std::vector<std::string> include_hosts;                               // yarn.resourcemanager.nodes.include-path
+  std::string proxy_base;                  // of masters' pages when they have a port of their own; empty: web_base
+  bool acls = false;                       // yarn.acl.enable
+  model::QueueTree queues;                 // whose lists are asked then
+  std::vector<std::string> include_hosts;  // yarn.resourcemanager.nodes.include-path
   std::vector<std::string> exclude_hosts;
+  const std::string& ProxyBase() const { return proxy_base.empty() ? web_base : proxy_base; }
 };
 
 inline std::vector<const Container*> InOrder(const ContainerTable& containers) {

@@ -89,8 +89,13 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => render());
 
+// Where access lists are on, ?user.name=NAME once says who asks, as everywhere in Hadoop's simple authentication.
+const caller = new URLSearchParams(location.search).get("user.name") ?? sessionStorage.getItem("user.name");
+if (caller) sessionStorage.setItem("user.name", caller);
+
 async function get(path) {
-  const response = await fetch(`/fairlead/v1/${path}`, { headers: { Accept: "application/json" } });
+  const who = caller ? `${path.includes("?") ? "&" : "?"}user.name=${encodeURIComponent(caller)}` : "";
+  const response = await fetch(`/fairlead/v1/${path}${who}`, { headers: { Accept: "application/json" } });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   return response.json();
@@ -158,7 +163,7 @@ function waiting(pending, ended) {
   return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, ended ? "Nothing: it has ended." : "Nothing: every ask has been granted.");
 }
 
-const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}` }, "logs") : undefined);
+const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}${caller ? `?user.name=${encodeURIComponent(caller)}` : ""}` }, "logs") : undefined);
 
 async function application(id) {
   const app = await get(`apps/${encodeURIComponent(id)}`);

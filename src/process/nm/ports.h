@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -98,11 +99,12 @@ class NodeDirs {
 
 /// Log files of one application's containers.
 struct LogQuery {
-  std::vector<model::ContainerId> containers;
-  std::string file;  // also its bytes [start, end); negative numbers count from its end
+  model::ApplicationId app;
+  std::vector<model::ContainerId> containers;  // of the application; empty: all that have logs here
+  std::string file;                            // also its bytes [start, end); negative numbers count from its end
   int64_t start = 0;
   int64_t end = INT64_MAX;
-  FL_FIELDS(containers, file, start, end)
+  FL_FIELDS(app, containers, file, start, end)
 };
 struct LogFile {
   std::string name;
@@ -111,8 +113,8 @@ struct LogFile {
   FL_FIELDS(name, size, modified)
 };
 struct LogAnswer {
-  std::vector<std::vector<LogFile>> files;  // of each container of the query
-  bool found = false;                       // the query's file, then:
+  std::map<model::ContainerId, std::vector<LogFile>> files;
+  bool found = false;  // the query's file, then:
   std::string text;
   std::string error;  // why there is no text
   FL_FIELDS(files, found, text, error)

@@ -54,6 +54,16 @@ std::vector<LogFile> FilesOf(const std::map<model::ContainerId, std::vector<LogF
   return at == files.end() ? std::vector<LogFile>() : at->second;
 }
 
+bool IsAppLogs(const std::vector<std::string>& path) {
+  return path.size() == 4 && path[0] == "fairlead" && path[1] == "v1" && path[2] == "logs";
+}
+
+/// Who asks, as Hadoop's simple authentication has it.
+std::string CallerOf(const http::Request& request) {
+  const auto named = request.query.find("user.name");
+  return named == request.query.end() || named->second.empty() ? "dr.who" : named->second;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, ContainerLogs& logs, NodeManager& manager,
@@ -79,17 +89,16 @@ void Web::Serve(const http::Request& request, const http::Server::Reply& reply) 
   };
   const auto gathered = std::make_shared<Gathered>(Gathered{{}, queries.size()});
   for (const LogQuery& query : queries) {
-    logs_.Read(query, [this, alive = alive_, request, path, reply, gathered, query](LogAnswer answer) {
+    logs_.Read(query, [this, alive = alive_, request, path, reply, gathered](LogAnswer answer) {
       if (!*alive) return;
-      for (size_t i = 0; i < query.containers.size(); ++i)
-        gathered->logs.files[query.containers[i]] = std::move(answer.files[i]);
+      gathered->logs.files.merge(answer.files);
       gathered->logs.named = std::move(answer);
       if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
     });
   }
 }
 
-// By application, since each has a user of its own.
+// By application, since each has a user of its own. What the caller may not see is not read.
 std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments& path) const {
   const bool rest = path.size() >= 4 && path[0] == "ws" && path[1] == "v1" && path[2] == "node" &&
                     (path[3] == "containers" || path[3] == "containerlogs");
@@ -100,13 +109,23 @@ std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments&
     const fairlead::nm::View view = manager_.View();
     for (const ContainerView& container : view.containers)
       by_app[container.id.attempt.app].containers.push_back(container.id);
-    for (auto& [app, query] : by_app) queries.push_back(std::move(query));
+    for (auto& [app, query] : by_app) {
+      if (!MayView(request, view, app)) continue;
+      query.app = app;
+      queries.push_back(std::move(query));
+    }
+    return queries;
+  }
+  if (IsAppLogs(path)) {
+    const base::Result<model::ApplicationId> app = model::ParseApplicationId(path[3]);
+    if (app && MayView(request, manager_.View(), *app)) queries.emplace_back().app = *app;
     return queries;
   }
   if (!rest && !page) return queries;
   const base::Result<model::ContainerId> id = model::ParseContainerId(rest ? path[4] : path[2]);
-  if (!id) return queries;
+  if (!id || !MayView(request, manager_.View(), id->attempt.app)) return queries;
   LogQuery& query = queries.emplace_back();
+  query.app = id->attempt.app;
   query.containers = {*id};
   if (page) {  // /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
     if (path.size() > 4) query.file = path[4];
@@ -143,12 +162,23 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     if (!view.healthy) return http::TextResponse(503, "unhealthy: " + view.health_report + "\n");
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
-  if (path.empty()) {
-    http::Response response = http::TextResponse(302, "");
-    response.headers.emplace_back("Location", "/node");
-    return response;
-  }
-  return Page(path, logs);
+  if (IsAppLogs(path)) return AppLogs(request, path[3], logs);
+  if (path.empty()) return http::Redirect("/node");
+  return Page(request, path, logs);
+}
+
+bool Web::MayView(const http::Request& request, const fairlead::nm::View& view, const model::ApplicationId& id) const {
+  if (!options_.may_view) return true;
+  const std::string caller = CallerOf(request);
+  const auto app = std::find_if(view.apps.begin(), view.apps.end(), [&](const AppView& a) { return a.id == id; });
+  return app == view.apps.end() ? options_.may_view(caller, "", "")
+                                : options_.may_view(caller, app->user, app->view_acl);
+}
+
+std::optional<http::Response> Web::Forbidden(const http::Request& request, const model::ApplicationId& id) const {
+  if (MayView(request, manager_.View(), id)) return std::nullopt;
+  return Error(request, 403, "ForbiddenException",
+               "java.lang.Exception: User [" + CallerOf(request) + "] is not authorized to view " + ToString(id));
 }
 
 // ---- /ws/v1/node --------------------------------------------------------------------------------------------------
@@ -208,6 +238,7 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
       return Error(request, 400, "BadRequestException",
                    "java.lang.IllegalArgumentException: Invalid ApplicationId prefix: " + path[1] +
                        ". The valid ApplicationId should start with prefix application");
+    if (auto forbidden = Forbidden(request, *id)) return *std::move(forbidden);
     for (const AppView& app : view.apps) {
       if (app.id == *id) return Render(request, document(app), "app");
     }
@@ -235,6 +266,7 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
   for (const AppView& app : view.apps) {
     if (state != request.query.end() && EnumName(app.state) != state->second) continue;
     if (user != request.query.end() && app.user != user->second) continue;
+    if (!MayView(request, view, app.id)) continue;
     apps.push_back(document(app));
   }
   Document out = Document::Object();
@@ -267,7 +299,9 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
   const fairlead::nm::View view = manager_.View();
   if (path.size() == 1 && path[0] == "containers") {
     Document::List containers;
-    for (const ContainerView& container : view.containers) containers.push_back(ContainerInfo(container, logs));
+    for (const ContainerView& container : view.containers) {
+      if (MayView(request, view, container.id.attempt.app)) containers.push_back(ContainerInfo(container, logs));
+    }
     Document out = Document::Object();
     if (!containers.empty()) out.Add("container", std::move(containers));
     return Render(request, out, "containers");
@@ -278,6 +312,7 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
     return Error(request, 400, "BadRequestException",
                  "java.lang.Exception: invalid container id, " + (path.size() < 2 ? std::string() : path[1]));
   }
+  if (auto forbidden = Forbidden(request, id->attempt.app)) return *std::move(forbidden);
   if (path[0] == "containerlogs" && path.size() == 3) return LogText(request, *id, path[2], logs);
   if (path[0] == "containers" && path.size() >= 3 && path[2] == "logs") {
     if (path.size() == 3) return LogList(request, *id, logs);
@@ -294,6 +329,19 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
 }
 
 // ---- Logs ---------------------------------------------------------------------------------------------------------
+
+http::Response Web::AppLogs(const http::Request& request, const std::string& application, const Logs& logs) const {
+  const base::Result<model::ApplicationId> app = model::ParseApplicationId(application);
+  if (!app) return http::TextResponse(400, "Not an application's id.\n");
+  if (auto forbidden = Forbidden(request, *app)) return *std::move(forbidden);
+  Document::List containers;
+  for (const auto& [id, of_container] : logs.files) {
+    Document::List files;
+    for (const LogFile& file : of_container) files.emplace_back(file.name);
+    containers.push_back(Document::Object().Add("id", ToString(id)).Add("files", Document(std::move(files))));
+  }
+  return http::JsonResponse(200, Document::Object().Add("containers", Document(std::move(containers))).ToJson(""));
+}
 
 http::Response Web::LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const {
   const std::vector<LogFile> files = FilesOf(logs.files, id);
@@ -359,13 +407,13 @@ http::Response Web::Html(const std::string& title, const std::string& body) {
   return response;
 }
 
-http::Response Web::Page(const Segments& path, const Logs& logs) const {
+http::Response Web::Page(const http::Request& request, const Segments& path, const Logs& logs) const {
   if (path[0] != "node") return http::TextResponse(404, "Not found.\n");
-  if (path.size() >= 2 && path[1] == "containerlogs") return LogPage(path, logs);
-  return FrontPage();
+  if (path.size() >= 2 && path[1] == "containerlogs") return LogPage(request, path, logs);
+  return FrontPage(request);
 }
 
-http::Response Web::FrontPage() const {
+http::Response Web::FrontPage(const http::Request& request) const {
   const fairlead::nm::View view = manager_.View();
   const endpoints::yarn::NodeIdentity& identity = manager_.identity();
   std::string body = "<p>" + std::string(view.registered ? "registered" : "not registered") + ", " +
@@ -374,6 +422,7 @@ http::Response Web::FrontPage() const {
                      http::HtmlEscape(model::ToString(view.capacity)) + " in use.</p>";
   body += "<table><tr><th>container</th><th>user</th><th>state</th><th>exit status</th><th>resources</th></tr>";
   for (const ContainerView& container : view.containers) {
+    if (!MayView(request, view, container.id.attempt.app)) continue;
     const std::string id = ToString(container.id);
     body += "<tr><td><a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) + "\">" + id +
             "</a></td><td>" + http::HtmlEscape(container.user) + "</td><td>" + std::string(EnumName(container.state)) +
@@ -384,26 +433,28 @@ http::Response Web::FrontPage() const {
 }
 
 /// /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
-http::Response Web::LogPage(const Segments& path, const Logs& logs) {
+http::Response Web::LogPage(const http::Request& request, const Segments& path, const Logs& logs) const {
   const base::Result<model::ContainerId> id =
       path.size() < 3 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[2]);
   if (!id) return http::TextResponse(400, "Not a container id.\n");
+  if (auto forbidden = Forbidden(request, id->attempt.app)) return *std::move(forbidden);
   const std::string title = "Logs for " + path[2];
   const std::vector<LogFile> files = FilesOf(logs.files, *id);
   const std::string base_path =
       "/node/containerlogs/" + path[2] + "/" + (path.size() > 3 ? http::PercentEncode(path[3]) : "user");
+  const std::string who = "&user.name=" + http::PercentEncode(CallerOf(request));
   std::string body;
   for (const LogFile& file : files) {
     const std::string& name = file.name;
     if (path.size() > 4 && name != path[4]) continue;
     if (path.size() <= 4) {
       body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=-" +
-              std::to_string(kPageLogBytes) + "\">" + http::HtmlEscape(name) + "</a> : Total file length is " +
+              std::to_string(kPageLogBytes) + who + "\">" + http::HtmlEscape(name) + "</a> : Total file length is " +
               std::to_string(file.size) + " bytes.</p>";
       continue;
     }
-    body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=0\">the whole log</a> (" +
-            std::to_string(file.size) + " bytes)</p><pre>" +
+    body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=0" + who +
+            "\">the whole log</a> (" + std::to_string(file.size) + " bytes)</p><pre>" +
             http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error) + "</pre>";
   }
   if (body.empty()) body = "<p>No logs available for container " + http::HtmlEscape(path[2]) + "</p>";

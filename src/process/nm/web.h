@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ class Web {
   struct Options {
     env::Endpoint endpoint;
     http::KnownHosts hosts;
+    /// Whether `caller` may see an application of `owner` with this list of viewers; empty: everybody may.
+    std::function<bool(const std::string& caller, const std::string& owner, const std::string& view_acl)> may_view;
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;
@@ -47,15 +51,22 @@ class Web {
   http::Response Rest(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response Apps(const http::Request& request, const Segments& path) const;
   http::Response ContainersOrLogs(const http::Request& request, const Segments& path, const Logs& logs) const;
+  /// /fairlead/v1/logs/APPLICATION: its containers that still have logs here, ended ones too, with their files' names.
+  http::Response AppLogs(const http::Request& request, const std::string& application, const Logs& logs) const;
   http::Response LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const;
   http::Response LogText(const http::Request& request, const model::ContainerId& id, const std::string& name,
                          const Logs& logs) const;
-  http::Response Page(const Segments& path, const Logs& logs) const;
-  http::Response FrontPage() const;
-  static http::Response LogPage(const Segments& path, const Logs& logs);
+  http::Response Page(const http::Request& request, const Segments& path, const Logs& logs) const;
+  http::Response FrontPage(const http::Request& request) const;
+  http::Response LogPage(const http::Request& request, const Segments& path, const Logs& logs) const;
   std::string Metrics() const;
   Document NodeInfo() const;
   Document ContainerInfo(const fairlead::nm::ContainerView& container, const Logs& logs) const;
+
+  /// The answer for a caller who may not see the application (ContainerLogsUtils, NMWebServices); nullopt: he may. One
+  /// that is not known here any more is for administrators.
+  std::optional<http::Response> Forbidden(const http::Request& request, const model::ApplicationId& id) const;
+  bool MayView(const http::Request& request, const fairlead::nm::View& view, const model::ApplicationId& id) const;
 
   static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
                                int status = 200);

@@ -145,7 +145,7 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
   report.app_resource_usage = HiddenUsage();
   model::ApplicationAttemptId attempt_id{app.submission.id, -1};
   if (full) {
-    report.tracking_url = core.config().web_base + "/proxy/" + ToString(app.submission.id) + "/";
+    report.tracking_url = core.config().ProxyBase() + "/proxy/" + ToString(app.submission.id) + "/";
     report.diagnostics = Core::VisibleDiagnostics(app);
     report.app_resource_usage = UsageReport(core, app, now);
     if (attempt) {

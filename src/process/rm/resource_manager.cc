@@ -5,6 +5,7 @@
 
 #include "config/allocation_file.h"
 #include "endpoints/yarn/refusals.h"
+#include "model/access_list.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "rm/access.h"
@@ -234,7 +235,7 @@ void ResourceManager::StoreLost(const env::CommitError& error) {
 // ---- Who may do what ----
 
 bool ResourceManager::IsAdministrator(const std::string& user) const {
-  return fairlead::rm::Listed(options_.admin_acl, user, options_.groups_of(user));
+  return model::Lists(options_.admin_acl, user, options_.groups_of(user));
 }
 
 bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
@@ -257,8 +258,7 @@ std::string ResourceManager::MoveError(const std::string& user, const model::App
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
   if (!options_.core.acls || user == app.submission.user || IsAdministrator(user)) return true;
   const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
-  if (fairlead::rm::Listed(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user)))
-    return true;
+  if (model::Lists(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
   return QueueAccess(user, app.submission.queue, true);
 }
 

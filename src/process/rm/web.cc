@@ -28,6 +28,21 @@ std::vector<std::string> Split(std::string_view path) {
 }
 }  // namespace
 
+base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts) {
+  auto server = http::Server::Listen(
+      loop_, net_, endpoint, std::move(hosts), [this](const http::Request& request, const Reply& reply) {
+        const Segments path = Split(request.path);
+        if (!path.empty() && path[0] == "proxy") return Proxy(request, Segments(path.begin() + 1, path.end()), reply);
+        if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
+        reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
+      });
+  if (!server.ok()) {
+    return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message, server.error().code};
+  }
+  proxy_ = std::move(*server);
+  return {};
+}
+
 void Web::Serve(http::Request request, Reply reply) {
   if (request.method ==
       "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
@@ -47,7 +62,11 @@ void Web::Serve(http::Request request, Reply reply) {
   const auto rest = [&](size_t n) { return Segments(path.begin() + static_cast<std::ptrdiff_t>(n), path.end()); };
   if (starts({"ws", "v1", "cluster"})) return Cluster(request, rest(3), reply);
   if (starts({"fairlead", "v1"})) return Own(request, rest(2), reply);
-  if (starts({"proxy"})) return Proxy(request, rest(1), reply);
+  if (starts({"proxy"})) {
+    if (!proxy_) return Proxy(request, rest(1), reply);
+    if (request.method != "GET" && request.method != "HEAD") return reply(http::TextResponse(405, "Not here.\n"));
+    return reply(http::Redirect(manager_.core().config().ProxyBase() + request.target));
+  }
   if (request.path == "/metrics") {
     http::Response response = http::TextResponse(200, Metrics());
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -23,11 +23,14 @@ namespace fairlead::process::rm {
 const http::StaticFile* FindWebFile(std::string_view name);
 
 /// The resource manager's web port: YARN's REST (/ws/v1/cluster), Fairlead's own (/fairlead/v1), /metrics, /healthz,
-/// the proxy to masters' pages (/proxy/APPLICATION/...) and pages for people (/cluster).
+/// the proxy to masters' pages (/proxy/APPLICATION/...) and pages for people (/cluster). With a port of its own the
+/// proxy is another site for a browser: masters' pages cannot act with the manager's origin.
 class Web {
  public:
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                   http::KnownHosts hosts, ResourceManager& manager);
+  /// Serves /proxy on this port; the web port leads there from now on.
+  base::Status StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts);
   env::Endpoint local() const { return server_->local(); }
 
   /// The same behind a port of somebody else's (web_port.h), who calls Serve.
@@ -74,8 +77,8 @@ class Web {
   // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
   Document OwnCluster() const;
-  Document OwnApps(const std::map<std::string, std::string>& query) const;
-  Document OwnApp(const App& app) const;
+  Document OwnApps(const http::Request& request) const;
+  Document OwnApp(const App& app, const std::string& user) const;
   Document OwnQueues() const;
   Document OwnNodes() const;
   // web_metrics.cc
@@ -96,6 +99,7 @@ class Web {
   env::Net& net_;
   ResourceManager& manager_;
   std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::Server> proxy_;  // null: the web port is the proxy's, too
 };
 
 }  // namespace fairlead::process::rm

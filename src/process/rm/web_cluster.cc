@@ -564,6 +564,11 @@ Document AttemptReportDocument(const Attempt& attempt) {
 }  // namespace
 
 void Web::Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply) {
+  if (const std::string user = UserOf(request); !manager_.MayAccess(user, app, false)) {
+    return reply(Error(request, 403, "ForbiddenException",
+                       "java.lang.Exception: User " + user + " does not have privilege to see this application " +
+                           ToString(app.submission.id)));
+  }
   if (path.size() == 2) {
     Document::List list;
     for (const auto& [number, attempt] : app.attempts) list.push_back(AttemptDocument(app, attempt));
@@ -603,7 +608,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
   }
   const base::Result<model::ContainerId> container_id = model::ParseContainerId(path.size() > 4 ? path[4] : "");
   const Container* container = container_id.ok() ? manager_.core().FindContainer(*container_id) : nullptr;
-  if (!container) {
+  if (!container || container->id.attempt.app != app.submission.id) {
     return reply(Error(request, 404, "NotFoundException",
                        "org.apache.hadoop.yarn.exceptions.ContainerNotFoundException: Container with id '" +
                            (path.size() > 4 ? path[4] : "") + "' doesn't exist in RM."));

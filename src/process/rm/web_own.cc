@@ -34,9 +34,10 @@ int64_t ElapsedMs(const App& app, base::WallTime now) {
   return (Core::IsCompleted(app) ? app.finished.ms : now.ms) - app.submitted.ms;
 }
 
-Document ShortApp(const App& app, base::WallTime now) {
-  const AppUsage usage = UsageOf(app, now);
-  const Attempt* attempt = app.current();
+/// `full`: the caller may see it all (yarn.acl.enable); others are shown what getApplicationReport shows them.
+Document ShortApp(const App& app, bool full, base::WallTime now) {
+  const AppUsage usage = full ? UsageOf(app, now) : AppUsage{};
+  const Attempt* attempt = full ? app.current() : nullptr;
   return Document::Object()
       .Add("id", ToString(app.submission.id))
       .Add("name", app.submission.name)
@@ -53,7 +54,8 @@ Document ShortApp(const App& app, base::WallTime now) {
       .Add("elapsed_ms", ElapsedMs(app, now))
       .Add("containers", usage.containers)
       .Add("used", Amount(usage.used))
-      .Add("tracking_url", attempt ? attempt->original_url : "");
+      .Add("tracking_url", attempt ? attempt->original_url : "")
+      .Add("hidden", !full);
 }
 
 Document PendingDocument(const model::scheduler::Pending& one, base::Instant now) {
@@ -130,12 +132,12 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "cluster") return answer(OwnCluster());
   if (what == "queues") return answer(OwnQueues());
   if (what == "nodes") return answer(OwnNodes());
-  if (what == "apps" && path.size() == 1) return answer(OwnApps(request.query));
+  if (what == "apps" && path.size() == 1) return answer(OwnApps(request));
   if (what == "apps" && path.size() == 2) {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
     const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
     if (!app) return reply(http::JsonResponse(404, Document::Object().Add("error", "no such application").ToJson("")));
-    return answer(OwnApp(*app));
+    return answer(OwnApp(*app, UserOf(request)));
   }
   reply(http::JsonResponse(
       404, Document::Object().Add("error", "unknown; there are cluster, apps, queues and nodes").ToJson("")));
@@ -175,7 +177,9 @@ Document Web::OwnCluster() const {
 
 // ?group=running|waiting|ended &queue= &user= &text= &sort=[-]COLUMN &offset= &limit=; "total" counts what matches.
 // Cost: every application once, and a dry pass of the scheduler for each one on the page that waits.
-Document Web::OwnApps(const Query& query) const {
+Document Web::OwnApps(const http::Request& request) const {
+  const Query& query = request.query;
+  const std::string user = UserOf(request);
   std::vector<const App*> found;
   manager_.core().ForEachApp([&](const App& app) {
     if (Matches(app, query)) found.push_back(&app);
@@ -191,8 +195,9 @@ Document Web::OwnApps(const Query& query) const {
   const size_t count = std::min({AskedNumber(query, "limit", kPageMax), kPageMax, found.size() - first});
   Document::List list;
   for (size_t i = first; i < first + count; ++i) {
-    Document document = ShortApp(*found[i], now);
-    if (found[i]->in_scheduler) {
+    const bool full = manager_.MayAccess(user, *found[i], false);
+    Document document = ShortApp(*found[i], full, now);
+    if (full && found[i]->in_scheduler) {
       const auto pending = manager_.scheduler().Why(found[i]->index, manager_.now());
       if (!pending.empty()) document.Add("pending", PendingDocument(pending.front(), manager_.now()));
     }
@@ -244,8 +249,14 @@ Document Web::OwnNodes() const {
 }
 
 // An application with its attempts, its containers and why each of its asks waits.
-Document Web::OwnApp(const App& app) const {
-  Document document = ShortApp(app, manager_.now_wall());
+Document Web::OwnApp(const App& app, const std::string& user) const {
+  const bool full = manager_.MayAccess(user, app, false);
+  Document document = ShortApp(app, full, manager_.now_wall());
+  if (!full) {
+    const auto none = [] { return Document(Document::List{}); };
+    return std::move(
+        document.Add("diagnostics", "").Add("attempts", none()).Add("running", none()).Add("pending", none()));
+  }
   document.Add("diagnostics", DiagnosticsText(app));
   Document::List attempts;
   for (const auto& [number, attempt] : app.attempts) {

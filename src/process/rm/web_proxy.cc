@@ -29,13 +29,6 @@ base::Result<Target> ParseUrl(std::string url) {
   return target;
 }
 
-http::Response Redirect(const std::string& to) {
-  http::Response response;
-  response.status = 302;
-  response.headers = {{"Location", to}};
-  return response;
-}
-
 /// The part of the target after "/proxy/APPLICATION".
 std::string RestOf(const std::string& target, const std::string& id) {
   const size_t at = target.find(id);
@@ -63,6 +56,8 @@ bool Forwarded(const std::string& name) {
 
 void Web::Proxy(const http::Request& request, const Segments& path, const Reply& reply) {
   if (path.empty()) return reply(http::TextResponse(404, "Write /proxy/APPLICATION/\n"));
+  // Masters' pages may act on GET: a page of another site must not fetch them in somebody's browser.
+  if (http::IsForeignFetch(request)) return reply(http::TextResponse(403, "Follow a link to come here.\n"));
   if (request.method != "GET" && request.method != "HEAD" && request.method != "PUT") {
     return reply(http::TextResponse(405, "The proxy passes on GET, HEAD and PUT alone.\n"));
   }
@@ -73,14 +68,16 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   const Attempt* attempt = app->current();
   const std::string page = manager_.core().config().web_base + "/cluster/app/" + id;
   if (!attempt || attempt->original_url.empty() || attempt->original_url == "N/A" || attempt->original_url == page) {
-    return reply(Redirect(page));
+    return reply(http::Redirect(page));
   }
   const bool running = attempt->state == model::rm::AttemptState::kRunning;
+  // A running master judges by the cookie below who sees what; where an ended one's history lies is told here.
+  if (!running && !manager_.MayAccess(UserOf(request), *app, false)) return reply(http::Redirect(page));
   const std::string& url = attempt->original_url;
-  if (!running) return reply(Redirect(url.starts_with("http") ? url : "http://" + url));
+  if (!running) return reply(http::Redirect(url.starts_with("http") ? url : "http://" + url));
   // A page without its final slash would resolve its links one level too high.
   const std::string rest = RestOf(request.target, id);
-  if (path.size() == 1 && rest[0] != '/' && rest[0] != '?') return reply(Redirect("/proxy/" + id + "/"));
+  if (path.size() == 1 && rest[0] != '/' && rest[0] != '?') return reply(http::Redirect("/proxy/" + id + "/"));
   base::Result<Target> target = ParseUrl(url);
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
   http::ClientRequest fetch;

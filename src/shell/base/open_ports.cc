@@ -1,5 +1,9 @@
 #include "shell/base/open_ports.h"
 
+#include <charconv>
+
+#include "env_posix/peer_user.h"
+
 namespace fairlead::shell {
 
 std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means) {
@@ -10,6 +14,23 @@ std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const 
   if (open.empty()) return "";
   return "OPEN TO THE NETWORK WITHOUT AUTHENTICATION on " + open + ": " + means +
          "; keep these ports behind a firewall or bind them to 127.0.0.1";
+}
+
+base::Status KeepStrangersOut(const config::HadoopConf& conf) {
+  constexpr char kKey[] = "fairlead.callers.uids";
+  std::vector<uid_t> users;
+  for (const std::string& word : conf.List(kKey)) {
+    uid_t user = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), user);
+    if (error != std::errc() || end != word.data() + word.size()) {
+      return base::Error{std::string(kKey) + ": '" + word + "' is no user's number; write for example 1000"};
+    }
+    users.push_back(user);
+  }
+  if (users.empty()) return {};
+  const base::Status kept = env_posix::TakeCallsOnlyFrom(std::move(users));
+  return kept.ok() ? kept
+                   : base::Error{std::string(kKey) + ": " + kept.error().message + "; drop the key (--any-user)"};
 }
 
 }  // namespace fairlead::shell

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "config/hadoop_conf.h"
 #include "env/net.h"
 
 namespace fairlead::shell {
@@ -10,5 +12,9 @@ namespace fairlead::shell {
 /// One line for the log when any of `listeners` is reached from beyond this host and nobody is asked who he is:
 /// addresses, and what whoever reaches them can do (`means`). Else "".
 std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means);
+
+/// Obeys fairlead.callers.uids: from now on listeners of this process serve processes of these users of this machine
+/// (and root's) alone. Without the key everybody is served. Before there are threads or listeners.
+base::Status KeepStrangersOut(const config::HadoopConf& conf);
 
 }  // namespace fairlead::shell

@@ -115,7 +115,8 @@ class BlockingYarnClient final : public YarnClient {
   base::Result<process::http::Response> Fetch(const env::Endpoint& endpoint, const std::string& target) {
     process::http::ClientRequest request;
     request.endpoint = endpoint;
-    request.target = target;
+    request.target = target + (target.find('?') == std::string::npos ? "?" : "&") +
+                     "user.name=" + process::http::PercentEncode(user_);
     base::Result<process::http::Response> result = base::Error{"no answer"};
     process::http::Fetch(*loop_, *loop_, request, [&](base::Result<process::http::Response> answer) {
       result = std::move(answer);

@@ -1,6 +1,7 @@
 #include "shell/nm/container_logs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/codec.h"
 #include "process/nm/layout.h"
@@ -31,12 +32,29 @@ base::Result<std::string> ReadLog(int directory, const std::string& name, int64_
   return ReadRange(file->get(), from, std::min(std::max(place(end), from), from + kBytesMax));
 }
 
+/// Containers of the application that have a directory below one of these.
+std::vector<model::ContainerId> WithLogs(const model::ApplicationId& app, const std::vector<std::string>& log_dirs) {
+  std::set<model::ContainerId> found;
+  for (const std::string& logs : log_dirs) {
+    const base::Result<Fd> root = OpenRoot(logs);
+    if (!root) continue;
+    const base::Result<Fd> directory = OpenDirectory(root->get(), Below(logs, process::nm::AppLogDir(logs, app)));
+    const auto list = directory ? List(directory->get(), kFilesMax) : directory.error();
+    if (!list) continue;
+    for (const DirectoryEntry& entry : *list) {
+      const base::Result<model::ContainerId> id = model::ParseContainerId(entry.name);
+      if (id && id->attempt.app == app) found.insert(*id);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
 }  // namespace
 
 LogAnswer ReadContainerLogs(const LogQuery& query, const std::vector<std::string>& log_dirs) {
   LogAnswer answer;
-  for (const model::ContainerId& id : query.containers) {
-    std::vector<LogFile>& files = answer.files.emplace_back();
+  for (const model::ContainerId& id : query.containers.empty() ? WithLogs(query.app, log_dirs) : query.containers) {
+    std::vector<LogFile>& files = answer.files[id];
     for (const std::string& logs : log_dirs) {
       const base::Result<Fd> root = OpenRoot(logs);
       if (!root) continue;
@@ -59,26 +77,23 @@ LogAnswer ReadContainerLogs(const LogQuery& query, const std::vector<std::string
 }
 
 void UsersLogs::Read(LogQuery query, std::function<void(LogAnswer)> done) {
-  const size_t containers = query.containers.size();
-  const auto nothing = [containers](const std::string& why) {
-    LogAnswer answer;
-    answer.files.resize(containers);
-    answer.error = why;
-    return answer;
-  };
-  if (query.containers.empty()) return loop_.Post([done, nothing] { done(nothing("")); });
-  const model::ApplicationId& app = query.containers.front().attempt.app;
+  const model::ApplicationId app = query.app;
   Order order;
   for (const std::string& logs : dirs_.all_logs())
     order.tops.push_back({logs, Below(logs, process::nm::AppLogDir(logs, app)), 0});
   LogsErrand errand{std::move(query), dirs_.all_logs()};
   errands_.RunOn(loop_, "logs " + model::ToString(app), std::move(order), std::move(errand),
-                 [done = std::move(done), nothing, containers](const base::Result<std::string>& result) {
-                   if (!result) return done(nothing(result.error().message));
-                   base::ByteReader in(*result);
+                 [done = std::move(done), app](const base::Result<std::string>& result) {
                    LogAnswer answer;
-                   base::Decode(in, answer);
-                   if (!in.done() || answer.files.size() != containers) answer = nothing("the logs cannot be read");
+                   if (result) {
+                     base::ByteReader in(*result);
+                     base::Decode(in, answer);
+                     if (!in.done()) (answer = {}).error = "the logs cannot be read";
+                   } else {
+                     answer.error = result.error().message;
+                   }
+                   // The errand ran as the user: it has no say about others.
+                   std::erase_if(answer.files, [&](const auto& of) { return of.first.attempt.app != app; });
                    done(std::move(answer));
                  });
 }

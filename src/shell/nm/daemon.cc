@@ -13,6 +13,7 @@
 #include "process/nm/node_manager.h"
 #include "process/nm/web.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/nm/container_logs.h"
 #include "shell/nm/dirs.h"
@@ -44,12 +45,6 @@ std::map<std::string, std::string> OwnEnvironment() {
     if (equals != std::string_view::npos) out.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return out;
-}
-
-std::string OwnUser() {
-  const char* name = std::getenv("USER");
-  if (name && *name) return name;
-  return ::geteuid() == 0 ? "root" : std::to_string(::geteuid());
 }
 
 /// The daemon's parts, in the order in which they are made.
@@ -129,6 +124,7 @@ int RunNodeManager(const NmOptions& options) {
   base::Result<NmSettings> read = ReadNmSettings(*source);
   if (!read) return Refuse(read.error().message, 2);
   NmSettings settings = std::move(*read);
+  if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return Refuse(kept.error().message, 2);
   settings.manager.environment = OwnEnvironment();
   settings.manager.user = OwnUser();
 
@@ -160,7 +156,7 @@ int RunNodeManager(const NmOptions& options) {
   const fairlead::nm::Config& core = settings.manager.core;
   auto web = process::nm::Web::Start(
       *daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
-      {settings.web, settings.hosts, core.check_virtual, core.check_physical, core.virtual_ratio});
+      {settings.web, settings.hosts, settings.may_view, core.check_virtual, core.check_physical, core.virtual_ratio});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   daemon.manager->SetHttpPort(daemon.web->local().port);

@@ -388,6 +388,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
       conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
   }
   out.manager.hmac = ReadTokenHmac(conf);
+  out.may_view = ReadViewAccess(conf);
   ReadIdentity(conf, out);
   ReadTrackers(conf, out);
   ReadExecutor(conf, out);

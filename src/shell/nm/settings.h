@@ -8,6 +8,7 @@
 #include "env/net.h"
 #include "process/http/known_hosts.h"
 #include "process/nm/node_manager.h"
+#include "shell/base/view_access.h"
 #include "shell/nm/dirs.h"
 #include "shell/nm/localizer.h"
 #include "shell/nm/log_aggregation.h"
@@ -26,6 +27,7 @@ struct AuxServiceSetting {
 struct NmSettings {
   process::nm::Settings manager;
   env::Endpoint web;
+  ViewAccess may_view;
   process::http::KnownHosts hosts;  // under which names the web port is served
   std::string state_directory;      // yarn.nodemanager.recovery.dir
   bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false

@@ -1,5 +1,6 @@
 #include "shell/rm/daemon.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "process/rm/web.h"
 #include "process/rm/web_port.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/replay.h"
@@ -89,6 +91,16 @@ void KeepQueues(Daemon& daemon, const std::string& why) {
   daemon.log->Error("the changed allocation file is refused; the queues stay", {{"reason", why}});
 }
 
+/// On an address of another machine Hadoop's own proxy server is what serves masters' pages.
+base::Status StartProxy(env::Log& log, process::rm::Web& web, const RmSettings& settings) {
+  if (!settings.proxy) return {};
+  const base::Status started = web.StartProxy(*settings.proxy, settings.hosts);
+  if (started.ok() || started.error().code != EADDRNOTAVAIL) return started;
+  log.Warn("yarn.web-proxy.address is not of this machine: a proxy server is expected there",
+           {{"address", settings.proxy->ToString()}});
+  return {};
+}
+
 /// Takes a changed allocation file into use; a bad one keeps what is there (AllocationFileLoaderService).
 void WatchQueues(Daemon& daemon) {
   if (daemon.allocation_file.empty()) return;
@@ -121,6 +133,7 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
   if (!source.ok()) return source.error();
   base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf);
   if (!settings.ok()) return settings.error();
+  if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
   // Read again by each refresh, keys and files: Hadoop does so, too.
   settings->manager.host_lists = [from]() -> base::Result<model::rm::RefreshNodes> {
     const base::Result<config::Settings> now = LoadSettings(from);
@@ -157,7 +170,7 @@ base::Status StartAlone(Daemon& daemon, Configuration& configuration) {
       process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, settings.hosts, *daemon.manager);
   if (!web.ok()) return web.error();
   daemon.web = std::move(*web);
-  return {};
+  return StartProxy(*daemon.log, *daemon.web, settings);
 }
 
 process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& settings, const SettingsSource& from) {
@@ -174,8 +187,12 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
     now->settings.manager.on_store_lost = nullptr;  // the elector says so, too, and this process goes on as a standby
     return std::move(now->settings.manager);
   };
-  options.on_active = [&daemon](process::rm::ResourceManager& manager) {
-    daemon.web_port->Attach(std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager));
+  options.on_active = [&daemon, &settings](process::rm::ResourceManager& manager) {
+    auto web = std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager);
+    if (const base::Status proxy = StartProxy(*daemon.log, *web, settings); !proxy.ok()) {
+      daemon.log->Error("masters' pages have no port of their own", {{"why", proxy.error().message}});
+    }
+    daemon.web_port->Attach(std::move(web));
   };
   options.on_standby = [&daemon] { daemon.web_port->Detach(); };
   options.on_refused = [&daemon](const base::Error& why) {

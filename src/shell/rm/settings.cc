@@ -17,7 +17,8 @@
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/token_hmac.h"
-#include "shell/rm/user_lookup.h"
+#include "shell/base/view_access.h"
+#include "shell/rm/rack_lookup.h"
 
 namespace fairlead::shell {
 
@@ -124,6 +125,14 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
   std::string host = shown.ok() ? shown->host : "localhost";
   if (loopback && !conf.IsSet("yarn.resourcemanager.webapp.address")) host = "localhost";
   if (host == "0.0.0.0" || host == "::") host = "localhost";
+  if (const char* key = "yarn.web-proxy.address"; conf.IsSet(key) && !conf.String(key).empty()) {
+    const base::Result<env::Endpoint> named = env::ParseEndpoint(conf.String(key), 9099);
+    if (!named.ok()) return base::Error{std::string(key) + ": " + named.error().message};
+    out.manager.core.proxy_base = "http://" + named->ToString();
+    out.proxy = *named;
+    if (*named == out.web)
+      conf.Refuse(key, "this is yarn.resourcemanager.webapp.address; write another port, or drop it");
+  }
   out.manager.core.web_base = "http://" + host + ":" + std::to_string(out.web.port);
   return {};
 }
@@ -177,8 +186,7 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   manager.keys.container_token_life = core.grant_expiry;
   manager.keys.hmac = ReadTokenHmac(conf);
   manager.core.acls = conf.Bool("yarn.acl.enable", false);
-  manager.admin_acl = config::ParseAccessList(conf.String("yarn.admin.acl", "*"));
-  manager.admin_acl.users.push_back(OwnUser());  // the daemon's user always is one (AdminService, AdminACLsManager)
+  manager.admin_acl = ReadAdministrators(conf);
   out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
 }
 

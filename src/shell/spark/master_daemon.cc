@@ -47,6 +47,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   const auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   const config::HadoopConf& conf = source->conf;
+  if (const base::Status kept = KeepStrangersOut(conf); !kept.ok()) return kept.error();
   DaemonSettings daemon;
   process::spark_master::SparkMasterSettings& settings = daemon.master;
   settings.listen.host = options.host.empty() ? conf.String("fairlead.spark-master.host", "127.0.0.1") : options.host;

@@ -1,13 +1,9 @@
-#include "shell/rm/user_lookup.h"
+#include "shell/rm/rack_lookup.h"
 
-#include <grp.h>
-#include <pwd.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -18,28 +14,6 @@
 namespace fairlead::shell {
 
 namespace {
-
-std::vector<std::string> LookUpGroups(const std::string& user) {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> buffer(16 * 1024);
-  if (getpwnam_r(user.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return {};
-  int count = 256;
-  std::vector<gid_t> ids(static_cast<size_t>(count));
-  if (getgrouplist(user.c_str(), entry.pw_gid, ids.data(), &count) < 0) count = static_cast<int>(ids.size());
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) {
-    group group_entry{};
-    group* group_found = nullptr;
-    std::vector<char> group_buffer(64 * 1024);
-    if (getgrgid_r(ids[static_cast<size_t>(i)], &group_entry, group_buffer.data(), group_buffer.size(), &group_found) ==
-            0 &&
-        group_found) {
-      names.emplace_back(group_entry.gr_name);
-    }
-  }
-  return names;
-}
 
 /// Runs the topology script with one host; its first word is the rack. A host from the wire never reaches a shell.
 std::string RunScript(const std::string& script, const std::string& host) {
@@ -73,29 +47,6 @@ std::string RunScript(const std::string& script, const std::string& host) {
 }
 
 }  // namespace
-
-std::vector<std::string> GroupsOfUser(const std::string& user) {
-  using Clock = std::chrono::steady_clock;
-  struct Entry {
-    Clock::time_point until;
-    std::vector<std::string> groups;
-  };
-  static std::map<std::string, Entry> cache;
-  const Clock::time_point now = Clock::now();
-  if (const auto it = cache.find(user); it != cache.end() && it->second.until > now) return it->second.groups;
-  if (cache.size() > 10'000) cache.clear();
-  std::vector<std::string> groups = LookUpGroups(user);
-  cache[user] = {now + std::chrono::minutes(5), groups};
-  return groups;
-}
-
-std::string OwnUser() {
-  passwd entry{};
-  passwd* found = nullptr;
-  std::vector<char> buffer(16 * 1024);
-  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || !found) return "";
-  return entry.pw_name;
-}
 
 base::Result<std::function<std::string(const std::string&)>> RackLookup(const config::HadoopConf& conf) {
   using Lookup = std::function<std::string(const std::string&)>;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/hadoop_conf.h"
+#include "model/queues.h"
+
+namespace fairlead::shell {
+
+/// Groups of a user as this machine knows them, primary first; none of a user it does not know, as Hadoop's
+/// ShellBasedUnixGroupsMapping. Cached for five minutes.
+std::vector<std::string> GroupsOfUser(const std::string& user);
+
+/// The name of the user that this process runs as, or his number where he has none.
+std::string OwnUser();
+
+/// yarn.admin.acl, and the daemon's own user, who always is one (AdminService, AdminACLsManager).
+model::AccessList ReadAdministrators(const config::HadoopConf& conf);
+
+/// Whether `caller` may see an application of `owner` whose list of viewers is `view_acl` (ApplicationACLsManager).
+using ViewAccess =
+    std::function<bool(const std::string& caller, const std::string& owner, const std::string& view_acl)>;
+
+/// By yarn.acl.enable: without it everybody sees everything.
+ViewAccess ReadViewAccess(const config::HadoopConf& conf);
+
+}  // namespace fairlead::shell
