@@ -86,7 +86,7 @@ std::string Topology(const ClusterShape& shape) {
 Properties YarnSite(const ClusterShape& shape) {
   const auto address = [&](uint16_t offset) { return "127.0.0.1:" + std::to_string(shape.Port(offset)); };
   const std::string conf = shape.directory + "/conf";
-  return {
+  Properties site = {
       {"yarn.resourcemanager.hostname", "127.0.0.1"},
       {"yarn.resourcemanager.scheduler.address", address(kSchedulerOffset)},
       {"yarn.resourcemanager.resource-tracker.address", address(kTrackerOffset)},
@@ -119,6 +119,8 @@ Properties YarnSite(const ClusterShape& shape) {
       {"fairlead.nm.agent-absence-limit-ms", "20000"},
       {"yarn.nm.liveness-monitor.expiry-interval-ms", "10000"},
   };
+  if (shape.callers) site.emplace_back("fairlead.callers.uids", std::to_string(*shape.callers));
+  return site;
 }
 
 }  // namespace
@@ -133,7 +135,7 @@ std::string WrongQueue(const std::string& queue) {
 base::Status WriteClusterFiles(const ClusterShape& shape) {
   const auto disk = env_posix::MakePosixDisk();
   for (const char* folder : {"/conf", "/logs", "/rm", "/tmp"}) {
-    if (const base::Status made = disk->MakeDirectories(shape.directory + folder); !made.ok()) return made;
+    if (const base::Status made = disk->MakeDirectories(shape.directory + folder, 0700); !made.ok()) return made;
   }
   const std::map<std::string, std::string> files = {
       {"core-site.xml", SiteXml({{"fs.defaultFS", "file:///"},

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ClusterShape {
   std::vector<std::string> queues;  // that passed WrongQueue
   std::string profile = "fairlead";
   uint16_t port_base = 0;
+  std::optional<uint32_t> callers;  // the user whose processes are served; nullopt: everybody's
   uint16_t Port(uint16_t offset) const { return static_cast<uint16_t>(port_base + offset); }
 };
 

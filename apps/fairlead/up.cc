@@ -1,22 +1,30 @@
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cluster_files.h"
 #include "commands.h"
+#include "descendants.h"
 #include "env_posix/posix_loop.h"
+#include "env_posix/private_dir.h"
 #include "process/http/client.h"
 #include "profiles/profile.h"
 
-// `fairlead up`: a cluster on this machine in one command, and nothing left of it afterwards. A janitor process
-// outlives this one by a moment and cleans up even when this one is killed with SIGKILL.
+// `fairlead up`: a cluster on this machine in one command, and nothing left of it afterwards. Two processes: a guard,
+// and below it the one that runs the cluster. Each adopts the orphans of what it started; when one is killed, even with
+// SIGKILL, the other ends what descends from it and removes the directory.
 
 namespace fairlead::apps {
 namespace {
@@ -24,6 +32,7 @@ namespace {
 using base::Duration;
 
 constexpr Duration kPollDelay = Duration::Millis(50);
+constexpr Duration kRestartDelay = Duration::Seconds(1);
 constexpr Duration kStartLimit = Duration::Seconds(60);
 constexpr Duration kStopLimit = Duration::Seconds(15);
 /// Of the Spark master: the usual one when it is free.
@@ -36,6 +45,7 @@ struct UpOptions {
   std::string ready_file;
   std::vector<std::string> spark_homes;
   bool with_parent = false;
+  bool any_user = false;
 };
 
 /// True when a TCP port of 127.0.0.1 can be bound now.
@@ -52,37 +62,57 @@ bool PortIsFree(uint16_t port) {
   return free;
 }
 
-/// YARN's own ports when they are free, else the first free block of the same shape above 20000.
-uint16_t ChoosePortBase(uint16_t wanted) {
-  const auto block_is_free = [](uint16_t base) {
-    for (const uint16_t offset : kPortOffsets) {
-      if (!PortIsFree(static_cast<uint16_t>(base + offset))) return false;
-    }
-    return true;
-  };
-  if (wanted != 0 || block_is_free(8000)) return wanted != 0 ? wanted : 8000;
-  for (uint16_t base = 20000; base < 60000; base = static_cast<uint16_t>(base + 500)) {
-    if (block_is_free(base)) return base;
+/// The first port of the block that is taken; 0: none.
+uint16_t TakenPort(uint16_t base) {
+  for (const uint16_t offset : kPortOffsets) {
+    const auto port = static_cast<uint16_t>(base + offset);
+    if (!PortIsFree(port)) return port;
   }
-  return 8000;
+  return 0;
+}
+
+/// The wanted block, which must be free; without a wish YARN's own ports when they are free, else the first free block
+/// of the same shape above 20000.
+base::Result<uint16_t> ChoosePortBase(uint16_t wanted) {
+  if (wanted != 0) {
+    const uint16_t taken = TakenPort(wanted);
+    if (taken == 0) return wanted;
+    return base::Error{"port " + std::to_string(taken) + " is taken; choose another --port-base, or none"};
+  }
+  if (TakenPort(8000) == 0) return uint16_t{8000};
+  for (uint16_t base = 20000; base < 60000; base = static_cast<uint16_t>(base + 500)) {
+    if (TakenPort(base) == 0) return base;
+  }
+  return base::Error{"no block of free ports was found; choose one with --port-base"};
 }
 
 std::string OwnBinary() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+std::string EndText(env::ExitStatus status) {
+  return status.signal != 0 ? std::string("was ended by ") + ::strsignal(status.signal)
+                            : "ended with code " + std::to_string(status.code);
+}
 
 /// The running cluster: children in order of start, ended in reverse.
 class Cluster {
  public:
   Cluster(env_posix::PosixLoop& loop, UpOptions options) : loop_(loop), options_(std::move(options)) {}
 
-  int Run() {
+  /// Runs until a signal, a daemon's end, or the end of one of `watched`.
+  int Run(const std::vector<pid_t>& watched) {
     loop_.OnSignal(SIGINT, [this] { Stop(kOk); });
     loop_.OnSignal(SIGTERM, [this] { Stop(kOk); });
     loop_.OnSignal(SIGHUP, [this] { Stop(kOk); });
-    if (options_.with_parent) loop_.Watch(::getppid(), 0, [this] { Stop(kOk); });
+    for (const pid_t pid : watched) loop_.Watch(pid, 0, [this] { Stop(kOk); });
+    // Supervisors of containers whose node agent has been killed; the loop waits for its own children itself.
+    loop_.OnSignal(SIGCHLD, [this] {
+      ReapOrphans([this](int64_t pid) {
+        return std::any_of(children_.begin(), children_.end(), [pid](const Child& child) { return child.pid == pid; });
+      });
+    });
     if (const base::Status written = WriteClusterFiles(options_.shape); !written.ok()) {
       return Complain("up", written.error().message, kFailed);
     }
-    if (!StartJanitor()) return exit_code_;
     std::printf("starting a resource manager and %d nodes in %s\n", options_.shape.nodes,
                 options_.shape.directory.c_str());
     std::fflush(stdout);
@@ -100,9 +130,10 @@ class Cluster {
 
   std::string LogPath(const std::string& name) const { return options_.shape.directory + "/logs/" + name + ".log"; }
 
-  /// Starts `fairlead ARGUMENTS`; its end before Stop() ends the whole cluster.
+  /// Starts `fairlead ARGUMENTS`.
   bool Start(const std::string& name, const std::vector<std::string>& arguments) {
-    const auto spawned = loop_.Spawn(Request(name, arguments), [this, name](env::ExitStatus) { OnExit(name); });
+    const auto spawned =
+        loop_.Spawn(Request(name, arguments), [this, name](env::ExitStatus status) { OnExit(name, status); });
     if (!spawned) {
       Stop(Complain("up", spawned.error().message, kFailed));
       return false;
@@ -125,21 +156,39 @@ class Cluster {
     return request;
   }
 
-  bool StartJanitor() {
-    const auto spawned = loop_.Spawn(
-        Request("janitor", {"janitor", "--watch", std::to_string(::getpid()), "--directory", options_.shape.directory,
-                            options_.directory.empty() ? "--remove" : "--keep-files"}),
-        [](env::ExitStatus) {});
-    if (!spawned) exit_code_ = Complain("up", spawned.error().message, kFailed);
-    return spawned.ok();
+  bool StartNode(int node) { return Start(NodeName(node), NmArguments(options_.shape, node)); }
+  static std::string NodeName(int node) { return "nm" + std::to_string(node); }
+
+  /// A node's end is what clusters are there for, once they are up; any other daemon's end is the cluster's.
+  void OnExit(const std::string& name, env::ExitStatus status) {
+    std::erase_if(children_, [&](const Child& child) { return child.name == name; });
+    if (stopping_) {
+      if (children_.empty()) loop_.Stop();
+      return;
+    }
+    const std::string what = name + " " + EndText(status) + "; its log: " + LogPath(name);
+    for (int node = 1; announced_ && node <= options_.shape.nodes; ++node) {
+      if (name != NodeName(node)) continue;
+      const bool again = status.signal != 0;
+      std::printf("%s%s\n", what.c_str(), again ? " (it is started again)" : "");
+      std::fflush(stdout);
+      if (again)
+        loop_.After(kRestartDelay, [this, node] {
+          if (!stopping_) StartNode(node);
+        });
+      return;
+    }
+    Stop(Complain("up", what + LastLineOf(LogPath(name)), kFailed));
   }
 
-  void OnExit(const std::string& name) {
-    std::erase_if(children_, [&](const Child& child) { return child.name == name; });
-    if (!stopping_) {
-      Stop(Complain("up", name + " ended by itself; its log: " + LogPath(name), kFailed));
-    }
-    if (stopping_ && children_.empty()) loop_.Stop();
+  /// ": " and the last line of a log; the directory may be gone when somebody wants to read it.
+  static std::string LastLineOf(const std::string& path) {
+    const auto text = env_posix::MakePosixDisk()->ReadFile(path, 1 << 20);
+    if (!text.ok()) return "";
+    const size_t end = text->find_last_not_of('\n');
+    if (end == std::string::npos) return "";
+    const size_t begin = text->rfind('\n', end);
+    return ": " + text->substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
   }
 
   /// Asks until `good` accepts the answer.
@@ -164,7 +213,7 @@ class Cluster {
         "/healthz", [](const auto& answer) { return answer.status == 200; },
         [this] {
           for (int node = 1; node <= options_.shape.nodes; ++node) {
-            if (!Start("nm" + std::to_string(node), NmArguments(options_.shape, node))) return;
+            if (!StartNode(node)) return;
           }
           AwaitNodes();
         });
@@ -207,6 +256,7 @@ class Cluster {
   }
 
   void Announce() {
+    announced_ = true;
     const ClusterShape& shape = options_.shape;
     const std::string conf = shape.directory + "/conf";
     const std::string spark =
@@ -216,12 +266,14 @@ class Cluster {
         "  page           http://127.0.0.1:%d/\n"
         "  configuration  %s   (for --hadoop-conf, HADOOP_CONF_DIR, YARN_CONF_DIR)\n"
         "  logs           %s/logs\n"
+        "  shuffle        port %d of each node (spark.shuffle.service.port)\n"
         "%s"
         "try\n"
         "  fairlead nodes --hadoop-conf %s\n"
         "  fairlead queues --hadoop-conf %s\n"
         "Ctrl-C ends it\n",
-        shape.Port(kWebOffset), conf.c_str(), shape.directory.c_str(), spark.c_str(), conf.c_str(), conf.c_str());
+        shape.Port(kWebOffset), conf.c_str(), shape.directory.c_str(), shape.Port(kShuffleOffset), spark.c_str(),
+        conf.c_str(), conf.c_str());
     std::fflush(stdout);
     if (options_.ready_file.empty()) return;
     const base::Status written = env_posix::MakePosixDisk()->WriteFileAtomically(options_.ready_file, conf + "\n");
@@ -245,94 +297,109 @@ class Cluster {
   std::vector<Child> children_;
   base::Instant give_up_at_;
   uint16_t spark_port_ = 0;  // 0: there is no Spark master
+  bool announced_ = false;
   bool stopping_ = false;
   int exit_code_ = kOk;
 };
 
-int Up(UpOptions options) {
-  if (options.directory.empty()) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "fairlead-up-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) return Complain("up", "cannot create " + pattern, kFailed);
-    options.shape.directory = pattern;
-    // Containers of other users must be able to pass through.
-    std::filesystem::permissions(pattern, std::filesystem::perms(0755));
-  } else {
-    options.shape.directory = std::filesystem::absolute(options.directory).string();
-  }
-  options.shape.port_base = ChoosePortBase(options.shape.port_base);
-  const auto loop = env_posix::MakePosixLoop();
-  return Cluster(*loop, std::move(options)).Run();
+/// True for a directory that is empty, or that an earlier `up` has filled: what is in it is about to be closed to
+/// others.
+bool IsClusterDirectory(const std::string& path) {
+  std::error_code error;
+  namespace fs = std::filesystem;
+  return !fs::exists(path, error) || fs::is_empty(path, error) ||
+         (fs::exists(path + "/conf/yarn-site.xml", error) && fs::exists(path + "/rm", error));
 }
 
-/// Ends what still runs in `directory` and removes it.
-class Janitor {
- public:
-  Janitor(env_posix::PosixLoop& loop, std::string directory, bool remove)
-      : loop_(loop), directory_(std::move(directory)), remove_(remove) {}
-
-  void Clean() {
-    give_up_at_ = loop_.Now() + kStopLimit;
-    SignalAll(SIGTERM);
+/// Makes the cluster's directory, for this user alone. A temporary one has mode 0700 from mkdtemp.
+base::Result<std::string> MakeDirectory(const std::string& wanted) {
+  if (wanted.empty()) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "fairlead-up-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return base::Error{"cannot create " + pattern};
+    return pattern;
   }
-
- private:
-  /// Processes whose command line or working directory names the cluster's directory, this one aside.
-  std::vector<int64_t> Members() const {
-    std::vector<int64_t> out;
-    const auto disk = env_posix::MakePosixDisk();
-    const auto processes = disk->List("/proc");
-    if (!processes) return out;
-    for (const env::FileInfo& entry : *processes) {
-      if (entry.name.find_first_not_of("0123456789") != std::string::npos) continue;
-      const int64_t pid = std::stoll(entry.name);
-      if (pid == ::getpid()) continue;
-      const auto command = disk->ReadFile("/proc/" + entry.name + "/cmdline", 1 << 20);
-      std::error_code error;
-      const std::string cwd = std::filesystem::read_symlink("/proc/" + entry.name + "/cwd", error).string();
-      const bool named = command.ok() && command->find(directory_ + "/") != std::string::npos;
-      if (named || cwd.starts_with(directory_ + "/")) out.push_back(pid);
-    }
-    return out;
+  std::string path = std::filesystem::absolute(wanted).lexically_normal().string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (!IsClusterDirectory(path)) {
+    return base::Error{path +
+                       " holds other things; name a new directory, an empty one, or one of an earlier fairlead up"};
   }
+  const auto closed = env_posix::MakePrivateDirectory(path);
+  if (!closed.ok()) return closed.error();
+  for (const std::string& sentence : *closed) std::fprintf(stderr, "fairlead up: warning: %s\n", sentence.c_str());
+  return path;
+}
 
-  /// Signals every member, waits until they are gone, then with SIGKILL whoever is left or new.
-  void SignalAll(int signal) {
-    const auto members = Members();
-    if (members.empty()) return Finish();
-    auto left = std::make_shared<size_t>(members.size());
-    auto next = std::make_shared<bool>(false);
-    const auto again = [this, next] {
-      if (std::exchange(*next, true)) return;
-      if (loop_.Now() > give_up_at_ + kStopLimit) return Finish();
-      SignalAll(SIGKILL);
-    };
-    for (const int64_t pid : members) {
-      loop_.Watch(pid, 0, [left, again] {
-        if (--*left == 0) again();
-      });
-      (void)loop_.Signal(pid, signal).ok();
-    }
-    loop_.After(signal == SIGTERM ? kStopLimit : Duration::Seconds(2), again);
+/// One cluster a directory. The lock is held until both processes have ended.
+base::Status TakeLock(const std::string& directory) {
+  const std::string path = directory + "/lock";
+  const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (lock < 0) return base::Error{"cannot open " + path + ": " + std::strerror(errno)};
+  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return {};
+  ::close(lock);
+  return base::Error{"a cluster is up in " + directory + "; end that one first, or choose another --directory"};
+}
+
+void WarnAsRoot(bool any_user) {
+  if (::geteuid() != 0) return;
+  std::fprintf(stderr, "fairlead up: WARNING: you are root, so whatever is submitted runs as root, %s\n",
+               any_user ? "and with --any-user every user of this machine may submit"
+                        : "and only root's processes are served; run it as another user, who need not be root");
+}
+
+/// What is left when one of the two processes ends: nothing.
+void CleanUp(const std::string& directory, bool remove) {
+  EndDescendants(kStopLimit);
+  if (remove) (void)env_posix::MakePosixDisk()->RemoveTree(directory).ok();
+}
+
+/// Passes signals on to the process that runs the cluster, and cleans up after it.
+int Guard(pid_t cluster, const sigset_t& signals, const std::string& directory, bool remove) {
+  int status = 0;
+  while (true) {
+    const int signal = ::sigwaitinfo(&signals, nullptr);
+    if (signal != SIGCHLD && signal > 0) ::kill(cluster, SIGTERM);
+    ReapOrphans([cluster](int64_t pid) { return pid == cluster; });
+    if (::waitpid(cluster, &status, WNOHANG) == cluster) break;
   }
+  CleanUp(directory, remove);
+  if (WIFEXITED(status)) return WEXITSTATUS(status);
+  return Complain("up", "the cluster's process was ended by " + std::string(::strsignal(WTERMSIG(status))), kFailed);
+}
 
-  void Finish() {
-    if (remove_) (void)env_posix::MakePosixDisk()->RemoveTree(directory_).ok();
-    loop_.Stop();
+int Up(UpOptions options) {
+  const bool remove = options.directory.empty();
+  const auto directory = MakeDirectory(options.directory);
+  if (!directory.ok()) return Complain("up", directory.error().message, kFailed);
+  options.shape.directory = *directory;
+  if (const base::Status locked = TakeLock(*directory); !locked.ok()) {
+    return Complain("up", locked.error().message, kFailed);
   }
-
-  env_posix::PosixLoop& loop_;
-  std::string directory_;
-  bool remove_;
-  base::Instant give_up_at_;
-};
-
-int RunJanitor(int64_t watched, const std::string& directory, bool remove) {
+  const auto port_base = ChoosePortBase(options.shape.port_base);
+  if (!port_base.ok()) {
+    CleanUp(*directory, remove);
+    return Complain("up", port_base.error().message, kFailed);
+  }
+  options.shape.port_base = *port_base;
+  if (!options.any_user) options.shape.callers = ::geteuid();
+  WarnAsRoot(options.any_user);
+  AdoptOrphans();
+  std::fflush(nullptr);
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals, signal);
+  ::sigprocmask(SIG_BLOCK, &signals, &before);
+  std::vector<pid_t> watched = {::getpid()};
+  if (options.with_parent) watched.push_back(::getppid());
+  const pid_t cluster = ::fork();
+  if (cluster < 0) return Complain("up", std::string("cannot fork: ") + std::strerror(errno), kFailed);
+  if (cluster > 0) return Guard(cluster, signals, *directory, remove);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  AdoptOrphans();
   const auto loop = env_posix::MakePosixLoop();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) loop->OnSignal(signal, [] {});
-  Janitor janitor(*loop, directory, remove);
-  loop->Watch(watched, 0, [&] { janitor.Clean(); });
-  loop->Run();
-  return kOk;
+  const int exit_code = Cluster(*loop, std::move(options)).Run(watched);
+  if (::getppid() != watched[0]) CleanUp(*directory, remove);  // the guard has been killed
+  return exit_code;
 }
 
 }  // namespace
@@ -365,21 +432,9 @@ void AddUp(CLI::App& app, int& exit_code) {
                  "keep state, logs and configuration here (default: a temporary one)");
   up->add_option("--ready-file", options->ready_file, "write the configuration directory's path here once all is up");
   up->add_flag("--with-parent", options->with_parent, "end when the process that started this one ends");
+  up->add_flag("--any-user", options->any_user,
+               "serve processes of every user of this machine (default: yours alone, since programs run as you)");
   up->callback([options, &exit_code] { exit_code = Up(*options); });
-
-  CLI::App* janitor = app.add_subcommand("janitor", "")->group("");
-  struct JanitorOptions {
-    int64_t watched = 0;
-    std::string directory;
-    bool remove = false;
-    bool keep = false;
-  };
-  auto clean = std::make_shared<JanitorOptions>();
-  janitor->add_option("--watch", clean->watched)->required();
-  janitor->add_option("--directory", clean->directory)->required();
-  janitor->add_flag("--remove", clean->remove);
-  janitor->add_flag("--keep-files", clean->keep);
-  janitor->callback([clean, &exit_code] { exit_code = RunJanitor(clean->watched, clean->directory, clean->remove); });
 }
 
 }  // namespace fairlead::apps

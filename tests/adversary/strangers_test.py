@@ -70,6 +70,7 @@ class Daemons(unittest.TestCase):
         self.addCleanup(self.stop)
         self.conf = self.directory / "conf"
         self.conf.mkdir()
+        self.write_queues()
         scheduler, tracker, client, admin, self.rm, self.nm = free_ports(6)
         local = "127.0.0.1"
         write_site(self.conf / "core-site.xml", {"fs.defaultFS": "file:///", "hadoop.tmp.dir": self.directory / "tmp"})
@@ -95,6 +96,9 @@ class Daemons(unittest.TestCase):
         })
         self.spawn("rm", "rm", "--hadoop-conf", self.conf)
         self.await_port(self.rm)
+
+    def write_queues(self):
+        pass
 
     def start_node(self):
         self.spawn("nm", "nm", "--hadoop-conf", self.conf)
@@ -208,6 +212,30 @@ class Names(Daemons):
             self.assertEqual(ask(self.rm, "/ws/v1/cluster/apps/new-application", "POST", headers=headers)[0], 200, headers)
 
 
+class ProxyPort(Daemons):
+    """Masters' pages on a port of their own are another site than the manager's."""
+
+    def setUp(self):
+        self.proxy = free_ports(1)[0]
+        self.keys = {"yarn.web-proxy.address": f"127.0.0.1:{self.proxy}"}
+        super().setUp()
+
+    def test_the_manager_leads_there_and_listens_to_none_of_its_pages(self):
+        app = self.submit("alice", "true", **{"unmanaged-AM": "true"})
+        connection = http.client.HTTPConnection("127.0.0.1", self.rm, timeout=30)
+        self.addCleanup(connection.close)
+        connection.request("GET", f"/proxy/{app}/jobs?x=1")
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.getheader("Location")), (302, f"http://127.0.0.1:{self.proxy}/proxy/{app}/jobs?x=1"))
+        for target in ("/ws/v1/cluster/info", "/fairlead/v1/apps", "/cluster", "/metrics"):
+            self.assertEqual(ask(self.proxy, target)[0], 404, target)
+        self.assertEqual(ask(self.proxy, f"/proxy/{app}/", host="evil.example")[0], 421)
+        self.assertIn(ask(self.proxy, f"/proxy/{app}/")[0], (302, 502))
+        page = {"Origin": f"http://127.0.0.1:{self.proxy}", "Sec-Fetch-Site": "same-site"}
+        self.assertEqual(ask(self.rm, f"/ws/v1/cluster/apps/{app}/state?user.name=alice", "PUT", headers=page, body='{"state":"KILLED"}')[0], 403)
+        self.assertEqual(ask(self.proxy, f"/proxy/{app}/x", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})[0], 403)
+
+
 class AnyName(Daemons):
     keys = {"fairlead.http.hosts": "*"}
 
@@ -251,6 +279,236 @@ class Texts(Daemons):
         status, body = ask(self.rm, "/proxy/%1B%5B2J/")
         self.assertEqual(status, 404)
         self.assertNotRegex(body.decode(), CONTROL)
+
+
+class Views(Daemons):
+    """By RPC, REST and page the same people see an application: its owner, those on its list, administrators."""
+
+    keys = {"yarn.acl.enable": "true", "yarn.admin.acl": "boss"}
+
+    def setUp(self):
+        self.keys = {**self.keys, "yarn.scheduler.fair.allocation.file": "fair-scheduler.xml"}
+        super().setUp()
+
+    def write_queues(self):
+        (self.conf / "fair-scheduler.xml").write_text(
+            '<allocations><queue name="root"><aclSubmitApps>*</aclSubmitApps><aclAdministerApps> </aclAdministerApps></queue></allocations>')
+
+    def as_user(self, user, port, target):
+        mark = "&" if "?" in target else "?"
+        status, body = ask(port, target + (f"{mark}user.name={user}" if user else ""))
+        return status, body.decode()
+
+    def test_who_may_not_see_an_application_sees_none_of_its_secrets(self):
+        self.start_node()
+        app = self.submit("alice", "echo secret-of-alice > <LOG_DIR>/stdout; sleep 600", acls=["carol"])
+        other = self.submit("bob", "sleep 600")
+        def container_of(user, application):
+            attempts = json.loads(self.as_user(user, self.rm, f"/fairlead/v1/apps/{application}")[1])["attempts"]
+            return attempts and attempts[0]["master"]
+        container = until(lambda: container_of("alice", app), "the master's container")
+        until(lambda: container_of("bob", other), "the other's")
+        attempt = container.replace("container_", "appattempt_").rsplit("_", 1)[0]
+        attempt = "_".join([*attempt.split("_")[:3], attempt.split("_")[3].zfill(6)])
+        logs = [f"/ws/v1/node/containerlogs/{container}/stdout", f"/ws/v1/node/containers/{container}/logs/stdout", f"/node/containerlogs/{container}/alice/stdout/?start=0"]
+        until(lambda: "secret-of-alice" in self.as_user("alice", self.nm, logs[0])[1], "the log")
+        nm_pages = [*logs, f"/ws/v1/node/containers/{container}", f"/ws/v1/node/containers/{container}/logs", f"/node/containerlogs/{container}/alice", f"/ws/v1/node/apps/{app}"]
+        rm_pages = [f"/ws/v1/cluster/apps/{app}/appattempts", f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}", f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}/containers",
+                    f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}/containers/{container}"]
+        lists = [(self.nm, "/ws/v1/node/containers"), (self.nm, "/ws/v1/node/apps"), (self.nm, "/node"), (self.rm, f"/fairlead/v1/apps/{app}"), (self.rm, f"/ws/v1/cluster/apps/{app}"),
+                 (self.rm, "/ws/v1/cluster/apps")]
+        for user, sees in (("alice", True), ("carol", True), ("boss", True), ("bob", False), ("dr.who", False), ("", False), ("alice ", False), ("ALICE", False)):
+            who = urllib.parse.quote(user)
+            for port, target in [(self.nm, page) for page in nm_pages] + [(self.rm, page) for page in rm_pages]:
+                self.assertEqual(self.as_user(who, port, target)[0], 200 if sees else 403, f"{user!r} {target}")
+            for port, target in lists:
+                shown = self.as_user(who, port, target)[1]
+                self.assertEqual(container in shown or (app in shown and target == "/ws/v1/node/apps"), sees, f"{user!r} {target}")
+            own = json.loads(self.as_user(who, self.rm, f"/fairlead/v1/apps/{app}")[1])
+            self.assertEqual((own["hidden"], bool(own["attempts"]), own["containers"]), (not sees, sees, 1 if sees else 0), user)
+            listed = {one["id"]: one for one in json.loads(self.as_user(who, self.rm, "/fairlead/v1/apps")[1])["apps"]}
+            self.assertEqual(listed[app]["hidden"], not sees, user)
+        # An application that one may see opens no other's containers.
+        mine = f"/ws/v1/cluster/apps/{other}/appattempts/{attempt.replace(app.split('_', 1)[1], other.split('_', 1)[1])}"
+        self.assertEqual(self.as_user("bob", self.rm, mine)[0], 200)
+        self.assertEqual(self.as_user("bob", self.rm, f"{mine}/containers/{container}")[0], 404)
+        # RPC and commands.
+        for user, sees in (("alice", True), ("bob", False)):
+            shown = self.command("app", app, "--user", user, "--json")
+            self.assertEqual("attempts" in shown.stdout.decode() and container in shown.stdout.decode(), sees)
+            shown = self.command("logs", app, "--user", user)
+            self.assertEqual(b"secret-of-alice" in shown.stdout, sees)
+
+    def test_unknown_applications_are_the_administrators(self):
+        self.start_node()
+        ghost = "container_1700000000000_0001_01_000001"
+        self.assertEqual(self.as_user("bob", self.nm, f"/ws/v1/node/containers/{ghost}/logs")[0], 403)
+        self.assertEqual(self.as_user("boss", self.nm, f"/ws/v1/node/containers/{ghost}/logs")[0], 404)
+
+
+class Up(unittest.TestCase):
+    """`fairlead up` keeps to its directory, its processes and its user."""
+
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-up-test-"))
+        self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
+        self.directory = self.work / "D"
+
+    def up(self, *words, directory=None):
+        ready = self.work / f"ready{time.monotonic_ns()}"
+        process = subprocess.Popen([FAIRLEAD, "up", "--nodes", "2", "--memory", "512", "--directory", directory or self.directory, "--ready-file", ready, *words],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(self.end, process)
+        def is_ready():
+            if process.poll() is not None:
+                raise AssertionError(process.communicate()[0].decode())
+            return ready.exists()
+        until(is_ready, "the cluster")
+        site = (self.directory / "conf/yarn-site.xml").read_text()
+        self.ports = [int(port) for port in re.findall(r"<value>127.0.0.1:(\d+)</value>", site)]
+        self.web = int(re.search(r"webapp.address</name><value>127.0.0.1:(\d+)", site)[1])
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.terminate()
+            process.wait(timeout=60)
+        process.stdout.close()
+
+    def pids(self, word):
+        """Daemons of this cluster, by their command lines: for the test's eyes alone."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            except OSError:
+                continue
+            if len(words) > 2 and words[1] == word.encode() and any(str(self.directory).encode() in w for w in words):
+                found.append(int(entry.name))
+        return found
+
+    def test_the_directory_is_its_users_alone(self):
+        self.up()
+        for path in [self.directory, *(p for p in self.directory.iterdir())]:
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
+    def test_a_directory_with_other_things_is_left_alone(self):
+        self.directory.mkdir(mode=0o755)
+        (self.directory / "precious").write_text("x")
+        (self.directory / "precious").chmod(0o644)
+        process = subprocess.run([FAIRLEAD, "up", "--directory", self.directory], capture_output=True, timeout=60)
+        self.assertEqual(process.returncode, 1)
+        self.assertIn(b"holds other things", process.stderr)
+        self.assertEqual([(self.directory / "precious").stat().st_mode & 0o777, self.directory.stat().st_mode & 0o777], [0o644, 0o755])
+        self.assertEqual(list(self.directory.iterdir()), [self.directory / "precious"])
+        link = self.work / "link"
+        (self.work / "target").mkdir()
+        link.symlink_to(self.work / "target")
+        process = subprocess.run([FAIRLEAD, "up", "--directory", link], capture_output=True, timeout=60)
+        self.assertEqual(process.returncode, 1, process.stderr)
+
+    def test_a_second_one_is_refused_and_harms_nothing(self):
+        self.up()
+        before = (self.directory / "conf/yarn-site.xml").read_bytes()
+        second = subprocess.run([FAIRLEAD, "up", "--directory", self.directory, "--nodes", "1"], capture_output=True, timeout=60)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(b"is up in", second.stderr)
+        self.assertEqual((self.directory / "conf/yarn-site.xml").read_bytes(), before)
+        self.assertEqual(ask(self.web, "/healthz")[0], 200)
+
+    def test_taken_ports_are_named(self):
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            base = taken.getsockname()[1] - 32
+            second = subprocess.run([FAIRLEAD, "up", "--port-base", str(base)], capture_output=True, timeout=60)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(f"port {base + 32} is taken".encode(), second.stderr)
+
+    def strangers(self):
+        """Processes that name the directory, stand in it, and claim to be of it, and are not of it."""
+        inside = self.directory / "tmp"
+        sleepers = [subprocess.Popen(["sleep", "600"], cwd=inside),
+                    subprocess.Popen(["bash", "-c", f"exec -a '{FAIRLEAD} nm --hadoop-conf {self.directory}/conf' sleep 600"]),
+                    subprocess.Popen(["sleep", "600"], env={**os.environ, "FAIRLEAD_UP": str(self.directory)}),
+                    subprocess.Popen(["tail", "-f", self.directory / "conf/yarn-site.xml"], stdout=subprocess.DEVNULL)]
+        for sleeper in sleepers:
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+        return sleepers
+
+    def check_end(self, process, how):
+        strangers = self.strangers()
+        runners = [int(pid) for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+        mine = [pid for word in ("rm", "nm", "supervise") for pid in self.pids(word)]
+        self.assertGreaterEqual(len(mine), 3)
+        how(process.pid, runners)
+        process.wait(timeout=60)
+        until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in [*mine, *runners]), "the end of its own processes")
+        for stranger in strangers:
+            self.assertIsNone(stranger.poll(), stranger.args)
+
+    def test_its_end_ends_its_own_processes_and_no_others(self):
+        self.check_end(self.up(), lambda guard, runners: os.kill(guard, signal.SIGTERM))
+
+    def test_kill_of_the_guard_ends_its_own_processes_and_no_others(self):
+        self.check_end(self.up(), lambda guard, runners: os.kill(guard, signal.SIGKILL))
+
+    def test_kill_of_the_runner_ends_its_own_processes_and_no_others(self):
+        self.check_end(self.up(), lambda guard, runners: [os.kill(pid, signal.SIGKILL) for pid in runners])
+
+    def test_a_killed_node_is_started_again(self):
+        self.up()
+        nodes = self.pids("nm")
+        self.assertEqual(len(nodes), 2)
+        os.kill(nodes[0], signal.SIGKILL)
+        until(lambda: len(set(self.pids("nm")) - {nodes[0]}) == 2, "a new node agent")
+        def active():
+            return json.loads(ask(self.web, "/ws/v1/cluster/metrics")[1])["clusterMetrics"]["activeNodes"] == 2
+        until(active, "two nodes")
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root, to act as another user")
+    def test_other_users_processes_are_not_served(self):
+        probe = ("import socket,sys\ns=socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)\ns.settimeout(5)\n"
+                 "try:\n s.sendall(b'GET /healthz HTTP/1.0\\r\\n\\r\\n')\n d=s.recv(100)\nexcept OSError:\n d=b''\nprint(d)")
+        def as_nobody(port):
+            return subprocess.run(["/usr/bin/python3", "-c", probe, str(port)], user=65534, group=65534, extra_groups=[], capture_output=True, timeout=30, cwd="/").stdout
+        # Closed at once: the peer is gone when it is asked whose it is.
+        rude = ("import socket,sys\nfor i in range(200):\n s=socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)\n"
+                " s.sendall(b'POST /ws/v1/cluster/apps/new-application HTTP/1.0\\r\\nContent-Length: 0\\r\\n\\r\\n')\n s.close()\n")
+        process = self.up()
+        self.assertEqual(ask(self.web, "/healthz")[0], 200)
+        node = next(int(port) for port in re.findall(r"127.0.0.1:(\d+)", " ".join(
+            n["nodeHTTPAddress"] for n in json.loads(ask(self.web, "/ws/v1/cluster/nodes")[1])["nodes"]["node"])))
+        self.assertIn(b"200 OK", subprocess.run([sys.executable, "-c", probe, str(self.web)], capture_output=True, timeout=30).stdout)
+        for port in [*self.ports, node, self.web - 88 + 137, self.web - 88 + 162]:
+            self.assertEqual(as_nobody(port).strip(), b"b''", port)
+        def next_id():
+            return json.loads(ask(self.web, "/ws/v1/cluster/apps/new-application", "POST")[1])["application-id"].rsplit("_", 1)[1]
+        first = int(next_id())
+        subprocess.run(["/usr/bin/python3", "-c", rude, str(self.web)], user=65534, group=65534, extra_groups=[], capture_output=True, timeout=60, cwd="/")
+        self.assertEqual(int(next_id()), first + 1, "a closed connection of a stranger was served")
+        self.end(process)
+        self.up("--any-user")
+        self.assertIn(b"200 OK", as_nobody(self.web))
+
+    @unittest.skipIf(os.geteuid() != 0, "needs root")
+    def test_root_is_warned(self):
+        process = self.up()
+        process.terminate()
+        self.assertIn("runs as root", process.communicate()[0].decode())
+
+
+class OpenPorts(unittest.TestCase):
+    def test_beyond_loopback_one_line_says_what_that_means(self):
+        shown = subprocess.run([FAIRLEAD, "config", "check", "--set", "yarn.resourcemanager.bind-host=0.0.0.0", "--set", "yarn.nodemanager.bind-host=0.0.0.0"],
+                               capture_output=True, timeout=60).stdout.decode()
+        loud = [line for line in shown.splitlines() if "OPEN TO THE NETWORK WITHOUT AUTHENTICATION" in line]
+        self.assertEqual([line.split(":")[0] for line in loud], ["rm", "nm"], shown)
+        self.assertIn("0.0.0.0:8032", loud[0])
+        self.assertIn("any user's name", loud[0])
 
 
 if __name__ == "__main__":
