@@ -23,7 +23,9 @@ base::Status CheckRm(const config::Settings& settings, const std::string& conf_d
   if (!rm) return rm.error();
   PrintWarnings("rm", rm->warnings);
   std::printf("rm: profile %s, queues from %s, state in %s\n", rm->profile.c_str(),
-              rm->allocation_file.empty() ? "Fairlead's defaults" : rm->allocation_file.c_str(),
+              !rm->allocation_file.empty() ? rm->allocation_file.c_str()
+              : settings.queues            ? "Fairlead's YAML"
+                                           : "Fairlead's defaults",
               rm->state_directory.c_str());
   return {};
 }

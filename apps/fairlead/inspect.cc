@@ -273,18 +273,23 @@ bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
     PrintJson(json);
     return true;
   }
-  Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "USED", "WANTED", "RUNNING", "WAITING"});
+  Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
     return MemoryText(value.value("memory_mib", int64_t{0})) + ", " +
            std::to_string(value.value("vcores", int64_t{0})) + " vc";
   };
+  const auto bounded = [&](const ordered_json& queue) {  // a share without a bound is a very large one
+    const int64_t whole = json.value("cluster", ordered_json::object()).value("memory_mib", int64_t{0});
+    const int64_t most = queue.value("max_share", ordered_json::object()).value("memory_mib", int64_t{0});
+    return most < whole;
+  };
   for (const auto& queue : json["queues"]) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
-    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"), amount(queue, "used"),
-               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
-               std::to_string(queue.value("waiting_apps", 0))});
+    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
+               bounded(queue) ? amount(queue, "max_share") : "-", amount(queue, "used"), amount(queue, "demand"),
+               std::to_string(queue.value("runnable_apps", 0)), std::to_string(queue.value("waiting_apps", 0))});
   }
   table.Print();
   return true;
@@ -318,6 +323,17 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
     const auto id = model::ParseApplicationId(text);
     if (!id) {
       result = Complain(command.name, id.error().message, kUsage);
+      continue;
+    }
+    const auto before = Report(cluster, *id);
+    if (!before) {
+      result = command.Fail(before.error());
+      continue;
+    }
+    if (const auto state = before->YarnApplicationState(); state >= yarn::YarnApplicationStateProto::kFinished) {
+      const auto code = state == yarn::YarnApplicationStateProto::kKilled ? kOk : kFailed;
+      const int told = Complain(command.name, text + " has ended before: " + std::string(Name(state)), code);
+      if (told != kOk) result = told;
       continue;
     }
     yarn::KillApplicationRequestProto request;
@@ -388,6 +404,51 @@ void AddMasters(Cluster& cluster, const std::string& application, std::vector<Co
   }
 }
 
+/// Containers of an application that has ended, as the nodes' log directories have them; Fairlead's nodes tell.
+void AddFromNodes(Cluster& cluster, const model::ApplicationId& id, std::vector<ContainerLogs>& out) {
+  yarn::GetClusterNodesRequestProto request;
+  request.node_states = {yarn::NodeStateProto::kRunning};
+  const auto nodes = cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", request);
+  if (!nodes) return;
+  for (const auto& node : nodes->node_reports) {
+    const std::string url = HttpUrl(node.http_address.value_or(""));
+    const auto answer = cluster.client->GetUrl(url + "/fairlead/v1/logs/" + model::ToString(id));
+    if (!answer.ok() || answer->status != 200) continue;
+    const auto json = ordered_json::parse(answer->body, nullptr, false);
+    if (!json.is_object()) continue;
+    for (const auto& one : json.value("containers", ordered_json::array())) {
+      const std::string container = one.value("id", "");
+      const bool listed = std::any_of(out.begin(), out.end(), [&](const auto& l) { return l.container == container; });
+      if (!container.empty() && !listed) out.push_back({container, url});
+    }
+  }
+}
+
+/// "stdout, stderr": what there is beside the file that was asked for.
+std::string FilesOf(Cluster& cluster, const ContainerLogs& logs) {
+  const auto answer = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containers/" + logs.container + "/logs");
+  if (!answer.ok() || answer->status != 200) return "";
+  const auto json = ordered_json::parse(answer->body, nullptr, false);
+  const auto info = json.is_object() ? json.value("containerLogsInfo", ordered_json::object()) : ordered_json::object();
+  std::string out;
+  for (const auto& file : info.value("containerLogInfo", ordered_json::array())) {
+    out += (out.empty() ? "" : ", ") + file.value("fileName", "");
+  }
+  return out;
+}
+
+/// Every container that may still have logs somewhere.
+base::Result<std::vector<ContainerLogs>> ContainersWithLogs(Cluster& cluster, const model::ApplicationId& id) {
+  std::vector<ContainerLogs> containers;
+  if (const base::Status listed = AddListed(cluster, id, containers); !listed.ok()) return listed.error();
+  AddMasters(cluster, model::ToString(id), containers);
+  const auto report = Report(cluster, id);
+  if (report.ok() && report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) {
+    AddFromNodes(cluster, id, containers);
+  }
+  return containers;
+}
+
 struct LogsOptions {
   std::string application;
   std::string container;
@@ -408,6 +469,14 @@ int Logs(const Command& command, Cluster& cluster, const LogsOptions& options) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
   if (!logs->empty()) return kOk;
+  if (const auto containers = ContainersWithLogs(cluster, *id); containers.ok()) {
+    for (const ContainerLogs& one : *containers) {
+      if (!options.container.empty() && one.container != options.container) continue;
+      const std::string there = FilesOf(cluster, one);
+      if (there.empty()) continue;
+      return Complain(command.name, one.container + " has no " + files.front() + "; it has " + there, kNotFound);
+    }
+  }
   return Complain(
       command.name,
       "no log of " + options.application + " can be had from its nodes (they may be gone, or the logs were removed)",
@@ -439,11 +508,10 @@ struct NoOptions {};
 
 base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
                                                   const std::string& container, const std::vector<std::string>& files) {
-  std::vector<ContainerLogs> containers;
-  if (const base::Status listed = AddListed(cluster, id, containers); !listed.ok()) return listed.error();
-  AddMasters(cluster, model::ToString(id), containers);
+  const auto containers = ContainersWithLogs(cluster, id);
+  if (!containers) return containers.error();
   std::vector<ContainerLog> found;
-  for (const ContainerLogs& logs : containers) {
+  for (const ContainerLogs& logs : *containers) {
     if (!container.empty() && logs.container != container) continue;
     for (const std::string& file : files) {
       auto text = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containerlogs/" + logs.container + "/" + file);

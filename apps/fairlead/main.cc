@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "commands.h"
+#include "version.h"
 
 namespace {
 
@@ -20,6 +22,14 @@ void StartWithLargePages(int argc, char** argv) {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error || setenv(kWishes, "thp:always,metadata_thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1", 1) != 0) return;
   execv(self.c_str(), argv);
+}
+
+/// Options that may be repeated take one word each time: what follows it is not theirs.
+void TakeOneWordEach(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) option->allow_extra_args(false);
+  }
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) TakeOneWordEach(*sub);
 }
 
 }  // namespace
@@ -48,10 +58,18 @@ int main(int argc, char** argv) {
   AddReplay(app, exit_code);
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
+  app.set_version_flag("--version", std::string("fairlead ") + kVersion + " (" + kBuildType + ")");
+  TakeOneWordEach(app);
+  const auto is_called = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_called).empty()) {
+    return Complain(argv[1], "there is no such command; fairlead --help lists them", kUsage);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
+  } catch (const nlohmann::json::exception& error) {
+    return Complain(argv[1], std::string("an answer has not the form that was expected: ") + error.what(), kFailed);
   }
   return exit_code;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -280,6 +281,26 @@ int Submit(const SubmitOptions& options) {
   return Follow(options, *cluster, *id);
 }
 
+CLI::Validator AtLeastOne() {
+  return {[](std::string& text) -> std::string {
+            int64_t value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool good = error == std::errc() && end == text.data() + text.size() && value > 0;
+            return good ? "" : "write a whole number of at least 1, not '" + text + "'";
+          },
+          ""};
+}
+
+/// Words after the job are the job's, also those that look like options of submit.
+void WarnOfOptionsOfTheJob(const CLI::App& submit, const std::vector<std::string>& command) {
+  for (size_t i = 1; i < command.size(); ++i) {
+    const std::string name = command[i].substr(0, command[i].find('='));
+    if (!name.starts_with("--") || submit.get_option_no_throw(name) == nullptr) continue;
+    std::fprintf(stderr, "fairlead submit: note: %s stands after the job and is given to the job\n",
+                 base::VisibleText(name).c_str());
+  }
+}
+
 }  // namespace
 
 void AddSubmit(CLI::App& app, int& exit_code) {
@@ -295,21 +316,26 @@ void AddSubmit(CLI::App& app, int& exit_code) {
   submit->add_option("--queue", options->queue, "queue")->capture_default_str();
   submit->add_option("--name", options->name, "name (default: the file's)");
   submit->add_option("--priority", options->priority, "priority within the queue")->capture_default_str();
-  submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver")->capture_default_str();
+  submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver")
+      ->check(AtLeastOne())
+      ->capture_default_str();
   submit->add_option("--executors", options->executors_max, "executors at most")
-      ->check(CLI::PositiveNumber)
+      ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_option("--executors-min", options->executors_min,
                      "executors at least (default: the same: a fixed number)");
-  submit->add_option("--executor-memory", options->executor_memory_mib, "MiB of an executor")->capture_default_str();
+  submit->add_option("--executor-memory", options->executor_memory_mib, "MiB of an executor")
+      ->check(AtLeastOne())
+      ->capture_default_str();
   submit->add_option("--executor-cores", options->executor_cores, "tasks at once in an executor")
+      ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_option("--max-attempts", options->max_attempts,
                      "attempts of the driver at most (default: the cluster's)");
   submit
       ->add_option("--executor-idle", options->executor_idle_seconds,
                    "seconds after which an idle executor above the least number is given back")
-      ->check(CLI::PositiveNumber)
+      ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_flag("--speculation", options->speculation, "run slow tasks a second time beside the first");
   submit->add_flag("--adaptive-delay", options->adaptive_delay,
@@ -320,7 +346,12 @@ void AddSubmit(CLI::App& app, int& exit_code) {
   submit->add_option("command", options->command, "the job binary and its arguments")->required();
   submit->positionals_at_end();
   submit->prefix_command(false);
-  submit->callback([options, &exit_code] { exit_code = Submit(*options); });
+  submit->callback([options, submit, &exit_code] {
+    WarnOfOptionsOfTheJob(*submit, options->command);
+    exit_code = options->executors_min > options->executors_max
+                    ? Complain("submit", "--executors-min is more than --executors", kUsage)
+                    : Submit(*options);
+  });
 }
 
 }  // namespace fairlead::apps

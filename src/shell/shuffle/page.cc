@@ -92,7 +92,8 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
 /// Prometheus text: one line a counter.
 std::string MetricsText(const ShuffleRuntime::Status& status) {
   std::string out;
-  for (const auto& [name, value] : Counters(status).items()) {
+  const json counters = Counters(status);
+  for (const auto& [name, value] : counters.items()) {
     out += "fairlead_shuffle_" + name + " " + value.dump() + "\n";
   }
   return out;
