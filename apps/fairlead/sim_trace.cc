@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
+#include "base/did_you_mean.h"
 #include "commands.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
@@ -86,6 +88,15 @@ base::Result<std::pair<std::string, std::string>> SplitPair(const std::string& t
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
 
+/// Every queue that a file, a generator or a job names.
+std::vector<std::string> QueueNames(const Workload& workload) {
+  std::set<std::string> names;
+  for (const auto& queue : workload.queues.queues) names.insert(queue.name);
+  for (const sim::TraceJob& job : workload.jobs)
+    names.insert(job.queue.starts_with("root.") ? job.queue : "root." + job.queue);
+  return {names.begin(), names.end()};
+}
+
 base::Status AddQueues(const TraceArguments& arguments, Workload& workload) {
   if (!arguments.queues.empty()) {
     const auto text = ReadTraceFile(arguments.queues);
@@ -108,6 +119,11 @@ base::Status AddQueues(const TraceArguments& arguments, Workload& workload) {
     if (it != queues.end()) {
       it->weight = weight;
     } else {
+      const std::vector<std::string> known = QueueNames(workload);
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        return base::Error{"--weight " + text + ": no job is in a queue " + name + base::DidYouMean(name, known),
+                           kUsage};
+      }
       queues.push_back({});
       queues.back().name = name;
       queues.back().weight = weight;

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "base/did_you_mean.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -54,31 +56,6 @@ const YamlEntry* FindEntry(const std::string& path) {
     if (path == entry.path) return &entry;
   }
   return nullptr;
-}
-
-/// Levenshtein distance, for "did you mean".
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string DidYouMean(const std::string& name, const std::vector<std::string>& known) {
-  const auto best = std::min_element(
-      known.begin(), known.end(), [&](const auto& a, const auto& b) { return Distance(name, a) < Distance(name, b); });
-  if (best != known.end() && Distance(name, *best) <= 3) return "; did you mean '" + *best + "'?";
-  std::string all;
-  for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-  return "; known here: " + all;
 }
 
 bool IsNumber(const std::string& text) {
@@ -138,14 +115,14 @@ class Reader {
       if (path.substr(0, dot) == name) names.push_back(path.substr(dot + 1));
     }
     if (names.empty()) {
-      return Bad(key, "unknown section '" + name + "'" + DidYouMean(name, {sections.begin(), sections.end()}));
+      return Bad(key, "unknown section '" + name + "'" + base::DidYouMean(name, {sections.begin(), sections.end()}));
     }
     if (!section.IsMap()) return Bad(section, name + ": must be a map");
     for (const auto& item : section) {
       const YamlEntry* entry = FindEntry(name + "." + item.first.Scalar());
       if (entry == nullptr) {
-        return Bad(item.first,
-                   "unknown entry '" + item.first.Scalar() + "' of " + name + DidYouMean(item.first.Scalar(), names));
+        return Bad(item.first, "unknown entry '" + item.first.Scalar() + "' of " + name +
+                                   base::DidYouMean(item.first.Scalar(), names));
       }
       if (const base::Status read = ReadEntry(*entry, item.second); !read.ok()) return read;
     }
@@ -252,8 +229,8 @@ class Reader {
       return {};
     }
     return Bad(item.first, "unknown setting '" + key + "' of a queue" +
-                               DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share",
-                                                "preemptable", "priority", "start-time", "queues"}));
+                               base::DidYouMean(key, {"weight", "min", "max", "policy", "max-apps", "max-master-share",
+                                                      "preemptable", "priority", "start-time", "queues"}));
   }
 
   base::Status ReadResources(const std::string& key, const YAML::Node& value, model::QueueConfig& queue) {

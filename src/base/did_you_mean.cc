@@ -1,0 +1,49 @@
+#include "base/did_you_mean.h"
+
+#include <algorithm>
+
+namespace fairlead::base {
+namespace {
+
+constexpr size_t kNameMax = 100;
+constexpr size_t kFar = 4;
+constexpr size_t kListed = 30;
+
+/// Levenshtein distance.
+size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& known) {
+  size_t least = kFar;
+  std::string_view best;
+  for (const std::string& one : known) {
+    if (name.size() > kNameMax || one.size() > kNameMax) continue;
+    const size_t distance = Distance(name, one);
+    // What shares nothing with it is not meant.
+    if (distance < least && distance < std::max(name.size(), one.size())) {
+      least = distance;
+      best = one;
+    }
+  }
+  if (least < kFar) return "; did you mean '" + std::string(best) + "'?";
+  std::string all;
+  for (size_t i = 0; i < std::min(known.size(), kListed); ++i) all += (all.empty() ? "" : ", ") + known[i];
+  if (all.empty()) return "";
+  return "; known here: " + all + (known.size() > kListed ? ", ..." : "");
+}
+
+}  // namespace fairlead::base

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fairlead::base {
+
+/// The end of a sentence about a name that is unknown: "; did you mean 'NEAR'?", else "; known here: A, B, C" (the
+/// first ones), else "". Names of more than 100 bytes are near nothing.
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace fairlead::base
