@@ -54,8 +54,18 @@ std::vector<LogFile> FilesOf(const std::map<model::ContainerId, std::vector<LogF
   return at == files.end() ? std::vector<LogFile>() : at->second;
 }
 
+/// /fairlead/v1/logs/APPLICATION[/CONTAINER/FILE]
 bool IsAppLogs(const std::vector<std::string>& path) {
-  return path.size() == 4 && path[0] == "fairlead" && path[1] == "v1" && path[2] == "logs";
+  return (path.size() == 4 || path.size() == 6) && path[0] == "fairlead" && path[1] == "v1" && path[2] == "logs";
+}
+
+/// A log as it is, whatever it holds.
+http::Response LogBytes(std::string text) {
+  http::Response response;
+  response.body = std::move(text);
+  response.content_type = "text/plain;charset=utf-8";
+  response.headers = {{"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}};
+  return response;
 }
 
 /// Who asks, as Hadoop's simple authentication has it.
@@ -118,7 +128,18 @@ std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments&
   }
   if (IsAppLogs(path)) {
     const base::Result<model::ApplicationId> app = model::ParseApplicationId(path[3]);
-    if (app && MayView(request, manager_.View(), *app)) queries.emplace_back().app = *app;
+    if (!app || !MayView(request, manager_.View(), *app)) return queries;
+    LogQuery query;
+    query.app = *app;
+    if (path.size() == 6) {
+      const base::Result<model::ContainerId> id = model::ParseContainerId(path[4]);
+      if (!id || id->attempt.app != *app) return queries;
+      query.containers = {*id};
+      query.file = path[5];
+      query.start = IntOf(request, "start", 0);
+      query.end = IntOf(request, "end", INT64_MAX);
+    }
+    queries.push_back(std::move(query));
     return queries;
   }
   if (!rest && !page) return queries;
@@ -162,7 +183,7 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     if (!view.healthy) return http::TextResponse(503, "unhealthy: " + view.health_report + "\n");
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
-  if (IsAppLogs(path)) return AppLogs(request, path[3], logs);
+  if (IsAppLogs(path)) return AppLogs(request, path, logs);
   if (path.empty()) return http::Redirect("/node");
   return Page(request, path, logs);
 }
@@ -330,10 +351,14 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
 
 // ---- Logs ---------------------------------------------------------------------------------------------------------
 
-http::Response Web::AppLogs(const http::Request& request, const std::string& application, const Logs& logs) const {
-  const base::Result<model::ApplicationId> app = model::ParseApplicationId(application);
+http::Response Web::AppLogs(const http::Request& request, const Segments& path, const Logs& logs) const {
+  const base::Result<model::ApplicationId> app = model::ParseApplicationId(path[3]);
   if (!app) return http::TextResponse(400, "Not an application's id.\n");
   if (auto forbidden = Forbidden(request, *app)) return *std::move(forbidden);
+  if (path.size() == 6) {
+    if (!logs.named.found) return http::TextResponse(404, "There is no such log here.\n");
+    return logs.named.error.empty() ? LogBytes(logs.named.text) : http::TextResponse(500, logs.named.error + "\n");
+  }
   Document::List containers;
   for (const auto& [id, of_container] : logs.files) {
     Document::List files;
@@ -384,11 +409,7 @@ http::Response Web::LogText(const http::Request& request, const model::Container
   if (running)
     body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
   body += "\n" + std::string(71, '*') + "\n\n";
-  http::Response response;  // the log as it is, whatever it holds
-  response.body = std::move(body);
-  response.content_type = "text/plain;charset=utf-8";
-  response.headers = {{"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}};
-  return response;
+  return LogBytes(std::move(body));
 }
 
 // ---- Pages --------------------------------------------------------------------------------------------------------

@@ -52,7 +52,8 @@ class Web {
   http::Response Apps(const http::Request& request, const Segments& path) const;
   http::Response ContainersOrLogs(const http::Request& request, const Segments& path, const Logs& logs) const;
   /// /fairlead/v1/logs/APPLICATION: its containers that still have logs here, ended ones too, with their files' names.
-  http::Response AppLogs(const http::Request& request, const std::string& application, const Logs& logs) const;
+  /// .../CONTAINER/FILE?start=&end=: a log's bytes from start to before end; negative numbers count from its end.
+  http::Response AppLogs(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const;
   http::Response LogText(const http::Request& request, const model::ContainerId& id, const std::string& name,
                          const Logs& logs) const;
