@@ -50,6 +50,11 @@ def processes_naming(text):
     return found
 
 
+def find_journal(directory):
+    """Directories of ended applications may vanish meanwhile: os.walk passes over them."""
+    return next(pathlib.Path(root) / "rm.journal" for root, _, files in os.walk(directory) if "rm.journal" in files)
+
+
 class Daemons(unittest.TestCase):
     """A cluster of real processes, and one word count on it."""
 
@@ -140,7 +145,7 @@ class Kills(Daemons):
         self.assert_right(self.submit())
         self.cluster.processes["rm"].terminate()
         self.cluster.processes.pop("rm").wait(timeout=30)
-        journal = next(self.directory.rglob("rm.journal"))
+        journal = find_journal(self.directory)
         run = subprocess.run([peers.BINARY, "replay", "--json", journal], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr[-2000:])
         self.assertTrue(json.loads(run.stdout)["same"])
@@ -167,7 +172,7 @@ class Profile:
         self.assert_right(job)
         self.cluster.processes["rm"].terminate()
         self.cluster.processes.pop("rm").wait(timeout=30)
-        run = subprocess.run([peers.BINARY, "replay", "--json", next(self.directory.rglob("rm.journal"))], capture_output=True, text=True)
+        run = subprocess.run([peers.BINARY, "replay", "--json", find_journal(self.directory)], capture_output=True, text=True)
         self.assertEqual(run.returncode, 0, run.stderr[-2000:])
         self.assertTrue(json.loads(run.stdout)["same"])
         self.assertGreater(json.loads(run.stdout)["batches"], 0, "since the restart")
