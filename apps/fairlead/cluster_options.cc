@@ -21,7 +21,7 @@ base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
     if (source.hadoop_conf.empty() && source.yaml.empty() && value != nullptr) source.hadoop_conf = value;
   }
   auto settings = shell::LoadSettings(source);
-  if (!settings) return settings.error();
+  if (!settings) return base::Error{settings.error().message};  // without errno: its code is kUsage
   auto client = shell::YarnClient::Create(settings->conf, options.user.empty() ? shell::CurrentUser() : options.user);
   if (!client) return client.error();
   return Cluster{std::move(settings).value(), std::move(client).value()};

@@ -25,14 +25,17 @@ void AddSparkDaemons(CLI::App& app, int& exit_code);  // spark-master, spark-wor
 void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);            // up
 void AddSubmit(CLI::App& app, int& exit_code);        // submit
-void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, logs, kill
+void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, kill
+void AddLogs(CLI::App& app, int& exit_code);          // logs
 void AddHistory(CLI::App& app, int& exit_code);       // history
 void AddReplay(CLI::App& app, int& exit_code);        // replay
 void AddSim(CLI::App& app, int& exit_code);           // sim
 void AddConfig(CLI::App& app, int& exit_code);        // config check
 void AddCompletion(CLI::App& app, int& exit_code);    // completion, version
+void AddMan(CLI::App& app, int& exit_code);           // man
 
-/// Prints "fairlead NAME: MESSAGE" on stderr and gives `code`; a stranger's control characters in it are seen.
+/// Prints "fairlead NAME: MESSAGE" (what, why, what to do) on stderr and gives `code`; a stranger's control characters
+/// in it are seen.
 int Complain(const std::string& command, const std::string& message, ExitCode code);
 
 }  // namespace fairlead::apps

@@ -1,18 +1,13 @@
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <cstring>
 
-#include "application_logs.h"
 #include "base/text.h"
-#include "cluster_options.h"
-#include "model/ids.h"
+#include "cluster_command.h"
+#include "model/exit_status.h"
 #include "table.h"
-#include "wire/yarn/client.h"
 
-// apps, app, nodes, queues, logs, kill: over YARN's own protocols, so they work with Hadoop's resource manager, too.
+// apps, app, nodes, queues, kill: over YARN's own protocols, so they work with Hadoop's resource manager, too.
 // What only Fairlead knows (shares as they are now, why an ask waits) comes from /fairlead/v1 and is marked absent
 // elsewhere.
 
@@ -30,32 +25,10 @@ std::string Spell(const yarn::NodeIdProto& id) {
   return id.host.value_or("?") + ":" + std::to_string(id.port.value_or(0));
 }
 
-yarn::ApplicationIdProto ToProto(const model::ApplicationId& id) {
-  yarn::ApplicationIdProto proto;
-  proto.cluster_timestamp = id.cluster_timestamp;
-  proto.id = id.number;
-  return proto;
-}
-
 int64_t Now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-}
-
-/// A command's state: what it was told and how it ends.
-struct Command {
-  std::string name;
-  ClusterOptions options;
-  int* exit_code = nullptr;
-
-  int Fail(const base::Error& error) const { return Complain(name, error.message, CodeOf(error)); }
-};
-
-/// Runs `body` with an open cluster and keeps its exit code.
-void RunWithCluster(const Command& command, const std::function<int(Cluster&)>& body) {
-  auto cluster = OpenCluster(command.options);
-  *command.exit_code = cluster.ok() ? body(*cluster) : command.Fail(cluster.error());
 }
 
 ordered_json ResourceJson(const yarn::ResourceProto& resource) {
@@ -146,21 +119,6 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
 
 // ---------------------------------------------------------------- app
 
-base::Result<yarn::ApplicationReportProto> Report(Cluster& cluster, const model::ApplicationId& id) {
-  yarn::GetApplicationReportRequestProto request;
-  request.application_id = ToProto(id);
-  const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
-  if (!answer) return answer.error();
-  return answer->ApplicationReport();
-}
-
-/// What only Fairlead tells about an application; null elsewhere.
-ordered_json FairleadDetail(Cluster& cluster, const std::string& id) {
-  const auto answer = cluster.client->Get("/fairlead/v1/apps/" + id);
-  if (!answer.ok() || answer->status != 200) return nullptr;
-  return ordered_json::parse(answer->body, nullptr, false);
-}
-
 void PrintPending(const ordered_json& detail) {
   if (!detail.is_object() || !detail.contains("pending")) {
     std::puts("Pending      (only Fairlead's resource manager explains pending asks)");
@@ -176,6 +134,60 @@ void PrintPending(const ordered_json& detail) {
     if (const std::string remedy = text("remedy"); !remedy.empty()) {
       std::printf("             to free it: %s\n", remedy.c_str());
     }
+  }
+}
+
+/// How a container ended, in words: Hadoop's reasons, a signal's name, or the program's own number.
+std::string ExitWords(int status) {
+  switch (status) {
+    case model::kExitInvalid:
+      return "";
+    case model::kExitAborted:
+      return "aborted: released, or its node is gone";
+    case model::kExitDisksFailed:
+      return "its node's disks failed";
+    case model::kExitPreempted:
+      return "taken back for another queue (preempted)";
+    case model::kExitExceededVirtualMemory:
+      return "used more virtual memory than it asked for";
+    case model::kExitExceededPhysicalMemory:
+      return "used more memory than it asked for";
+    case model::kExitKilledByMaster:
+      return "ended by its master";
+    case model::kExitKilledByResourceManager:
+      return "ended by the resource manager";
+    case model::kExitKilledAfterAppCompletion:
+      return "ended with its application";
+    case model::kExitKilledByScheduler:
+      return "ended by the scheduler";
+    default:
+      break;
+  }
+  const char* signal = status > 128 ? ::sigabbrev_np(status - 128) : nullptr;
+  if (signal != nullptr) {
+    return "exit status " + std::to_string(status) + ": SIG" + signal + ", " + ::strsignal(status - 128);
+  }
+  return status == 0 ? "succeeded" : "exit status " + std::to_string(status);
+}
+
+/// Attempts with their ends, and the containers that run.
+void PrintAttempts(const ordered_json& detail) {
+  if (!detail.is_object()) return;
+  const auto print = [](const char* name, const std::string& text) {
+    std::printf("%-12s %s\n", name, base::VisibleText(text).c_str());
+  };
+  const auto at = [](const std::string& node) { return node.empty() ? "" : " on " + node; };
+  for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
+    const std::string words = ExitWords(attempt.value("exit_status", int{model::kExitInvalid}));
+    print("Attempt", attempt.value("id", "") + " " + attempt.value("state", "") + at(attempt.value("node", "")) +
+                         (words.empty() ? "" : ": " + words));
+    if (const std::string master = attempt.value("master", ""); !master.empty()) print("", "master " + master);
+  }
+  for (const auto& container : detail.value("running", ordered_json::array())) {
+    const ordered_json size = container.value("resources", ordered_json::object());
+    print("Container", container.value("id", "") + " " + container.value("state", "") +
+                           at(container.value("node", "")) + ", " + MemoryText(size.value("memory_mib", int64_t{0})) +
+                           ", " + std::to_string(size.value("vcores", int64_t{0})) + " vcores");
   }
 }
 
@@ -209,6 +221,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
                         std::to_string(std::max(0, usage.UsedResources().virtual_cores.value_or(0))) + " vcores");
   row("Page", std::string(report->TrackingUrl()));
   row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
+  PrintAttempts(detail);
   if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
   return kOk;
 }
@@ -356,146 +369,27 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
   return result;
 }
 
-// ---------------------------------------------------------------- logs
+// ---------------------------------------------------------------- values
 
-struct ContainerLogs {
-  std::string container;
-  std::string node_http;
-};
-
-std::string HttpUrl(const std::string& address) {
-  return address.find("://") == std::string::npos ? "http://" + address : address;
-}
-
-/// Containers that the resource manager still lists.
-base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::vector<ContainerLogs>& out) {
-  yarn::GetApplicationAttemptsRequestProto attempts_request;
-  attempts_request.application_id = ToProto(id);
-  const auto attempts =
-      cluster.client->Call<yarn::GetApplicationAttemptsResponseProto>("getApplicationAttempts", attempts_request);
-  if (!attempts) return attempts.error();
-  for (const auto& attempt : attempts->application_attempts) {
-    yarn::GetContainersRequestProto request;
-    request.application_attempt_id = attempt.ApplicationAttemptId();
-    const auto containers = cluster.client->Call<yarn::GetContainersResponseProto>("getContainers", request);
-    if (!containers) return containers.error();
-    for (const auto& container : containers->containers) {
-      const auto& proto = container.ContainerId();
-      const model::ContainerId container_id{{{proto.AppAttemptId().ApplicationId().cluster_timestamp.value_or(0),
-                                              proto.AppAttemptId().ApplicationId().id.value_or(0)},
-                                             proto.AppAttemptId().AttemptId()},
-                                            proto.id.value_or(0)};
-      out.push_back({model::ToString(container_id), HttpUrl(container.node_http_address.value_or(""))});
-    }
-  }
-  return {};
-}
-
-/// Masters of ended attempts, as Fairlead's resource manager remembers them.
-void AddMasters(Cluster& cluster, const std::string& application, std::vector<ContainerLogs>& out) {
-  const ordered_json detail = FairleadDetail(cluster, application);
-  if (!detail.is_object()) return;
-  for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
-    const std::string container = attempt.value("master", "");
-    const std::string node = attempt.value("http_address", "");
-    const bool listed =
-        std::any_of(out.begin(), out.end(), [&](const auto& logs) { return logs.container == container; });
-    if (!container.empty() && !node.empty() && !listed) out.push_back({container, HttpUrl(node)});
-  }
-}
-
-/// Containers of an application that has ended, as the nodes' log directories have them; Fairlead's nodes tell.
-void AddFromNodes(Cluster& cluster, const model::ApplicationId& id, std::vector<ContainerLogs>& out) {
-  yarn::GetClusterNodesRequestProto request;
-  request.node_states = {yarn::NodeStateProto::kRunning};
-  const auto nodes = cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", request);
-  if (!nodes) return;
-  for (const auto& node : nodes->node_reports) {
-    const std::string url = HttpUrl(node.http_address.value_or(""));
-    const auto answer = cluster.client->GetUrl(url + "/fairlead/v1/logs/" + model::ToString(id));
-    if (!answer.ok() || answer->status != 200) continue;
+/// One word a line, for completion scripts, which may not make a shell wait.
+int Values(Cluster& cluster, const std::string& kind) {
+  cluster.client->SetPatience(base::Duration::Millis(0));
+  if (kind == "queues") {
+    const auto answer = cluster.client->Get("/fairlead/v1/queues");
+    if (!answer.ok() || answer->status != 200) return kUnreachable;
     const auto json = ordered_json::parse(answer->body, nullptr, false);
-    if (!json.is_object()) continue;
-    for (const auto& one : json.value("containers", ordered_json::array())) {
-      const std::string container = one.value("id", "");
-      const bool listed = std::any_of(out.begin(), out.end(), [&](const auto& l) { return l.container == container; });
-      if (!container.empty() && !listed) out.push_back({container, url});
-    }
+    for (const auto& queue : json.is_object() ? json.value("queues", ordered_json::array()) : ordered_json::array())
+      std::puts(base::VisibleText(queue.value("name", "")).c_str());
+    return kOk;
   }
-}
-
-/// "stdout, stderr": what there is beside the file that was asked for.
-std::string FilesOf(Cluster& cluster, const ContainerLogs& logs) {
-  const auto answer = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containers/" + logs.container + "/logs");
-  if (!answer.ok() || answer->status != 200) return "";
-  const auto json = ordered_json::parse(answer->body, nullptr, false);
-  const auto info = json.is_object() ? json.value("containerLogsInfo", ordered_json::object()) : ordered_json::object();
-  std::string out;
-  for (const auto& file : info.value("containerLogInfo", ordered_json::array())) {
-    out += (out.empty() ? "" : ", ") + file.value("fileName", "");
-  }
-  return out;
-}
-
-/// Every container that may still have logs somewhere.
-base::Result<std::vector<ContainerLogs>> ContainersWithLogs(Cluster& cluster, const model::ApplicationId& id) {
-  std::vector<ContainerLogs> containers;
-  if (const base::Status listed = AddListed(cluster, id, containers); !listed.ok()) return listed.error();
-  AddMasters(cluster, model::ToString(id), containers);
-  const auto report = Report(cluster, id);
-  if (report.ok() && report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) {
-    AddFromNodes(cluster, id, containers);
-  }
-  return containers;
-}
-
-struct LogsOptions {
-  std::string application;
-  std::string container;
-  std::string file;
-};
-
-int Logs(const Command& command, Cluster& cluster, const LogsOptions& options) {
-  const auto id = model::ParseApplicationId(options.application);
-  if (!id) return Complain(command.name, id.error().message, kUsage);
-  const std::vector<std::string> files =
-      options.file.empty() ? std::vector<std::string>{"stdout", "stderr"} : std::vector<std::string>{options.file};
-  const auto logs = FetchLogs(cluster, *id, options.container, files);
-  if (!logs) return command.Fail(logs.error());
-  for (const ContainerLog& log : *logs) {
-    std::printf("==> %s %s <==\n", log.container.c_str(), log.file.c_str());
-    // Programs get a log as it is; a terminal would obey it.
-    const std::string text = ::isatty(STDOUT_FILENO) ? base::VisibleText(log.text, base::Lines::kKept) : log.text;
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  }
-  if (!logs->empty()) return kOk;
-  if (const auto containers = ContainersWithLogs(cluster, *id); containers.ok()) {
-    for (const ContainerLogs& one : *containers) {
-      if (!options.container.empty() && one.container != options.container) continue;
-      const std::string there = FilesOf(cluster, one);
-      if (there.empty()) continue;
-      return Complain(command.name, one.container + " has no " + files.front() + "; it has " + there, kNotFound);
-    }
-  }
-  return Complain(
-      command.name,
-      "no log of " + options.application + " can be had from its nodes (they may be gone, or the logs were removed)",
-      kNotFound);
-}
-
-/// Adds a subcommand whose callback opens the cluster and runs `body`.
-template <class Options>
-CLI::App* AddClusterCommand(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
-                            std::shared_ptr<Options> options, int (*body)(const Command&, Cluster&, Options&)) {
-  CLI::App* sub = app.add_subcommand(name, help);
-  auto command = std::make_shared<Command>();
-  command->name = name;
-  command->exit_code = &exit_code;
-  AddClusterOptions(*sub, command->options);
-  sub->callback([command, options, body] {
-    RunWithCluster(*command, [&](Cluster& cluster) { return body(*command, cluster, *options); });
-  });
-  return sub;
+  AppsFilter filter;
+  filter.all = kind == "apps";
+  const auto request = ToRequest(filter);
+  if (!request) return kUsage;
+  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+  if (!answer) return kUnreachable;
+  for (const auto& report : answer->applications) std::puts(Spell(report.ApplicationId()).c_str());
+  return kOk;
 }
 
 struct KillOptions {
@@ -505,21 +399,6 @@ struct KillOptions {
 struct NoOptions {};
 
 }  // namespace
-
-base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
-                                                  const std::string& container, const std::vector<std::string>& files) {
-  const auto containers = ContainersWithLogs(cluster, id);
-  if (!containers) return containers.error();
-  std::vector<ContainerLog> found;
-  for (const ContainerLogs& logs : *containers) {
-    if (!container.empty() && logs.container != container) continue;
-    for (const std::string& file : files) {
-      auto text = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containerlogs/" + logs.container + "/" + file);
-      if (text && text->status == 200) found.push_back({logs.container, file, std::move(text->body)});
-    }
-  }
-  return found;
-}
 
 void AddInspect(CLI::App& app, int& exit_code) {
   auto filter = std::make_shared<AppsFilter>();
@@ -549,6 +428,13 @@ void AddInspect(CLI::App& app, int& exit_code) {
       [](const Command& command, Cluster& cluster, NoOptions&) { return Queues(command, cluster); });
   queues->footer("Example: fairlead queues");
 
+  auto kind = std::make_shared<std::string>();
+  CLI::App* values = AddClusterCommand<std::string>(
+      app, exit_code, "values", "", kind,
+      [](const Command&, Cluster& cluster, std::string& wanted) { return Values(cluster, wanted); });
+  values->group("");
+  values->add_option("kind", *kind)->required()->check(CLI::IsMember({"apps", "active", "queues"}));
+
   auto kill_options = std::make_shared<KillOptions>();
   CLI::App* kill = AddClusterCommand<KillOptions>(app, exit_code, "kill", "Kill applications", kill_options,
                                                   [](const Command& command, Cluster& cluster, KillOptions& options) {
@@ -557,15 +443,6 @@ void AddInspect(CLI::App& app, int& exit_code) {
   kill->add_option("id", kill_options->ids, "application ids")->required();
   kill->add_flag("--no-wait", kill_options->no_wait, "do not wait until they have ended");
   kill->footer("Example: fairlead kill application_1700000000000_0001");
-
-  auto logs_options = std::make_shared<LogsOptions>();
-  CLI::App* logs = AddClusterCommand<LogsOptions>(
-      app, exit_code, "logs", "Print an application's logs", logs_options,
-      [](const Command& command, Cluster& cluster, LogsOptions& options) { return Logs(command, cluster, options); });
-  logs->add_option("id", logs_options->application, "application id")->required();
-  logs->add_option("--container", logs_options->container, "only of this container");
-  logs->add_option("--file", logs_options->file, "only this file (default: stdout and stderr)");
-  logs->footer("Example: fairlead logs application_1700000000000_0001 --file stderr");
 }
 
 }  // namespace fairlead::apps

@@ -4,8 +4,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/did_you_mean.h"
 #include "commands.h"
 #include "version.h"
 
@@ -24,12 +27,49 @@ void StartWithLargePages(int argc, char** argv) {
   execv(self.c_str(), argv);
 }
 
+/// "; did you mean 'apps'?", or nothing.
+std::string MeantInstead(std::string_view word, const std::vector<std::string>& known) {
+  const std::string meant = fairlead::base::DidYouMean(word, known);
+  return meant.find("did you mean") == std::string::npos ? "" : meant;
+}
+
 /// Options that may be repeated take one word each time: what follows it is not theirs.
 void TakeOneWordEach(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) option->allow_extra_args(false);
   }
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) TakeOneWordEach(*sub);
+}
+
+std::vector<std::string> Commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App* s) { return !s->get_group().empty(); }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+/// What is wrong with the words, what was meant, and where to read on: one form for every command.
+int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string name;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += (name.empty() ? "" : " ") + command->get_name();
+  }
+  std::string what = error.what();
+  while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
+  std::vector<std::string> known = Commands(*command);
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
+  }
+  // A word that is not understood is told before what is missing: it may be what is missing, misspelt.
+  const bool may_be_misspelt = error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
+  if (const auto left = app.remaining(true); may_be_misspelt && !left.empty()) {
+    what = "'" + left.front() + "' is not understood" + MeantInstead(left.front(), known);
+  }
+  using fairlead::apps::Complain;
+  return Complain(name, what + "; 'fairlead" + (name.empty() ? "" : " ") + name + " --help' says what it takes",
+                  fairlead::apps::kUsage);
 }
 
 }  // namespace
@@ -53,21 +93,25 @@ int main(int argc, char** argv) {
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddLogs(app, exit_code);
   AddHistory(app, exit_code);
   AddSim(app, exit_code);
   AddReplay(app, exit_code);
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
+  AddMan(app, exit_code);
   app.set_version_flag("--version", std::string("fairlead ") + kVersion + " (" + kBuildType + ")");
   TakeOneWordEach(app);
   const auto is_called = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_called).empty()) {
-    return Complain(argv[1], "there is no such command; fairlead --help lists them", kUsage);
+    return Complain(argv[1],
+                    "there is no such command" + MeantInstead(argv[1], Commands(app)) + "; fairlead --help lists them",
+                    kUsage);
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    return error.get_exit_code() == 0 ? app.exit(error) : ExplainWrongWords(app, error);
   } catch (const nlohmann::json::exception& error) {
     return Complain(argv[1], std::string("an answer has not the form that was expected: ") + error.what(), kFailed);
   }

@@ -416,8 +416,12 @@ void AddUp(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   up->add_option("--racks", options->shape.racks, "number of racks")->check(CLI::Range(1, 64))->capture_default_str();
-  up->add_option("--memory", options->shape.node_memory_mib, "MiB of memory a node gives")->capture_default_str();
-  up->add_option("--vcores", options->shape.node_vcores, "virtual cores a node gives")->capture_default_str();
+  up->add_option("--memory", options->shape.node_memory_mib, "MiB of memory a node gives")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
+  up->add_option("--vcores", options->shape.node_vcores, "virtual cores a node gives")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
   up->add_option("--queue", options->shape.queues,
                  "NAME=WEIGHT of a queue, or GROUP.POOL=WEIGHT of one inside another; may be repeated")
       ->check(CLI::Validator(WrongQueue, "NAME=WEIGHT"));
@@ -425,7 +429,8 @@ void AddUp(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember(profiles::Names()))
       ->capture_default_str();
   up->add_option("--port-base", options->shape.port_base,
-                 "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free");
+                 "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free")
+      ->check(CLI::Range(1, 65'000));
   up->add_option("--spark-home", options->spark_homes,
                  "start a Spark master, too, for drivers of the Spark in this directory; may be repeated");
   up->add_option("--directory", options->directory,

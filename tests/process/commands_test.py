@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
+import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
@@ -56,6 +60,136 @@ class Words(unittest.TestCase):
         self.assertIn("--executors-min", shown.stderr)
 
 
+ID = "application_1700000000000_0001"
+CONTAINER = "container_1700000000000_0001_01_000001"
+NOWHERE = ("--set", "yarn.resourcemanager.address=127.0.0.1:1")
+
+# Words, exit code, what the sentence must hold. Nothing of this needs a cluster.
+WRONG = [
+    # Unknown words, with what was meant.
+    *[((word,), 2, "no such command; did you mean '" + meant + "'") for word, meant in [
+        ("ap", "app"), ("aps", "apps"), ("node", "nodes"), ("queue", "queues"), ("log", "logs"), ("kil", "kill"), ("sumbit", "submit"),
+        ("histroy", "history"), ("repaly", "replay"), ("cofig", "config"), ("spark-mater", "spark-master"), ("shufle", "shuffle")]],
+    *[((word,), 2, "no such command") for word in ("nonsense", "start-everything", "Apps-and-more", "\x1b[31mred")],
+    ((), 2, "subcommand"),
+    (("config",), 2, "subcommand"), (("sim",), 2, "subcommand"),
+    (("sim", "nosuch"), 2, "nosuch"), (("config", "chek"), 2, "chek"),
+    # Unknown options of each command.
+    *[((command, "--nosuch-option-at-all"), 2, "'--nosuch-option-at-all' is not understood") for command in
+      ("up", "rm", "nm", "shuffle", "spark-master", "spark-worker", "apps", "nodes", "queues", "version")],
+    *[((command, ID, "--nosuch-option-at-all"), 2, "'--nosuch-option-at-all' is not understood") for command in ("app", "logs", "history", "kill")],
+    (("apps", "--quueue", "x"), 2, "did you mean '--queue'"), (("up", "--profle", "tdw"), 2, "did you mean '--profile'"),
+    (("nodes", "--jsn"), 2, "did you mean '--json'"), (("logs", ID, "--flie", "x"), 2, "did you mean '--file'"),
+    (("apps", "surplus"), 2, "'surplus' is not understood"), (("nodes", "surplus"), 2, "'surplus' is not understood"),
+    (("queues", "surplus"), 2, "'surplus' is not understood"), (("app", ID, "surplus"), 2, "'surplus' is not understood"),
+    # What is missing.
+    *[((command,), 2, "required") for command in ("app", "kill", "logs", "history", "replay", "submit", "completion")],
+    *[((command, option), 2, option) for command, option in [
+        ("apps", "--set"), ("apps", "--hadoop-conf"), ("apps", "--user"), ("apps", "--queue"), ("up", "--nodes"), ("up", "--directory"),
+        ("logs", "--file"), ("logs", "--tail"), ("submit", "--queue"), ("rm", "--hadoop-conf"), ("nm", "--set")]],
+    # Ids.
+    *[((command, word), 2, word) for command in ("app", "kill", "logs") for word in
+      ("x", "application_", "application_1", "application_x_1", "application_1_x", "job_1_1", CONTAINER, "application_1_1_1")],
+    (("logs", ID, "--container", "x"), 2, "--container"), (("logs", ID, "--container", "container_1700000000000_0002_01_000001"), 2, "is not of"),
+    # Numbers.
+    *[(("up", f"{option}={value}"), 2, option) for option in ("--nodes", "--memory", "--vcores", "--port-base") for value in ("x", "-1", "99999999999999")],
+    (("up", "--nodes=0"), 2, "--nodes"), (("up", "--nodes=65"), 2, "--nodes"),
+    *[(("submit", f"{option}={value}", "/bin/true"), 2, option) for option in
+      ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
+    *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
+    (("submit", "--executors", "2", "--executors-min", "3", "/bin/true"), 2, "--executors-min"),
+    # Files and keys.
+    (("replay", "/nosuch/file"), 4, "/nosuch/file"), (("history", "/nosuch/file"), 4, "/nosuch/file"),
+    *[((*command, "--hadoop-conf", "/nosuch/conf"), 2, "/nosuch/conf") for command in (("apps",), ("nodes",), ("queues",), ("app", ID), ("config", "check"))],
+    *[((*command, "--config", "/nosuch.yaml"), 2, "/nosuch.yaml") for command in (("apps",), ("config", "check"), ("rm",), ("nm",))],
+    *[((*command, "--set", "novalue"), 2, "KEY=VALUE") for command in (("apps",), ("nodes",), ("config", "check"), ("rm",), ("nm",))],
+    (("config", "check", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
+    (("rm", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
+    (("apps", "--set", "yarn.resourcemanager.address=nonsense:port"), 2, "yarn.resourcemanager.address"),
+    (("completion", "tcsh"), 2, "tcsh"), (("man", "nosuch"), 2, "no command 'nosuch'"),
+    (("sim", "run", "tdw", "--weight", "nope=3"), 2, "no job is in a queue root.nope"),
+    (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),
+    # No cluster: which address, why, what to do.
+    *[((*command, *NOWHERE), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
+      (("apps",), ("app", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID))],
+]
+
+
+class Wrong(unittest.TestCase):
+    """Every error has one form (who, what, why, what to do) and the exit code that commands.h says."""
+
+    def test_wrong_words_are_explained(self):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            answers = list(pool.map(lambda row: run(*row[0]), WRONG))
+        for (words, code, part), shown in zip(WRONG, answers):
+            with self.subTest(words=words):
+                self.assertEqual(shown.returncode, code, shown.stderr)
+                self.assertEqual(shown.stdout, "")
+                self.assertTrue(shown.stderr.startswith("fairlead"), shown.stderr)
+                self.assertIn(": ", shown.stderr)
+                self.assertIn(part.replace("\x1b", ""), shown.stderr)
+                self.assertNotRegex(shown.stderr, r"[\x00-\x09\x0b-\x1f\x7f]")
+                self.assertLess(len(shown.stderr), 500)
+                if code == 2 and "--help" in shown.stderr:
+                    self.assertEqual(shown.stderr.count("\n"), 1, shown.stderr)
+
+    def test_there_are_many(self):
+        self.assertGreaterEqual(len(WRONG), 150)
+
+
+class Manual(unittest.TestCase):
+    def test_every_command_has_a_page_that_man_renders(self):
+        commands = re.findall(r"^complete -c fairlead -n __fish_use_subcommand -f -a ([\w-]+) ", run("completion", "fish").stdout, re.M)
+        self.assertIn("submit", commands)
+        for words in [[], *([command] for command in commands)]:
+            page = run("man", *words)
+            self.assertEqual(page.returncode, 0, page.stderr)
+            for heading in (".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXIT STATUS"):
+                self.assertIn(heading, page.stdout, words)
+        self.assertIn("\\-\\-executor\\-memory", run("man", "submit").stdout)
+
+    @unittest.skipUnless(shutil.which("groff"), "needs groff")
+    def test_pages_are_sound(self):
+        for command in ([], ["submit"], ["logs"]):
+            page = run("man", *command).stdout
+            shown = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=page, capture_output=True, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+
+    def test_completion_of_bash_knows_commands_and_options(self):
+        script = run("completion", "bash").stdout + 'COMP_WORDS=(fairlead lo); COMP_CWORD=1; _fairlead; echo "${COMPREPLY[@]}"\n' \
+            'COMP_WORDS=(fairlead logs --ta); COMP_CWORD=2; values() { :; }; _fairlead; echo "${COMPREPLY[@]}"'
+        shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, env={**os.environ, "HADOOP_CONF_DIR": "/nosuch"})
+        self.assertEqual(shown.stdout.split("\n")[:2], ["logs", "--tail"], shown.stderr)
+
+
+class Metrics(unittest.TestCase):
+    def test_the_shuffle_services_are_numbers_by_name(self):
+        with tempfile.TemporaryDirectory() as work, socket.socket() as one, socket.socket() as two:
+            for s in (one, two):
+                s.bind(("127.0.0.1", 0))
+            port, web = one.getsockname()[1], two.getsockname()[1]
+            one.close(), two.close()
+            daemon = subprocess.Popen([FAIRLEAD, "shuffle", "--port", str(port), "--web-port", str(web), "--local-roots", work, "--state", f"{work}/state"],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                deadline = time.monotonic() + 30
+                while True:
+                    try:
+                        text = urllib.request.urlopen(f"http://127.0.0.1:{web}/metrics", timeout=10).read().decode()
+                        break
+                    except OSError:
+                        self.assertLess(time.monotonic(), deadline)
+                        self.assertIsNone(daemon.poll())
+                        time.sleep(0.05)
+            finally:
+                daemon.terminate()
+                daemon.wait(timeout=30)
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        self.assertGreater(len(lines), 5)
+        for line in lines:
+            self.assertRegex(line, r"^fairlead_shuffle_[A-Za-z0-9_]+ \d+$")
+
+
 class OnACluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -103,6 +237,26 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 4)
         self.assertIn("has no nosuch; it has", shown.stderr)
         self.assertIn("stdout", shown.stderr)
+
+    def test_tail_shows_the_last_lines_and_follow_ends_with_the_application(self):
+        app = self.finished_job()
+        whole = self.ask("logs", app, "--file", "stderr").stdout
+        container = re.search(r"==> (container_\S+) stderr <==", whole)[1]
+        lines = self.ask("logs", app, "--file", "stderr", "--container", container).stdout.splitlines()[1:]
+        self.assertGreater(len(lines), 2)
+        shown = self.ask("logs", app, "--file", "stderr", "--container", container, "--tail", "2", "-f")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(shown.stdout.splitlines()[1:], lines[-2:])
+
+    def test_an_application_shows_its_attempts_with_their_ends_in_words(self):
+        shown = self.ask("app", self.finished_job())
+        self.assertRegex(shown.stdout, r"Attempt +appattempt_\S+ FINISHED on \S+: succeeded")
+
+    def test_completion_knows_ids_and_queues(self):
+        app = self.finished_job()
+        self.assertIn(app, self.ask("values", "apps").stdout.split())
+        self.assertNotIn(app, self.ask("values", "active").stdout.split())
+        self.assertIn("root.small", self.ask("values", "queues").stdout.split())
 
     def test_options_after_the_job_are_noted(self):
         shown = self.ask("submit", "--detach", BUILD / "examples/word_count", self.work / "text", self.work / "o", "--queue", "small")

@@ -58,8 +58,10 @@ class BlockingYarnClient final : public YarnClient {
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
       const bool retry = error.kind == RpcErrorKind::kConnect || error.kind == RpcErrorKind::kCut || standby;
       if (!retry || loop_->Now() > give_up) {
-        return base::Error{"the resource manager at " + target_.address.ToString() + " does not answer: " +
-                               error.message + "; is it running, and is this the right configuration?",
+        const std::string why =
+            error.message.substr(error.message.rfind(": ") == std::string::npos ? 0 : error.message.rfind(": ") + 2);
+        return base::Error{"the resource manager at " + target_.address.ToString() + " does not answer: " + why +
+                               "; start one with 'fairlead up', or name another's files with --hadoop-conf",
                            kRmUnreachable};
       }
       AskAnother();

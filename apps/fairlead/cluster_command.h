@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cluster_options.h"
+#include "commands.h"
+#include "model/ids.h"
+#include "wire/yarn/client.h"
+
+namespace fairlead::apps {
+
+/// A command that asks a cluster: what it was told and how it ends.
+struct Command {
+  std::string name;
+  ClusterOptions options;
+  int* exit_code = nullptr;
+
+  int Fail(const base::Error& error) const { return Complain(name, error.message, CodeOf(error)); }
+};
+
+/// Runs `body` with an open cluster and keeps its exit code.
+void RunWithCluster(const Command& command, const std::function<int(Cluster&)>& body);
+
+/// Adds a subcommand whose callback opens the cluster and runs `body`.
+template <class Options>
+CLI::App* AddClusterCommand(CLI::App& app, int& exit_code, const std::string& name, const std::string& help,
+                            std::shared_ptr<Options> options, int (*body)(const Command&, Cluster&, Options&)) {
+  CLI::App* sub = app.add_subcommand(name, help);
+  auto command = std::make_shared<Command>();
+  command->name = name;
+  command->exit_code = &exit_code;
+  AddClusterOptions(*sub, command->options);
+  sub->callback([command, options, body] {
+    RunWithCluster(*command, [&](Cluster& cluster) { return body(*command, cluster, *options); });
+  });
+  return sub;
+}
+
+wire::yarn::ApplicationIdProto ToProto(const model::ApplicationId& id);
+base::Result<wire::yarn::ApplicationReportProto> Report(Cluster& cluster, const model::ApplicationId& id);
+/// What only Fairlead tells about an application; null elsewhere.
+nlohmann::ordered_json FairleadDetail(Cluster& cluster, const std::string& id);
+
+}  // namespace fairlead::apps
