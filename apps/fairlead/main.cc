@@ -63,10 +63,11 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
     for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
   }
   // A word that is not understood is told before what is missing: it may be what is missing, misspelt.
-  const bool may_be_misspelt = error.get_name() == "ExtrasError" || error.get_name() == "RequiredError";
-  if (const auto left = app.remaining(true); may_be_misspelt && !left.empty()) {
-    what = "'" + left.front() + "' is not understood" + MeantInstead(left.front(), known);
-  }
+  const auto left = app.remaining(true);
+  std::string word = error.get_name() == "RequiredError" && !left.empty() ? left.front() : "";
+  // CLI11 forgets these words as it throws, and lists them from the last to the first.
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) word = what.substr(what.rfind(' ') + 1);
+  if (!word.empty()) what = "'" + word + "' is not understood" + MeantInstead(word, known);
   using fairlead::apps::Complain;
   return Complain(name, what + "; 'fairlead" + (name.empty() ? "" : " ") + name + " --help' says what it takes",
                   fairlead::apps::kUsage);
