@@ -224,7 +224,7 @@ class Reader {
         queue.start_time = number;
         return {};
       }
-      if (number < INT32_MIN || number > INT32_MAX) return Bad(value, "priority is from -1000000 to 1000000");
+      if (number < INT32_MIN || number > INT32_MAX) return Bad(value, "priority is a whole number of 32 bits");
       queue.priority = static_cast<int32_t>(number);
       return {};
     }
