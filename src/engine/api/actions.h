@@ -83,9 +83,9 @@ struct FoldSink : StageSink {
     std::optional<Stored<T>> result;
     auto sink = MakeSink<T>([&](const T& record) {
       if (result) {
-        result = f(*result, record);
+        FoldInto(*result, f, record);
       } else {
-        result = StoredOf<T>::From(record);
+        result = Keep(record);
       }
     });
     program.RunLast(task, partition, sink);
@@ -93,10 +93,17 @@ struct FoldSink : StageSink {
   }
 };
 
+/// Kept records by their keys, the largest first.
+template <class T, class KeyFn>
+struct LargerKey {
+  bool operator()(const Stored<T>& a, const Stored<T>& b) const {
+    return KeyFn{}(StoredOf<T>::View(b)) < KeyFn{}(StoredOf<T>::View(a));
+  }
+};
+
 /// The `limit` largest records by a key.
 template <class T, class KeyFn>
 struct TopSink : StageSink {
-  using Key = KeyType<T, KeyFn>;
   int64_t limit = 0;
   static std::unique_ptr<TopSink> Make(std::string_view payload) {
     auto op = std::make_unique<TopSink>();
@@ -105,14 +112,14 @@ struct TopSink : StageSink {
   }
   void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
     std::vector<Stored<T>> heap;  // smallest kept record first
-    const auto larger = [](const auto& a, const auto& b) { return KeyFn{}(b) < KeyFn{}(a); };
+    constexpr LargerKey<T, KeyFn> larger;
     auto sink = MakeSink<T>([&](const T& record) {
       if (static_cast<int64_t>(heap.size()) < limit) {
-        heap.push_back(StoredOf<T>::From(record));
+        heap.push_back(Keep(record));
         std::push_heap(heap.begin(), heap.end(), larger);
-      } else if (limit > 0 && KeyFn{}(heap.front()) < StoredOf<Key>::From(KeyFn{}(record))) {
+      } else if (limit > 0 && KeyFn{}(StoredOf<T>::View(heap.front())) < KeyFn{}(record)) {
         std::pop_heap(heap.begin(), heap.end(), larger);
-        heap.back() = StoredOf<T>::From(record);
+        heap.back() = Keep(record);
         std::push_heap(heap.begin(), heap.end(), larger);
       }
     });
@@ -139,14 +146,14 @@ struct SampleKeysSink : StageSink {
     auto sink = MakeSink<T>([&](const T& record) {
       ++seen;
       if (static_cast<int64_t>(keys.size()) < limit) {
-        keys.push_back(StoredOf<Key>::From(KeyFn{}(record)));
+        keys.push_back(Keep<Key>(KeyFn{}(record)));
         return;
       }
       x ^= x << 13;
       x ^= x >> 7;
       x ^= x << 17;
       const uint64_t place = static_cast<uint64_t>((static_cast<unsigned __int128>(x) * seen) >> 64);
-      if (place < keys.size()) keys[place] = StoredOf<Key>::From(KeyFn{}(record));
+      if (place < keys.size()) keys[place] = Keep<Key>(KeyFn{}(record));
     });
     program.RunLast(task, partition, sink);
     task.output.result = ToBytes(std::pair<uint64_t, std::vector<Stored<Key>>>(seen, std::move(keys)));

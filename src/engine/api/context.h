@@ -47,6 +47,7 @@ class Context {
   /// Values of this program's memory.
   template <class T>
   Dataset<T> Parallelize(const std::vector<T>& values, int32_t partitions = 0) {
+    FL_ENGINE_CHECK_RECORD(T, "Parallelize");
     const size_t parts = static_cast<size_t>(partitions > 0 ? partitions : session_.parallelism());
     std::vector<std::string> bytes;
     for (size_t p = 0; p < parts; ++p) {
@@ -63,6 +64,7 @@ class Context {
   /// A value that functions can look into on executors, fetched once by each.
   template <class T>
   Broadcast<T> MakeBroadcast(const T& value) {
+    FL_ENGINE_CHECK_RECORD(T, "MakeBroadcast");
     return Broadcast<T>::Make(session_.PutBroadcast(ToBytes(value)), value);
   }
 

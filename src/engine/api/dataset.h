@@ -76,8 +76,30 @@ char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, s
   return 's';
 }
 
+/// An operator on pairs, called on a dataset of others: says so in one message.
+#define FL_ENGINE_PAIRS_ONLY(name)                                                                            \
+  template <class... Any>                                                                                     \
+  Dataset name(Any&&...) const                                                                                \
+    requires(!dataset_internal::PairOf<T>::kIs)                                                               \
+  {                                                                                                           \
+    static_assert(dataset_internal::PairOf<T>::kIs,                                                           \
+                  #name                                                                                       \
+                  ": the records of this dataset are not pairs. Make them std::pair(key, value) with Map, or " \
+                  "give each a key with KeyBy");                                                              \
+    return *this;                                                                                             \
+  }
+
 std::vector<int32_t> AllPartitions(const DatasetNode& node);
 SavePlan MakeSavePlan(Session& session, const std::string& directory);
+
+/// What joins and CoGroup ask of their two sides.
+template <class T, class Other>
+constexpr void CheckSides() {
+  FL_ENGINE_CHECK_RECORD(T, "joins");
+  FL_ENGINE_CHECK_RECORD(Other, "joins");
+  static_assert(std::is_same_v<typename PairOf<T>::Key, typename PairOf<Other>::Key>,
+                "joins: both sides must be pairs (key, value), and their keys of one type");
+}
 
 struct First {
   template <class P>
@@ -222,6 +244,8 @@ class Dataset {
     static_assert(std::is_empty_v<KeyFn> && std::is_default_constructible_v<KeyFn>,
                   "SortBy: the key function must have no state");
     using Key = KeyType<T, KeyFn>;
+    FL_ENGINE_CHECK_RECORD(T, "SortBy");
+    FL_ENGINE_CHECK_RECORD(Key, "SortBy (the key)");
     static_assert(
         requires(const Key& a) { a < a; }, "SortBy: keys need operator<");
     (void)key;
@@ -269,8 +293,8 @@ class Dataset {
     using P = dataset_internal::PairOf<T>;
     using K = typename P::Key;
     using V = typename P::Value;
-    static_assert(std::is_invocable_r_v<Stored<V>, const F&, const Stored<V>&, const V&>,
-                  "ReduceByKey: the function must take two values and give one");
+    FL_ENGINE_CHECK_RECORD(T, "ReduceByKey");
+    static_assert(kFolds<F, V>, "ReduceByKey: the function must take two values and give one");
     auto node = dataset_internal::MakeNode<ReduceOp<K, V, F>>(*node_->session, "reduce_by_key", "",
                                                               KeyParts(partitions, node_->key_partitions));
     node->payload = dataset_internal::AddKeyed<CombineWriter<K, V, F>>(*node, node_, SaveFunction(f)) + SaveFunction(f);
@@ -296,6 +320,7 @@ class Dataset {
   auto GroupByKey(int32_t partitions = 0) const
     requires dataset_internal::PairOf<T>::kIs
   {
+    FL_ENGINE_CHECK_RECORD(T, "GroupByKey");
     using P = dataset_internal::PairOf<T>;
     using K = typename P::Key;
     using V = typename P::Value;
@@ -307,23 +332,28 @@ class Dataset {
 
   /// (k, (v, w)) for all pairs of records with equal keys. `other` is held in memory (in parts when it is too large),
   /// this dataset streams past: let the smaller one be `other`.
-  template <class W>
-  auto Join(const Dataset<std::pair<typename dataset_internal::PairOf<T>::Key, W>>& other,
-            int32_t partitions = 0) const {
-    return JoinWith<W, false>(other, partitions);
+  template <class Other>
+  auto Join(const Dataset<Other>& other, int32_t partitions = 0) const
+    requires dataset_internal::PairOf<T>::kIs
+  {
+    return JoinWith<Other, false>(other, partitions);
   }
   /// As Join, with records of this dataset that have no partner: (k, (v, nullopt)).
-  template <class W>
-  auto LeftJoin(const Dataset<std::pair<typename dataset_internal::PairOf<T>::Key, W>>& other,
-                int32_t partitions = 0) const {
-    return JoinWith<W, true>(other, partitions);
+  template <class Other>
+  auto LeftJoin(const Dataset<Other>& other, int32_t partitions = 0) const
+    requires dataset_internal::PairOf<T>::kIs
+  {
+    return JoinWith<Other, true>(other, partitions);
   }
   /// (k, (all v, all w)) for each key of either.
-  template <class W>
-  auto CoGroup(const Dataset<std::pair<typename dataset_internal::PairOf<T>::Key, W>>& other,
-               int32_t partitions = 0) const {
+  template <class Other>
+  auto CoGroup(const Dataset<Other>& other, int32_t partitions = 0) const
+    requires dataset_internal::PairOf<T>::kIs
+  {
+    dataset_internal::CheckSides<T, Other>();
     using K = typename dataset_internal::PairOf<T>::Key;
     using V = typename dataset_internal::PairOf<T>::Value;
+    using W = typename dataset_internal::PairOf<Other>::Value;
     const int32_t parts = KeyParts(partitions, std::max(node_->key_partitions, other.node()->key_partitions));
     auto node = dataset_internal::MakeNode<CoGroupOp<K, V, W>>(*node_->session, "cogroup", "", parts);
     node->payload += dataset_internal::AddKeyed<HashWriter<K, V>>(*node, node_, "");
@@ -337,10 +367,23 @@ class Dataset {
     return SortBy(dataset_internal::First(), descending, partitions).Named("sort_by_key");
   }
 
+  FL_ENGINE_PAIRS_ONLY(Keys)
+  FL_ENGINE_PAIRS_ONLY(Values)
+  FL_ENGINE_PAIRS_ONLY(MapValues)
+  FL_ENGINE_PAIRS_ONLY(ReduceByKey)
+  FL_ENGINE_PAIRS_ONLY(AggregateByKey)
+  FL_ENGINE_PAIRS_ONLY(CountByKey)
+  FL_ENGINE_PAIRS_ONLY(GroupByKey)
+  FL_ENGINE_PAIRS_ONLY(Join)
+  FL_ENGINE_PAIRS_ONLY(LeftJoin)
+  FL_ENGINE_PAIRS_ONLY(CoGroup)
+  FL_ENGINE_PAIRS_ONLY(SortByKey)
+
   // ---- actions -------------------------------------------------------------------------------------------------
 
   /// All records, partition by partition.
   std::vector<Stored<T>> Collect() const {
+    FL_ENGINE_CHECK_RECORD(T, "Collect");
     std::vector<std::string> results(static_cast<size_t>(node_->partitions));
     Run<CollectSink<T>>("collect", "",
                         [&](int32_t i, std::string bytes) { results[static_cast<size_t>(i)] = std::move(bytes); });
@@ -360,6 +403,7 @@ class Dataset {
 
   /// The first n records in partition order; reads no more partitions than it must.
   std::vector<Stored<T>> Take(int64_t n) const {
+    FL_ENGINE_CHECK_RECORD(T, "Take");
     std::vector<Stored<T>> records;
     int32_t next = 0, step = 1;
     while (static_cast<int64_t>(records.size()) < n && next < node_->partitions) {
@@ -379,13 +423,14 @@ class Dataset {
   /// The n records with the largest keys, largest first.
   template <class KeyFn = dataset_internal::Identity>
   std::vector<Stored<T>> Top(int64_t n, KeyFn = {}) const {
+    FL_ENGINE_CHECK_RECORD(T, "Top");
     static_assert(std::is_empty_v<KeyFn>, "Top: the key function must have no state");
     std::vector<Stored<T>> all;
     Run<TopSink<T, KeyFn>>("top", ToBytes(n), [&](int32_t, const std::string& bytes) {
       std::vector<Stored<T>> part;
       if (FromBytes(bytes, part)) all.insert(all.end(), part.begin(), part.end());
     });
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return KeyFn{}(b) < KeyFn{}(a); });
+    std::stable_sort(all.begin(), all.end(), LargerKey<T, KeyFn>());
     if (static_cast<int64_t>(all.size()) > n) all.resize(static_cast<size_t>(n));
     return all;
   }
@@ -394,6 +439,8 @@ class Dataset {
   template <class F>
   std::optional<Stored<T>> Reduce(F f) const {
     FL_ENGINE_CHECK_FUNCTION(F);
+    FL_ENGINE_CHECK_RECORD(T, "Reduce");
+    static_assert(kFolds<F, T>, "Reduce: the function must take two records and give one");
     std::vector<std::optional<Stored<T>>> parts(static_cast<size_t>(node_->partitions));
     Run<FoldSink<T, F>>("reduce", SaveFunction(f), [&](int32_t i, const std::string& bytes) {
       Stored<T> value{};
@@ -403,7 +450,7 @@ class Dataset {
     for (auto& part : parts) {
       if (!part) continue;
       if (result) {
-        result = f(*result, *part);
+        FoldInto<T>(*result, f, StoredOf<T>::View(*part));
       } else {
         result = std::move(part);
       }
@@ -471,6 +518,7 @@ class Dataset {
   };
 
   Dataset Kept(std::string payload) const {
+    FL_ENGINE_CHECK_RECORD(T, "Cache");
     auto node = dataset_internal::MakeNarrow<CacheOp<T>>(node_, "cached " + node_->name, std::move(payload));
     node->cached = true;
     return Partitioned(node);
@@ -488,11 +536,12 @@ class Dataset {
     return wanted > 0 ? wanted : std::max(existing, node_->session->parallelism());
   }
 
-  template <class W, bool kOuter>
-  auto JoinWith(const Dataset<std::pair<typename dataset_internal::PairOf<T>::Key, W>>& other,
-                int32_t partitions) const {
+  template <class Other, bool kOuter>
+  auto JoinWith(const Dataset<Other>& other, int32_t partitions) const {
+    dataset_internal::CheckSides<T, Other>();
     using K = typename dataset_internal::PairOf<T>::Key;
     using V = typename dataset_internal::PairOf<T>::Value;
+    using W = typename dataset_internal::PairOf<Other>::Value;
     using Op = JoinOp<K, V, W, kOuter>;
     const int32_t parts = KeyParts(partitions, std::max(node_->key_partitions, other.node()->key_partitions));
     auto node = dataset_internal::MakeNode<Op>(*node_->session, kOuter ? "left_join" : "join", "", parts);
@@ -544,7 +593,7 @@ class Dataset {
     while (!in.done()) {
       T record{};
       if (!Serde<T>::Read(in, record)) throw JobError("a result does not parse");
-      records.push_back(StoredOf<T>::From(record));
+      records.push_back(Keep(record));
     }
   }
 

@@ -14,6 +14,7 @@
 #include "engine/kernels/grace.h"
 #include "engine/kernels/group_table.h"
 #include "engine/kernels/sort_kernel.h"
+#include "engine/records/owned.h"
 #include "engine/shuffle/block_reader.h"
 #include "engine/shuffle/shuffle_writer.h"
 
@@ -252,7 +253,7 @@ struct ReduceOp : Operator {
       std::pair<K, V> record;
       char buffer[ShortBytes::kMax];
       if (!PartBytes<K>::Read(entry.key(buffer), record.first)) throw TaskError("a key does not parse");
-      record.second = entry.value;
+      record.second = StoredOf<V>::View(entry.value);
       next.Push(record);
     }
   };
@@ -426,6 +427,7 @@ struct RangeBounds {
 template <class Key>
 struct Serde<RangeBounds<Key>> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = false;
   static void Write(Buffer& out, const RangeBounds<Key>& v) {
     Serde<bool>::Write(out, v.descending);
     Serde<std::vector<Stored<Key>>>::Write(out, v.keys);
@@ -443,12 +445,11 @@ struct RangeWriter : StageSink {
   static std::unique_ptr<RangeWriter> Make(std::string_view payload) {
     auto op = std::make_unique<RangeWriter>();
     if (!FromBytes(payload, op->bounds)) ThrowMalformedCapture("range bounds");
-    for (const auto& key : op->bounds.keys) op->prefixes.push_back(op->PrefixOf(key));
+    for (const auto& key : op->bounds.keys) op->prefixes.push_back(op->PrefixOf(StoredOf<Key>::View(key)));
     return op;
   }
-  template <class AnyKey>
-  uint64_t PrefixOf(const AnyKey& key) const {
-    const uint64_t prefix = SortPrefix<AnyKey>::Of(key);
+  uint64_t PrefixOf(const Key& key) const {
+    const uint64_t prefix = SortPrefix<Key>::Of(key);
     return bounds.descending ? ~prefix : prefix;
   }
   /// The partition of a key: how many bounds are not after it.
@@ -457,7 +458,8 @@ struct RangeWriter : StageSink {
     size_t p = static_cast<size_t>(std::upper_bound(prefixes.begin(), prefixes.end(), prefix) - prefixes.begin());
     if constexpr (!SortPrefix<Key>::kWhole) {
       while (p > 0 && prefixes[p - 1] == prefix) {
-        const bool before = bounds.descending ? bounds.keys[p - 1] < key : key < bounds.keys[p - 1];
+        const Key& bound = StoredOf<Key>::View(bounds.keys[p - 1]);
+        const bool before = bounds.descending ? bound < key : key < bound;
         if (!before) break;
         --p;
       }

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "engine/kernels/combine_table.h"
-#include "engine/records/serde.h"
+#include "engine/records/owned.h"
 
 namespace fairlead::engine {
 
@@ -50,7 +50,7 @@ class CombineQueue {
   };
   void Fold(const TableKey& key, const V& value) {
     table_.Upsert(
-        key, [&](Value& old) { old = fold_(old, value); }, [&] { return StoredOf<V>::From(value); });
+        key, [&](Value& old) { FoldInto(old, fold_, value); }, [&] { return Keep(value); });
   }
 
   CombineTable<Value>& table_;

@@ -21,7 +21,17 @@ concept Shippable =
   static_assert(::fairlead::engine::Shippable<F>,                                                                    \
                 "this function cannot travel to executors: a lambda must not capture (executors do not share the "   \
                 "driver's memory); write a struct with the values as public fields and a const operator(), such as " \
-                "struct Scale { double by; double operator()(double x) const { return x * by; } };")
+                "struct Scale { double by; double operator()(double x) const { return x * by; } }; "                 \
+                "its fields are of the types that records may have: no std::map, no class with private members")
+
+/// `who` is the operator's name as a literal.
+#define FL_ENGINE_CHECK_RECORD(T, who)                                                                              \
+  static_assert(::fairlead::engine::Serializable<T>,                                                                \
+                who                                                                                                 \
+                ": this type of record cannot leave its task. Records are numbers, enums, std::string, "            \
+                "std::string_view, std::pair, tuple, array, vector and optional of such, and structs whose fields " \
+                "are public and such themselves (up to 12; more are listed with FL_FIELDS). For another class "     \
+                "write Serde<T> (engine/records/serde.h)")
 
 template <class F>
 std::string SaveFunction(const F& f) {

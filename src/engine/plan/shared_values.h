@@ -9,7 +9,7 @@
 
 #include "engine/plan/operators.h"
 #include "engine/records/errors.h"
-#include "engine/records/serde.h"
+#include "engine/records/owned.h"
 
 namespace fairlead::engine {
 
@@ -22,26 +22,31 @@ struct Broadcast {
 
   static Broadcast Make(int64_t id, const T& value) {
     const std::lock_guard lock(Mutex());
-    Values()[id] = std::make_shared<const T>(value);
+    Values()[id] = std::make_shared<const Kept>(value);
     return {id};
   }
   const T& operator*() const {
-    thread_local std::pair<int64_t, std::shared_ptr<const T>> last{-1, nullptr};
+    thread_local std::pair<int64_t, std::shared_ptr<const Kept>> last{-1, nullptr};
     if (last.first != id) last = {id, Find()};
-    return *last.second;
+    if constexpr (Serde<T>::kHoldsViews) {
+      return **last.second;
+    } else {
+      return *last.second;
+    }
   }
   const T* operator->() const { return &**this; }
 
  private:
+  using Kept = std::conditional_t<Serde<T>::kHoldsViews, Owned<T>, T>;
   static std::mutex& Mutex() {
     static std::mutex mutex;
     return mutex;
   }
-  static std::map<int64_t, std::shared_ptr<const T>>& Values() {
-    static std::map<int64_t, std::shared_ptr<const T>> values;
+  static std::map<int64_t, std::shared_ptr<const Kept>>& Values() {
+    static std::map<int64_t, std::shared_ptr<const Kept>> values;
     return values;
   }
-  std::shared_ptr<const T> Find() const {
+  std::shared_ptr<const Kept> Find() const {
     {
       const std::lock_guard lock(Mutex());
       const auto found = Values().find(id);
@@ -50,7 +55,7 @@ struct Broadcast {
     TaskContext* const task = TaskContext::Current();
     if (task == nullptr) throw JobError("a broadcast value is read outside of its program's tasks");
     const std::shared_ptr<const std::string> bytes = task->FetchBroadcast(id);
-    auto value = std::make_shared<T>();
+    auto value = std::make_shared<Kept>();
     if (!FromBytes(*bytes, *value)) throw TaskError("a broadcast value does not parse");
     const std::lock_guard lock(Mutex());
     return Values().emplace(id, std::move(value)).first->second;

@@ -12,6 +12,9 @@
 
 namespace fairlead::engine {
 
+/// Fields of an aggregate without FL_FIELDS.
+inline constexpr size_t kFieldsMax = 12;
+
 namespace fields_internal {
 
 /// Converts to anything; never called.
@@ -40,8 +43,8 @@ constexpr size_t CountFields() {
 
 template <class T>
 auto TieFields(T& v) {
-  constexpr size_t kCount = CountFields<std::remove_const_t<T>, 13>();
-  static_assert(kCount <= 12, "an aggregate of more than 12 fields needs FL_FIELDS(a, b, ...)");
+  constexpr size_t kCount = CountFields<std::remove_const_t<T>, kFieldsMax + 1>();
+  static_assert(kCount <= kFieldsMax, "an aggregate of more than 12 fields needs FL_FIELDS(a, b, ...)");
   if constexpr (kCount == 0) {
     return std::tie();
   } else if constexpr (kCount == 1) {
@@ -85,9 +88,26 @@ auto TieFields(T& v) {
 
 }  // namespace fields_internal
 
+/// The types of fields, as a value.
+template <class... F>
+struct FieldTypes {};
+
 /// Classes whose public fields can be visited without help.
 template <class T>
 concept PlainAggregate = std::is_class_v<T> && std::is_aggregate_v<T> && !base::HasFields<T>;
+
+/// How many fields a plain aggregate has; kFieldsMax + 1 for more than those.
+template <class T>
+constexpr size_t CountFields() {
+  return fields_internal::CountFields<T, kFieldsMax + 1>();
+}
+
+/// Calls `of(FieldTypes<A, B, ...>())` with the types of a plain aggregate's fields.
+template <class T, class Of>
+constexpr auto AllFields(Of of) {
+  return []<class... F>(Of call, std::tuple<F&...>*) { return call(FieldTypes<F...>()); }(
+             of, static_cast<decltype(fields_internal::TieFields(std::declval<T&>()))*>(nullptr));
+}
 
 /// Calls `visit(field)` for each field in order.
 template <class T, class Visit>

@@ -21,21 +21,15 @@
 namespace fairlead::engine {
 
 /// Write(out, v) appends the bytes of v; Read(in, v) takes them back, false on malformed input. kFixed: the size when
-/// every value has the same, else 0. A std::string_view that was read points into the bytes it was read from.
+/// every value has the same, else 0. kHoldsViews: whether a value that was read may point into the bytes it was read
+/// from, as a std::string_view does; what is kept of such a record is made to own its bytes (owned.h).
 template <class T>
 struct Serde;
 
-/// The type that keeps a record beyond its moment: string views become strings.
-template <class T>
-struct StoredOf {
-  using Type = T;
-  static T From(const T& v) { return v; }
-};
-template <class T>
-using Stored = typename StoredOf<T>::Type;
-
 template <class T>
 concept Serializable = requires(Buffer& out, Cursor& in, const T& c, T& v) {
+  requires Serde<T>::kFixed >= 0;
+  requires Serde<T>::kHoldsViews || !Serde<T>::kHoldsViews;
   Serde<T>::Write(out, c);
   { Serde<T>::Read(in, v) } -> std::same_as<bool>;
 };
@@ -44,6 +38,7 @@ template <class T>
   requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
 struct Serde<T> {
   static constexpr size_t kFixed = sizeof(T);
+  static constexpr bool kHoldsViews = false;
   static void Write(Buffer& out, const T& v) { out.Append(&v, sizeof(T)); }
   static bool Read(Cursor& in, T& v) { return in.Take(&v, sizeof(T)); }
 };
@@ -51,6 +46,7 @@ struct Serde<T> {
 template <>
 struct Serde<std::string_view> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = true;
   static void Write(Buffer& out, std::string_view v) {
     char* p = out.Room(v.size() + 10);
     size_t n = 0;
@@ -68,15 +64,11 @@ struct Serde<std::string_view> {
     return in.Varint(n) && in.TakeView(n, v);
   }
 };
-template <>
-struct StoredOf<std::string_view> {
-  using Type = std::string;
-  static std::string From(std::string_view v) { return std::string(v); }
-};
 
 template <>
 struct Serde<std::string> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = false;
   static void Write(Buffer& out, const std::string& v) { Serde<std::string_view>::Write(out, v); }
   static bool Read(Cursor& in, std::string& v) {
     std::string_view view;
@@ -90,6 +82,7 @@ template <class A, class B>
   requires(Serializable<A> && Serializable<B>)
 struct Serde<std::pair<A, B>> {
   static constexpr size_t kFixed = Serde<A>::kFixed && Serde<B>::kFixed ? Serde<A>::kFixed + Serde<B>::kFixed : 0;
+  static constexpr bool kHoldsViews = Serde<A>::kHoldsViews || Serde<B>::kHoldsViews;
   static void Write(Buffer& out, const std::pair<A, B>& v) {
     Serde<A>::Write(out, v.first);
     Serde<B>::Write(out, v.second);
@@ -98,16 +91,12 @@ struct Serde<std::pair<A, B>> {
     return Serde<A>::Read(in, v.first) && Serde<B>::Read(in, v.second);
   }
 };
-template <class A, class B>
-struct StoredOf<std::pair<A, B>> {
-  using Type = std::pair<Stored<A>, Stored<B>>;
-  static Type From(const std::pair<A, B>& v) { return {StoredOf<A>::From(v.first), StoredOf<B>::From(v.second)}; }
-};
 
 template <class... T>
   requires(Serializable<T> && ...)
 struct Serde<std::tuple<T...>> {
   static constexpr size_t kFixed = ((Serde<T>::kFixed != 0) && ...) ? (Serde<T>::kFixed + ... + 0) : 0;
+  static constexpr bool kHoldsViews = (Serde<T>::kHoldsViews || ...);
   static void Write(Buffer& out, const std::tuple<T...>& v) {
     std::apply([&](const T&... field) { (Serde<T>::Write(out, field), ...); }, v);
   }
@@ -115,18 +104,12 @@ struct Serde<std::tuple<T...>> {
     return std::apply([&](T&... field) { return (Serde<T>::Read(in, field) && ...); }, v);
   }
 };
-template <class... T>
-struct StoredOf<std::tuple<T...>> {
-  using Type = std::tuple<Stored<T>...>;
-  static Type From(const std::tuple<T...>& v) {
-    return std::apply([](const T&... field) { return Type(StoredOf<T>::From(field)...); }, v);
-  }
-};
 
 template <class T, size_t N>
   requires Serializable<T>
 struct Serde<std::array<T, N>> {
   static constexpr size_t kFixed = Serde<T>::kFixed * N;
+  static constexpr bool kHoldsViews = Serde<T>::kHoldsViews;
   static void Write(Buffer& out, const std::array<T, N>& v) {
     for (const T& item : v) Serde<T>::Write(out, item);
   }
@@ -137,20 +120,12 @@ struct Serde<std::array<T, N>> {
     return true;
   }
 };
-template <class T, size_t N>
-struct StoredOf<std::array<T, N>> {
-  using Type = std::array<Stored<T>, N>;
-  static Type From(const std::array<T, N>& v) {
-    Type out;
-    for (size_t i = 0; i < N; ++i) out[i] = StoredOf<T>::From(v[i]);
-    return out;
-  }
-};
 
 template <class T>
   requires Serializable<T>
 struct Serde<std::vector<T>> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = Serde<T>::kHoldsViews;
   static void Write(Buffer& out, const std::vector<T>& v) {
     PutVarint(out, v.size());
     if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
@@ -178,21 +153,12 @@ struct Serde<std::vector<T>> {
     }
   }
 };
-template <class T>
-struct StoredOf<std::vector<T>> {
-  using Type = std::vector<Stored<T>>;
-  static Type From(const std::vector<T>& v) {
-    Type out;
-    out.reserve(v.size());
-    for (const auto& item : v) out.push_back(StoredOf<T>::From(item));
-    return out;
-  }
-};
 
 template <class T>
   requires Serializable<T>
 struct Serde<std::optional<T>> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = Serde<T>::kHoldsViews;
   static void Write(Buffer& out, const std::optional<T>& v) {
     Serde<bool>::Write(out, v.has_value());
     if (v) Serde<T>::Write(out, *v);
@@ -204,32 +170,39 @@ struct Serde<std::optional<T>> {
     return has == 0 || Serde<T>::Read(in, v.emplace());
   }
 };
-template <class T>
-struct StoredOf<std::optional<T>> {
-  using Type = std::optional<Stored<T>>;
-  static Type From(const std::optional<T>& v) { return v ? Type(StoredOf<T>::From(*v)) : Type(); }
-};
 
 namespace serde_internal {
+/// Whether what a class holds can be written, found out without an error where it cannot.
 template <class T>
-constexpr size_t FixedOfTuple();
-template <class Tuple>
-struct TupleFixed;
-template <class... T>
-struct TupleFixed<std::tuple<T&...>> {
-  static constexpr size_t value =
-      ((Serde<std::remove_const_t<T>>::kFixed != 0) && ...) ? (Serde<std::remove_const_t<T>>::kFixed + ... + 0) : 0;
-};
+constexpr bool FieldsSerializable() {
+  if constexpr (base::HasFields<T>) {
+    return true;
+  } else if constexpr (PlainAggregate<T> && CountFields<T>() <= kFieldsMax) {
+    return AllFields<T>([]<class... F>(FieldTypes<F...>) { return (Serializable<F> && ...); });
+  } else {
+    return false;
+  }
+}
 }  // namespace serde_internal
 
 template <class T>
-  requires(PlainAggregate<T> || base::HasFields<T>)
+  requires(serde_internal::FieldsSerializable<T>())
 struct Serde<T> {
   static constexpr size_t kFixed = [] {
-    if constexpr (PlainAggregate<T>) {
-      return serde_internal::TupleFixed<decltype(fields_internal::TieFields(std::declval<T&>()))>::value;
-    } else {
+    if constexpr (base::HasFields<T>) {
       return size_t{0};
+    } else {
+      return AllFields<T>([]<class... F>(FieldTypes<F...>) {
+        return ((Serde<F>::kFixed != 0) && ...) ? (Serde<F>::kFixed + ... + size_t{0}) : size_t{0};
+      });
+    }
+  }();
+  /// Fields that only FL_FIELDS names are not known here: they may be views.
+  static constexpr bool kHoldsViews = [] {
+    if constexpr (base::HasFields<T>) {
+      return true;
+    } else {
+      return AllFields<T>([]<class... F>(FieldTypes<F...>) { return (Serde<F>::kHoldsViews || ...); });
     }
   }();
   static void Write(Buffer& out, const T& v) {
@@ -248,6 +221,7 @@ template <class T>
            !base::HasFields<T>)
 struct Serde<T> {
   static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = false;
   static void Write(Buffer&, const T&) {}
   static bool Read(Cursor&, T&) { return true; }
 };

@@ -16,7 +16,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "engine/records/serde.h"
+#include "engine/records/owned.h"
 
 // Text in and out: words of a line, fields to values, values to lines.
 
@@ -27,7 +27,7 @@ namespace fairlead::engine {
 /// next word waits for three operations on those bits and not for bytes.
 class Words {
  public:
-  explicit Words(std::string_view text) : text_(text) {}
+  explicit Words(std::string_view text FL_LIFETIME_BOUND) : text_(text) {}
 
   class Iterator {
    public:
