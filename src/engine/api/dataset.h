@@ -77,16 +77,15 @@ char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, s
 }
 
 /// An operator on pairs, called on a dataset of others: says so in one message.
-#define FL_ENGINE_PAIRS_ONLY(name)                                                                            \
-  template <class... Any>                                                                                     \
-  Dataset name(Any&&...) const                                                                                \
-    requires(!dataset_internal::PairOf<T>::kIs)                                                               \
-  {                                                                                                           \
-    static_assert(dataset_internal::PairOf<T>::kIs,                                                           \
-                  #name                                                                                       \
+#define FL_ENGINE_PAIRS_ONLY(name)                                                                             \
+  template <class... Any>                                                                                      \
+  Dataset name(Any&&...) const                                                                                 \
+    requires(!dataset_internal::PairOf<T>::kIs)                                                                \
+  {                                                                                                            \
+    static_assert(dataset_internal::PairOf<T>::kIs, #name                                                      \
                   ": the records of this dataset are not pairs. Make them std::pair(key, value) with Map, or " \
-                  "give each a key with KeyBy");                                                              \
-    return *this;                                                                                             \
+                  "give each a key with KeyBy");                                                               \
+    return *this;                                                                                              \
   }
 
 std::vector<int32_t> AllPartitions(const DatasetNode& node);

@@ -26,8 +26,7 @@ concept Shippable =
 
 /// `who` is the operator's name as a literal.
 #define FL_ENGINE_CHECK_RECORD(T, who)                                                                              \
-  static_assert(::fairlead::engine::Serializable<T>,                                                                \
-                who                                                                                                 \
+  static_assert(::fairlead::engine::Serializable<T>, who                                                            \
                 ": this type of record cannot leave its task. Records are numbers, enums, std::string, "            \
                 "std::string_view, std::pair, tuple, array, vector and optional of such, and structs whose fields " \
                 "are public and such themselves (up to 12; more are listed with FL_FIELDS). For another class "     \

@@ -19,11 +19,13 @@
 // std::string_view in it would point into bytes that are gone by then, so the kept form owns them: std::string for
 // std::string_view, the same for the parts of pairs, tuples, arrays, vectors and optionals, Owned<T> for a struct.
 
-/// Lets clang see that a result refers to an argument or to *this.
+/// Let clang see that a result refers to an argument or to *this, and that a class only points to what it is made of.
 #if defined(__clang__)
 #define FL_LIFETIME_BOUND [[clang::lifetimebound]]
+#define FL_POINTER_CLASS [[gsl::Pointer(char)]]
 #else
 #define FL_LIFETIME_BOUND
+#define FL_POINTER_CLASS
 #endif
 
 namespace fairlead::engine {

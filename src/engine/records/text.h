@@ -25,7 +25,7 @@ namespace fairlead::engine {
 /// The words of a text, cut at bytes up to 0x20 (space, tab, ends of line, other controls): a range of views, made
 /// while it is walked. Looks at 64 bytes at a time and keeps a bit for each that belongs to a word, so that finding the
 /// next word waits for three operations on those bits and not for bytes.
-class Words {
+class FL_POINTER_CLASS Words {
  public:
   explicit Words(std::string_view text FL_LIFETIME_BOUND) : text_(text) {}
 
