@@ -2,9 +2,9 @@
 # ("fairlead::process::rm::FindWebFile"); its path is put into VARIABLE.
 function(fairlead_embed variable function)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${variable}.cc)
-  list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/web/)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/web/)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/embed.py ${out} ${function} ${ARGN}
-    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/tools/embed.py VERBATIM)
+    COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${ARGN}
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/tools/embed.py VERBATIM)
   set(${variable} ${out} PARENT_SCOPE)
 endfunction()

@@ -8,7 +8,7 @@
 #   FUZZ a_fuzz.cc)           one libFuzzer executable per file, NAME_a_fuzz
 # The library is fairlead_NAME. A module without sources is an interface library.
 add_custom_target(layers ALL
-  COMMAND ${FAIRLEAD_PYTHON} ${CMAKE_SOURCE_DIR}/tools/layers.py --root ${CMAKE_SOURCE_DIR}
+  COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --root ${PROJECT_SOURCE_DIR}
   COMMENT "Checking which folder includes which" VERBATIM)
 
 add_custom_target(unit_tests)
@@ -35,7 +35,7 @@ function(fairlead_module)
     foreach(source IN LISTS M_TESTS)
       file(STRINGS ${source} reads_files REGEX "FAIRLEAD_SOURCE_DIR|golden_test_util")
       if(reads_files)
-        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS FAIRLEAD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
       endif()
     endforeach()
     add_dependencies(unit_tests ${M_NAME}_test)
@@ -52,7 +52,7 @@ function(fairlead_module)
       set(fuzz_name ${M_NAME}_${fuzz_file})  # file names repeat from module to module
       add_executable(${fuzz_name} ${source})
       target_link_libraries(${fuzz_name} PRIVATE ${lib} ${M_LIBS} -fsanitize=fuzzer)
-      set_target_properties(${fuzz_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
+      set_target_properties(${fuzz_name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
       add_dependencies(fuzzers ${fuzz_name})
     endforeach()
   endif()

@@ -11,15 +11,21 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 
 set(FAIRLEAD_SANITIZE "" CACHE STRING "sanitizers, as -fsanitize takes them")
 option(FAIRLEAD_FUZZ "build the libFuzzer targets (clang)" OFF)
-option(FAIRLEAD_TESTS "build tests" ON)
-option(FAIRLEAD_BENCHES "build benchmarks" ON)
+option(FAIRLEAD_TESTS "build tests" ${PROJECT_IS_TOP_LEVEL})
+option(FAIRLEAD_BENCHES "build benchmarks" ${PROJECT_IS_TOP_LEVEL})
 
 add_library(fairlead_options INTERFACE)
-target_include_directories(fairlead_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 # No contraction: the yarn-fair profile repeats Java's float and double arithmetic operation by operation.
-target_compile_options(fairlead_options INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror -ffp-contract=off)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+set(warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+set(system)
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set(warnings)       # another project's targets would inherit them,
+  set(system SYSTEM)  # and look at these headers by rules of its own
+endif()
+target_include_directories(fairlead_options ${system} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_features(fairlead_options INTERFACE cxx_std_20)
+target_compile_options(fairlead_options INTERFACE ${warnings} -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND warnings)
   # g++ 12 reports these on inlined standard containers where nothing is wrong (GCC bugs 105329, 105651, 107852).
   target_compile_options(fairlead_options INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds -Wno-stringop-overread
@@ -46,7 +52,9 @@ find_program(CCACHE ccache)
 if(CCACHE)
   # A second clone of the repository finds the objects of the first.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+else()
+  add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)  # as the cache does: no path of this tree in what is made
 endif()
 find_program(MOLD mold)
 if(MOLD)
