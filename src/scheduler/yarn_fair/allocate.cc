@@ -36,40 +36,31 @@ std::string Core::ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId que
 /// FairScheduler.getMaximumResourceCapability(queue), ClusterNodeTracker.getMaxAllowedAllocation.
 Resources Core::MaximumFor(QueueId queue) const {
   Resources maximum = config_.maximum_allocation;
-  if (config_.cap_at_largest_node && node_count_ > 0) {
-    if (!largest_node_valid_) {
-      largest_node_ = Resources{};
-      for (const Node& node : nodes_) {
-        if (node.alive) largest_node_ = ComponentwiseMax(largest_node_, node.total);
-      }
-      largest_node_valid_ = true;
-    }
-    maximum = ComponentwiseMin(maximum, largest_node_);
-  }
+  if (config_.cap_at_largest_node && nodes_.count() > 0) maximum = ComponentwiseMin(maximum, nodes_.Largest());
   return ComponentwiseMin(maximum, MaxContainer(queue));
 }
 
 void Core::Apply(const ms::Allocate& event) {
-  Attempt* attempt = CurrentAttempt(event.app.value);
-  if (attempt == nullptr) {
-    Emit(ms::AllocateAnswered{event.app, event.token, {}, static_cast<int32_t>(node_count_)});
+  const AttemptId id = apps_.Current(event.app);
+  if (!id.valid()) {
+    Emit(ms::AllocateAnswered{event.app, event.token, {}, static_cast<int32_t>(nodes_.count())});
     return;
   }
-  const std::string zero = ZeroTypeAsked(event.asks, attempt->queue);
+  const std::string zero = ZeroTypeAsked(event.asks, attempts_[id].queue);
   if (!zero.empty()) {
     return Refuse(event.token, model::Refusal::kQueueHasNone,
-                  {model::ToString(apps_[event.app.value].id), queues_[attempt->queue].name, zero});
+                  {model::ToString(apps_[event.app].id), queues_[attempts_[id].queue].name, zero});
   }
-  if (model::Refused refused = TooMuchAsked(attempt->asks, event.asks)) {
+  if (model::Refused refused = TooMuchAsked(attempts_[id].asks, event.asks)) {
     return Emit(ms::CallRefused{event.token, std::move(refused)});
   }
-  const AttemptId id = apps_[event.app.value].current;
   ReleaseAsked(id, event.releases);
   if (!attempts_[id].stopped) {
     if (!event.asks.empty()) RecordAsks(id, event.asks);
-    attempts_[id].blacklist.Update(attempts_[id].BlacklistNow(), event.blacklist_add, event.blacklist_remove, names_);
+    attempts_[id].blacklist.Update(attempts_[id].master.BlacklistNow(), event.blacklist_add, event.blacklist_remove,
+                                   names_);
   }
-  Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(node_count_)});
+  Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(nodes_.count())});
 }
 
 model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask>& wanted) const {
@@ -114,20 +105,20 @@ void Core::UpdateAsks(AttemptId id, std::vector<Asks::Line> lines, bool give_bac
 }
 
 bool Core::IsBlacklisted(const Attempt& attempt, const Node& node) const {
-  return attempt.blacklist.Has(attempt.BlacklistNow(), node.host, node.rack);
+  return attempt.blacklist.Has(attempt.master.BlacklistNow(), node.host, node.rack);
 }
 
 /// Free space of blacklisted nodes is subtracted as of the last change of the list, lost nodes included.
 Resources Core::Headroom(Attempt& attempt) {
   const Queue& queue = queues_[attempt.queue];
-  Resources free = cluster_ - allocated_;
+  Resources free = nodes_.total() - allocated_;
   if (attempt.blacklist.TakeChanged()) {
     attempt.blacklisted_nodes.clear();
-    for (uint32_t id = 0; id < nodes_.size(); ++id) {
+    for (NodeIndex id{0}; id.value < nodes_.size(); ++id.value) {
       if (nodes_[id].alive && IsBlacklisted(attempt, nodes_[id])) attempt.blacklisted_nodes.push_back(id);
     }
   }
-  for (const uint32_t id : attempt.blacklisted_nodes) SubtractNonNegative(free, nodes_[id].unallocated);
+  for (const NodeIndex id : attempt.blacklisted_nodes) SubtractNonNegative(free, nodes_[id].unallocated);
   const Resources most = ComponentwiseMin(free, queue.max_share - queue.used);
   Resources headroom;
   headroom[0] = std::min(most[0], std::max<int64_t>(queue.fair_share[0] - queue.used[0], 0));
@@ -139,12 +130,12 @@ Resources Core::Headroom(Attempt& attempt) {
 }
 
 void Core::Apply(const ms::Acquired& event) {
-  if (!AppAlive(event.app.value)) return;
+  if (!apps_.Alive(event.app)) return;
   for (const model::ContainerId& id : event.containers) {
     const ContainerSlot slot = FindLive(id);
-    if (slot == kNone || containers_[slot].state != ContainerState::kAllocated) continue;
-    containers_[slot].state = ContainerState::kAcquired;
-    DropTaken(containers_[slot]);
+    if (!slot.valid() || containers_[slot].state != ContainerState::kAllocated) continue;
+    containers_.SetState(slot, ContainerState::kAcquired);
+    containers_.DropTaken(slot, names_);
   }
 }
 

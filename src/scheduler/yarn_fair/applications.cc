@@ -37,13 +37,6 @@ NameKey Core::NameOf(const model::ApplicationId& id) const {
   return {AsTextKey(timestamp, 1), AsTextKey(number, 4)};
 }
 
-Attempt* Core::CurrentAttempt(uint32_t app) {
-  return AppAlive(app) && apps_[app].current != kNone ? &attempts_[apps_[app].current] : nullptr;
-}
-const Attempt* Core::CurrentAttempt(uint32_t app) const {
-  return AppAlive(app) && apps_[app].current != kNone ? &attempts_[apps_[app].current] : nullptr;
-}
-
 void Core::Apply(const ms::AppAdded& event) {
   const std::string name = model::ToString(event.id);
   std::string queue_name = event.queue;
@@ -53,45 +46,34 @@ void Core::Apply(const ms::AppAdded& event) {
     if (!placed.queue) return Refuse(event.token, Refusal::kNotPlaced);
     queue_name = *placed.queue;
   }
-  QueueLookup found = GetLeaf(queue_name, true, event.app.value);
+  QueueLookup found = GetLeaf(queue_name, true, event.app);
   if (!found.invalid_name.empty()) return Refuse(event.token, Refusal::kBadQueueName, {queue_name, found.invalid_name});
-  if (found.id == kNone && event.recovering) found = GetLeaf("root.recovery", true, event.app.value);
-  if (found.id == kNone) return Refuse(event.token, Refusal::kNotALeaf, {queue_name});
+  if (!found.id.valid() && event.recovering) found = GetLeaf("root.recovery", true, event.app);
+  if (!found.id.valid()) return Refuse(event.token, Refusal::kNotALeaf, {queue_name});
   Queue& queue = queues_[found.id];
   if (!event.recovering) {
     const std::string zero = ZeroTypeAsked(event.master_asks, found.id);
     const bool may = MaySubmit(queue.name, event.user, event.groups);
     if (!may || !zero.empty()) {
-      queue.assigned.erase(event.app.value);
+      queue.assigned.erase(event.app);
       return may ? Refuse(event.token, Refusal::kQueueLacksType, {name, queue.name, zero})
                  : Refuse(event.token, Refusal::kUserAccess, {event.user, name, queue.name});
     }
   }
-  if (apps_.size() <= event.app.value) apps_.resize(event.app.value + size_t{1});
-  App& app = apps_[event.app.value];
-  app = {true, event.id, event.user, event.groups, found.id, event.unmanaged, kNone};
-  app_ids_[event.id] = event.app.value;
+  apps_.Add(event.app, {true, event.unmanaged, event.id, event.user, event.groups, found.id, {}});
   Emit(ms::AppAccepted{event.app, queue.name, CanRun(found.id, event.user), event.token});
 }
 
-AttemptId Core::NewAttempt(uint32_t app, int32_t number, QueueId queue) {
-  AttemptId id = static_cast<AttemptId>(attempts_.size());
-  if (free_attempts_.empty()) {
-    attempts_.emplace_back();
-    attempt_keys_.emplace_back();
-  } else {
-    id = free_attempts_.back();
-    free_attempts_.pop_back();
-  }
+AttemptId Core::NewAttempt(AppIndex app, int32_t number, QueueId queue) {
+  const AttemptId id = attempts_.Add();
+  if (attempt_keys_.size() < attempts_.size()) attempt_keys_.emplace_back();
   Attempt& attempt = attempts_[id];
-  attempt = Attempt{};
-  attempt.in_use = true;
   attempt.app = app;
   attempt.number = number;
   attempt.queue = queue;
-  attempt.unmanaged = apps_[app].unmanaged;
+  attempt.master = hadoop::Master(apps_[app].unmanaged);
   attempt.start_ms = now_ms_;
-  attempt.number_base = config_.epoch << 40;
+  attempt.numbers = hadoop::Numbers(config_.epoch << 40);
   attempt.last_at_fair_share = now_ms_;
   attempt.name = NameOf(apps_[app].id);
   if (config_.size_based_weight) attempt.weight = 0.0F;  // log2(1 + demand), which is not known yet
@@ -103,12 +85,13 @@ AttemptId Core::NewAttempt(uint32_t app, int32_t number, QueueId queue) {
 }
 
 void Core::Apply(const ms::AttemptAdded& event) {
-  if (!AppAlive(event.app.value)) return;
-  App& app = apps_[event.app.value];
-  const AttemptId id = NewAttempt(event.app.value, event.attempt, app.queue);
-  if (event.transfer_containers && app.current != kNone) TakeOver(app.current, id);
-  if (app.current != kNone) FreeIfUnpinned(app.current);
-  app.current = id;
+  if (!apps_.Alive(event.app)) return;
+  const App& app = apps_[event.app];
+  const AttemptId before = app.current;
+  const AttemptId id = NewAttempt(event.app, event.attempt, app.queue);
+  if (event.transfer_containers && before.valid()) TakeOver(before, id);
+  if (before.valid()) FreeIfUnpinned(before);
+  apps_.SetCurrent(event.app, id);
   const bool runnable = CanRun(app.queue, app.user);
   AddToLeaf(id, runnable);
   if (runnable) {
@@ -122,18 +105,10 @@ void Core::Apply(const ms::AttemptAdded& event) {
 void Core::TakeOver(AttemptId from_id, AttemptId to_id) {
   Attempt& from = attempts_[from_id];
   Attempt& to = attempts_[to_id];
-  to.first_live = from.first_live;
-  to.last_live = from.last_live;
-  to.live_count = from.live_count;
   to.used = from.used;
   to.blacklist.TakeOver(from.blacklist);
-  for (ContainerSlot slot = to.first_live; slot != kNone; slot = containers_[slot].next_live) {
-    Container& container = containers_[slot];
-    container.attempt = to_id;
-    to.recovered[container.value] = slot;  // numbers of the new attempt start anew
-  }
-  from.first_live = from.last_live = kNone;
-  from.live_count = 0;
+  containers_.Move(from.live, to.live, to_id);
+  for (const ContainerSlot slot : containers_.OfAttempt(to.live)) to.numbers.AddKnown(containers_[slot].id.value, slot);
 }
 
 /// FSLeafQueue.addApp.
@@ -169,8 +144,8 @@ bool Core::RemoveFromLeaf(AttemptId id) {
   } else {
     std::erase(queue.own_shares, id);
   }
-  if (was_runnable && attempt.am_running) {
-    queue.am_used -= attempt.am_resource;
+  if (was_runnable && attempt.master.running()) {
+    queue.am_used -= attempt.master.size();
     Unbound(attempt.queue);
   }
   ChargeQueues(attempt.queue, attempt.used, -1);
@@ -182,18 +157,14 @@ bool Core::RemoveFromLeaf(AttemptId id) {
 }
 
 void Core::Apply(const ms::AttemptRemoved& event) {
-  Attempt* attempt = CurrentAttempt(event.app.value);
-  if (attempt == nullptr || attempt->stopped) return;
-  const AttemptId id = apps_[event.app.value].current;
-  std::vector<ContainerSlot> live;
-  for (ContainerSlot slot = attempt->first_live; slot != kNone; slot = containers_[slot].next_live)
-    live.push_back(slot);
-  for (const ContainerSlot slot : live) {
+  const AttemptId id = apps_.Current(event.app);
+  if (!id.valid() || attempts_[id].stopped) return;
+  for (const ContainerSlot slot : containers_.OfAttempt(attempts_[id].live)) {
     if (event.keep_containers && containers_[slot].state == ContainerState::kRunning) continue;
     Complete(slot, {End::kKilled, model::kExitAborted, "Container of a completed application"});
   }
-  const std::vector<uint32_t> reserved = attempts_[id].reserved_nodes;
-  for (const uint32_t node : reserved) Unreserve(id, node, false);
+  const std::vector<NodeIndex> reserved = attempts_[id].reserved_nodes;
+  for (const NodeIndex node : reserved) Unreserve(id, node, false);
   attempts_[id].stopped = true;
   attempts_[id].asks.Clear(names_);
   const QueueId queue = attempts_[id].queue;
@@ -206,47 +177,46 @@ void Core::Apply(const ms::AttemptRemoved& event) {
 }
 
 void Core::Apply(const ms::AppRemoved& event) {
-  if (!AppAlive(event.app.value)) return;
-  App& app = apps_[event.app.value];
-  if (app.current != kNone && !attempts_[app.current].stopped) {
-    const int32_t number = attempts_[app.current].number;
-    Apply(ms::AttemptRemoved{event.app, number, false});
+  if (!apps_.Alive(event.app)) return;
+  const App& app = apps_[event.app];
+  if (app.current.valid() && !attempts_[app.current].stopped) {
+    Apply(ms::AttemptRemoved{event.app, attempts_[app.current].number, false});
   }
-  queues_[app.queue].assigned.erase(event.app.value);
-  app.alive = false;
-  app.user.clear();
-  app.groups.clear();
-  const auto it = app_ids_.find(app.id);
-  if (it != app_ids_.end() && it->second == event.app.value) app_ids_.erase(it);
-  if (app.current != kNone) FreeIfUnpinned(app.current);
+  queues_[app.queue].assigned.erase(event.app);
+  apps_.Remove(event.app);
+  if (app.current.valid()) FreeIfUnpinned(app.current);
+}
+
+void Core::Unpin(AttemptId id) {
+  --attempts_[id].pins;
+  FreeIfUnpinned(id);
 }
 
 /// A stopped attempt may still stand in the queue of the starved or hold a promise of space.
 void Core::FreeIfUnpinned(AttemptId id) {
   Attempt& attempt = attempts_[id];
-  const bool current = AppAlive(attempt.app) && apps_[attempt.app].current == id;
-  if (!attempt.in_use || !attempt.stopped || attempt.pins > 0 || current || attempt.live_count > 0) return;
+  const bool current = apps_.Current(attempt.app) == id;
+  if (!attempt.in_use || !attempt.stopped || attempt.pins > 0 || current || attempt.live.count() > 0) return;
   attempt.blacklist.Clear(names_);
-  attempt = Attempt{};
-  free_attempts_.push_back(id);
+  attempts_.Remove(id);
 }
 
 void Core::Apply(const ms::AppMoved& event) {
-  if (model::Refused refused = MoveApp(event.app.value, event.queue)) {
+  if (model::Refused refused = MoveApp(event.app, event.queue)) {
     return Emit(ms::CallRefused{event.token, std::move(refused)});
   }
-  Emit(ms::MoveAnswered{event.app, event.token, queues_[apps_[event.app.value].queue].name});
+  Emit(ms::MoveAnswered{event.app, event.token, queues_[apps_[event.app].queue].name});
 }
 
 /// FairScheduler.moveApplication: nothing, or why not.
-model::Refused Core::MoveApp(uint32_t app_index, const std::string& queue) {
-  if (!AppAlive(app_index)) return {Refusal::kMoveUnknownApplication, {}, {}, {}};
-  App& app = apps_[app_index];
-  if (app.current == kNone || attempts_[app.current].stopped) {
+model::Refused Core::MoveApp(AppIndex index, const std::string& queue) {
+  if (!apps_.Alive(index)) return {Refusal::kMoveUnknownApplication, {}, {}, {}};
+  const App& app = apps_[index];
+  if (!app.current.valid() || attempts_[app.current].stopped) {
     return {Refusal::kMoveStopped, {model::ToString(app.id)}, {}, {}};
   }
-  const QueueId to = GetLeaf(queue, false, kNone).id;
-  if (to == kNone) return {Refusal::kMoveToNoLeaf, {queue}, {}, {}};
+  const QueueId to = GetLeaf(queue, false, {}).id;
+  if (!to.valid()) return {Refusal::kMoveToNoLeaf, {queue}, {}, {}};
   if (to == app.queue) return {};
   const Attempt& attempt = attempts_[app.current];
   if (attempt.runnable) {
@@ -254,7 +224,7 @@ model::Refused Core::MoveApp(uint32_t app_index, const std::string& queue) {
     // executeMove asks once more, with the user's limit.
     if (!CanRun(to, app.user)) return {Refusal::kMoveNotRunnable, {model::ToString(app.id)}, {}, {}};
   }
-  ExecuteMove(app, to);
+  ExecuteMove(index, to);
   return {};
 }
 
@@ -262,7 +232,7 @@ model::Refused Core::MoveApp(uint32_t app_index, const std::string& queue) {
 model::Refused Core::MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const {
   const QueueId common = CommonAncestor(from, to);
   const std::string& target = queues_[to].name;
-  for (QueueId at = to; at != common && at != kNone; at = queues_[at].parent) {
+  for (QueueId at = to; at != common && at.valid(); at = queues_[at].parent) {
     const Queue& queue = queues_[at];
     if (queue.NumRunnable() == queue.max_running) {
       return {Refusal::kMoveQueueFull, {target, queue.name}, {}, {}};
@@ -276,15 +246,16 @@ model::Refused Core::MoveViolates(const Attempt& attempt, QueueId from, QueueId 
 
 QueueId Core::CommonAncestor(QueueId a, QueueId b) const {
   std::vector<QueueId> above;
-  for (QueueId at = queues_[a].parent; at != kNone; at = queues_[at].parent) above.push_back(at);
-  for (QueueId at = queues_[b].parent; at != kNone; at = queues_[at].parent) {
+  for (QueueId at = queues_[a].parent; at.valid(); at = queues_[at].parent) above.push_back(at);
+  for (QueueId at = queues_[b].parent; at.valid(); at = queues_[at].parent) {
     if (std::find(above.begin(), above.end(), at) != above.end()) return at;
   }
-  return 0;
+  return kRoot;
 }
 
 /// FairScheduler.executeMove.
-void Core::ExecuteMove(App& app, QueueId to) {
+void Core::ExecuteMove(AppIndex index, QueueId to) {
+  const App& app = apps_[index];
   const AttemptId id = app.current;
   const QueueId from = app.queue;
   const bool was_runnable = attempts_[id].runnable;
@@ -297,10 +268,10 @@ void Core::ExecuteMove(App& app, QueueId to) {
   }
   Attempt& attempt = attempts_[id];
   attempt.queue = to;
-  app.queue = to;
+  apps_.SetQueue(index, to);
   AddToLeaf(id, now_runnable);
-  if (!config_.quirks.move_forgets_master_usage && now_runnable && attempt.am_running) {
-    queues_[to].am_used += attempt.am_resource;
+  if (!config_.quirks.move_forgets_master_usage && now_runnable && attempt.master.running()) {
+    queues_[to].am_used += attempt.master.size();
   }
   if (now_runnable) TrackRunnable(id);
   if (was_runnable) StartWaitingAfterRemoval(id, from);

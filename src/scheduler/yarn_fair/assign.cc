@@ -13,71 +13,64 @@ namespace ms = model::scheduler;
 using model::Locality;
 
 void Core::Apply(const ms::NodeUpdated& event) {
-  const uint32_t id = event.node.value;
-  if (id >= nodes_.size() || !nodes_[id].alive) return;
-  NodeReport(id, event);
+  const NodeIndex id = event.node;
+  if (!nodes_.Alive(id)) return;
+  if (!event.launched.empty() || !event.completed.empty()) NodeReport(id, event);
   AttemptScheduling(id);
 }
 
-void Core::AttemptScheduling(uint32_t id) {
+void Core::AttemptScheduling(NodeIndex id) {
   if (!nodes_[id].alive || !nodes_[id].schedulable) return;
-  if (!nodes_[id].promises.empty()) AssignPromised(id);
-  if (nodes_[id].reserved == kNone || !SettleReservation(id)) {
-    int32_t count = 0;
-    Resources assigned;
-    const Resources before = nodes_[id].unallocated;
-    while (nodes_[id].reserved == kNone) {
-      const Offer offer = OfferToQueue(0, id);
-      if (offer.Nothing()) break;
-      ++count;
-      assigned += offer.assigned;
-      if (!config_.assign_multiple) break;
-      if (config_.dynamic_max_assign ? !assigned.FitsIn(MultiplyDown(before, 0.5))
-                                     : config_.max_assign > 0 && count >= config_.max_assign) {
-        break;
-      }
+  if (!promises_.of(id).empty()) AssignPromised(id);
+  if (!nodes_[id].reserved.valid() || !SettleReservation(id)) {
+    if (config_.assign_multiple) {
+      AssignMultiple(id);
+    } else if (!nodes_[id].reserved.valid()) {
+      OfferToQueue(kRoot, id);
     }
   }
   UpdateAvailable();
 }
 
+void Core::AssignMultiple(NodeIndex id) {
+  const Resources half = MultiplyDown(nodes_[id].unallocated, 0.5);
+  Resources assigned;
+  for (int32_t count = 1; !nodes_[id].reserved.valid(); ++count) {
+    const Offer offer = OfferToQueue(kRoot, id);
+    if (offer.Nothing()) return;
+    assigned += offer.assigned;
+    if (config_.dynamic_max_assign ? !assigned.FitsIn(half) : config_.max_assign > 0 && count >= config_.max_assign) {
+      return;
+    }
+  }
+}
+
 /// Nodes by free memory, most first; with the quirk, nodes of equal free memory count as one (a TreeSet).
 void Core::ContinuousPass() {
-  std::vector<uint32_t> order = NodesInHashOrder();
+  std::vector<NodeIndex> order = nodes_.InHashOrder();
   std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return nodes_[a].unallocated[0] > nodes_[b].unallocated[0]; });
+                   [&](NodeIndex a, NodeIndex b) { return nodes_[a].unallocated[0] > nodes_[b].unallocated[0]; });
   if (config_.quirks.continuous_drops_equal_nodes) {
     order.erase(
         std::unique(order.begin(), order.end(),
-                    [&](uint32_t a, uint32_t b) { return nodes_[a].unallocated[0] == nodes_[b].unallocated[0]; }),
+                    [&](NodeIndex a, NodeIndex b) { return nodes_[a].unallocated[0] == nodes_[b].unallocated[0]; }),
         order.end());
   }
-  for (const uint32_t id : order) {
+  for (const NodeIndex id : order) {
     if (config_.minimum_allocation.FitsIn(nodes_[id].unallocated)) AttemptScheduling(id);
   }
 }
 
-/// FSSchedulerNode.cleanupPreemptionList.
-void Core::DropStalePromises(uint32_t id) {
-  Node& node = nodes_[id];
-  std::erase_if(node.promises, [&](const Node::Promise& promise) {
-    Attempt& attempt = attempts_[promise.attempt];
-    if (!attempt.stopped && IsStarved(attempt) &&
-        !(attempt.fair_starvation.IsZero() && attempt.min_starvation.IsZero())) {
-      return false;
-    }
-    node.total_promised -= promise.left;
-    --attempt.pins;
-    FreeIfUnpinned(promise.attempt);
-    return true;
-  });
-}
-
-/// FairScheduler.assignPreemptedContainers: promised space first, in order of promise.
-void Core::AssignPromised(uint32_t id) {
-  DropStalePromises(id);
-  const std::vector<Node::Promise> promises = nodes_[id].promises;
-  for (const Node::Promise& promise : promises) {
+/// FairScheduler.assignPreemptedContainers: promised space first, in order of promise, without the stale ones
+/// (FSSchedulerNode.cleanupPreemptionList).
+void Core::AssignPromised(NodeIndex id) {
+  const auto stale = [&](AttemptId attempt) {
+    const Attempt& one = attempts_[attempt];
+    return one.stopped || !IsStarved(one) || Starvation(one).IsZero();
+  };
+  for (const AttemptId attempt : promises_.DropIf(id, stale)) Unpin(attempt);
+  const std::vector<yarn_fair::Promise> promises = promises_.of(id);
+  for (const yarn_fair::Promise& promise : promises) {
     Resources pending = promise.left;
     while (!attempts_[promise.attempt].stopped && !pending.IsZero()) {
       const Offer offer = OfferToAttempt(promise.attempt, id);
@@ -89,10 +82,10 @@ void Core::AssignPromised(uint32_t id) {
 
 /// FSQueue.assignContainerPreCheck.
 bool Core::AcceptsNode(const Queue& queue, const Node& node) const {
-  return node.reserved == kNone && (queue.unlimited || queue.used.FitsIn(queue.max_share));
+  return !node.reserved.valid() && (queue.unlimited || queue.used.FitsIn(queue.max_share));
 }
 
-Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
+Core::Offer Core::OfferToQueue(QueueId id, NodeIndex node) {
   if (queues_[id].offerable == 0 || !AcceptsNode(queues_[id], nodes_[node]) || !MayServe(queues_[id], nodes_[node])) {
     return {};
   }
@@ -108,10 +101,10 @@ Core::Offer Core::OfferToQueue(QueueId id, uint32_t node) {
   return offer;
 }
 
-Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node) {
+Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> members, NodeIndex node) {
   for (const uint32_t member : members) {
-    if (queue.leaf && IsBlacklisted(attempts_[member], nodes_[node])) continue;
-    const Offer offer = queue.leaf ? OfferToAttempt(member, node) : OfferToQueue(member, node);
+    if (queue.leaf && IsBlacklisted(attempts_[AttemptId{member}], nodes_[node])) continue;
+    const Offer offer = queue.leaf ? OfferToAttempt(AttemptId{member}, node) : OfferToQueue(QueueId{member}, node);
     if (!offer.Nothing()) return offer;
   }
   return {};
@@ -119,7 +112,7 @@ Core::Offer Core::OfferToMembers(const Queue& queue, std::span<const uint32_t> m
 
 /// FSLeafQueue.assignContainer. While none of the applications that wait for their master can get one here they are
 /// passed over together: there may be thousands, at every heartbeat.
-Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
+Core::Offer Core::OfferToApplications(QueueId id, NodeIndex node) {
   Queue& leaf = queues_[id];
   const std::vector<uint32_t>& running = leaf.order.members;
   const std::vector<uint32_t>& starting = leaf.order.starting;
@@ -129,7 +122,7 @@ Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
   while (r < running.size() || s < starting.size()) {
     const bool starts =
         r == running.size() || (s < starting.size() && attempt_keys_[starting[s]] < attempt_keys_[running[r]]);
-    const AttemptId attempt = starts ? starting[s++] : running[r++];
+    const AttemptId attempt{starts ? starting[s++] : running[r++]};
     if (IsBlacklisted(attempts_[attempt], nodes_[node])) continue;
     const Offer offer = OfferToAttempt(attempt, node);
     if (!offer.Nothing()) return offer;
@@ -139,12 +132,12 @@ Core::Offer Core::OfferToApplications(QueueId id, uint32_t node) {
 }
 
 /// FSAppAttempt.assignContainer(node).
-Core::Offer Core::OfferToAttempt(AttemptId id, uint32_t node) {
+Core::Offer Core::OfferToAttempt(AttemptId id, NodeIndex node) {
   if (OverMasterShare(attempts_[id])) return {};
   return AssignKeys(id, node, false);
 }
 
-Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
+Core::Offer Core::AssignKeys(AttemptId id, NodeIndex node, bool reserved) {
   Attempt& attempt = attempts_[id];
   if (reserved) {
     const RequestKey key = containers_[nodes_[node].reserved].key;
@@ -162,7 +155,7 @@ Core::Offer Core::AssignKeys(AttemptId id, uint32_t node, bool reserved) {
 }
 
 /// One request key on one node; nullopt: the next key is to be tried.
-std::optional<Core::Offer> Core::AssignKey(AttemptId id, uint32_t node, const RequestKey& key,
+std::optional<Core::Offer> Core::AssignKey(AttemptId id, NodeIndex node, const RequestKey& key,
                                            const KeyLines* placement, bool reserved) {
   Attempt& attempt = attempts_[id];
   const Locality allowed = locality_matters_ ? AllowedLocality(attempt, StateOf(attempt, key)) : Locality::kOffSwitch;
@@ -208,31 +201,26 @@ bool Core::HasContainerFor(const Attempt& attempt, const KeyLines* placement, co
 }
 
 bool Core::FitsInMaxShare(QueueId id, const Resources& extra) const {
-  for (; id != kNone; id = queues_[id].parent) {
+  for (; id.valid(); id = queues_[id].parent) {
     if (!queues_[id].unlimited && !(queues_[id].used + extra).FitsIn(queues_[id].max_share)) return false;
   }
   return true;
 }
 
 /// The private FSAppAttempt.assignContainer: grants when it fits, else perhaps reserves.
-Core::Offer Core::Try(AttemptId id, uint32_t node, const Request& ask, Locality type, bool reserved,
+Core::Offer Core::Try(AttemptId id, NodeIndex node, const Request& ask, Locality type, bool reserved,
                       const RequestKey& key) {
   const Resources capability = ask.capability;
   if (capability.FitsIn(nodes_[node].unallocated)) return Grant(id, node, capability, type, reserved, key);
-  if (IsReservable(attempts_[id], capability) && !IsPromisedTo(nodes_[node], id) &&
+  if (IsReservable(attempts_[id], capability) && !promises_.IsPromisedTo(node, id) &&
       Reserve(id, node, capability, type, reserved, key)) {
     return {true, {}};
   }
   return {};
 }
 
-bool Core::IsPromisedTo(const Node& node, AttemptId id) const {
-  return std::any_of(node.promises.begin(), node.promises.end(),
-                     [&](const Node::Promise& promise) { return promise.attempt == id; });
-}
-
 /// A reserved container keeps its number and its size, also when the ask has grown since.
-Core::Offer Core::Grant(AttemptId id, uint32_t node_id, const Resources& capability, Locality type, bool reserved,
+Core::Offer Core::Grant(AttemptId id, NodeIndex node_id, const Resources& capability, Locality type, bool reserved,
                         const RequestKey& key) {
   Attempt& attempt = attempts_[id];
   TightenLocality(attempt, key, type);
@@ -241,47 +229,31 @@ Core::Offer Core::Grant(AttemptId id, uint32_t node_id, const Resources& capabil
     if (reserved) Unreserve(id, node_id, false);
     return {};
   }
-  const ContainerSlot held = nodes_[node_id].reserved;
-  const ContainerSlot slot = reserved ? held : CreateContainer(id, node_id, capability, key);
-  Container& container = containers_[slot];
-  KeepTaken(container, attempt.asks.Take(key, type, nodes_[node_id].host, nodes_[node_id].rack, names_));
+  const Node& node = nodes_[node_id];
+  const ContainerSlot slot = reserved ? node.reserved : CreateContainer(id, node_id, capability, key);
+  containers_.KeepTaken(slot, attempt.asks.Take(key, type, node.host, node.rack, names_), names_);
   if (reserved) Unreserve(id, node_id, true);
-  container.state = ContainerState::kAllocated;
-  LinkLive(slot);
+  containers_.SetState(slot, ContainerState::kAllocated);
+  containers_.Join(slot, attempt.live);
+  const Container& container = containers_[slot];
   allocated_ += container.resources;
   Charge(id, container.resources, 1);
-  PutOnNode(slot, false);
-  FulfilPromise(nodes_[node_id], id, container.resources);
-  const bool first = !attempt.am_running && !attempt.unmanaged;
+  nodes_.Put(slot, false, containers_);
+  if (promises_.Fulfil(node_id, id, container.resources)) --attempt.pins;
+  const bool first = attempt.master.Starts();
   if (first) {
-    attempt.am_resource = capability;
     queues_[attempt.queue].am_used += capability;
-    attempt.am_running = true;
+    attempt.master.Start(capability);
     new_masters_.emplace_back(id, slot);
   }
-  Emit(ms::Granted{model::AppIndex{attempt.app}, IdOf(container), model::NodeIndex{node_id}, key.priority, key.id,
-                   container.resources, type, reserved, first});
+  Emit(ms::Granted{attempt.app, container.id, node_id, key.priority, key.id, container.resources, type, reserved,
+                   first});
   return {false, capability};
-}
-
-/// FSSchedulerNode.allocateContainer: what a promise was for.
-void Core::FulfilPromise(Node& node, AttemptId id, const Resources& size) {
-  for (auto it = node.promises.begin(); it != node.promises.end(); ++it) {
-    if (it->attempt != id) continue;
-    const Resources fulfilled = ComponentwiseMin(it->left, size);
-    it->left -= fulfilled;
-    node.total_promised -= fulfilled;
-    if (it->left.IsZero()) {
-      --attempts_[id].pins;
-      node.promises.erase(it);
-    }
-    return;
-  }
 }
 
 /// FSAppAttempt.isOverAMShareLimit.
 bool Core::OverMasterShare(const Attempt& attempt) const {
-  if (!attempt.Starts() || attempt.asks.active().empty()) return false;
+  if (!attempt.master.Starts() || attempt.asks.active().empty()) return false;
   const Request* any = attempt.asks.of(attempt.asks.active().front()).Any();
   if (any == nullptr || any->count == 0) return true;
   return !CanRunMaster(queues_[attempt.queue], any->capability);

@@ -39,7 +39,7 @@ bool Core::MayReserveSome(const Attempt& attempt) const {
 /// The attempt is offered nodes from now on, or asks for something else.
 void Core::NoteAsks(const Attempt& attempt) {
   if (attempt.asks.active().empty()) return;
-  if (attempt.Starts()) NoteStarting(attempt);
+  if (attempt.master.Starts()) NoteStarting(attempt);
   ForEachUp(attempt.queue, [&](Queue& q) { q.least_ask = ComponentwiseMin(q.least_ask, attempt.asks.least()); });
   NoteUsage(attempt);
 }
@@ -69,10 +69,14 @@ void Core::RaiseBounds(Queue& queue) {
     queue.bounded &= bounded;
   };
   if (!queue.leaf) {
-    for (const QueueId child : queue.order.members) note(queues_[child].least_ask, queues_[child].bounded);
+    for (const uint32_t member : queue.order.members) {
+      const QueueId child{member};
+      note(queues_[child].least_ask, queues_[child].bounded);
+    }
     return;
   }
-  for (const AttemptId id : queue.order.members) {
+  for (const uint32_t member : queue.order.members) {
+    const AttemptId id{member};
     if (!attempts_[id].asks.active().empty()) note(attempts_[id].asks.least(), !MayReserveSome(attempts_[id]));
   }
   if (!queue.order.starting.empty() && !MastersFull(queue))
@@ -82,7 +86,7 @@ void Core::RaiseBounds(Queue& queue) {
 void Core::RaiseStartingBounds(Queue& leaf) {
   leaf.least_start = Unbounded();
   leaf.most_start = {};
-  for (const AttemptId id : leaf.order.starting) NoteStarting(attempts_[id]);
+  for (const uint32_t member : leaf.order.starting) NoteStarting(attempts_[AttemptId{member}]);
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -20,69 +20,31 @@ std::string Differs(const std::string& what, const T& kept, const T& counted) {
 }  // namespace
 
 std::string Core::CheckInvariants() const {
-  return CheckNodes() + CheckAttempts() + CheckQueues() + CheckBounds() + CheckOrders();
-}
-
-std::string Core::CheckNodes() const {
-  std::string wrong;
-  Resources cluster;
-  uint32_t alive = 0;
-  for (uint32_t id = 0; id < nodes_.size(); ++id) {
-    const Node& node = nodes_[id];
-    if (!node.alive) continue;
-    ++alive;
-    cluster += node.total;
-    const std::string name = "node " + names_.Text(node.host);
-    Resources used;
-    uint32_t count = 0;
-    for (ContainerSlot slot = node.first; slot != kNone; slot = containers_[slot].next_on_node) {
-      used += containers_[slot].resources;
-      ++count;
-      if (containers_[slot].node != id || !containers_[slot].on_node) wrong += name + " lists a foreign container\n";
-    }
-    wrong += Differs(name + ": allocated", node.allocated, used);
-    wrong += Differs(name + ": free", node.unallocated, node.total - used);
-    wrong += Differs(name + ": containers", node.container_count, count);
-    Resources promised;
-    for (const Node::Promise& promise : node.promises) promised += promise.left;
-    wrong += Differs(name + ": promised", node.total_promised, promised);
-    if (node.reserved != kNone &&
-        (containers_[node.reserved].state != ContainerState::kReserved || containers_[node.reserved].node != id)) {
-      wrong += name + " holds a reservation that is none\n";
-    }
-  }
-  wrong += Differs("cluster", cluster_, cluster);
-  wrong += Differs("nodes", node_count_, alive);
-  return wrong;
+  return nodes_.Check(containers_, names_) + promises_.Check() + CheckAttempts() + CheckQueues() + CheckBounds() +
+         CheckOrders();
 }
 
 std::string Core::CheckAttempts() const {
   std::string wrong;
   Resources allocated;
-  for (AttemptId id = 0; id < attempts_.size(); ++id) {
+  for (const AttemptId id : attempts_) {
     const Attempt& attempt = attempts_[id];
-    if (!attempt.in_use) continue;
-    const std::string name = model::ToString(apps_[attempt.app].id);
-    Resources used;
+    std::string here = attempt.asks.Check();
+    const Resources used = containers_.CheckAttempt(attempt.live, id, here);
     Resources marked;
-    int32_t count = 0;
-    for (ContainerSlot slot = attempt.first_live; slot != kNone; slot = containers_[slot].next_live) {
-      const Container& container = containers_[slot];
-      used += container.resources;
-      if (container.marked) marked += container.resources;
-      ++count;
-      if (container.attempt != id || !container.live) wrong += name + " lists a foreign container\n";
+    for (const ContainerSlot slot : containers_.OfAttempt(attempt.live)) {
+      if (containers_[slot].marked) marked += containers_[slot].resources;
     }
     allocated += used;
-    wrong += Differs(name + ": used", attempt.used, used);
-    wrong += Differs(name + ": to be preempted", attempt.to_be_preempted, marked);
-    wrong += Differs(name + ": containers", attempt.live_count, count);
+    here += Differs("used", attempt.used, used);
+    here += Differs("to be preempted", attempt.to_be_preempted, marked);
     Resources reserved;
-    for (const uint32_t node : attempt.reserved_nodes) reserved += containers_[nodes_[node].reserved].resources;
-    wrong += Differs(name + ": reserved", attempt.reserved, reserved);
+    for (const NodeIndex node : attempt.reserved_nodes) reserved += containers_[nodes_[node].reserved].resources;
+    here += Differs("reserved", attempt.reserved, reserved);
     if (attempt.offerable != (attempt.runnable && attempt.demand != attempt.used)) {
-      wrong += name + ": whether it is offered nodes is out of date\n";
+      here += "whether it is offered nodes is out of date\n";
     }
+    if (!here.empty()) wrong += model::ToString(apps_[attempt.app].id) + ": " + here;
   }
   return wrong + Differs("allocated", allocated_, allocated);
 }
@@ -137,15 +99,16 @@ std::string Core::CheckShares(const Queue& leaf) const {
 /// What lets a node pass by (bounds.cc).
 std::string Core::CheckBounds() const {
   std::string wrong;
-  for (const Attempt& attempt : attempts_) {
-    if (!attempt.in_use || !attempt.offerable || attempt.asks.active().empty()) continue;
+  for (const AttemptId id : attempts_) {
+    const Attempt& attempt = attempts_[id];
+    if (!attempt.offerable || attempt.asks.active().empty()) continue;
     const std::string name = model::ToString(apps_[attempt.app].id);
     const Queue& leaf = queues_[attempt.queue];
-    if (const std::string asks = attempt.asks.Check(); !asks.empty()) wrong += name + ": " + asks;
     const bool in_vain = !leaf.least_start.FitsIn(attempt.asks.least()) || !attempt.asks.most().FitsIn(leaf.most_start);
-    if (leaf.order.built && attempt.Starts() && in_vain) wrong += name + ": passed over before it has a master\n";
-    for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
-      const bool waits = attempt.Starts() && MastersFull(leaf);
+    if (leaf.order.built && attempt.master.Starts() && in_vain)
+      wrong += name + ": passed over before it has a master\n";
+    for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
+      const bool waits = attempt.master.Starts() && MastersFull(leaf);
       if (!queues_[at].bounded || waits || locality_matters_) continue;
       if (!queues_[at].least_ask.FitsIn(attempt.asks.least()))
         wrong += queues_[at].name + ": " + name + " asks for less\n";
@@ -170,7 +133,8 @@ std::string Core::CheckOrders() const {
     wrong += Differs(name + ": members without an exact key", kept.inexact, anew.inexact);
     if (anew.inexact > 0) continue;
     std::vector<uint32_t> exact = copy.ExactOrder(id);
-    if (!queues_[id].leaf) std::erase_if(exact, [&](uint32_t member) { return queues_[member].offerable == 0; });
+    if (!queues_[id].leaf)
+      std::erase_if(exact, [&](uint32_t member) { return queues_[QueueId{member}].offerable == 0; });
     if (exact != (queues_[id].leaf ? copy.Merged(anew) : anew.members))
       wrong += name + ": keys and comparator disagree\n";
   }

@@ -20,10 +20,10 @@ Core::Core(const YarnFairConfig& config, const model::QueueTree& tree, base::Ins
                                           : config.locality_threshold_node >= 0 && config.locality_threshold_rack >= 0),
       now_ms_(start.millis()) {
   reservation_threshold_ = MultiplyDown(config_.increment, config_.reservation_threshold_multiple);
-  const QueueId root = AddQueue("root", kNone, false);
+  const QueueId root = AddQueue("root", {}, false);
   queues_[root].dynamic = false;
   if (config_.quirks.default_queue_always) {
-    const QueueId standard = GetLeaf("root.default", true, kNone).id;
+    const QueueId standard = GetLeaf("root.default", true, {}).id;
     queues_[standard].dynamic = false;
   }
   EffectSink ignored;
@@ -94,8 +94,8 @@ void Core::RunPass(ms::PassKind kind) {
 /// a container (RMAppAttemptImpl), from then on its blacklist is its own and the container counts as a master's.
 void Core::FinishEvent() {
   for (const auto& [attempt, container] : new_masters_) {
-    attempts_[attempt].master_known = true;
-    if (containers_[container].state != ContainerState::kFree) containers_[container].is_master = true;
+    attempts_[attempt].master.SetKnown();
+    if (containers_.Has(container)) containers_.SetMaster(container);
   }
   new_masters_.clear();
 }
@@ -111,7 +111,7 @@ void Core::Apply(const ms::AppPriority& event) { Refuse(event.token, model::Refu
 void Core::Apply(const ms::ContainerResized& event) { Refuse(event.token, model::Refusal::kResizeFixed); }
 
 Resources Core::FreeOf(model::NodeIndex node) const {
-  return node.value < nodes_.size() ? nodes_[node.value].unallocated : Resources{};
+  return node.value < nodes_.size() ? nodes_[node].unallocated : Resources{};
 }
 
 std::vector<std::string> Core::LeafOrder() const {

@@ -7,9 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "scheduler/shared/pool.h"
+#include "scheduler/yarn_fair/promises.h"
 #include "scheduler/yarn_fair/shares.h"
 #include "scheduler/yarn_fair/state.h"
 #include "scheduler/yarn_fair/yarn_fair.h"
@@ -49,7 +50,7 @@ class Core final : public YarnFairScheduler {
     const char* diagnostics;
   };
   struct QueueLookup {
-    QueueId id = kNone;
+    QueueId id = {};
     std::string invalid_name;  // InvalidQueueNameException's message
   };
   struct Placed {
@@ -98,9 +99,9 @@ class Core final : public YarnFairScheduler {
   void Refuse(uint64_t token, model::Refusal why, std::vector<std::string> names = {});
 
   // queues.cc
-  QueueLookup GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady, uint32_t app);
+  QueueLookup GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady, AppIndex app);
   QueueId FindQueue(const std::string& name) const;
-  QueueLookup GetLeaf(const std::string& name, bool create, uint32_t app);
+  QueueLookup GetLeaf(const std::string& name, bool create, AppIndex app);
   QueueLookup CreateQueue(const std::string& name, QueueKind kind);
   QueueId CreateAlong(QueueId parent, const std::vector<std::string>& names, QueueKind kind);
   QueueId AddQueue(const std::string& name, QueueId parent, bool leaf);
@@ -123,7 +124,7 @@ class Core final : public YarnFairScheduler {
   void ComputeSteady(QueueId id) const;
   template <class Visit>
   void ForEachUp(QueueId id, Visit visit) {
-    for (; id != kNone; id = queues_[id].parent) visit(queues_[id]);
+    for (; id.valid(); id = queues_[id].parent) visit(queues_[id]);
   }
 
   // reload.cc
@@ -161,16 +162,14 @@ class Core final : public YarnFairScheduler {
   // applications.cc
   void AddToLeaf(AttemptId id, bool runnable, bool charge = true);
   bool RemoveFromLeaf(AttemptId id);
-  AttemptId NewAttempt(uint32_t app, int32_t number, QueueId queue);
+  AttemptId NewAttempt(AppIndex app, int32_t number, QueueId queue);
   void TakeOver(AttemptId from, AttemptId to);
+  void Unpin(AttemptId id);
   void FreeIfUnpinned(AttemptId id);
-  model::Refused MoveApp(uint32_t app, const std::string& queue);
+  model::Refused MoveApp(AppIndex app, const std::string& queue);
   model::Refused MoveViolates(const Attempt& attempt, QueueId from, QueueId to) const;
-  void ExecuteMove(App& app, QueueId to);
+  void ExecuteMove(AppIndex app, QueueId to);
   QueueId CommonAncestor(QueueId a, QueueId b) const;
-  Attempt* CurrentAttempt(uint32_t app);
-  const Attempt* CurrentAttempt(uint32_t app) const;
-  bool AppAlive(uint32_t app) const { return app < apps_.size() && apps_[app].alive; }
   NameKey NameOf(const model::ApplicationId& id) const;
 
   // allocate.cc
@@ -184,36 +183,19 @@ class Core final : public YarnFairScheduler {
 
   // nodes.cc
   void ClusterChanged();
-  void TrackNode(uint32_t id);
-  void UntrackNode(uint32_t id);
-  const std::vector<uint32_t>& NodesInHashOrder() const;
-  std::vector<ContainerSlot> ContainersInHashOrder(const Node& node) const;
-  std::vector<uint32_t> NodesNamed(NameId name) const;
-  uint32_t NodesInRack(NameId rack) const;
-  void UpdateAvailable() { available_ = cluster_ - allocated_; }
+  void TriggerUpdate();
+  void UpdateAvailable() { available_ = nodes_.total() - allocated_; }
 
   // containers.cc
-  ContainerSlot NewSlot();
-  ContainerSlot CreateContainer(AttemptId attempt, uint32_t node, const Resources& size, const RequestKey& key);
+  ContainerSlot CreateContainer(AttemptId attempt, NodeIndex node, const Resources& size, const RequestKey& key);
   ContainerSlot FindLive(const model::ContainerId& id) const;
-  ContainerSlot FindOnNode(const Node& node, const model::ContainerId& id) const;
-  model::ContainerId IdOf(const Container& container) const;
-  void LinkLive(ContainerSlot slot);
-  void UnlinkLive(ContainerSlot slot);
-  void PutOnNode(ContainerSlot slot, bool launched);
-  void ReleaseFromNode(ContainerSlot slot, bool by_node);
   void Complete(ContainerSlot slot, const Ending& ending);
   void CompleteLive(ContainerSlot slot, const Ending& ending);
-  bool Announce(const Container& container, const Ending& ending);
-  void GiveBack(AttemptId attempt, const Container& container);
-  void KeepTaken(Container& container, const Taken& taken);
-  void DropTaken(Container& container);
+  static bool Announce(const Container& container, const Ending& ending);
+  void GiveBack(AttemptId attempt, ContainerSlot slot);
   void FreeIfGone(ContainerSlot slot);
-  void Forget(ContainerSlot slot);
   void ReleaseAsked(AttemptId id, const std::vector<model::ContainerId>& releases);
-  void NodeReport(uint32_t node, const model::scheduler::NodeUpdated& event);
-  int32_t HashOf(const Container& container) const;
-  static int32_t HashOfApplication(const model::ApplicationId& id);
+  void NodeReport(NodeIndex node, const model::scheduler::NodeUpdated& event);
 
   // ordering.cc
   CompareContext ContextOf(const Queue& parent) const;
@@ -237,21 +219,21 @@ class Core final : public YarnFairScheduler {
   void InvalidateOrders();
 
   // assign.cc
-  void AttemptScheduling(uint32_t node);
+  void AttemptScheduling(NodeIndex node);
+  void AssignMultiple(NodeIndex node);
   void ContinuousPass();
-  void AssignPromised(uint32_t node);
-  void DropStalePromises(uint32_t node);
-  Offer OfferToQueue(QueueId queue, uint32_t node);
-  Offer OfferToMembers(const Queue& queue, std::span<const uint32_t> members, uint32_t node);
-  Offer OfferToApplications(QueueId leaf, uint32_t node);
+  void AssignPromised(NodeIndex node);
+  Offer OfferToQueue(QueueId queue, NodeIndex node);
+  Offer OfferToMembers(const Queue& queue, std::span<const uint32_t> members, NodeIndex node);
+  Offer OfferToApplications(QueueId leaf, NodeIndex node);
   bool AcceptsNode(const Queue& queue, const Node& node) const;
-  Offer OfferToAttempt(AttemptId id, uint32_t node);
-  Offer AssignKeys(AttemptId id, uint32_t node, bool reserved);
-  std::optional<Offer> AssignKey(AttemptId id, uint32_t node, const RequestKey& key, const KeyLines* placement,
+  Offer OfferToAttempt(AttemptId id, NodeIndex node);
+  Offer AssignKeys(AttemptId id, NodeIndex node, bool reserved);
+  std::optional<Offer> AssignKey(AttemptId id, NodeIndex node, const RequestKey& key, const KeyLines* placement,
                                  bool reserved);
-  Offer Try(AttemptId id, uint32_t node, const Request& ask, model::Locality type, bool reserved,
+  Offer Try(AttemptId id, NodeIndex node, const Request& ask, model::Locality type, bool reserved,
             const RequestKey& key);
-  Offer Grant(AttemptId id, uint32_t node, const Resources& capability, model::Locality type, bool reserved,
+  Offer Grant(AttemptId id, NodeIndex node, const Resources& capability, model::Locality type, bool reserved,
               const RequestKey& key);
   /// The line of an ask that a node would serve, and how close that is.
   struct Choice {
@@ -259,8 +241,6 @@ class Core final : public YarnFairScheduler {
     model::Locality type;
   };
   std::optional<Choice> Choose(const KeyLines& placement, const Node& node, model::Locality allowed) const;
-  void FulfilPromise(Node& node, AttemptId id, const Resources& size);
-  bool IsPromisedTo(const Node& node, AttemptId id) const;
   bool HasContainerFor(const Attempt& attempt, const KeyLines* placement, const Node& node) const;
   bool FitsInMaxShare(QueueId queue, const Resources& extra) const;
   bool OverMasterShare(const Attempt& attempt) const;
@@ -292,11 +272,11 @@ class Core final : public YarnFairScheduler {
   bool IsReservable(const Attempt& attempt, const Resources& size) const;
   /// False when nothing up to this size is reservable, whoever asks for it.
   bool MayReserve(const Queue& leaf, const Resources& most) const;
-  bool Reserve(AttemptId id, uint32_t node, const Resources& size, model::Locality type, bool reserved,
+  bool Reserve(AttemptId id, NodeIndex node, const Resources& size, model::Locality type, bool reserved,
                const RequestKey& key);
   bool TooManyReservations(const Attempt& attempt, const Node& node, model::Locality type) const;
-  void Unreserve(AttemptId id, uint32_t node, bool fulfilled);
-  bool SettleReservation(uint32_t node);
+  void Unreserve(AttemptId id, NodeIndex node, bool fulfilled);
+  bool SettleReservation(NodeIndex node);
 
   // update.cc
   void UpdatePass();
@@ -345,16 +325,15 @@ class Core final : public YarnFairScheduler {
   template <class Seen>
   bool Visit(Seen& seen, NameId name) const;
   std::vector<ContainerSlot> ChooseVictims(AttemptId starved);
-  std::optional<Victims> BestVictims(const StarvedRequest& request, const std::vector<uint32_t>& nodes) const;
-  std::optional<Victims> VictimsAmong(const StarvedRequest& request, const std::vector<uint32_t>& nodes) const;
-  std::optional<Victims> VictimsOn(const Resources& size, const Node& node, int32_t most_masters) const;
+  std::optional<Victims> BestVictims(const StarvedRequest& request, const std::vector<NodeIndex>& nodes) const;
+  std::optional<Victims> VictimsAmong(const StarvedRequest& request, const std::vector<NodeIndex>& nodes) const;
+  std::optional<Victims> VictimsOn(const Resources& size, NodeIndex id, int32_t most_masters) const;
   void DropUnneeded(Victims& victims, const Resources& size, Resources potential) const;
   bool MayPreempt(const Container& container, const Resources& also_taken) const;
   std::vector<ContainerSlot> InApplicationOrder(const Victims& victims) const;
-  void Promise(uint32_t node, AttemptId starved, const std::vector<ContainerSlot>& victims);
+  void Promise(NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims);
 
   // check.cc
-  std::string CheckNodes() const;
   std::string CheckAttempts() const;
   std::string CheckQueues() const;
   std::string CheckShares(const Queue& leaf) const;
@@ -379,38 +358,24 @@ class Core final : public YarnFairScheduler {
   int64_t now_ms_ = 0;
 
   Names names_;
+  hadoop::Containers containers_;
+  hadoop::Nodes nodes_;
+  hadoop::Apps apps_;
+  Pool<Attempt, hadoop::AttemptTag> attempts_;
+  Promises promises_;
   Settings settings_;
-  std::vector<Queue> queues_;
+  Pool<Queue, hadoop::QueueTag> queues_;
   std::map<std::string, QueueId> queue_ids_;
   std::vector<QueueId> leaf_order_;
   std::vector<PendingConversion> conversions_;
   std::map<std::string, AccessLists> acls_;
-  std::vector<App> apps_;
-  std::unordered_map<model::ApplicationId, uint32_t> app_ids_;
-  std::vector<Attempt> attempts_;
-  std::vector<AttemptId> free_attempts_;
-  std::vector<Container> containers_;
-  std::vector<ContainerSlot> free_containers_;
-  std::vector<Taken> taken_;  // of containers that nobody picked up yet
-  std::vector<uint32_t> free_taken_;
   std::vector<OrderKey> queue_keys_;    // under which the parent's order holds a queue
   std::vector<OrderKey> attempt_keys_;  // under which the leaf's order holds an attempt
-  std::vector<Node> nodes_;
-  std::unordered_map<NameId, uint32_t> node_of_name_;
-  std::unordered_map<NameId, std::vector<uint32_t>> nodes_of_rack_;
   std::map<std::string, int32_t> user_runnable_;
   std::map<std::string, std::vector<AttemptId>> user_waiting_;
 
-  Resources cluster_;
   Resources allocated_;  // root metrics
   Resources available_;  // root metrics, as old as their last update
-  uint32_t node_count_ = 0;
-  uint32_t most_nodes_ = 0;
-  uint64_t node_sequence_ = 0;
-  mutable std::vector<uint32_t> node_order_;  // hash order, empty: to be made
-  mutable bool node_order_valid_ = false;
-  mutable Resources largest_node_;
-  mutable bool largest_node_valid_ = false;
   mutable bool steady_dirty_ = false;
   Resources reservation_threshold_;
 

@@ -42,7 +42,7 @@ Locality Core::AllowedByOpportunities(KeyState& state) const {
   if (state.allowed == Locality::kOffSwitch) return state.allowed;
   const double threshold = std::min<double>(
       state.allowed == Locality::kNodeLocal ? config_.locality_threshold_node : config_.locality_threshold_rack, 1.0);
-  if (static_cast<double>(state.opportunities) > static_cast<double>(node_count_) * threshold) {
+  if (static_cast<double>(state.opportunities) > static_cast<double>(nodes_.count()) * threshold) {
     state.allowed = state.allowed == Locality::kNodeLocal ? Locality::kRackLocal : Locality::kOffSwitch;
     state.opportunities = 0;
   }

@@ -4,24 +4,36 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/hadoop/apps.h"
 #include "scheduler/hadoop/asks.h"
 #include "scheduler/hadoop/blacklist.h"
 #include "scheduler/hadoop/calculator.h"
+#include "scheduler/hadoop/containers.h"
 #include "scheduler/hadoop/java.h"
 #include "scheduler/hadoop/names.h"
+#include "scheduler/hadoop/nodes.h"
 
 namespace fairlead::scheduler::yarn_fair {
 
 namespace java = hadoop::java;
+using hadoop::App;
+using hadoop::AppIndex;
 using hadoop::Asks;
+using hadoop::AttemptId;
 using hadoop::Blacklist;
 using hadoop::ComponentwiseMax;
 using hadoop::ComponentwiseMin;
+using hadoop::Container;
+using hadoop::ContainerSlot;
+using hadoop::ContainerState;
 using hadoop::KeyLines;
 using hadoop::MultiplyDown;
 using hadoop::MultiplyUp;
 using hadoop::NameId;
 using hadoop::Names;
+using hadoop::Node;
+using hadoop::NodeIndex;
+using hadoop::QueueId;
 using hadoop::Request;
 using hadoop::RequestKey;
 using hadoop::SubtractNonNegative;

@@ -16,7 +16,7 @@ const Resources kNothing;
 }  // namespace
 
 CompareContext Core::ContextOf(const Queue& parent) const {
-  return {parent.policy, cluster_, types_, config_.quirks.drf_needy_test_uses_first_usage};
+  return {parent.policy, nodes_.total(), types_, config_.quirks.drf_needy_test_uses_first_usage};
 }
 
 Subject Core::SubjectOf(const Queue& queue) const {
@@ -43,7 +43,7 @@ void Core::Charge(AttemptId id, const Resources& size, int sign) {
 
 void Core::ChargeQueues(QueueId id, const Resources& size, int sign) {
   queues_[id].demand_dirty = true;
-  for (; id != kNone; id = queues_[id].parent) {
+  for (; id.valid(); id = queues_[id].parent) {
     if (sign > 0) {
       queues_[id].used += size;
     } else {
@@ -59,7 +59,7 @@ void Core::Touch(AttemptId id) {
   Order& order = queues_[attempt.queue].order;
   if (order.built && !attempt.key_dirty) {
     attempt.key_dirty = true;
-    order.dirty.push_back(id);
+    order.dirty.push_back(id.value);
   }
   SetOfferable(id, attempt.runnable && attempt.demand != attempt.used);
 }
@@ -69,7 +69,7 @@ void Core::SetOfferable(AttemptId id, bool offerable) {
   if (attempt.offerable == offerable) return;
   attempt.offerable = offerable;
   if (offerable) NoteAsks(attempt);
-  for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+  for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
     queues_[at].offerable += offerable ? 1 : UINT32_MAX;
     TouchQueue(at);
   }
@@ -77,28 +77,28 @@ void Core::SetOfferable(AttemptId id, bool offerable) {
 
 void Core::TouchQueue(QueueId id) {
   Queue& queue = queues_[id];
-  if (queue.parent == kNone || queue.key_dirty) return;
+  if (!queue.parent.valid() || queue.key_dirty) return;
   Order& order = queues_[queue.parent].order;
   if (!order.built) return;
   queue.key_dirty = true;
-  order.dirty.push_back(id);
+  order.dirty.push_back(id.value);
 }
 
 /// Takes a leaving attempt out of its leaf's order at once.
 void Core::Detach(AttemptId id) {
   Attempt& attempt = attempts_[id];
   Order& order = queues_[attempt.queue].order;
-  if (attempt.key_dirty) std::erase(order.dirty, id);
+  if (attempt.key_dirty) std::erase(order.dirty, id.value);
   attempt.key_dirty = false;
   const bool placed = attempt.in_order;
   attempt.in_order = false;
   if (!order.built || !placed) return;
   std::vector<uint32_t>& members = attempt.in_starting ? order.starting : order.members;
-  const auto it = std::lower_bound(members.begin(), members.end(), attempt_keys_[id],
+  const auto it = std::lower_bound(members.begin(), members.end(), attempt_keys_[id.value],
                                    [&](uint32_t a, const OrderKey& key) { return attempt_keys_[a] < key; });
-  FL_CHECK(it != members.end() && *it == id, "an attempt stands where its key says");
+  FL_CHECK(it != members.end() && *it == id.value, "an attempt stands where its key says");
   members.erase(it);
-  if (!attempt_keys_[id].exact) --order.inexact;
+  if (!attempt_keys_[id.value].exact) --order.inexact;
 }
 
 /// Brings one changed member to its place; `counts_when_absent`: its inexact key counts although it is not eligible.
@@ -134,11 +134,11 @@ void Core::PlaceAttempt(Order& order, AttemptId id, const OrderKey& key) {
   Attempt& attempt = attempts_[id];
   attempt.key_dirty = false;
   const auto place = [&](bool eligible) {
-    PlaceMember(order, attempt.in_starting ? order.starting : order.members, attempt_keys_, attempt, id, key, eligible,
-                false);
+    PlaceMember(order, attempt.in_starting ? order.starting : order.members, attempt_keys_, attempt, id.value, key,
+                eligible, false);
   };
-  if (attempt.in_starting != attempt.Starts()) place(false);
-  attempt.in_starting = attempt.Starts();
+  if (attempt.in_starting != attempt.master.Starts()) place(false);
+  attempt.in_starting = attempt.master.Starts();
   place(attempt.offerable);
 }
 
@@ -150,11 +150,12 @@ void Core::Refresh(QueueId id) {
   const CompareContext context = ContextOf(queue);
   for (const uint32_t member : order.dirty) {
     if (queue.leaf) {
-      PlaceAttempt(order, member, KeyOf(context, SubjectOf(attempts_[member])));
+      PlaceAttempt(order, AttemptId{member}, KeyOf(context, SubjectOf(attempts_[AttemptId{member}])));
     } else {
-      queues_[member].key_dirty = false;
-      PlaceMember(order, order.members, queue_keys_, queues_[member], member,
-                  KeyOf(context, SubjectOf(queues_[member])), queues_[member].offerable > 0, true);
+      Queue& child = queues_[QueueId{member}];
+      child.key_dirty = false;
+      PlaceMember(order, order.members, queue_keys_, child, member, KeyOf(context, SubjectOf(child)),
+                  child.offerable > 0, true);
     }
   }
   order.dirty.clear();
@@ -165,8 +166,7 @@ void Core::Rebuild(QueueId id) {
   Order& order = queue.order;
   const CompareContext context = ContextOf(queue);
   for (const uint32_t member : order.dirty) {
-    if (queue.leaf) attempts_[member].key_dirty = false;
-    if (!queue.leaf) queues_[member].key_dirty = false;
+    (queue.leaf ? attempts_[AttemptId{member}].key_dirty : queues_[QueueId{member}].key_dirty) = false;
   }
   order = Order{};
   order.built = true;
@@ -174,20 +174,20 @@ void Core::Rebuild(QueueId id) {
   queue.most_start = {};
   for (const AttemptId member : queue.runnable) {
     Attempt& attempt = attempts_[member];
-    attempt_keys_[member] = KeyOf(context, SubjectOf(attempt));
+    attempt_keys_[member.value] = KeyOf(context, SubjectOf(attempt));
     attempt.in_order = attempt.offerable;
-    attempt.in_starting = attempt.Starts();
+    attempt.in_starting = attempt.master.Starts();
     if (!attempt.in_order) continue;
-    (attempt.in_starting ? order.starting : order.members).push_back(member);
+    (attempt.in_starting ? order.starting : order.members).push_back(member.value);
     if (attempt.in_starting) NoteStarting(attempt);
-    if (!attempt_keys_[member].exact) ++order.inexact;
+    if (!attempt_keys_[member.value].exact) ++order.inexact;
   }
   for (const QueueId member : queue.children) {
     Queue& child = queues_[member];
-    queue_keys_[member] = KeyOf(context, SubjectOf(child));
+    queue_keys_[member.value] = KeyOf(context, SubjectOf(child));
     child.in_order = child.offerable > 0;
-    if (!queue_keys_[member].exact) ++order.inexact;
-    if (child.in_order) order.members.push_back(member);
+    if (!queue_keys_[member.value].exact) ++order.inexact;
+    if (child.in_order) order.members.push_back(member.value);
   }
   for (std::vector<uint32_t>* members : {&order.members, &order.starting}) {
     std::sort(members->begin(), members->end(), [&](uint32_t a, uint32_t b) {
@@ -207,15 +207,18 @@ std::vector<uint32_t> Core::Merged(const Order& order) const {
 /// The TreeSet of Hadoop, filled in list order.
 std::vector<uint32_t> Core::ExactOrder(QueueId id) const {
   const Queue& queue = queues_[id];
-  std::vector<uint32_t> list = queue.children;
+  std::vector<uint32_t> list;
+  for (const QueueId member : queue.children) list.push_back(member.value);
   for (const AttemptId member : queue.runnable) {
-    if (attempts_[member].offerable) list.push_back(member);
+    if (attempts_[member].offerable) list.push_back(member.value);
   }
   const CompareContext context = ContextOf(queue);
   std::vector<uint32_t> order;
   for (const uint32_t i : java::TreeOrder(static_cast<uint32_t>(list.size()), [&](uint32_t a, uint32_t b) {
-         if (queue.leaf) return Compare(context, SubjectOf(attempts_[list[a]]), SubjectOf(attempts_[list[b]]));
-         return Compare(context, SubjectOf(queues_[list[a]]), SubjectOf(queues_[list[b]]));
+         const auto subject = [&](uint32_t i) {
+           return queue.leaf ? SubjectOf(attempts_[AttemptId{list[i]}]) : SubjectOf(queues_[QueueId{list[i]}]);
+         };
+         return Compare(context, subject(a), subject(b));
        })) {
     order.push_back(list[i]);
   }
@@ -223,7 +226,8 @@ std::vector<uint32_t> Core::ExactOrder(QueueId id) const {
 }
 
 void Core::InvalidateOrders() {
-  for (Queue& queue : queues_) {
+  for (const QueueId id : queues_) {
+    Queue& queue = queues_[id];
     queue.order.built = false;
     queue.shares_dirty = true;
     queue.demand_dirty = true;

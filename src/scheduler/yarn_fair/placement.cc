@@ -58,7 +58,7 @@ Core::Placed Core::Place(const std::string& queue, const std::string& user,
 
 bool Core::IsConfigured(const std::string& queue) const {
   const QueueId id = FindQueue(queue);
-  return id != kNone && !queues_[id].dynamic;
+  return id.valid() && !queues_[id].dynamic;
 }
 
 Core::Placed Core::IfUsable(const model::PlacementRule& rule, std::string queue) const {
@@ -95,7 +95,7 @@ Core::Placed Core::PlaceUnderParent(const model::PlacementRule& rule, const std:
   Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
   if (!parent.queue) return parent;
   const QueueId id = FindQueue(*parent.queue);
-  if (id != kNone && queues_[id].leaf) return {};
+  if (id.valid() && queues_[id].leaf) return {};
   return IfUsable(rule, *parent.queue + "." + name);
 }
 
@@ -106,7 +106,7 @@ Core::Placed Core::PlaceBySecondaryGroup(const model::PlacementRule& rule, const
     Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
     if (!parent.queue) return parent;
     const QueueId id = FindQueue(*parent.queue);
-    if (id != kNone && queues_[id].leaf) return {};
+    if (id.valid() && queues_[id].leaf) return {};
     above = *parent.queue;
   }
   for (const std::string& group : groups) {

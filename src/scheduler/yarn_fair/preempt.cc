@@ -56,13 +56,12 @@ void Core::PreemptPass() {
   while (!starved_.empty()) {
     const AttemptId id = starved_.Poll([this](AttemptId a, AttemptId b) { return CompareStarvation(a, b); });
     attempts_[id].in_starved_queue = false;
-    --attempts_[id].pins;
-    ms::VictimsChosen chosen{model::AppIndex{attempts_[id].app}, Starvation(attempts_[id]), {}};
-    for (const ContainerSlot slot : ChooseVictims(id)) chosen.victims.push_back(IdOf(containers_[slot]));
+    ms::VictimsChosen chosen{attempts_[id].app, Starvation(attempts_[id]), {}};
+    for (const ContainerSlot slot : ChooseVictims(id)) chosen.victims.push_back(containers_[slot].id);
     if (!chosen.victims.empty()) kills_.push_back({now_ms_ + config_.wait_before_kill_ms, chosen.victims});
     Emit(std::move(chosen));
     attempts_[id].next_starvation_check = now_ms_ + next_check;
-    FreeIfUnpinned(id);
+    Unpin(id);
   }
 }
 
@@ -73,10 +72,9 @@ void Core::KillPass() {
     const std::vector<model::ContainerId> victims = kills_[due].victims;
     for (const model::ContainerId& id : victims) {
       const ContainerSlot slot = FindLive(id);
-      if (slot != kNone) {
+      if (slot.valid()) {
         Complete(slot, {End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
-      } else if (const auto app = app_ids_.find(id.attempt.app);
-                 app != app_ids_.end() && CurrentAttempt(app->second) != nullptr) {
+      } else if (apps_.Current(apps_.Find(id.attempt.app)).valid()) {
         UpdateAvailable();
       }
     }
@@ -106,7 +104,7 @@ std::vector<Core::StarvedRequest> Core::StarvedRequests(const Attempt& attempt) 
 template <class Seen>
 bool Core::Visit(Seen& seen, NameId name) const {
   if (name == Names::kAny) return seen.VisitAny();
-  const std::vector<uint32_t> nodes = NodesNamed(name);
+  const std::vector<NodeIndex> nodes = nodes_.Named(name);
   if (nodes.empty()) return false;
   if (nodes.size() == 1 && nodes_[nodes[0]].host == name) return seen.VisitNode(nodes_[nodes[0]].rack);
   return seen.VisitRack(name);
@@ -116,7 +114,7 @@ bool Core::Visit(Seen& seen, NameId name) const {
 std::vector<ContainerSlot> Core::ChooseVictims(AttemptId starved) {
   std::vector<ContainerSlot> all;
   for (const StarvedRequest& request : StarvedRequests(attempts_[starved])) {
-    const std::vector<uint32_t> nodes = NodesNamed(request.name);
+    const std::vector<NodeIndex> nodes = nodes_.Named(request.name);
     for (int32_t i = 0; i < request.count; ++i) {
       const std::optional<Victims> best = BestVictims(request, nodes);
       if (!best) break;  // nothing changes until the next victims are marked
@@ -125,12 +123,12 @@ std::vector<ContainerSlot> Core::ChooseVictims(AttemptId starved) {
       all.insert(all.end(), victims.begin(), victims.end());
       Promise(containers_[victims.front()].node, starved, victims);
       for (const ContainerSlot slot : victims) {
-        Container& container = containers_[slot];
-        Attempt* owner = CurrentAttempt(container.app);
-        if (owner == nullptr || container.marked) continue;
-        container.marked = true;
-        owner->to_be_preempted += container.resources;
-        Emit(ms::PreemptionNotice{model::AppIndex{container.app}, IdOf(container), false});
+        const Container& container = containers_[slot];
+        const AttemptId owner = apps_.Current(container.app);
+        if (!owner.valid() || container.marked) continue;
+        containers_.SetMarked(slot, true);
+        attempts_[owner].to_be_preempted += container.resources;
+        Emit(ms::PreemptionNotice{container.app, container.id, false});
       }
     }
   }
@@ -138,11 +136,11 @@ std::vector<ContainerSlot> Core::ChooseVictims(AttemptId starved) {
 }
 
 std::optional<Core::Victims> Core::BestVictims(const StarvedRequest& request,
-                                               const std::vector<uint32_t>& nodes) const {
+                                               const std::vector<NodeIndex>& nodes) const {
   std::optional<Victims> best = VictimsAmong(request, nodes);
   if (!request.relax || request.name == Names::kAny || !best || best->masters == 0) return best;
-  std::vector<uint32_t> others;
-  for (const uint32_t id : NodesInHashOrder()) {
+  std::vector<NodeIndex> others;
+  for (const NodeIndex id : nodes_.InHashOrder()) {
     if (std::find(nodes.begin(), nodes.end(), id) == nodes.end()) others.push_back(id);
   }
   const std::optional<Victims> spare = VictimsAmong(request, others);
@@ -151,11 +149,11 @@ std::optional<Core::Victims> Core::BestVictims(const StarvedRequest& request,
 
 /// The node with the fewest masters among its victims; the first without any ends the search.
 std::optional<Core::Victims> Core::VictimsAmong(const StarvedRequest& request,
-                                                const std::vector<uint32_t>& nodes) const {
+                                                const std::vector<NodeIndex>& nodes) const {
   std::optional<Victims> best;
   int32_t most_masters = INT32_MAX;
-  for (const uint32_t id : nodes) {
-    std::optional<Victims> victims = VictimsOn(request.capability, nodes_[id], most_masters);
+  for (const NodeIndex id : nodes) {
+    std::optional<Victims> victims = VictimsOn(request.capability, id, most_masters);
     if (!victims) continue;
     best = std::move(victims);
     most_masters = best->masters;
@@ -165,22 +163,23 @@ std::optional<Core::Victims> Core::VictimsAmong(const StarvedRequest& request,
 }
 
 /// FSPreemptionThread.identifyContainersToPreemptOnNode: others' containers in reverse hash order, masters last.
-std::optional<Core::Victims> Core::VictimsOn(const Resources& size, const Node& node, int32_t most_masters) const {
+std::optional<Core::Victims> Core::VictimsOn(const Resources& size, NodeIndex id, int32_t most_masters) const {
+  const Node& node = nodes_[id];
   std::vector<ContainerSlot> candidates;
   std::vector<ContainerSlot> masters;
-  for (const ContainerSlot slot : ContainersInHashOrder(node)) {
+  for (const ContainerSlot slot : containers_.InHashOrder(node.containers, node.most_containers)) {
     if (!containers_[slot].set_apart) (containers_[slot].is_master ? masters : candidates).push_back(slot);
   }
   std::reverse(candidates.begin(), candidates.end());
   candidates.insert(candidates.end(), masters.begin(), masters.end());
   Victims victims;
-  std::map<uint32_t, Resources> taken_of;
+  std::map<AppIndex, Resources> taken_of;
   Resources potential = node.unallocated;
-  const Resources held = node.reserved == kNone ? Resources{} : containers_[node.reserved].resources;
-  SubtractNonNegative(potential, held + node.total_promised);
+  const Resources held = !node.reserved.valid() ? Resources{} : containers_[node.reserved].resources;
+  SubtractNonNegative(potential, held + promises_.total(id));
   for (const ContainerSlot slot : candidates) {
     const Container& container = containers_[slot];
-    if (CurrentAttempt(container.app) == nullptr) continue;
+    if (!apps_.Current(container.app).valid()) continue;
     Resources& taken = taken_of[container.app];
     if (MayPreempt(container, taken)) {
       if (container.is_master && ++victims.masters >= most_masters) return std::nullopt;
@@ -207,23 +206,24 @@ void Core::DropUnneeded(Victims& victims, const Resources& size, Resources poten
 
 /// FSAppAttempt.canContainerBePreempted.
 bool Core::MayPreempt(const Container& container, const Resources& also_taken) const {
-  const Attempt& owner = *CurrentAttempt(container.app);
+  const AttemptId id = apps_.Current(container.app);
+  const Attempt& owner = attempts_[id];
   if (!queues_[owner.queue].preemptable) return false;
   if (container.is_master && !owner.am_preemptable) return false;
-  if (!container.live || container.marked || &attempts_[container.attempt] != &owner) return false;
+  if (!container.live || container.marked || container.attempt != id) return false;
   const Resources left = owner.used - owner.to_be_preempted - container.resources - also_taken;
   return !IsUsageBelowShare(owner, left, FairShareOf(owner));
 }
 
 /// PreemptableContainers.getAllContainers: grouped by application, groups in HashMap order of ApplicationId.
 std::vector<ContainerSlot> Core::InApplicationOrder(const Victims& victims) const {
-  std::vector<uint32_t> apps;
+  std::vector<AppIndex> apps;
   std::vector<int32_t> hashes;
   for (const ContainerSlot slot : victims.taken) {
-    const uint32_t app = containers_[slot].app;
+    const AppIndex app = containers_[slot].app;
     if (std::find(apps.begin(), apps.end(), app) != apps.end()) continue;
     apps.push_back(app);
-    hashes.push_back(HashOfApplication(apps_[app].id));
+    hashes.push_back(hadoop::HashOf(apps_[app].id));
   }
   std::vector<ContainerSlot> ordered;
   for (const uint32_t i : java::HashOrder(hashes, java::HashCapacity(apps.size()))) {
@@ -235,24 +235,14 @@ std::vector<ContainerSlot> Core::InApplicationOrder(const Victims& victims) cons
 }
 
 /// FSSchedulerNode.addContainersForPreemption.
-void Core::Promise(uint32_t node_id, AttemptId starved, const std::vector<ContainerSlot>& victims) {
-  Node& node = nodes_[node_id];
+void Core::Promise(NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims) {
   Resources space;
   for (const ContainerSlot slot : victims) {
     if (containers_[slot].set_apart) continue;
-    containers_[slot].set_apart = true;
+    containers_.SetApart(slot);
     space += containers_[slot].resources;
   }
-  if (space.IsZero()) return;
-  node.total_promised += space;
-  const auto it = std::find_if(node.promises.begin(), node.promises.end(),
-                               [&](const Node::Promise& promise) { return promise.attempt == starved; });
-  if (it != node.promises.end()) {
-    it->left += space;
-    return;
-  }
-  node.promises.push_back({starved, space});
-  ++attempts_[starved].pins;
+  if (!space.IsZero() && promises_.Add(node, starved, space)) ++attempts_[starved].pins;
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -23,37 +23,37 @@ bool ValidNode(std::string_view node) {
 
 QueueId Core::FindQueue(const std::string& name) const {
   const auto it = queue_ids_.find(WithRoot(name));
-  return it == queue_ids_.end() ? kNone : it->second;
+  return it == queue_ids_.end() ? QueueId{} : it->second;
 }
 
-/// QueueManager.getQueue; `app`: kNone, or the application that is promised the leaf.
+/// QueueManager.getQueue; `app`: {}, or the application that is promised the leaf.
 Core::QueueLookup Core::GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady,
-                                 uint32_t app) {
+                                 AppIndex app) {
   QueueLookup found{FindQueue(name), {}};
-  if (found.id == kNone && create) {
+  if (!found.id.valid() && create) {
     found = CreateQueue(WithRoot(name), kind);
-    if (found.id != kNone && recompute_steady) MarkSteady();
+    if (found.id.valid() && recompute_steady) MarkSteady();
   }
-  if (app != kNone && found.id != kNone && queues_[found.id].leaf) queues_[found.id].assigned.insert(app);
+  if (app.valid() && found.id.valid() && queues_[found.id].leaf) queues_[found.id].assigned.insert(app);
   return found;
 }
 
-Core::QueueLookup Core::GetLeaf(const std::string& name, bool create, uint32_t app) {
+Core::QueueLookup Core::GetLeaf(const std::string& name, bool create, AppIndex app) {
   QueueLookup found = GetQueue(name, create, QueueKind::kLeaf, true, app);
-  if (found.id != kNone && !queues_[found.id].leaf) found.id = kNone;
+  if (found.id.valid() && !queues_[found.id].leaf) found.id = {};
   return found;
 }
 
 /// QueueManager.buildNewQueueList: the names to make, outermost first, under the nearest queue that exists.
 Core::QueueLookup Core::CreateQueue(const std::string& name, QueueKind kind) {
   std::vector<std::string> names = {name};
-  QueueId parent = kNone;
+  QueueId parent;
   size_t end = name.size();
   while (true) {
     const size_t dot = end == 0 ? std::string::npos : name.rfind('.', end - 1);
     const size_t begin = dot == std::string::npos ? 0 : dot + 1;
     if (!ValidNode(std::string_view(name).substr(begin, end - begin))) {
-      return {kNone, "Illegal node name at offset " + std::to_string(begin) + " for queue name " + name};
+      return {{}, "Illegal node name at offset " + std::to_string(begin) + " for queue name " + name};
     }
     if (dot == std::string::npos) break;
     const auto it = queue_ids_.find(name.substr(0, dot));
@@ -64,17 +64,17 @@ Core::QueueLookup Core::CreateQueue(const std::string& name, QueueKind kind) {
     names.insert(names.begin(), name.substr(0, dot));
     end = dot;
   }
-  return {parent == kNone ? kNone : CreateAlong(parent, names, kind), {}};
+  return {!parent.valid() ? QueueId{} : CreateAlong(parent, names, kind), {}};
 }
 
 /// QueueManager.createNewQueues: a forbidden policy ends it; what was made before stays.
 QueueId Core::CreateAlong(QueueId parent, const std::vector<std::string>& names, QueueKind kind) {
-  QueueId made = kNone;
+  QueueId made;
   for (size_t i = 0; i < names.size(); ++i) {
     const Policy policy = PolicyOf(names[i]);
-    if (!ChildPolicyAllowed(queues_[parent].policy, policy)) return kNone;
+    if (!ChildPolicyAllowed(queues_[parent].policy, policy)) return {};
     const bool leaf = i + 1 == names.size() && kind == QueueKind::kLeaf;
-    if (!leaf && policy == Policy::kFifo) return kNone;
+    if (!leaf && policy == Policy::kFifo) return {};
     made = AddQueue(names[i], parent, leaf);
     parent = made;
   }
@@ -83,8 +83,8 @@ QueueId Core::CreateAlong(QueueId parent, const std::vector<std::string>& names,
 
 QueueId Core::AddQueue(const std::string& name, QueueId parent, bool leaf) {
   FlushSteady();
-  const auto id = static_cast<QueueId>(queues_.size());
-  Queue& queue = queues_.emplace_back();
+  const QueueId id = queues_.Add();
+  Queue& queue = queues_[id];
   queue_keys_.emplace_back();
   queue.name = name;
   queue.parent = parent;
@@ -94,7 +94,7 @@ QueueId Core::AddQueue(const std::string& name, QueueId parent, bool leaf) {
   InitQueue(id);
   if (leaf) leaf_order_.push_back(id);
   queue_ids_[name] = id;
-  if (parent == kNone) return id;
+  if (!parent.valid()) return id;
   queues_[parent].children.push_back(id);
   RankChildren(parent);
   const std::optional<Limit>& max_child = queues_[parent].max_child_limit;
@@ -111,7 +111,7 @@ void Core::InitQueue(QueueId id) {
   static const model::QueueConfig kNothing;
   const auto it = settings_.queues.find(queue.name);
   const model::QueueConfig& config = it == settings_.queues.end() ? kNothing : it->second;
-  const Queue* parent = queue.parent == kNone ? nullptr : &queues_[queue.parent];
+  const Queue* parent = !queue.parent.valid() ? nullptr : &queues_[queue.parent];
   const auto weight = static_cast<float>(config.weight.value_or(1.0));
   queue.weight = weight == weight ? weight : 0.0F;
   const bool ignore_percent = config_.quirks.percent_minimum_ignored;
@@ -124,7 +124,7 @@ void Core::InitQueue(QueueId id) {
   if (config.max_child_resources) queue.max_child_limit = ReadLimit(*config.max_child_resources);
   queue.max_container.reset();
   if (usable(config.max_container_allocation)) {
-    const Resources cap = ReadLimit(*config.max_container_allocation).Of(cluster_);
+    const Resources cap = ReadLimit(*config.max_container_allocation).Of(nodes_.total());
     if (cap != Unbounded()) queue.max_container = cap;
   }
   queue.max_running = config.max_running_apps.value_or(settings_.queue_max_apps_default);
@@ -165,15 +165,15 @@ Resources Limit::Of(const Resources& cluster) const {
 /// FSQueue.getMaxShare: never below the min share.
 void Core::ResolveShares(QueueId id) {
   Queue& queue = queues_[id];
-  queue.min_share = queue.min_limit.Of(cluster_);
-  queue.max_share = ComponentwiseMax(queue.max_limit.Of(cluster_), queue.min_share);
+  queue.min_share = queue.min_limit.Of(nodes_.total());
+  queue.max_share = ComponentwiseMax(queue.max_limit.Of(nodes_.total()), queue.min_share);
   queue.unlimited = queue.max_share == Unbounded();
   queue.demand_dirty = true;
-  if (queue.parent != kNone) queues_[queue.parent].shares_dirty = true;
+  if (queue.parent.valid()) queues_[queue.parent].shares_dirty = true;
 }
 
 void Core::ResolveAllShares() {
-  for (QueueId id = 0; id < queues_.size(); ++id) {
+  for (const QueueId id : queues_) {
     if (queues_[id].alive && (queues_[id].max_limit.percent || queues_[id].min_limit.percent)) ResolveShares(id);
   }
 }
@@ -201,7 +201,7 @@ void Core::RankChildren(QueueId parent) {
 }
 
 Resources Core::MaxContainer(QueueId id) const {
-  for (; id != kNone; id = queues_[id].parent) {
+  for (; id.valid(); id = queues_[id].parent) {
     if (queues_[id].max_container) return *queues_[id].max_container;
   }
   return Unbounded();
@@ -236,7 +236,7 @@ std::optional<bool> Core::RemoveIncompatible(const std::string& name, QueueKind 
   std::string at = WithRoot(name);
   if (at == "root" || at.starts_with("root.default.")) return std::nullopt;
   const QueueId id = FindQueue(at);
-  if (id != kNone) {
+  if (id.valid()) {
     if (queues_[id].leaf == (kind == QueueKind::kLeaf)) return std::nullopt;
     return RemoveIfEmpty(id);
   }
@@ -251,9 +251,9 @@ std::optional<bool> Core::RemoveIncompatible(const std::string& name, QueueKind 
 /// QueueManager.removeEmptyDynamicQueues: leaves first, then dynamic parents that became empty, upwards.
 void Core::RemoveEmptyDynamicQueues() {
   std::vector<QueueId> parents;
-  for (QueueId id = 1; id < queues_.size(); ++id) {
+  for (const QueueId id : queues_) {
     Queue& queue = queues_[id];
-    if (!queue.alive || !queue.dynamic || !queue.children.empty()) continue;
+    if (id == kRoot || !queue.alive || !queue.dynamic || !queue.children.empty()) continue;
     const QueueId parent = queue.parent;
     if (RemoveIfEmpty(id) && queues_[parent].dynamic) parents.push_back(parent);
   }
@@ -275,8 +275,8 @@ void Core::RunPendingConversions() {
   for (const PendingConversion& task : pending) {
     const std::optional<bool> removed = RemoveIncompatible(task.queue, task.kind);
     if (removed == true) {
-      const QueueId id = GetQueue(task.queue, true, task.kind, false, kNone).id;
-      if (id != kNone && settings_.configured.contains(task.queue)) queues_[id].dynamic = false;
+      const QueueId id = GetQueue(task.queue, true, task.kind, false, {}).id;
+      if (id.valid() && settings_.configured.contains(task.queue)) queues_[id].dynamic = false;
     }
     if (removed == false) left.push_back(task);
   }
@@ -287,8 +287,8 @@ void Core::RunPendingConversions() {
 void Core::FlushSteady() const {
   if (!steady_dirty_) return;
   steady_dirty_ = false;
-  queues_[0].steady_share = cluster_;
-  ComputeSteady(0);
+  queues_[kRoot].steady_share = nodes_.total();
+  ComputeSteady(kRoot);
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

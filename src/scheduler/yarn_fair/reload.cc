@@ -123,16 +123,16 @@ void Core::Load(Settings settings, const std::vector<std::pair<std::string, Acce
   everybody.everybody = true;
   acls_["root"] = {everybody, everybody};
   for (const auto& [name, lists] : acls) acls_[name] = lists;
-  for (Queue& queue : queues_) MakeOwn(queue);
-  VerifyPolicies(0);
+  for (const QueueId id : queues_) MakeOwn(queues_[id]);
+  VerifyPolicies(kRoot);
   EnsureConfigured(settings_.leaf_order, QueueKind::kLeaf);
   EnsureConfigured(settings_.parent_order, QueueKind::kParent);
-  InitQueueTree(0);
+  InitQueueTree(kRoot);
   InvalidateOrders();
   MarkSteady();
   for (const std::string& name : removed) {
     const QueueId id = FindQueue(name);
-    if (id == kNone) return Emit(model::scheduler::ReloadCutShort{name});
+    if (!id.valid()) return Emit(model::scheduler::ReloadCutShort{name});
     queues_[id].dynamic = true;
   }
   ApplyChildDefaults();
@@ -156,16 +156,16 @@ void Core::EnsureConfigured(const std::vector<std::string>& names, QueueKind kin
       conversions_.push_back({name, kind});
       continue;
     }
-    const QueueId id = GetQueue(name, true, kind, false, kNone).id;
-    if (id != kNone) queues_[id].dynamic = false;
+    const QueueId id = GetQueue(name, true, kind, false, {}).id;
+    if (id.valid()) queues_[id].dynamic = false;
   }
 }
 
 /// FairScheduler.applyChildDefaults: queues that the file does not list take the limit their parent has for children.
 void Core::ApplyChildDefaults() {
-  for (QueueId id = 1; id < queues_.size(); ++id) {
+  for (const QueueId id : queues_) {
     Queue& queue = queues_[id];
-    if (!queue.alive || settings_.configured.contains(queue.name)) continue;
+    if (id == kRoot || !queue.alive || settings_.configured.contains(queue.name)) continue;
     const std::optional<Limit>& max_child = queues_[queue.parent].max_child_limit;
     if (!max_child) continue;
     queue.max_limit = *max_child;

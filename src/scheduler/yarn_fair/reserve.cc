@@ -13,61 +13,59 @@ using model::Locality;
 
 /// Only for a starved application, and for containers of a certain size (FairScheduler.isAtLeastReservationThreshold).
 bool Core::IsReservable(const Attempt& attempt, const Resources& size) const {
-  return IsStarved(attempt) && hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), cluster_, size,
+  return IsStarved(attempt) && hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), nodes_.total(), size,
                                                  reservation_threshold_, false, types_) >= 0;
 }
 
 bool Core::MayReserve(const Queue& leaf, const Resources& most) const {
   for (size_t type = 0; type < types_; ++type) {
-    if (cluster_[type] == 0) return true;  // shares of nothing do not grow with the size
+    if (nodes_.total()[type] == 0) return true;  // shares of nothing do not grow with the size
   }
-  return hadoop::CompareBy(CalculatorOf(leaf.policy), cluster_, most, reservation_threshold_, false, types_) >= 0;
+  return hadoop::CompareBy(CalculatorOf(leaf.policy), nodes_.total(), most, reservation_threshold_, false, types_) >= 0;
 }
 
 bool Core::TooManyReservations(const Attempt& attempt, const Node& node, Locality type) const {
   if (type == Locality::kNodeLocal) return false;
   const bool anywhere = type == Locality::kOffSwitch;
   const auto existing = std::count_if(attempt.reserved_nodes.begin(), attempt.reserved_nodes.end(),
-                                      [&](uint32_t id) { return anywhere || nodes_[id].rack == node.rack; });
-  const uint32_t nodes = anywhere ? node_count_ : NodesInRack(node.rack);
+                                      [&](NodeIndex id) { return anywhere || nodes_[id].rack == node.rack; });
+  const uint32_t nodes = anywhere ? nodes_.count() : nodes_.CountIn(node.rack);
   const float allowed = static_cast<float>(nodes) * config_.reservable_nodes;
   return existing >= static_cast<int64_t>(std::ceil(static_cast<double>(allowed)));
 }
 
-bool Core::Reserve(AttemptId id, uint32_t node_id, const Resources& size, Locality type, bool reserved,
+bool Core::Reserve(AttemptId id, NodeIndex node_id, const Resources& size, Locality type, bool reserved,
                    const RequestKey& key) {
   const ContainerSlot held = nodes_[node_id].reserved;
-  if (held != kNone && containers_[held].attempt != id) return false;
+  if (held.valid() && containers_[held].attempt != id) return false;
   if (TooManyReservations(attempts_[id], nodes_[node_id], type)) return false;
   if (reserved) return true;  // stays as it is
-  if (held != kNone) Unreserve(id, node_id, false);
+  if (held.valid()) Unreserve(id, node_id, false);
   const ContainerSlot slot = CreateContainer(id, node_id, size, key);
-  containers_[slot].state = ContainerState::kReserved;
-  nodes_[node_id].reserved = slot;
+  nodes_.SetReserved(node_id, slot);
   attempts_[id].reserved_nodes.push_back(node_id);
   attempts_[id].reserved += size;
-  Emit(ms::Reserved{model::AppIndex{attempts_[id].app}, model::NodeIndex{node_id}, IdOf(containers_[slot]), size,
-                    key.priority});
+  Emit(ms::Reserved{attempts_[id].app, node_id, containers_[slot].id, size, key.priority});
   return true;
 }
 
 /// `fulfilled`: the container lives on as a granted one.
-void Core::Unreserve(AttemptId id, uint32_t node_id, bool fulfilled) {
+void Core::Unreserve(AttemptId id, NodeIndex node_id, bool fulfilled) {
   const ContainerSlot slot = nodes_[node_id].reserved;
-  FL_CHECK(slot != kNone && containers_[slot].attempt == id, "the reservation is this attempt's");
-  Container& container = containers_[slot];
-  nodes_[node_id].reserved = kNone;
+  FL_CHECK(slot.valid() && containers_[slot].attempt == id, "the reservation is this attempt's");
+  const Container& container = containers_[slot];
+  nodes_.SetReserved(node_id, {});
   std::erase(attempts_[id].reserved_nodes, node_id);
   attempts_[id].reserved -= container.resources;
-  Emit(ms::Unreserved{model::AppIndex{attempts_[id].app}, model::NodeIndex{node_id}, IdOf(container)});
+  Emit(ms::Unreserved{attempts_[id].app, node_id, container.id});
   if (fulfilled) return;
-  container.state = ContainerState::kEnded;
-  Forget(slot);
+  containers_.SetState(slot, ContainerState::kEnded);
+  attempts_[id].numbers.Forget(container.id.value, slot);
   FreeIfGone(slot);
 }
 
 /// FSAppAttempt.assignReservedContainer: true while the reservation is valid, which ends the pass.
-bool Core::SettleReservation(uint32_t node_id) {
+bool Core::SettleReservation(NodeIndex node_id) {
   const Container& container = containers_[nodes_[node_id].reserved];
   const AttemptId id = container.attempt;
   const Attempt& attempt = attempts_[id];

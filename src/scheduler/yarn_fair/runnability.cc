@@ -26,7 +26,7 @@ int32_t Core::UserMaxApps(const std::string& user) const {
 bool Core::CanRun(QueueId queue, const std::string& user) const {
   const auto it = user_runnable_.find(user);
   if ((it == user_runnable_.end() ? 0 : it->second) >= UserMaxApps(user)) return false;
-  for (; queue != kNone; queue = queues_[queue].parent) {
+  for (; queue.valid(); queue = queues_[queue].parent) {
     if (queues_[queue].NumRunnable() >= queues_[queue].max_running) return false;
   }
   return true;
@@ -53,12 +53,12 @@ void Core::UntrackWaiting(AttemptId id) {
 
 /// updateRunnabilityOnAppRemoval: below the highest queue that was full before, and of the user if it was at its limit.
 void Core::StartWaitingAfterRemoval(AttemptId gone, QueueId queue) {
-  QueueId highest = kNone;
-  for (QueueId at = queue; at != kNone; at = queues_[at].parent) {
+  QueueId highest;
+  for (QueueId at = queue; at.valid(); at = queues_[at].parent) {
     if (queues_[at].NumRunnable() == int64_t{queues_[at].max_running} - 1) highest = at;
   }
   std::vector<std::vector<AttemptId>> lists;
-  if (highest != kNone) GatherWaiting(highest, lists);
+  if (highest.valid()) GatherWaiting(highest, lists);
   const std::string& user = apps_[attempts_[gone].app].user;
   const auto running = user_runnable_.find(user);
   if ((running == user_runnable_.end() ? 0 : running->second) == int64_t{UserMaxApps(user)} - 1) {
@@ -70,7 +70,7 @@ void Core::StartWaitingAfterRemoval(AttemptId gone, QueueId queue) {
 
 void Core::StartWaitingAfterReload() {
   std::vector<std::vector<AttemptId>> lists;
-  GatherWaiting(0, lists);
+  GatherWaiting(kRoot, lists);
   StartFrom(lists, INT32_MAX);
 }
 
@@ -90,7 +90,7 @@ void Core::StartFrom(const std::vector<std::vector<AttemptId>>& lists, size_t mo
   };
   for (size_t i = 0; i < lists.size(); ++i) heads.Add({i, time_of(i)}, CompareTimes);
   std::vector<AttemptId> started;
-  AttemptId previous = kNone;
+  AttemptId previous;
   while (!heads.empty() && heads.items().front().time != INT64_MAX) {
     const size_t list = heads.Poll(CompareTimes).list;
     const AttemptId id = lists[list][next[list]++];

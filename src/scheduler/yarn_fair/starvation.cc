@@ -9,14 +9,14 @@ namespace fairlead::scheduler::yarn_fair {
 
 /// FairScheduler.shouldAttemptPreemption.
 bool Core::ShouldPreempt() const {
-  const float memory = static_cast<float>(allocated_[0]) / static_cast<float>(cluster_[0]);
-  const float vcores = static_cast<float>(allocated_[1]) / static_cast<float>(cluster_[1]);
+  const float memory = static_cast<float>(allocated_[0]) / static_cast<float>(nodes_.total()[0]);
+  const float vcores = static_cast<float>(allocated_[1]) / static_cast<float>(nodes_.total()[1]);
   if (memory != memory || vcores != vcores) return false;
   return config_.preemption_utilization_threshold < std::max(memory, vcores);
 }
 
 bool Core::IsUsageBelowShare(const Attempt& attempt, const Resources& usage, const Resources& share) const {
-  return hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), cluster_, usage, share, true, types_) < 0;
+  return hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), nodes_.total(), usage, share, true, types_) < 0;
 }
 
 bool Core::IsStarved(const Attempt& attempt) const {
@@ -96,7 +96,7 @@ void Core::SpreadMinShareStarvation(const Queue& leaf, const std::vector<Attempt
     }
     Resources part = attempt.demand - attempt.used;
     SubtractNonNegative(part, attempt.fair_starvation);
-    if (hadoop::CompareBy(CalculatorOf(leaf.policy), cluster_, part, pending, false, types_) > 0) {
+    if (hadoop::CompareBy(CalculatorOf(leaf.policy), nodes_.total(), part, pending, false, types_) > 0) {
       if (config_.quirks.min_share_leftover_inverted) {
         SubtractNonNegative(part, pending);
       } else {

@@ -36,14 +36,14 @@ void SetShare(Resources& target, size_t type, int64_t value) {
 }  // namespace
 
 void Core::UpdatePass() {
-  UpdateDemand(0);
-  if (queues_[0].fair_share != cluster_) {
-    queues_[0].fair_share = cluster_;
-    queues_[0].shares_dirty = true;
+  UpdateDemand(kRoot);
+  if (queues_[kRoot].fair_share != nodes_.total()) {
+    queues_[kRoot].fair_share = nodes_.total();
+    queues_[kRoot].shares_dirty = true;
   }
-  UpdateShares(0);
+  UpdateShares(kRoot);
   UpdateAvailable();
-  for (Queue& queue : queues_) queue.bounded = false;
+  for (const QueueId id : queues_) queues_[id].bounded = false;
   if (!config_.preemption || !ShouldPreempt()) return;
   for (const QueueId leaf : leaf_order_) UpdateStarved(leaf);
 }
@@ -192,12 +192,12 @@ void Core::MakeOwn(Queue& leaf) {
 
 /// FifoPolicy.computeShares: all to the one that started first, the others keep what they had.
 void Core::ShareToFirst(const Queue& leaf) {
-  AttemptId first = kNone;
+  AttemptId first;
   for (const AttemptId id : leaf.runnable) {
     if (!config_.quirks.fifo_keeps_stale_shares) attempts_[id].fair_share = {};
-    if (first == kNone || attempts_[id].start_ms < attempts_[first].start_ms) first = id;
+    if (!first.valid() || attempts_[id].start_ms < attempts_[first].start_ms) first = id;
   }
-  if (first != kNone) attempts_[first].fair_share = leaf.fair_share;
+  if (first.valid()) attempts_[first].fair_share = leaf.fair_share;
 }
 
 void Core::ComputeSteady(QueueId id) const {

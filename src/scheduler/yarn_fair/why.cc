@@ -33,18 +33,19 @@ struct Core::Offers {
 
 std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
   std::vector<ms::Pending> all;
-  const Attempt* attempt = CurrentAttempt(app.value);
-  if (attempt == nullptr || attempt->stopped) return all;
-  const std::vector<Asks::ActiveKey>& keys = attempt->asks.active();
+  const AttemptId id = apps_.Current(app);
+  if (!id.valid() || attempts_[id].stopped) return all;
+  const Attempt& attempt = attempts_[id];
+  const std::vector<Asks::ActiveKey>& keys = attempt.asks.active();
   for (size_t i = 0; i < keys.size(); ++i) {
-    const KeyLines& placement = attempt->asks.of(keys[i]);
+    const KeyLines& placement = attempt.asks.of(keys[i]);
     const Request* any = placement.Any();
     if (any == nullptr) continue;
     ms::Pending pending;
     pending.ask = {keys[i].key.priority, keys[i].key.id, "*", any->relax, any->capability, any->count, ""};
     pending.since = base::Instant{placement.since_ms * 1'000'000};
-    ExplainQueue(*attempt, pending);
-    if (pending.reason == PendingReason::kNone) ExplainNodes(*attempt, i, pending);
+    ExplainQueue(attempt, pending);
+    if (pending.reason == PendingReason::kNone) ExplainNodes(attempt, i, pending);
     all.push_back(std::move(pending));
   }
   return all;
@@ -65,7 +66,7 @@ void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
     }
     pending.reason = PendingReason::kMaxRunningApps;
     pending.detail = "the application waits to be started";
-    for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+    for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
       const Queue& queue = queues_[at];
       if (queue.NumRunnable() < queue.max_running) continue;
       pending.detail = "queue " + queue.name + " runs " + std::to_string(queue.NumRunnable()) + " of " +
@@ -76,7 +77,7 @@ void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
     return;
   }
   const Resources size = pending.ask.capability;
-  for (QueueId at = attempt.queue; at != kNone; at = queues_[at].parent) {
+  for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
     const Queue& queue = queues_[at];
     if ((queue.used + size).FitsIn(queue.max_share)) continue;
     pending.reason = PendingReason::kQueueMaximum;
@@ -100,7 +101,8 @@ Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
   const KeyLines& placement = attempt.asks.of(key);
   const Request& any = *placement.Any();
   Offers offers;
-  for (const Node& node : nodes_) {
+  for (NodeIndex id{0}; id.value < nodes_.size(); ++id.value) {
+    const Node& node = nodes_[id];
     if (!node.alive || !node.schedulable) continue;
     ++offers.nodes;
     offers.most_free = ComponentwiseMax(offers.most_free, node.unallocated);
@@ -109,7 +111,7 @@ Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
     if (!any.capability.FitsIn(node.unallocated)) continue;
     if (IsBlacklisted(attempt, node)) {
       ++offers.excluded;
-    } else if (node.reserved != kNone && &attempts_[containers_[node.reserved].attempt] != &attempt) {
+    } else if (node.reserved.valid() && containers_[node.reserved].app != attempt.app) {
       ++offers.reserved;
     } else if (!HasContainerFor(attempt, &placement, node)) {
       ++offers.strict;
@@ -191,7 +193,7 @@ std::string Core::Standing(const Attempt& attempt) const {
     if (attempts_[other].offerable && Compare(context, SubjectOf(attempts_[other]), SubjectOf(attempt)) < 0) ++ahead;
   }
   size_t queues_ahead = 0;
-  for (QueueId at = attempt.queue; queues_[at].parent != kNone; at = queues_[at].parent) {
+  for (QueueId at = attempt.queue; queues_[at].parent.valid(); at = queues_[at].parent) {
     const Queue& parent = queues_[queues_[at].parent];
     for (const QueueId other : parent.children) {
       if (other == at || queues_[other].offerable == 0) continue;
