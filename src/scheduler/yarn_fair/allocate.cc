@@ -1,7 +1,12 @@
+#include "scheduler/yarn_fair/allocate.h"
+
 #include <algorithm>
 #include <set>
 
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/bounds.h"
+#include "scheduler/yarn_fair/containers.h"
+#include "scheduler/yarn_fair/queues.h"
+#include "scheduler/yarn_fair/update.h"
 
 // One call of an application's master: FairScheduler.allocate, FSAppAttempt.getHeadroom.
 
@@ -21,10 +26,15 @@ constexpr int64_t kMostLines = 65'536;
 
 }  // namespace
 
+static model::Refused TooMuchAsked(const Books& books, const Asks& asks, const std::vector<model::Ask>& wanted);
+static void RecordAsks(Books& books, AttemptId attempt, const std::vector<model::Ask>& asks);
+static Resources Headroom(Books& books, Attempt& attempt);
+static Resources MaximumFor(const Books& books, QueueId queue);
+
 /// FairScheduler.validateResourceRequests: the name of a type that is asked for although the queue's maximum is 0.
-std::string Core::ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId queue) const {
-  const Resources& max = queues_[queue].max_share;
-  for (size_t type = 0; type < types_; ++type) {
+std::string ZeroTypeAsked(const Books& books, const std::vector<model::Ask>& asks, QueueId queue) {
+  const Resources& max = books.queues[queue].max_share;
+  for (size_t type = 0; type < books.fixed.types; ++type) {
     if (max[type] != 0) continue;
     for (const model::Ask& ask : asks) {
       if (ask.capability[type] > 0) return std::string(model::ResourceTypes::Name(type));
@@ -34,36 +44,38 @@ std::string Core::ZeroTypeAsked(const std::vector<model::Ask>& asks, QueueId que
 }
 
 /// FairScheduler.getMaximumResourceCapability(queue), ClusterNodeTracker.getMaxAllowedAllocation.
-Resources Core::MaximumFor(QueueId queue) const {
-  Resources maximum = config_.maximum_allocation;
-  if (config_.cap_at_largest_node && nodes_.count() > 0) maximum = ComponentwiseMin(maximum, nodes_.Largest());
-  return ComponentwiseMin(maximum, MaxContainer(queue));
+Resources MaximumFor(const Books& books, QueueId queue) {
+  Resources maximum = books.config.maximum_allocation;
+  if (books.config.cap_at_largest_node && books.nodes.count() > 0)
+    maximum = ComponentwiseMin(maximum, books.nodes.Largest());
+  return ComponentwiseMin(maximum, MaxContainer(books, queue));
 }
 
-void Core::Apply(const ms::Allocate& event) {
-  const AttemptId id = apps_.Current(event.app);
+void Apply(Books& books, const ms::Allocate& event) {
+  const AttemptId id = books.apps.Current(event.app);
   if (!id.valid()) {
-    Emit(ms::AllocateAnswered{event.app, event.token, {}, static_cast<int32_t>(nodes_.count())});
+    books.Emit(ms::AllocateAnswered{event.app, event.token, {}, static_cast<int32_t>(books.nodes.count())});
     return;
   }
-  const std::string zero = ZeroTypeAsked(event.asks, attempts_[id].queue);
+  const std::string zero = ZeroTypeAsked(books, event.asks, books.attempts[id].queue);
   if (!zero.empty()) {
-    return Refuse(event.token, model::Refusal::kQueueHasNone,
-                  {model::ToString(apps_[event.app].id), queues_[attempts_[id].queue].name, zero});
+    return Refuse(books, event.token, model::Refusal::kQueueHasNone,
+                  {model::ToString(books.apps[event.app].id), books.queues[books.attempts[id].queue].name, zero});
   }
-  if (model::Refused refused = TooMuchAsked(attempts_[id].asks, event.asks)) {
-    return Emit(ms::CallRefused{event.token, std::move(refused)});
+  if (model::Refused refused = TooMuchAsked(books, books.attempts[id].asks, event.asks)) {
+    return books.Emit(ms::CallRefused{event.token, std::move(refused)});
   }
-  ReleaseAsked(id, event.releases);
-  if (!attempts_[id].stopped) {
-    if (!event.asks.empty()) RecordAsks(id, event.asks);
-    attempts_[id].blacklist.Update(attempts_[id].master.BlacklistNow(), event.blacklist_add, event.blacklist_remove,
-                                   names_);
+  ReleaseAsked(books, id, event.releases);
+  if (!books.attempts[id].stopped) {
+    if (!event.asks.empty()) RecordAsks(books, id, event.asks);
+    books.attempts[id].blacklist.Update(books.attempts[id].master.BlacklistNow(), event.blacklist_add,
+                                        event.blacklist_remove, books.names);
   }
-  Emit(ms::AllocateAnswered{event.app, event.token, Headroom(attempts_[id]), static_cast<int32_t>(nodes_.count())});
+  books.Emit(ms::AllocateAnswered{event.app, event.token, Headroom(books, books.attempts[id]),
+                                  static_cast<int32_t>(books.nodes.count())});
 }
 
-model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask>& wanted) const {
+model::Refused TooMuchAsked(const Books& books, const Asks& asks, const std::vector<model::Ask>& wanted) {
   if (asks.lines() + wanted.size() <= kMostKeys) return {};
   std::set<RequestKey> keys;
   std::set<std::pair<RequestKey, std::string_view>> lines;
@@ -71,8 +83,8 @@ model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask
     const RequestKey key{ask.priority, ask.allocation_request_id};
     const KeyLines* placement = asks.Find(key);
     if (!placement) keys.insert(key);
-    const NameId name = ask.name == "*" ? Names::kAny : names_.Find(ask.name);
-    const bool known = placement && name.valid() && placement->Of(name, names_);
+    const NameId name = ask.name == "*" ? Names::kAny : books.names.Find(ask.name);
+    const bool known = placement && name.valid() && placement->Of(name, books.names);
     if (!known) lines.insert({key, ask.name});
   }
   if (asks.keys() + keys.size() > kMostKeys) return {model::Refusal::kTooManyKeys, {}, {}, {kMostKeys}};
@@ -80,45 +92,45 @@ model::Refused Core::TooMuchAsked(const Asks& asks, const std::vector<model::Ask
   return {};
 }
 
-void Core::RecordAsks(AttemptId id, const std::vector<model::Ask>& asks) {
-  const Resources maximum = MaximumFor(attempts_[id].queue);
+void RecordAsks(Books& books, AttemptId id, const std::vector<model::Ask>& asks) {
+  const Resources maximum = MaximumFor(books, books.attempts[id].queue);
   std::vector<Asks::Line> lines;
   lines.reserve(asks.size());
   for (const model::Ask& ask : asks) {
     Resources size = ask.capability;
     for (int64_t& amount : size.amount) amount = std::clamp<int64_t>(amount, 0, kLargest);
-    const Resources fitted = hadoop::Normalize(size, config_.minimum_allocation, maximum, config_.increment);
-    const NameId name = ask.name == "*" ? Names::kAny : names_.Acquire(ask.name);
-    if (name == Names::kAny) names_.AddUse(name);
+    const Resources fitted = hadoop::Normalize(size, books.config.minimum_allocation, maximum, books.config.increment);
+    const NameId name = ask.name == "*" ? Names::kAny : books.names.Acquire(ask.name);
+    if (name == Names::kAny) books.names.AddUse(name);
     lines.push_back({name, {ask.priority, ask.allocation_request_id}, {ask.count, ask.relax_locality, fitted}});
   }
-  UpdateAsks(id, lines, false);
-  for (const Asks::Line& line : lines) names_.Release(line.name);
+  UpdateAsks(books, id, lines, false);
+  for (const Asks::Line& line : lines) books.names.Release(line.name);
 }
 
 /// Every change of asks but what grants take.
-void Core::UpdateAsks(AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
-  Attempt& attempt = attempts_[id];
-  attempt.asks.Update(std::move(lines), give_back, names_, now_ms_);
-  if (attempt.offerable) NoteAsks(attempt);
-  DemandChanged(id);
+void UpdateAsks(Books& books, AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
+  Attempt& attempt = books.attempts[id];
+  attempt.asks.Update(std::move(lines), give_back, books.names, books.now_ms);
+  if (attempt.offerable) NoteAsks(books, attempt);
+  DemandChanged(books, id);
 }
 
-bool Core::IsBlacklisted(const Attempt& attempt, const Node& node) const {
+bool IsBlacklisted(const Attempt& attempt, const Node& node) {
   return attempt.blacklist.Has(attempt.master.BlacklistNow(), node.host, node.rack);
 }
 
 /// Free space of blacklisted nodes is subtracted as of the last change of the list, lost nodes included.
-Resources Core::Headroom(Attempt& attempt) {
-  const Queue& queue = queues_[attempt.queue];
-  Resources free = nodes_.total() - allocated_;
+Resources Headroom(Books& books, Attempt& attempt) {
+  const Queue& queue = books.queues[attempt.queue];
+  Resources free = books.nodes.total() - books.totals.allocated;
   if (attempt.blacklist.TakeChanged()) {
     attempt.blacklisted_nodes.clear();
-    for (NodeIndex id{0}; id.value < nodes_.size(); ++id.value) {
-      if (nodes_[id].alive && IsBlacklisted(attempt, nodes_[id])) attempt.blacklisted_nodes.push_back(id);
+    for (NodeIndex id{0}; id.value < books.nodes.size(); ++id.value) {
+      if (books.nodes[id].alive && IsBlacklisted(attempt, books.nodes[id])) attempt.blacklisted_nodes.push_back(id);
     }
   }
-  for (const NodeIndex id : attempt.blacklisted_nodes) SubtractNonNegative(free, nodes_[id].unallocated);
+  for (const NodeIndex id : attempt.blacklisted_nodes) SubtractNonNegative(free, books.nodes[id].unallocated);
   const Resources most = ComponentwiseMin(free, queue.max_share - queue.used);
   Resources headroom;
   headroom[0] = std::min(most[0], std::max<int64_t>(queue.fair_share[0] - queue.used[0], 0));
@@ -129,13 +141,13 @@ Resources Core::Headroom(Attempt& attempt) {
   return headroom;
 }
 
-void Core::Apply(const ms::Acquired& event) {
-  if (!apps_.Alive(event.app)) return;
+void Apply(Books& books, const ms::Acquired& event) {
+  if (!books.apps.Alive(event.app)) return;
   for (const model::ContainerId& id : event.containers) {
-    const ContainerSlot slot = FindLive(id);
-    if (!slot.valid() || containers_[slot].state != ContainerState::kAllocated) continue;
-    containers_.SetState(slot, ContainerState::kAcquired);
-    containers_.DropTaken(slot, names_);
+    const ContainerSlot slot = FindLive(books, id);
+    if (!slot.valid() || books.containers[slot].state != ContainerState::kAllocated) continue;
+    books.containers.SetState(slot, ContainerState::kAcquired);
+    books.containers.DropTaken(slot, books.names);
   }
 }
 

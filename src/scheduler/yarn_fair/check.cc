@@ -1,6 +1,9 @@
+#include "scheduler/yarn_fair/check.h"
+
 #include <algorithm>
 
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/bounds.h"
+#include "scheduler/yarn_fair/ordering.h"
 
 // CheckInvariants: every sum, count, list and order computed from scratch and compared with what is kept.
 
@@ -19,57 +22,65 @@ std::string Differs(const std::string& what, const T& kept, const T& counted) {
 
 }  // namespace
 
-std::string Core::CheckInvariants() const {
-  return nodes_.Check(containers_, names_) + promises_.Check() + CheckAttempts() + CheckQueues() + CheckBounds() +
-         CheckOrders();
+static std::string CheckAttempts(const Books& books);
+static std::string CheckQueues(const Books& books);
+static std::string CheckShares(const Books& books, const Queue& leaf);
+static std::string CheckBounds(const Books& books);
+static std::string CheckOrders(const Books& books);
+
+std::string Check(const Books& books) {
+  return books.nodes.Check(books.containers, books.names) + books.promises.Check() + CheckAttempts(books) +
+         CheckQueues(books) + CheckBounds(books) + CheckOrders(books);
 }
 
-std::string Core::CheckAttempts() const {
+std::string CheckAttempts(const Books& books) {
   std::string wrong;
   Resources allocated;
-  for (const AttemptId id : attempts_) {
-    const Attempt& attempt = attempts_[id];
+  for (const AttemptId id : books.attempts) {
+    const Attempt& attempt = books.attempts[id];
     std::string here = attempt.asks.Check();
-    const Resources used = containers_.CheckAttempt(attempt.live, id, here);
+    const Resources used = books.containers.CheckAttempt(attempt.live, id, here);
     Resources marked;
-    for (const ContainerSlot slot : containers_.OfAttempt(attempt.live)) {
-      if (containers_[slot].marked) marked += containers_[slot].resources;
+    for (const ContainerSlot slot : books.containers.OfAttempt(attempt.live)) {
+      if (books.containers[slot].marked) marked += books.containers[slot].resources;
     }
     allocated += used;
     here += Differs("used", attempt.used, used);
     here += Differs("to be preempted", attempt.to_be_preempted, marked);
     Resources reserved;
-    for (const NodeIndex node : attempt.reserved_nodes) reserved += containers_[nodes_[node].reserved].resources;
+    for (const NodeIndex node : attempt.reserved_nodes)
+      reserved += books.containers[books.nodes[node].reserved].resources;
     here += Differs("reserved", attempt.reserved, reserved);
     if (attempt.offerable != (attempt.runnable && attempt.demand != attempt.used)) {
       here += "whether it is offered nodes is out of date\n";
     }
-    if (!here.empty()) wrong += model::ToString(apps_[attempt.app].id) + ": " + here;
+    if (!here.empty()) wrong += model::ToString(books.apps[attempt.app].id) + ": " + here;
   }
-  return wrong + Differs("allocated", allocated_, allocated);
+  return wrong + Differs("allocated", books.totals.allocated, allocated);
 }
 
 /// Usage is checked only where Hadoop's own books can be right: after the quirks that count twice they are not.
-std::string Core::CheckQueues() const {
+std::string CheckQueues(const Books& books) {
   std::string wrong;
-  for (const auto& [name, id] : queue_ids_) {
-    const Queue& queue = queues_[id];
+  for (const auto& [name, id] : books.tree.ids) {
+    const Queue& queue = books.queues[id];
     Resources used;
     uint32_t offerable = 0;
     int32_t runnable = 0;
     for (const AttemptId attempt : queue.runnable) {
-      used += attempts_[attempt].used;
-      offerable += attempts_[attempt].offerable ? 1 : 0;
-      if (!attempts_[attempt].runnable || attempts_[attempt].queue != id) wrong += name + " runs a foreign attempt\n";
+      used += books.attempts[attempt].used;
+      offerable += books.attempts[attempt].offerable ? 1 : 0;
+      if (!books.attempts[attempt].runnable || books.attempts[attempt].queue != id)
+        wrong += name + " runs a foreign attempt\n";
     }
-    for (const AttemptId attempt : queue.waiting) used += attempts_[attempt].used;
+    for (const AttemptId attempt : queue.waiting) used += books.attempts[attempt].used;
     for (const QueueId child : queue.children) {
-      used += queues_[child].used;
-      offerable += queues_[child].offerable;
-      runnable += queues_[child].NumRunnable();
-      if (queues_[child].parent != id || !queues_[child].alive) wrong += name + " lists a foreign child\n";
+      used += books.queues[child].used;
+      offerable += books.queues[child].offerable;
+      runnable += books.queues[child].NumRunnable();
+      if (books.queues[child].parent != id || !books.queues[child].alive) wrong += name + " lists a foreign child\n";
     }
-    wrong += CheckShares(queue);
+    wrong += CheckShares(books, queue);
     wrong += Differs(name + ": used", queue.used, used);
     wrong += Differs(name + ": offerable", queue.offerable, offerable);
     if (!queue.leaf) wrong += Differs(name + ": runnable", queue.runnable_below, runnable);
@@ -78,16 +89,17 @@ std::string Core::CheckQueues() const {
 }
 
 /// What update passes keep of a leaf's applications, so that they need not look at each.
-std::string Core::CheckShares(const Queue& leaf) const {
+std::string CheckShares(const Books& books, const Queue& leaf) {
   std::string wrong;
   std::array<Wide, Resources::kMaxTypes> demand{};
   for (const std::vector<AttemptId>* list : {&leaf.runnable, &leaf.waiting}) {
     for (const AttemptId id : *list) {
-      for (size_t type = 0; type < demand.size(); ++type) demand[type] += attempts_[id].demand[type];
+      for (size_t type = 0; type < demand.size(); ++type) demand[type] += books.attempts[id].demand[type];
       const bool own = std::count(leaf.own_shares.begin(), leaf.own_shares.end(), id) == 1;
-      if (own != (attempts_[id].runnable && !attempts_[id].alike)) wrong += leaf.name + ": whose share is its own\n";
+      if (own != (books.attempts[id].runnable && !books.attempts[id].alike))
+        wrong += leaf.name + ": whose share is its own\n";
       const auto& changed = leaf.demand_changed;
-      if (attempts_[id].demand_changed != (std::count(changed.begin(), changed.end(), id) == 1)) {
+      if (books.attempts[id].demand_changed != (std::count(changed.begin(), changed.end(), id) == 1)) {
         wrong += leaf.name + ": whose demand has changed\n";
       }
     }
@@ -97,45 +109,45 @@ std::string Core::CheckShares(const Queue& leaf) const {
 }
 
 /// What lets a node pass by (bounds.cc).
-std::string Core::CheckBounds() const {
+std::string CheckBounds(const Books& books) {
   std::string wrong;
-  for (const AttemptId id : attempts_) {
-    const Attempt& attempt = attempts_[id];
+  for (const AttemptId id : books.attempts) {
+    const Attempt& attempt = books.attempts[id];
     if (!attempt.offerable || attempt.asks.active().empty()) continue;
-    const std::string name = model::ToString(apps_[attempt.app].id);
-    const Queue& leaf = queues_[attempt.queue];
+    const std::string name = model::ToString(books.apps[attempt.app].id);
+    const Queue& leaf = books.queues[attempt.queue];
     const bool in_vain = !leaf.least_start.FitsIn(attempt.asks.least()) || !attempt.asks.most().FitsIn(leaf.most_start);
     if (leaf.order.built && attempt.master.Starts() && in_vain)
       wrong += name + ": passed over before it has a master\n";
-    for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
-      const bool waits = attempt.master.Starts() && MastersFull(leaf);
-      if (!queues_[at].bounded || waits || locality_matters_) continue;
-      if (!queues_[at].least_ask.FitsIn(attempt.asks.least()))
-        wrong += queues_[at].name + ": " + name + " asks for less\n";
-      if (MayReserveSome(attempt)) wrong += queues_[at].name + ": " + name + " may reserve a node\n";
+    for (QueueId at = attempt.queue; at.valid(); at = books.queues[at].parent) {
+      const bool waits = attempt.master.Starts() && MastersFull(books, leaf);
+      if (!books.queues[at].bounded || waits || books.fixed.locality_matters) continue;
+      if (!books.queues[at].least_ask.FitsIn(attempt.asks.least()))
+        wrong += books.queues[at].name + ": " + name + " asks for less\n";
+      if (MayReserveSome(books, attempt)) wrong += books.queues[at].name + ": " + name + " may reserve a node\n";
     }
   }
   return wrong;
 }
 
 /// Orders that are kept must be what building them anew gives.
-std::string Core::CheckOrders() const {
-  Core copy(*this);
+std::string CheckOrders(const Books& books) {
+  Books copy(books);
   std::string wrong;
-  for (const auto& [name, id] : queue_ids_) {
-    if (!queues_[id].order.built) continue;
-    copy.Refresh(id);
-    const Order kept = copy.queues_[id].order;
-    copy.Rebuild(id);
-    const Order& anew = copy.queues_[id].order;
+  for (const auto& [name, id] : books.tree.ids) {
+    if (!books.queues[id].order.built) continue;
+    Refresh(copy, id);
+    const Order kept = copy.queues[id].order;
+    Rebuild(copy, id);
+    const Order& anew = copy.queues[id].order;
     if (kept.members != anew.members || kept.starting != anew.starting)
       wrong += name + ": the order of its members is out of date\n";
     wrong += Differs(name + ": members without an exact key", kept.inexact, anew.inexact);
     if (anew.inexact > 0) continue;
-    std::vector<uint32_t> exact = copy.ExactOrder(id);
-    if (!queues_[id].leaf)
-      std::erase_if(exact, [&](uint32_t member) { return queues_[QueueId{member}].offerable == 0; });
-    if (exact != (queues_[id].leaf ? copy.Merged(anew) : anew.members))
+    std::vector<uint32_t> exact = ExactOrder(copy, id);
+    if (!books.queues[id].leaf)
+      std::erase_if(exact, [&](uint32_t member) { return books.queues[QueueId{member}].offerable == 0; });
+    if (exact != (books.queues[id].leaf ? Merged(copy, anew) : anew.members))
       wrong += name + ": keys and comparator disagree\n";
   }
   return wrong;

@@ -1,6 +1,11 @@
+#include "scheduler/yarn_fair/containers.h"
+
 #include <algorithm>
 
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/allocate.h"
+#include "scheduler/yarn_fair/applications.h"
+#include "scheduler/yarn_fair/ordering.h"
+#include "scheduler/yarn_fair/reserve.h"
 
 // Containers from grant to end: FSAppAttempt.containerCompleted, AbstractYarnScheduler's reports and recovery.
 
@@ -8,65 +13,70 @@ namespace fairlead::scheduler::yarn_fair {
 
 namespace ms = model::scheduler;
 
+static void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending);
+static bool Announce(const Container& container, const Ending& ending);
+static void GiveBack(Books& books, AttemptId attempt, ContainerSlot slot);
+
 /// FSAppAttempt.createContainer: takes the next number, also for a reservation.
-ContainerSlot Core::CreateContainer(AttemptId id, NodeIndex node, const Resources& size, const RequestKey& key) {
-  Attempt& attempt = attempts_[id];
-  const model::ContainerId number{{apps_[attempt.app].id, attempt.number}, attempt.numbers.Next()};
-  const ContainerSlot slot = containers_.Add(id, attempt.app, number, node, key, size);
+ContainerSlot CreateContainer(Books& books, AttemptId id, NodeIndex node, const Resources& size,
+                              const RequestKey& key) {
+  Attempt& attempt = books.attempts[id];
+  const model::ContainerId number{{books.apps[attempt.app].id, attempt.number}, attempt.numbers.Next()};
+  const ContainerSlot slot = books.containers.Add(id, attempt.app, number, node, key, size);
   attempt.numbers.Add(slot);
   return slot;
 }
 
 /// AbstractYarnScheduler.getRMContainer: a live container of the application's current attempt.
-ContainerSlot Core::FindLive(const model::ContainerId& id) const {
-  const AttemptId current = apps_.Current(apps_.Find(id.attempt.app));
+ContainerSlot FindLive(const Books& books, const model::ContainerId& id) {
+  const AttemptId current = books.apps.Current(books.apps.Find(id.attempt.app));
   if (!current.valid()) return {};
-  const Attempt& attempt = attempts_[current];
+  const Attempt& attempt = books.attempts[current];
   const ContainerSlot slot = attempt.numbers.Find(id.value, id.attempt.attempt == attempt.number);
   const bool found =
-      slot.valid() && containers_[slot].live && containers_[slot].id.attempt.attempt == id.attempt.attempt;
+      slot.valid() && books.containers[slot].live && books.containers[slot].id.attempt.attempt == id.attempt.attempt;
   return found ? slot : ContainerSlot{};
 }
 
-void Core::FreeIfGone(ContainerSlot slot) {
-  const AttemptId attempt = containers_[slot].attempt;
-  if (containers_.RemoveIfGone(slot, names_)) FreeIfUnpinned(attempt);
+void FreeIfGone(Books& books, ContainerSlot slot) {
+  const AttemptId attempt = books.containers[slot].attempt;
+  if (books.containers.RemoveIfGone(slot, books.names)) FreeIfUnpinned(books, attempt);
 }
 
 /// AbstractYarnScheduler.completedContainer. The slot may be free afterwards when its node does not hold it.
-void Core::Complete(ContainerSlot slot, const Ending& ending) {
-  const Container& container = containers_[slot];
-  const AttemptId current = apps_.Current(container.app);
+void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
+  const Container& container = books.containers[slot];
+  const AttemptId current = books.apps.Current(container.app);
   if (!current.valid()) return;
-  if (container.state == ContainerState::kReserved) return Unreserve(container.attempt, container.node, false);
-  if (container.live) CompleteLive(slot, ending);
-  if (nodes_[container.node].alive) nodes_.TakeOff(slot, false, containers_);
-  UpdateAvailable();
-  if (containers_.TakenBy(slot) != nullptr && !attempts_[current].stopped) GiveBack(current, slot);
-  FreeIfGone(slot);
+  if (container.state == ContainerState::kReserved) return Unreserve(books, container.attempt, container.node, false);
+  if (container.live) CompleteLive(books, slot, ending);
+  if (books.nodes[container.node].alive) books.nodes.TakeOff(slot, false, books.containers);
+  books.UpdateAvailable();
+  if (books.containers.TakenBy(slot) != nullptr && !books.attempts[current].stopped) GiveBack(books, current, slot);
+  FreeIfGone(books, slot);
 }
 
 /// FSAppAttempt.containerCompleted.
-void Core::CompleteLive(ContainerSlot slot, const Ending& ending) {
-  const Container& container = containers_[slot];
+void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending) {
+  const Container& container = books.containers[slot];
   const bool acquired = container.state != ContainerState::kAllocated;
   const bool announced = Announce(container, ending);
-  Emit(ms::Finished{container.app, container.id, container.node, ending.exit_status, acquired, ending.diagnostics,
-                    !announced});
-  if (announced) containers_.SetState(slot, ContainerState::kEnded);
-  Attempt& attempt = attempts_[container.attempt];
+  books.Emit(ms::Finished{container.app, container.id, container.node, ending.exit_status, acquired, ending.diagnostics,
+                          !announced});
+  if (announced) books.containers.SetState(slot, ContainerState::kEnded);
+  Attempt& attempt = books.attempts[container.attempt];
   if (container.marked) {
-    containers_.SetMarked(slot, false);
+    books.containers.SetMarked(slot, false);
     attempt.to_be_preempted -= container.resources;
   }
-  containers_.Leave(slot, attempt.live);
+  books.containers.Leave(slot, attempt.live);
   attempt.numbers.Forget(container.id.value, slot);
-  allocated_ -= container.resources;
-  Charge(container.attempt, container.resources, -1);
+  books.totals.allocated -= container.resources;
+  Charge(books, container.attempt, container.resources, -1);
 }
 
 /// Whether RMContainerImpl's state machine knows this end in this state (else: "Invalid event", nobody is told).
-bool Core::Announce(const Container& container, const Ending& ending) {
+bool Announce(const Container& container, const Ending& ending) {
   switch (container.state) {
     case ContainerState::kAllocated:
       return ending.how == End::kKilled || ending.how == End::kExpired;
@@ -80,85 +90,88 @@ bool Core::Announce(const Container& container, const Ending& ending) {
 }
 
 /// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.
-void Core::GiveBack(AttemptId id, ContainerSlot slot) {
-  const Taken& taken = *containers_.TakenBy(slot);
+void GiveBack(Books& books, AttemptId id, ContainerSlot slot) {
+  const Taken& taken = *books.containers.TakenBy(slot);
   std::vector<Asks::Line> lines;
   for (uint32_t i = 0; i < taken.size; ++i) {
     const hadoop::TakenRequest& line = taken.lines[i];
-    lines.push_back({line.name, containers_[slot].key, {1, line.relax, line.capability}});
+    lines.push_back({line.name, books.containers[slot].key, {1, line.relax, line.capability}});
   }
-  UpdateAsks(id, std::move(lines), true);
+  UpdateAsks(books, id, std::move(lines), true);
 }
 
 /// AbstractYarnScheduler.releaseContainers.
-void Core::ReleaseAsked(AttemptId id, const std::vector<model::ContainerId>& releases) {
+void ReleaseAsked(Books& books, AttemptId id, const std::vector<model::ContainerId>& releases) {
   for (const model::ContainerId& container : releases) {
-    const ContainerSlot slot = FindLive(container);
-    if (!slot.valid() || containers_[slot].attempt != id) continue;
-    Complete(slot, {End::kReleased, model::kExitAborted, "Container released by application"});
+    const ContainerSlot slot = FindLive(books, container);
+    if (!slot.valid() || books.containers[slot].attempt != id) continue;
+    Complete(books, slot, {End::kReleased, model::kExitAborted, "Container released by application"});
   }
 }
 
-void Core::Apply(const ms::ContainerEnded& event) {
-  const ContainerSlot slot = FindLive(event.container);
+void Apply(Books& books, const ms::ContainerEnded& event) {
+  const ContainerSlot slot = FindLive(books, event.container);
   if (!slot.valid()) return;
-  const bool picked_up = containers_[slot].state == ContainerState::kRunning;
-  Complete(slot,
+  const bool picked_up = books.containers[slot].state == ContainerState::kRunning;
+  Complete(books, slot,
            {picked_up ? End::kKilled : End::kExpired, event.exit_status, "Container ended by the resource manager"});
 }
 
 /// AbstractYarnScheduler.nodeUpdate: launches, then completions.
-void Core::NodeReport(NodeIndex node, const ms::NodeUpdated& event) {
-  const auto find_here = [&](const model::ContainerId& id) { return containers_.FindOn(nodes_[node].containers, id); };
+void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
+  const auto find_here = [&](const model::ContainerId& id) {
+    return books.containers.FindOn(books.nodes[node].containers, id);
+  };
   for (const model::ContainerId& id : event.launched) {
-    if (!apps_.Current(apps_.Find(id.attempt.app)).valid()) continue;
-    ContainerSlot slot = FindLive(id);
-    if (slot.valid() && containers_[slot].state == ContainerState::kAcquired) {
-      containers_.SetState(slot, ContainerState::kRunning);
+    if (!books.apps.Current(books.apps.Find(id.attempt.app)).valid()) continue;
+    ContainerSlot slot = FindLive(books, id);
+    if (slot.valid() && books.containers[slot].state == ContainerState::kAcquired) {
+      books.containers.SetState(slot, ContainerState::kRunning);
     }
-    if (!slot.valid() || containers_[slot].node != node) slot = find_here(id);
-    if (slot.valid()) containers_.SetLaunched(slot);
+    if (!slot.valid() || books.containers[slot].node != node) slot = find_here(id);
+    if (slot.valid()) books.containers.SetLaunched(slot);
   }
   for (const ms::Completion& completion : event.completed) {
-    ContainerSlot slot = FindLive(completion.container);
+    ContainerSlot slot = FindLive(books, completion.container);
     bool here = true;
     if (slot.valid()) {
-      here = containers_[slot].node == node && containers_[slot].launched_on_node;
-      Complete(slot, {End::kFinished, completion.exit_status, ""});
+      here = books.containers[slot].node == node && books.containers[slot].launched_on_node;
+      Complete(books, slot, {End::kFinished, completion.exit_status, ""});
     } else {
       slot = find_here(completion.container);
     }
     if (!here || !slot.valid()) continue;
-    nodes_.TakeOff(slot, true, containers_);
-    FreeIfGone(slot);
+    books.nodes.TakeOff(slot, true, books.containers);
+    FreeIfGone(books, slot);
   }
 }
 
 /// AbstractYarnScheduler.recoverContainersOnNode, FSAppAttempt.recoverContainer.
-void Core::Apply(const ms::ContainerRecovered& event) {
-  const AttemptId id = apps_.Current(event.app);
-  if (!id.valid() || attempts_[id].stopped || !nodes_.Alive(event.node) || FindLive(event.container).valid() ||
-      event.resources.AnyNegative()) {
+void Apply(Books& books, const ms::ContainerRecovered& event) {
+  const AttemptId id = books.apps.Current(event.app);
+  if (!id.valid() || books.attempts[id].stopped || !books.nodes.Alive(event.node) ||
+      FindLive(books, event.container).valid() || event.resources.AnyNegative()) {
     return;
   }
-  Attempt& attempt = attempts_[id];
+  Attempt& attempt = books.attempts[id];
   model::ContainerId number = event.container;
-  number.attempt.app = apps_[event.app].id;
-  const ContainerSlot slot = containers_.Add(id, event.app, number, event.node, {event.priority, -1}, event.resources);
-  containers_.SetState(slot, ContainerState::kRunning);
-  if (event.is_master) containers_.SetMaster(slot);
+  number.attempt.app = books.apps[event.app].id;
+  const ContainerSlot slot =
+      books.containers.Add(id, event.app, number, event.node, {event.priority, -1}, event.resources);
+  books.containers.SetState(slot, ContainerState::kRunning);
+  if (event.is_master) books.containers.SetMaster(slot);
   attempt.numbers.AddKnown(number.value, slot);
   if (number.attempt.attempt == attempt.number) attempt.numbers.Skip(number.value);
-  containers_.Join(slot, attempt.live);
-  nodes_.Put(slot, true, containers_);
-  allocated_ += event.resources;
-  Charge(id, event.resources, 1);
+  books.containers.Join(slot, attempt.live);
+  books.nodes.Put(slot, true, books.containers);
+  books.totals.allocated += event.resources;
+  Charge(books, id, event.resources, 1);
   if (attempt.master.Starts()) {
     attempt.master.Start(event.resources);
     attempt.master.SetKnown();
-    queues_[attempt.queue].am_used += event.resources;
+    books.queues[attempt.queue].am_used += event.resources;
   }
-  UpdateAvailable();
+  books.UpdateAvailable();
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -1,14 +1,17 @@
-#include <algorithm>
+#include "scheduler/yarn_fair/locality.h"
 
-#include "scheduler/yarn_fair/core.h"
+#include <algorithm>
 
 // How long a request waits for a closer node: FSAppAttempt.getAllowedLocalityLevel and ...ByTime.
 
 namespace fairlead::scheduler::yarn_fair {
 
+static model::Locality AllowedByOpportunities(const Books& books, KeyState& state);
+static model::Locality AllowedByTime(const Books& books, const Attempt& attempt, KeyState& state);
+
 using model::Locality;
 
-KeyState& Core::StateOf(Attempt& attempt, const RequestKey& key) {
+KeyState& StateOf(Attempt& attempt, const RequestKey& key) {
   const auto it = std::lower_bound(attempt.key_states.begin(), attempt.key_states.end(), key,
                                    [](const KeyState& a, const RequestKey& b) { return a.key < b; });
   if (it != attempt.key_states.end() && it->key == key) return *it;
@@ -18,7 +21,7 @@ KeyState& Core::StateOf(Attempt& attempt, const RequestKey& key) {
 }
 
 /// A copy, for looking ahead.
-KeyState Core::StateNow(const Attempt& attempt, const RequestKey& key) {
+KeyState StateNow(const Attempt& attempt, const RequestKey& key) {
   const auto it = std::lower_bound(attempt.key_states.begin(), attempt.key_states.end(), key,
                                    [](const KeyState& a, const RequestKey& b) { return a.key < b; });
   if (it != attempt.key_states.end() && it->key == key) return *it;
@@ -28,56 +31,58 @@ KeyState Core::StateNow(const Attempt& attempt, const RequestKey& key) {
 }
 
 /// Counts the opportunity, then says how far away a container of this key may be now.
-Locality Core::AllowedLocality(const Attempt& attempt, KeyState& state) const {
+Locality AllowedLocality(const Books& books, const Attempt& attempt, KeyState& state) {
   state.opportunities = std::min<int64_t>(state.opportunities + 1, INT32_MAX);
-  return config_.continuous ? AllowedByTime(attempt, state) : AllowedByOpportunities(state);
+  return books.config.continuous ? AllowedByTime(books, attempt, state) : AllowedByOpportunities(books, state);
 }
 
-Locality Core::AllowedByOpportunities(KeyState& state) const {
+Locality AllowedByOpportunities(const Books& books, KeyState& state) {
   if (!state.has_allowed) {
     state.has_allowed = true;
     state.allowed = Locality::kNodeLocal;
     return state.allowed;
   }
   if (state.allowed == Locality::kOffSwitch) return state.allowed;
-  const double threshold = std::min<double>(
-      state.allowed == Locality::kNodeLocal ? config_.locality_threshold_node : config_.locality_threshold_rack, 1.0);
-  if (static_cast<double>(state.opportunities) > static_cast<double>(nodes_.count()) * threshold) {
+  const double threshold =
+      std::min<double>(state.allowed == Locality::kNodeLocal ? books.config.locality_threshold_node
+                                                             : books.config.locality_threshold_rack,
+                       1.0);
+  if (static_cast<double>(state.opportunities) > static_cast<double>(books.nodes.count()) * threshold) {
     state.allowed = state.allowed == Locality::kNodeLocal ? Locality::kRackLocal : Locality::kOffSwitch;
     state.opportunities = 0;
   }
   return state.allowed;
 }
 
-Locality Core::AllowedByTime(const Attempt& attempt, KeyState& state) const {
+Locality AllowedByTime(const Books& books, const Attempt& attempt, KeyState& state) {
   if (!state.has_allowed) {
     state.has_allowed = true;
     state.has_last = true;
-    state.last_ms = now_ms_;
+    state.last_ms = books.now_ms;
     state.allowed = Locality::kNodeLocal;
     return state.allowed;
   }
   if (state.allowed == Locality::kOffSwitch) return state.allowed;
-  const int64_t waited = now_ms_ - (state.has_last ? state.last_ms : attempt.start_ms);
+  const int64_t waited = books.now_ms - (state.has_last ? state.last_ms : attempt.start_ms);
   const int64_t delay =
-      state.allowed == Locality::kNodeLocal ? config_.locality_delay_node_ms : config_.locality_delay_rack_ms;
+      state.allowed == Locality::kNodeLocal ? books.config.locality_delay_node_ms : books.config.locality_delay_rack_ms;
   if (waited > delay) {
     state.allowed = state.allowed == Locality::kNodeLocal ? Locality::kRackLocal : Locality::kOffSwitch;
     state.opportunities = 0;
-    state.last_ms = now_ms_;
+    state.last_ms = books.now_ms;
     state.has_last = true;
   }
   return state.allowed;
 }
 
 /// A grant closer than allowed brings the allowed level back to its own.
-void Core::TightenLocality(Attempt& attempt, const RequestKey& key, Locality type) {
-  if (!locality_matters_) return;
+void TightenLocality(Books& books, Attempt& attempt, const RequestKey& key, Locality type) {
+  if (!books.fixed.locality_matters) return;
   KeyState& state = StateOf(attempt, key);
   if (state.has_allowed && type < state.allowed) state.allowed = type;
-  if (config_.quirks.locality_count_survives_allocation) return;
+  if (books.config.quirks.locality_count_survives_allocation) return;
   state.opportunities = 0;
-  state.last_ms = now_ms_;
+  state.last_ms = books.now_ms;
   state.has_last = true;
 }
 

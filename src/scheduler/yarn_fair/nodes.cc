@@ -1,4 +1,9 @@
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/nodes.h"
+
+#include "scheduler/yarn_fair/applications.h"
+#include "scheduler/yarn_fair/containers.h"
+#include "scheduler/yarn_fair/ordering.h"
+#include "scheduler/yarn_fair/queues.h"
 
 // Nodes coming, going and changing size: FairScheduler.addNode, removeNode, updateNodeResource.
 
@@ -6,48 +11,52 @@ namespace fairlead::scheduler::yarn_fair {
 
 namespace ms = model::scheduler;
 
-void Core::ClusterChanged() {
-  ResolveAllShares();
-  InvalidateOrders();
-  MarkSteady();
-  UpdateAvailable();
+static void ClusterChanged(Books& books);
+static void TriggerUpdate(Books& books);
+
+void ClusterChanged(Books& books) {
+  ResolveAllShares(books);
+  InvalidateOrders(books);
+  books.MarkSteady();
+  books.UpdateAvailable();
 }
 
 /// triggerUpdate(): the update thread wakes up.
-void Core::TriggerUpdate() {
-  if (config_.timed_passes && config_.update_interval_ms > 0) next_update_ms_ = now_ms_;
+void TriggerUpdate(Books& books) {
+  if (books.config.timed_passes && books.config.update_interval_ms > 0) books.due.update_ms = books.now_ms;
 }
 
-void Core::Apply(const ms::NodeAdded& event) {
-  nodes_.Add(event, config_.include_port_in_node_name, names_);
-  ClusterChanged();
-  TriggerUpdate();
+void Apply(Books& books, const ms::NodeAdded& event) {
+  books.nodes.Add(event, books.config.include_port_in_node_name, books.names);
+  ClusterChanged(books);
+  TriggerUpdate(books);
 }
 
-void Core::Apply(const ms::NodeRemoved& event) {
+void Apply(Books& books, const ms::NodeRemoved& event) {
   const NodeIndex id = event.node;
-  if (!nodes_.Alive(id)) return;
+  if (!books.nodes.Alive(id)) return;
   const Ending lost{End::kKilled, model::kExitAborted, "Container released on a *lost* node"};
-  for (const ContainerSlot slot : containers_.InHashOrder(nodes_[id].containers, nodes_[id].most_containers)) {
-    Complete(slot, lost);
-    nodes_.TakeOff(slot, true, containers_);
-    FreeIfGone(slot);
+  for (const ContainerSlot slot :
+       books.containers.InHashOrder(books.nodes[id].containers, books.nodes[id].most_containers)) {
+    Complete(books, slot, lost);
+    books.nodes.TakeOff(slot, true, books.containers);
+    FreeIfGone(books, slot);
   }
-  if (nodes_[id].reserved.valid()) Complete(nodes_[id].reserved, lost);
-  nodes_.Remove(id, names_);
-  for (const AttemptId attempt : promises_.Drop(id)) Unpin(attempt);
-  ClusterChanged();
-  TriggerUpdate();
+  if (books.nodes[id].reserved.valid()) Complete(books, books.nodes[id].reserved, lost);
+  books.nodes.Remove(id, books.names);
+  for (const AttemptId attempt : books.promises.Drop(id)) Unpin(books, attempt);
+  ClusterChanged(books);
+  TriggerUpdate(books);
 }
 
-void Core::Apply(const ms::NodeResized& event) {
-  if (!nodes_.Alive(event.node)) return;
-  nodes_.Resize(event.node, event.capacity);
-  ClusterChanged();
+void Apply(Books& books, const ms::NodeResized& event) {
+  if (!books.nodes.Alive(event.node)) return;
+  books.nodes.Resize(event.node, event.capacity);
+  ClusterChanged(books);
 }
 
-void Core::Apply(const ms::NodeSchedulable& event) {
-  if (event.node.value < nodes_.size()) nodes_.SetSchedulable(event.node, event.schedulable);
+void Apply(Books& books, const ms::NodeSchedulable& event) {
+  if (event.node.value < books.nodes.size()) books.nodes.SetSchedulable(event.node, event.schedulable);
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -1,6 +1,8 @@
+#include "scheduler/yarn_fair/placement.h"
+
 #include <algorithm>
 
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/queues.h"
 
 // Which queue an application goes to (org.apache.hadoop.yarn.server.resourcemanager.placement: the FS rules) and who
 // may use it (ConfiguredYarnAuthorizer).
@@ -46,82 +48,93 @@ bool Admits(const model::AccessList& list, const std::string& user, const std::v
 
 }  // namespace
 
+static Placed PlaceBy(const Books& books, const model::PlacementRule& rule, const std::string& queue,
+                      const std::string& user, const std::vector<std::string>& groups);
+static Placed PlaceUnderParent(const Books& books, const model::PlacementRule& rule, const std::string& name,
+                               const std::string& queue, const std::string& user,
+                               const std::vector<std::string>& groups);
+static Placed PlaceBySecondaryGroup(const Books& books, const model::PlacementRule& rule, const std::string& queue,
+                                    const std::string& user, const std::vector<std::string>& groups);
+static Placed IfUsable(const Books& books, const model::PlacementRule& rule, std::string queue);
+static bool IsConfigured(const Books& books, const std::string& queue);
+
 /// PlacementManager.placeApplication.
-Core::Placed Core::Place(const std::string& queue, const std::string& user,
-                         const std::vector<std::string>& groups) const {
-  for (const model::PlacementRule& rule : settings_.rules) {
-    Placed placed = PlaceBy(rule, queue, user, groups);
+Placed Place(const Books& books, const std::string& queue, const std::string& user,
+             const std::vector<std::string>& groups) {
+  for (const model::PlacementRule& rule : books.settings.rules) {
+    Placed placed = PlaceBy(books, rule, queue, user, groups);
     if (placed.queue || placed.refused) return placed;
   }
   return {};
 }
 
-bool Core::IsConfigured(const std::string& queue) const {
-  const QueueId id = FindQueue(queue);
-  return id.valid() && !queues_[id].dynamic;
+bool IsConfigured(const Books& books, const std::string& queue) {
+  const QueueId id = FindQueue(books, queue);
+  return id.valid() && !books.queues[id].dynamic;
 }
 
-Core::Placed Core::IfUsable(const model::PlacementRule& rule, std::string queue) const {
-  if (!rule.create && !IsConfigured(queue)) return {};
+Placed IfUsable(const Books& books, const model::PlacementRule& rule, std::string queue) {
+  if (!rule.create && !IsConfigured(books, queue)) return {};
   return {std::move(queue), {}};
 }
 
-Core::Placed Core::PlaceBy(const model::PlacementRule& rule, const std::string& queue, const std::string& user,
-                           const std::vector<std::string>& groups) const {
+Placed PlaceBy(const Books& books, const model::PlacementRule& rule, const std::string& queue, const std::string& user,
+               const std::vector<std::string>& groups) {
   if (rule.name == "specified") {
     if (!ValidQueueName(queue)) {
       return {std::nullopt, {model::Refusal::kBadPlacement, {user, queue}, {}, {}}};
     }
     if (queue == "default") return {};
-    return IfUsable(rule, AssureRoot(queue));
+    return IfUsable(books, rule, AssureRoot(queue));
   }
   if (rule.name == "default") {
     const std::string named = ValidQueueName(rule.queue) ? rule.queue : "";
-    return IfUsable(rule, AssureRoot(named.empty() ? "default" : named));
+    return IfUsable(books, rule, AssureRoot(named.empty() ? "default" : named));
   }
   if (rule.name == "user" || rule.name == "nestedUserQueue") {
-    return PlaceUnderParent(rule, CleanName(user), queue, user, groups);
+    return PlaceUnderParent(books, rule, CleanName(user), queue, user, groups);
   }
   if (rule.name == "reject") return {};
   if (groups.empty()) return {std::nullopt, {model::Refusal::kNoGroups, {user}, {}, {}}};
-  if (rule.name == "primaryGroup") return PlaceUnderParent(rule, CleanName(groups.front()), queue, user, groups);
-  return PlaceBySecondaryGroup(rule, queue, user, groups);
+  if (rule.name == "primaryGroup") return PlaceUnderParent(books, rule, CleanName(groups.front()), queue, user, groups);
+  return PlaceBySecondaryGroup(books, rule, queue, user, groups);
 }
 
 /// The queue `name` at the root, or below what the parent rule gives (not below a leaf).
-Core::Placed Core::PlaceUnderParent(const model::PlacementRule& rule, const std::string& name, const std::string& queue,
-                                    const std::string& user, const std::vector<std::string>& groups) const {
-  if (rule.parent.empty()) return IfUsable(rule, AssureRoot(name));
-  Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
+Placed PlaceUnderParent(const Books& books, const model::PlacementRule& rule, const std::string& name,
+                        const std::string& queue, const std::string& user, const std::vector<std::string>& groups) {
+  if (rule.parent.empty()) return IfUsable(books, rule, AssureRoot(name));
+  Placed parent = PlaceBy(books, rule.parent.front(), queue, user, groups);
   if (!parent.queue) return parent;
-  const QueueId id = FindQueue(*parent.queue);
-  if (id.valid() && queues_[id].leaf) return {};
-  return IfUsable(rule, *parent.queue + "." + name);
+  const QueueId id = FindQueue(books, *parent.queue);
+  if (id.valid() && books.queues[id].leaf) return {};
+  return IfUsable(books, rule, *parent.queue + "." + name);
 }
 
-Core::Placed Core::PlaceBySecondaryGroup(const model::PlacementRule& rule, const std::string& queue,
-                                         const std::string& user, const std::vector<std::string>& groups) const {
+Placed PlaceBySecondaryGroup(const Books& books, const model::PlacementRule& rule, const std::string& queue,
+                             const std::string& user, const std::vector<std::string>& groups) {
   std::string above = "root";
   if (!rule.parent.empty()) {
-    Placed parent = PlaceBy(rule.parent.front(), queue, user, groups);
+    Placed parent = PlaceBy(books, rule.parent.front(), queue, user, groups);
     if (!parent.queue) return parent;
-    const QueueId id = FindQueue(*parent.queue);
-    if (id.valid() && queues_[id].leaf) return {};
+    const QueueId id = FindQueue(books, *parent.queue);
+    if (id.valid() && books.queues[id].leaf) return {};
     above = *parent.queue;
   }
   for (const std::string& group : groups) {
     const std::string clean = CleanName(group);
     const std::string name = rule.parent.empty() ? AssureRoot(clean) : above + "." + clean;
-    if (IsConfigured(name)) return {name, {}};
+    if (IsConfigured(books, name)) return {name, {}};
   }
   return {};
 }
 
 /// ConfiguredYarnAuthorizer.checkPermission for SUBMIT_APPLICATIONS or ADMINISTER_QUEUE, on the queue or above.
-bool Core::MaySubmit(const std::string& queue, const std::string& user, const std::vector<std::string>& groups) const {
+bool MaySubmit(const Books& books, const std::string& queue, const std::string& user,
+               const std::vector<std::string>& groups) {
   for (std::string at = queue;;) {
-    const auto it = acls_.find(at);
-    if (it != acls_.end()) {
+    const auto it = books.tree.acls.find(at);
+    if (it != books.tree.acls.end()) {
       if (Admits(it->second.submit, user, groups) || Admits(it->second.administer, user, groups)) return true;
     }
     const size_t dot = at.rfind('.');

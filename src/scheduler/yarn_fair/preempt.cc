@@ -1,9 +1,13 @@
+#include "scheduler/yarn_fair/preempt.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "scheduler/hadoop/java.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/applications.h"
+#include "scheduler/yarn_fair/containers.h"
+#include "scheduler/yarn_fair/starvation.h"
 
 // Whose containers make room: FSPreemptionThread, FSAppAttempt.getStarvedResourceRequests,
 // VisitedResourceRequestTracker.
@@ -47,49 +51,77 @@ int32_t HowOften(const Resources& size, const Resources& in) {
 
 }  // namespace
 
+struct StarvedRequest {
+  NameId name;
+  bool relax;
+  Resources capability;
+  int32_t count;
+};
+struct Victims {
+  std::vector<ContainerSlot> taken;  // in the order met
+  int32_t masters = 0;
+};
+
+static std::vector<StarvedRequest> StarvedRequests(const Books& books, const Attempt& attempt);
+static bool VisitPlace(const Books& books, Visited& seen, NameId name);
+static std::vector<ContainerSlot> ChooseVictims(Books& books, AttemptId starved);
+static std::optional<Victims> BestVictims(const Books& books, const StarvedRequest& request,
+                                          const std::vector<NodeIndex>& nodes);
+static std::optional<Victims> VictimsAmong(const Books& books, const StarvedRequest& request,
+                                           const std::vector<NodeIndex>& nodes);
+static std::optional<Victims> VictimsOn(const Books& books, const Resources& size, NodeIndex id, int32_t most_masters);
+static void DropUnneeded(const Books& books, Victims& victims, const Resources& size, Resources potential);
+static bool MayPreempt(const Books& books, const Container& container, const Resources& also_taken);
+static std::vector<ContainerSlot> InApplicationOrder(const Books& books, const Victims& victims);
+static void PromiseSpace(Books& books, NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims);
+
 /// FSPreemptionThread.run until nobody starved is left.
-void Core::PreemptPass() {
-  const int64_t heartbeats = config_.quirks.starvation_delay_without_heartbeats ? 0 : 4 * config_.nm_heartbeat_ms;
-  const int64_t allocation_delay = config_.continuous ? 10 * config_.continuous_sleep_ms : heartbeats;
+void PreemptPass(Books& books) {
+  const int64_t heartbeats =
+      books.config.quirks.starvation_delay_without_heartbeats ? 0 : 4 * books.config.nm_heartbeat_ms;
+  const int64_t allocation_delay = books.config.continuous ? 10 * books.config.continuous_sleep_ms : heartbeats;
   const int64_t next_check =
-      config_.wait_before_kill_ms + allocation_delay + config_.wait_before_next_starvation_check_ms;
-  while (!starved_.empty()) {
-    const AttemptId id = starved_.Poll([this](AttemptId a, AttemptId b) { return CompareStarvation(a, b); });
-    attempts_[id].in_starved_queue = false;
-    ms::VictimsChosen chosen{attempts_[id].app, Starvation(attempts_[id]), {}};
-    for (const ContainerSlot slot : ChooseVictims(id)) chosen.victims.push_back(containers_[slot].id);
-    if (!chosen.victims.empty()) kills_.push_back({now_ms_ + config_.wait_before_kill_ms, chosen.victims});
-    Emit(std::move(chosen));
-    attempts_[id].next_starvation_check = now_ms_ + next_check;
-    Unpin(id);
+      books.config.wait_before_kill_ms + allocation_delay + books.config.wait_before_next_starvation_check_ms;
+  while (!books.preemption.starved.empty()) {
+    const AttemptId id =
+        books.preemption.starved.Poll([&books](AttemptId a, AttemptId b) { return CompareStarvation(books, a, b); });
+    books.attempts[id].in_starved_queue = false;
+    ms::VictimsChosen chosen{books.attempts[id].app, Starvation(books.attempts[id]), {}};
+    for (const ContainerSlot slot : ChooseVictims(books, id)) chosen.victims.push_back(books.containers[slot].id);
+    if (!chosen.victims.empty())
+      books.preemption.kills.push_back({books.now_ms + books.config.wait_before_kill_ms, chosen.victims});
+    books.Emit(std::move(chosen));
+    books.attempts[id].next_starvation_check = books.now_ms + next_check;
+    Unpin(books, id);
   }
 }
 
 /// Kill timers that are due, in the order they were set.
-void Core::KillPass() {
+void KillPass(Books& books) {
   size_t due = 0;
-  for (; due < kills_.size() && kills_[due].at_ms <= now_ms_; ++due) {
-    const std::vector<model::ContainerId> victims = kills_[due].victims;
+  for (; due < books.preemption.kills.size() && books.preemption.kills[due].at_ms <= books.now_ms; ++due) {
+    const std::vector<model::ContainerId> victims = books.preemption.kills[due].victims;
     for (const model::ContainerId& id : victims) {
-      const ContainerSlot slot = FindLive(id);
+      const ContainerSlot slot = FindLive(books, id);
       if (slot.valid()) {
-        Complete(slot, {End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
-      } else if (apps_.Current(apps_.Find(id.attempt.app)).valid()) {
-        UpdateAvailable();
+        Complete(books, slot, {End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
+      } else if (books.apps.Current(books.apps.Find(id.attempt.app)).valid()) {
+        books.UpdateAvailable();
       }
     }
   }
-  kills_.erase(kills_.begin(), kills_.begin() + static_cast<ptrdiff_t>(due));
+  books.preemption.kills.erase(books.preemption.kills.begin(),
+                               books.preemption.kills.begin() + static_cast<ptrdiff_t>(due));
 }
 
-std::vector<Core::StarvedRequest> Core::StarvedRequests(const Attempt& attempt) const {
+std::vector<StarvedRequest> StarvedRequests(const Books& books, const Attempt& attempt) {
   std::vector<StarvedRequest> requests;
   std::map<std::pair<int32_t, std::array<int64_t, Resources::kMaxTypes>>, Visited> visited;
   Resources pending = Starvation(attempt);
   attempt.asks.ForEach([&](const RequestKey& key, NameId name, const Request& request) {
     if (pending.IsZero()) return;
     Visited& seen = visited[{key.priority, request.capability.amount}];
-    if (!Visit(seen, name)) return;
+    if (!VisitPlace(books, seen, name)) return;
     const int32_t fit = HowOften(request.capability, pending);
     if (fit == 0) return;
     // A cut request is made anew in Hadoop and forgets a strict locality.
@@ -101,59 +133,58 @@ std::vector<Core::StarvedRequest> Core::StarvedRequests(const Attempt& attempt) 
   return requests;
 }
 
-template <class Seen>
-bool Core::Visit(Seen& seen, NameId name) const {
+bool VisitPlace(const Books& books, Visited& seen, NameId name) {
   if (name == Names::kAny) return seen.VisitAny();
-  const std::vector<NodeIndex> nodes = nodes_.Named(name);
+  const std::vector<NodeIndex> nodes = books.nodes.Named(name);
   if (nodes.empty()) return false;
-  if (nodes.size() == 1 && nodes_[nodes[0]].host == name) return seen.VisitNode(nodes_[nodes[0]].rack);
+  if (nodes.size() == 1 && books.nodes[nodes[0]].host == name) return seen.VisitNode(books.nodes[nodes[0]].rack);
   return seen.VisitRack(name);
 }
 
 /// FSPreemptionThread.identifyContainersToPreempt.
-std::vector<ContainerSlot> Core::ChooseVictims(AttemptId starved) {
+std::vector<ContainerSlot> ChooseVictims(Books& books, AttemptId starved) {
   std::vector<ContainerSlot> all;
-  for (const StarvedRequest& request : StarvedRequests(attempts_[starved])) {
-    const std::vector<NodeIndex> nodes = nodes_.Named(request.name);
+  for (const StarvedRequest& request : StarvedRequests(books, books.attempts[starved])) {
+    const std::vector<NodeIndex> nodes = books.nodes.Named(request.name);
     for (int32_t i = 0; i < request.count; ++i) {
-      const std::optional<Victims> best = BestVictims(request, nodes);
+      const std::optional<Victims> best = BestVictims(books, request, nodes);
       if (!best) break;  // nothing changes until the next victims are marked
       if (best->taken.empty()) break;
-      const std::vector<ContainerSlot> victims = InApplicationOrder(*best);
+      const std::vector<ContainerSlot> victims = InApplicationOrder(books, *best);
       all.insert(all.end(), victims.begin(), victims.end());
-      Promise(containers_[victims.front()].node, starved, victims);
+      PromiseSpace(books, books.containers[victims.front()].node, starved, victims);
       for (const ContainerSlot slot : victims) {
-        const Container& container = containers_[slot];
-        const AttemptId owner = apps_.Current(container.app);
+        const Container& container = books.containers[slot];
+        const AttemptId owner = books.apps.Current(container.app);
         if (!owner.valid() || container.marked) continue;
-        containers_.SetMarked(slot, true);
-        attempts_[owner].to_be_preempted += container.resources;
-        Emit(ms::PreemptionNotice{container.app, container.id, false});
+        books.containers.SetMarked(slot, true);
+        books.attempts[owner].to_be_preempted += container.resources;
+        books.Emit(ms::PreemptionNotice{container.app, container.id, false});
       }
     }
   }
   return all;
 }
 
-std::optional<Core::Victims> Core::BestVictims(const StarvedRequest& request,
-                                               const std::vector<NodeIndex>& nodes) const {
-  std::optional<Victims> best = VictimsAmong(request, nodes);
+std::optional<Victims> BestVictims(const Books& books, const StarvedRequest& request,
+                                   const std::vector<NodeIndex>& nodes) {
+  std::optional<Victims> best = VictimsAmong(books, request, nodes);
   if (!request.relax || request.name == Names::kAny || !best || best->masters == 0) return best;
   std::vector<NodeIndex> others;
-  for (const NodeIndex id : nodes_.InHashOrder()) {
+  for (const NodeIndex id : books.nodes.InHashOrder()) {
     if (std::find(nodes.begin(), nodes.end(), id) == nodes.end()) others.push_back(id);
   }
-  const std::optional<Victims> spare = VictimsAmong(request, others);
+  const std::optional<Victims> spare = VictimsAmong(books, request, others);
   return spare && spare->masters < best->masters ? spare : best;
 }
 
 /// The node with the fewest masters among its victims; the first without any ends the search.
-std::optional<Core::Victims> Core::VictimsAmong(const StarvedRequest& request,
-                                                const std::vector<NodeIndex>& nodes) const {
+std::optional<Victims> VictimsAmong(const Books& books, const StarvedRequest& request,
+                                    const std::vector<NodeIndex>& nodes) {
   std::optional<Victims> best;
   int32_t most_masters = INT32_MAX;
   for (const NodeIndex id : nodes) {
-    std::optional<Victims> victims = VictimsOn(request.capability, id, most_masters);
+    std::optional<Victims> victims = VictimsOn(books, request.capability, id, most_masters);
     if (!victims) continue;
     best = std::move(victims);
     most_masters = best->masters;
@@ -163,40 +194,40 @@ std::optional<Core::Victims> Core::VictimsAmong(const StarvedRequest& request,
 }
 
 /// FSPreemptionThread.identifyContainersToPreemptOnNode: others' containers in reverse hash order, masters last.
-std::optional<Core::Victims> Core::VictimsOn(const Resources& size, NodeIndex id, int32_t most_masters) const {
-  const Node& node = nodes_[id];
+std::optional<Victims> VictimsOn(const Books& books, const Resources& size, NodeIndex id, int32_t most_masters) {
+  const Node& node = books.nodes[id];
   std::vector<ContainerSlot> candidates;
   std::vector<ContainerSlot> masters;
-  for (const ContainerSlot slot : containers_.InHashOrder(node.containers, node.most_containers)) {
-    if (!containers_[slot].set_apart) (containers_[slot].is_master ? masters : candidates).push_back(slot);
+  for (const ContainerSlot slot : books.containers.InHashOrder(node.containers, node.most_containers)) {
+    if (!books.containers[slot].set_apart) (books.containers[slot].is_master ? masters : candidates).push_back(slot);
   }
   std::reverse(candidates.begin(), candidates.end());
   candidates.insert(candidates.end(), masters.begin(), masters.end());
   Victims victims;
   std::map<AppIndex, Resources> taken_of;
   Resources potential = node.unallocated;
-  const Resources held = !node.reserved.valid() ? Resources{} : containers_[node.reserved].resources;
-  SubtractNonNegative(potential, held + promises_.total(id));
+  const Resources held = !node.reserved.valid() ? Resources{} : books.containers[node.reserved].resources;
+  SubtractNonNegative(potential, held + books.promises.total(id));
   for (const ContainerSlot slot : candidates) {
-    const Container& container = containers_[slot];
-    if (!apps_.Current(container.app).valid()) continue;
+    const Container& container = books.containers[slot];
+    if (!books.apps.Current(container.app).valid()) continue;
     Resources& taken = taken_of[container.app];
-    if (MayPreempt(container, taken)) {
+    if (MayPreempt(books, container, taken)) {
       if (container.is_master && ++victims.masters >= most_masters) return std::nullopt;
       victims.taken.push_back(slot);
       taken += container.resources;
       potential += container.resources;
     }
     if (!size.FitsIn(potential)) continue;
-    if (!config_.quirks.victims_not_minimal) DropUnneeded(victims, size, potential);
+    if (!books.config.quirks.victims_not_minimal) DropUnneeded(books, victims, size, potential);
     return victims;
   }
   return std::nullopt;
 }
 
-void Core::DropUnneeded(Victims& victims, const Resources& size, Resources potential) const {
+void DropUnneeded(const Books& books, Victims& victims, const Resources& size, Resources potential) {
   std::erase_if(victims.taken, [&](ContainerSlot slot) {
-    const Container& container = containers_[slot];
+    const Container& container = books.containers[slot];
     if (!size.FitsIn(potential - container.resources)) return false;
     potential -= container.resources;
     if (container.is_master) --victims.masters;
@@ -205,44 +236,44 @@ void Core::DropUnneeded(Victims& victims, const Resources& size, Resources poten
 }
 
 /// FSAppAttempt.canContainerBePreempted.
-bool Core::MayPreempt(const Container& container, const Resources& also_taken) const {
-  const AttemptId id = apps_.Current(container.app);
-  const Attempt& owner = attempts_[id];
-  if (!queues_[owner.queue].preemptable) return false;
+bool MayPreempt(const Books& books, const Container& container, const Resources& also_taken) {
+  const AttemptId id = books.apps.Current(container.app);
+  const Attempt& owner = books.attempts[id];
+  if (!books.queues[owner.queue].preemptable) return false;
   if (container.is_master && !owner.am_preemptable) return false;
   if (!container.live || container.marked || container.attempt != id) return false;
   const Resources left = owner.used - owner.to_be_preempted - container.resources - also_taken;
-  return !IsUsageBelowShare(owner, left, FairShareOf(owner));
+  return !IsUsageBelowShare(books, owner, left, books.FairShareOf(owner));
 }
 
 /// PreemptableContainers.getAllContainers: grouped by application, groups in HashMap order of ApplicationId.
-std::vector<ContainerSlot> Core::InApplicationOrder(const Victims& victims) const {
+std::vector<ContainerSlot> InApplicationOrder(const Books& books, const Victims& victims) {
   std::vector<AppIndex> apps;
   std::vector<int32_t> hashes;
   for (const ContainerSlot slot : victims.taken) {
-    const AppIndex app = containers_[slot].app;
+    const AppIndex app = books.containers[slot].app;
     if (std::find(apps.begin(), apps.end(), app) != apps.end()) continue;
     apps.push_back(app);
-    hashes.push_back(hadoop::HashOf(apps_[app].id));
+    hashes.push_back(hadoop::HashOf(books.apps[app].id));
   }
   std::vector<ContainerSlot> ordered;
   for (const uint32_t i : java::HashOrder(hashes, java::HashCapacity(apps.size()))) {
     for (const ContainerSlot slot : victims.taken) {
-      if (containers_[slot].app == apps[i]) ordered.push_back(slot);
+      if (books.containers[slot].app == apps[i]) ordered.push_back(slot);
     }
   }
   return ordered;
 }
 
 /// FSSchedulerNode.addContainersForPreemption.
-void Core::Promise(NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims) {
+void PromiseSpace(Books& books, NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims) {
   Resources space;
   for (const ContainerSlot slot : victims) {
-    if (containers_[slot].set_apart) continue;
-    containers_.SetApart(slot);
-    space += containers_[slot].resources;
+    if (books.containers[slot].set_apart) continue;
+    books.containers.SetApart(slot);
+    space += books.containers[slot].resources;
   }
-  if (!space.IsZero() && promises_.Add(node, starved, space)) ++attempts_[starved].pins;
+  if (!space.IsZero() && books.promises.Add(node, starved, space)) ++books.attempts[starved].pins;
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -1,7 +1,9 @@
+#include "scheduler/yarn_fair/queues.h"
+
 #include <algorithm>
 
 #include "scheduler/hadoop/java.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/reload.h"
 
 // QueueManager: making, finding and removing queues.
 
@@ -21,31 +23,39 @@ bool ValidNode(std::string_view node) {
 
 }  // namespace
 
-QueueId Core::FindQueue(const std::string& name) const {
-  const auto it = queue_ids_.find(WithRoot(name));
-  return it == queue_ids_.end() ? QueueId{} : it->second;
+static QueueLookup CreateQueue(Books& books, const std::string& name, QueueKind kind);
+static QueueId CreateAlong(Books& books, QueueId parent, const std::vector<std::string>& names, QueueKind kind);
+static void InitQueue(Books& books, QueueId id);
+static bool IsEmpty(const Books& books, const Queue& queue);
+static void RemoveQueue(Books& books, QueueId id);
+static bool RemoveIfEmpty(Books& books, QueueId id);
+static void RankChildren(Books& books, QueueId parent);
+
+QueueId FindQueue(const Books& books, const std::string& name) {
+  const auto it = books.tree.ids.find(WithRoot(name));
+  return it == books.tree.ids.end() ? QueueId{} : it->second;
 }
 
 /// QueueManager.getQueue; `app`: {}, or the application that is promised the leaf.
-Core::QueueLookup Core::GetQueue(const std::string& name, bool create, QueueKind kind, bool recompute_steady,
-                                 AppIndex app) {
-  QueueLookup found{FindQueue(name), {}};
+QueueLookup GetQueue(Books& books, const std::string& name, bool create, QueueKind kind, bool recompute_steady,
+                     AppIndex app) {
+  QueueLookup found{FindQueue(books, name), {}};
   if (!found.id.valid() && create) {
-    found = CreateQueue(WithRoot(name), kind);
-    if (found.id.valid() && recompute_steady) MarkSteady();
+    found = CreateQueue(books, WithRoot(name), kind);
+    if (found.id.valid() && recompute_steady) books.MarkSteady();
   }
-  if (app.valid() && found.id.valid() && queues_[found.id].leaf) queues_[found.id].assigned.insert(app);
+  if (app.valid() && found.id.valid() && books.queues[found.id].leaf) books.queues[found.id].assigned.insert(app);
   return found;
 }
 
-Core::QueueLookup Core::GetLeaf(const std::string& name, bool create, AppIndex app) {
-  QueueLookup found = GetQueue(name, create, QueueKind::kLeaf, true, app);
-  if (found.id.valid() && !queues_[found.id].leaf) found.id = {};
+QueueLookup GetLeaf(Books& books, const std::string& name, bool create, AppIndex app) {
+  QueueLookup found = GetQueue(books, name, create, QueueKind::kLeaf, true, app);
+  if (found.id.valid() && !books.queues[found.id].leaf) found.id = {};
   return found;
 }
 
 /// QueueManager.buildNewQueueList: the names to make, outermost first, under the nearest queue that exists.
-Core::QueueLookup Core::CreateQueue(const std::string& name, QueueKind kind) {
+QueueLookup CreateQueue(Books& books, const std::string& name, QueueKind kind) {
   std::vector<std::string> names = {name};
   QueueId parent;
   size_t end = name.size();
@@ -56,100 +66,101 @@ Core::QueueLookup Core::CreateQueue(const std::string& name, QueueKind kind) {
       return {{}, "Illegal node name at offset " + std::to_string(begin) + " for queue name " + name};
     }
     if (dot == std::string::npos) break;
-    const auto it = queue_ids_.find(name.substr(0, dot));
-    if (it != queue_ids_.end()) {
-      if (!queues_[it->second].leaf) parent = it->second;
+    const auto it = books.tree.ids.find(name.substr(0, dot));
+    if (it != books.tree.ids.end()) {
+      if (!books.queues[it->second].leaf) parent = it->second;
       break;
     }
     names.insert(names.begin(), name.substr(0, dot));
     end = dot;
   }
-  return {!parent.valid() ? QueueId{} : CreateAlong(parent, names, kind), {}};
+  return {!parent.valid() ? QueueId{} : CreateAlong(books, parent, names, kind), {}};
 }
 
 /// QueueManager.createNewQueues: a forbidden policy ends it; what was made before stays.
-QueueId Core::CreateAlong(QueueId parent, const std::vector<std::string>& names, QueueKind kind) {
+QueueId CreateAlong(Books& books, QueueId parent, const std::vector<std::string>& names, QueueKind kind) {
   QueueId made;
   for (size_t i = 0; i < names.size(); ++i) {
-    const Policy policy = PolicyOf(names[i]);
-    if (!ChildPolicyAllowed(queues_[parent].policy, policy)) return {};
+    const Policy policy = PolicyOf(books, names[i]);
+    if (!ChildPolicyAllowed(books.queues[parent].policy, policy)) return {};
     const bool leaf = i + 1 == names.size() && kind == QueueKind::kLeaf;
     if (!leaf && policy == Policy::kFifo) return {};
-    made = AddQueue(names[i], parent, leaf);
+    made = AddQueue(books, names[i], parent, leaf);
     parent = made;
   }
   return made;
 }
 
-QueueId Core::AddQueue(const std::string& name, QueueId parent, bool leaf) {
-  FlushSteady();
-  const QueueId id = queues_.Add();
-  Queue& queue = queues_[id];
-  queue_keys_.emplace_back();
+QueueId AddQueue(Books& books, const std::string& name, QueueId parent, bool leaf) {
+  FlushSteady(books);
+  const QueueId id = books.queues.Add();
+  Queue& queue = books.queues[id];
+  books.keys.queues.emplace_back();
   queue.name = name;
   queue.parent = parent;
   queue.leaf = leaf;
-  queue.last_at_min_share = now_ms_;
-  queue.policy = PolicyOf(name);
-  InitQueue(id);
-  if (leaf) leaf_order_.push_back(id);
-  queue_ids_[name] = id;
+  queue.last_at_min_share = books.now_ms;
+  queue.policy = PolicyOf(books, name);
+  InitQueue(books, id);
+  if (leaf) books.tree.leaves.push_back(id);
+  books.tree.ids[name] = id;
   if (!parent.valid()) return id;
-  queues_[parent].children.push_back(id);
-  RankChildren(parent);
-  const std::optional<Limit>& max_child = queues_[parent].max_child_limit;
-  if (!settings_.configured.contains(name) && max_child) {
-    queues_[id].max_limit = *max_child;
-    ResolveShares(id);
+  books.queues[parent].children.push_back(id);
+  RankChildren(books, parent);
+  const std::optional<Limit>& max_child = books.queues[parent].max_child_limit;
+  if (!books.settings.configured.contains(name) && max_child) {
+    books.queues[id].max_limit = *max_child;
+    ResolveShares(books, id);
   }
   return id;
 }
 
 /// AllocationConfiguration.initFSQueue and FSQueue.updatePreemptionVariables.
-void Core::InitQueue(QueueId id) {
-  Queue& queue = queues_[id];
+void InitQueue(Books& books, QueueId id) {
+  Queue& queue = books.queues[id];
   static const model::QueueConfig kNothing;
-  const auto it = settings_.queues.find(queue.name);
-  const model::QueueConfig& config = it == settings_.queues.end() ? kNothing : it->second;
-  const Queue* parent = !queue.parent.valid() ? nullptr : &queues_[queue.parent];
+  const auto it = books.settings.queues.find(queue.name);
+  const model::QueueConfig& config = it == books.settings.queues.end() ? kNothing : it->second;
+  const Queue* parent = !queue.parent.valid() ? nullptr : &books.queues[queue.parent];
   const auto weight = static_cast<float>(config.weight.value_or(1.0));
   queue.weight = weight == weight ? weight : 0.0F;
-  const bool ignore_percent = config_.quirks.percent_minimum_ignored;
+  const bool ignore_percent = books.config.quirks.percent_minimum_ignored;
   const auto usable = [&](const std::optional<model::ConfiguredResources>& r) {
     return r && !(ignore_percent && !r->percent.empty());
   };
-  queue.min_limit = usable(config.min_resources) ? ReadLimit(*config.min_resources) : Limit{};
-  queue.max_limit = config.max_resources ? ReadLimit(*config.max_resources) : settings_.queue_max_default;
+  queue.min_limit = usable(config.min_resources) ? ReadLimit(books, *config.min_resources) : Limit{};
+  queue.max_limit = config.max_resources ? ReadLimit(books, *config.max_resources) : books.settings.queue_max_default;
   queue.max_child_limit.reset();
-  if (config.max_child_resources) queue.max_child_limit = ReadLimit(*config.max_child_resources);
+  if (config.max_child_resources) queue.max_child_limit = ReadLimit(books, *config.max_child_resources);
   queue.max_container.reset();
   if (usable(config.max_container_allocation)) {
-    const Resources cap = ReadLimit(*config.max_container_allocation).Of(nodes_.total());
+    const Resources cap = ReadLimit(books, *config.max_container_allocation).Of(books.nodes.total());
     if (cap != Unbounded()) queue.max_container = cap;
   }
-  queue.max_running = config.max_running_apps.value_or(settings_.queue_max_apps_default);
+  queue.max_running = config.max_running_apps.value_or(books.settings.queue_max_apps_default);
   queue.max_am_share =
-      config.max_am_share ? static_cast<float>(*config.max_am_share) : settings_.queue_max_am_share_default;
+      config.max_am_share ? static_cast<float>(*config.max_am_share) : books.settings.queue_max_am_share_default;
   const auto timeout = [&](const std::optional<base::Duration>& own, int64_t root, int64_t above) {
     if (own && own->millis() != -1) return own->millis();
     return parent == nullptr ? root : above;
   };
-  queue.min_share_timeout = timeout(config.min_share_preemption_timeout, settings_.root_min_share_timeout,
+  queue.min_share_timeout = timeout(config.min_share_preemption_timeout, books.settings.root_min_share_timeout,
                                     parent == nullptr ? kNever : parent->min_share_timeout);
-  queue.fair_share_timeout = timeout(config.fair_share_preemption_timeout, settings_.root_fair_share_timeout,
+  queue.fair_share_timeout = timeout(config.fair_share_preemption_timeout, books.settings.root_fair_share_timeout,
                                      parent == nullptr ? kNever : parent->fair_share_timeout);
   if (config.fair_share_preemption_threshold) {
     queue.fair_share_threshold = static_cast<float>(*config.fair_share_preemption_threshold);
   } else {
-    queue.fair_share_threshold = parent == nullptr ? settings_.root_fair_share_threshold : parent->fair_share_threshold;
+    queue.fair_share_threshold =
+        parent == nullptr ? books.settings.root_fair_share_threshold : parent->fair_share_threshold;
   }
   queue.preemptable = (parent == nullptr || parent->preemptable) && config.allow_preemption_from.value_or(true);
-  ResolveShares(id);
+  ResolveShares(books, id);
 }
 
-void Core::InitQueueTree(QueueId id) {
-  InitQueue(id);
-  for (const QueueId child : queues_[id].children) InitQueueTree(child);
+void InitQueueTree(Books& books, QueueId id) {
+  InitQueue(books, id);
+  for (const QueueId child : books.queues[id].children) InitQueueTree(books, child);
 }
 
 Resources Limit::Of(const Resources& cluster) const {
@@ -163,132 +174,134 @@ Resources Limit::Of(const Resources& cluster) const {
 }
 
 /// FSQueue.getMaxShare: never below the min share.
-void Core::ResolveShares(QueueId id) {
-  Queue& queue = queues_[id];
-  queue.min_share = queue.min_limit.Of(nodes_.total());
-  queue.max_share = ComponentwiseMax(queue.max_limit.Of(nodes_.total()), queue.min_share);
+void ResolveShares(Books& books, QueueId id) {
+  Queue& queue = books.queues[id];
+  queue.min_share = queue.min_limit.Of(books.nodes.total());
+  queue.max_share = ComponentwiseMax(queue.max_limit.Of(books.nodes.total()), queue.min_share);
   queue.unlimited = queue.max_share == Unbounded();
   queue.demand_dirty = true;
-  if (queue.parent.valid()) queues_[queue.parent].shares_dirty = true;
+  if (queue.parent.valid()) books.queues[queue.parent].shares_dirty = true;
 }
 
-void Core::ResolveAllShares() {
-  for (const QueueId id : queues_) {
-    if (queues_[id].alive && (queues_[id].max_limit.percent || queues_[id].min_limit.percent)) ResolveShares(id);
+void ResolveAllShares(Books& books) {
+  for (const QueueId id : books.queues) {
+    if (books.queues[id].alive && (books.queues[id].max_limit.percent || books.queues[id].min_limit.percent))
+      ResolveShares(books, id);
   }
 }
 
-Policy Core::PolicyOf(const std::string& queue) const {
-  const auto it = settings_.queues.find(queue);
-  if (it == settings_.queues.end() || !it->second.policy) return settings_.default_policy;
+Policy PolicyOf(const Books& books, const std::string& queue) {
+  const auto it = books.settings.queues.find(queue);
+  if (it == books.settings.queues.end() || !it->second.policy) return books.settings.default_policy;
   if (*it->second.policy == "drf") return Policy::kDrf;
   return *it->second.policy == "fifo" ? Policy::kFifo : Policy::kFair;
 }
 
-bool Core::ChildPolicyAllowed(Policy parent, Policy child) {
+bool ChildPolicyAllowed(Policy parent, Policy child) {
   if (parent == Policy::kFair) return child != Policy::kDrf;
   return parent == Policy::kDrf;
 }
 
 /// Names decide the last tie among siblings; also marks their order for building anew.
-void Core::RankChildren(QueueId parent) {
-  std::vector<QueueId> sorted = queues_[parent].children;
+void RankChildren(Books& books, QueueId parent) {
+  std::vector<QueueId> sorted = books.queues[parent].children;
   std::sort(sorted.begin(), sorted.end(),
-            [&](QueueId a, QueueId b) { return java::CompareStrings(queues_[a].name, queues_[b].name) < 0; });
-  for (uint32_t rank = 0; rank < sorted.size(); ++rank) queues_[sorted[rank]].name_rank = rank;
-  queues_[parent].order.built = false;
-  queues_[parent].shares_dirty = true;
+            [&](QueueId a, QueueId b) { return java::CompareStrings(books.queues[a].name, books.queues[b].name) < 0; });
+  for (uint32_t rank = 0; rank < sorted.size(); ++rank) books.queues[sorted[rank]].name_rank = rank;
+  books.queues[parent].order.built = false;
+  books.queues[parent].shares_dirty = true;
 }
 
-Resources Core::MaxContainer(QueueId id) const {
-  for (; id.valid(); id = queues_[id].parent) {
-    if (queues_[id].max_container) return *queues_[id].max_container;
+Resources MaxContainer(const Books& books, QueueId id) {
+  for (; id.valid(); id = books.queues[id].parent) {
+    if (books.queues[id].max_container) return *books.queues[id].max_container;
   }
   return Unbounded();
 }
 
-bool Core::IsEmpty(const Queue& queue) const {
+bool IsEmpty(const Books& books, const Queue& queue) {
   if (queue.leaf) return queue.runnable.empty() && queue.waiting.empty() && queue.assigned.empty();
-  return std::all_of(queue.children.begin(), queue.children.end(), [&](QueueId id) { return IsEmpty(queues_[id]); });
+  return std::all_of(queue.children.begin(), queue.children.end(),
+                     [&](QueueId id) { return IsEmpty(books, books.queues[id]); });
 }
 
-void Core::RemoveQueue(QueueId id) {
-  FlushSteady();
-  const std::vector<QueueId> children = queues_[id].children;
-  for (const QueueId child : children) RemoveQueue(child);
-  Queue& queue = queues_[id];
-  if (queue.leaf) std::erase(leaf_order_, id);
-  queue_ids_.erase(queue.name);
+void RemoveQueue(Books& books, QueueId id) {
+  FlushSteady(books);
+  const std::vector<QueueId> children = books.queues[id].children;
+  for (const QueueId child : children) RemoveQueue(books, child);
+  Queue& queue = books.queues[id];
+  if (queue.leaf) std::erase(books.tree.leaves, id);
+  books.tree.ids.erase(queue.name);
   queue.alive = false;
-  std::erase(queues_[queue.parent].children, id);
-  queues_[queue.parent].demand_dirty = true;
-  RankChildren(queue.parent);
+  std::erase(books.queues[queue.parent].children, id);
+  books.queues[queue.parent].demand_dirty = true;
+  RankChildren(books, queue.parent);
 }
 
-bool Core::RemoveIfEmpty(QueueId id) {
-  if (!IsEmpty(queues_[id])) return false;
-  RemoveQueue(id);
+bool RemoveIfEmpty(Books& books, QueueId id) {
+  if (!IsEmpty(books, books.queues[id])) return false;
+  RemoveQueue(books, id);
   return true;
 }
 
 /// QueueManager.removeEmptyIncompatibleQueues: nullopt when nothing stood in the way.
-std::optional<bool> Core::RemoveIncompatible(const std::string& name, QueueKind kind) {
+std::optional<bool> RemoveIncompatible(Books& books, const std::string& name, QueueKind kind) {
   std::string at = WithRoot(name);
   if (at == "root" || at.starts_with("root.default.")) return std::nullopt;
-  const QueueId id = FindQueue(at);
+  const QueueId id = FindQueue(books, at);
   if (id.valid()) {
-    if (queues_[id].leaf == (kind == QueueKind::kLeaf)) return std::nullopt;
-    return RemoveIfEmpty(id);
+    if (books.queues[id].leaf == (kind == QueueKind::kLeaf)) return std::nullopt;
+    return RemoveIfEmpty(books, id);
   }
   for (size_t dot = at.rfind('.'); dot != std::string::npos; dot = at.rfind('.')) {
     at.resize(dot);
-    const auto it = queue_ids_.find(at);
-    if (it != queue_ids_.end() && queues_[it->second].leaf) return RemoveIfEmpty(it->second);
+    const auto it = books.tree.ids.find(at);
+    if (it != books.tree.ids.end() && books.queues[it->second].leaf) return RemoveIfEmpty(books, it->second);
   }
   return std::nullopt;
 }
 
 /// QueueManager.removeEmptyDynamicQueues: leaves first, then dynamic parents that became empty, upwards.
-void Core::RemoveEmptyDynamicQueues() {
+void RemoveEmptyDynamicQueues(Books& books) {
   std::vector<QueueId> parents;
-  for (const QueueId id : queues_) {
-    Queue& queue = queues_[id];
+  for (const QueueId id : books.queues) {
+    Queue& queue = books.queues[id];
     if (id == kRoot || !queue.alive || !queue.dynamic || !queue.children.empty()) continue;
     const QueueId parent = queue.parent;
-    if (RemoveIfEmpty(id) && queues_[parent].dynamic) parents.push_back(parent);
+    if (RemoveIfEmpty(books, id) && books.queues[parent].dynamic) parents.push_back(parent);
   }
   while (!parents.empty()) {
     const QueueId id = parents.back();
     parents.pop_back();
-    if (!queues_[id].alive || !IsEmpty(queues_[id])) continue;
-    const QueueId parent = queues_[id].parent;
-    RemoveQueue(id);
-    if (queues_[parent].dynamic) parents.push_back(parent);
+    if (!books.queues[id].alive || !IsEmpty(books, books.queues[id])) continue;
+    const QueueId parent = books.queues[id].parent;
+    RemoveQueue(books, id);
+    if (books.queues[parent].dynamic) parents.push_back(parent);
   }
 }
 
 /// QueueManager.removePendingIncompatibleQueues: configured queues that another kind of queue with applications kept
 /// from being made.
-void Core::RunPendingConversions() {
+void RunPendingConversions(Books& books) {
   std::vector<PendingConversion> left;
-  const std::vector<PendingConversion> pending = std::move(conversions_);
+  const std::vector<PendingConversion> pending = std::move(books.tree.conversions);
   for (const PendingConversion& task : pending) {
-    const std::optional<bool> removed = RemoveIncompatible(task.queue, task.kind);
+    const std::optional<bool> removed = RemoveIncompatible(books, task.queue, task.kind);
     if (removed == true) {
-      const QueueId id = GetQueue(task.queue, true, task.kind, false, {}).id;
-      if (id.valid() && settings_.configured.contains(task.queue)) queues_[id].dynamic = false;
+      const QueueId id = GetQueue(books, task.queue, true, task.kind, false, {}).id;
+      if (id.valid() && books.settings.configured.contains(task.queue)) books.queues[id].dynamic = false;
     }
     if (removed == false) left.push_back(task);
   }
-  conversions_ = std::move(left);
+  books.tree.conversions = std::move(left);
 }
 
 /// FSParentQueue.recomputeSteadyShares, put off until somebody looks: decisions never do.
-void Core::FlushSteady() const {
-  if (!steady_dirty_) return;
-  steady_dirty_ = false;
-  queues_[kRoot].steady_share = nodes_.total();
-  ComputeSteady(kRoot);
+void FlushSteady(const Books& books) {
+  if (!books.tree.steady_dirty) return;
+  books.tree.steady_dirty = false;
+  books.queues[kRoot].steady_share = books.nodes.total();
+  ComputeSteady(books, kRoot);
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

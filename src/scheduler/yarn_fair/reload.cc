@@ -1,7 +1,12 @@
+#include "scheduler/yarn_fair/reload.h"
+
 #include <algorithm>
 
 #include "scheduler/hadoop/java.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/ordering.h"
+#include "scheduler/yarn_fair/queues.h"
+#include "scheduler/yarn_fair/runnability.h"
+#include "scheduler/yarn_fair/update.h"
 
 // The allocation file: AllocationConfiguration, FairScheduler.AllocationReloadListener and
 // QueueManager.updateAllocationConfiguration.
@@ -57,15 +62,19 @@ std::vector<model::PlacementRule> RulesFromKeys(const YarnFairConfig& config) {
 
 }  // namespace
 
-Limit Core::ReadLimit(const model::ConfiguredResources& resources) const {
+static bool VerifyPolicies(Books& books, QueueId id);
+static void EnsureConfigured(Books& books, const std::vector<std::string>& names, QueueKind kind);
+static void ApplyChildDefaults(Books& books);
+
+Limit ReadLimit(const Books& books, const model::ConfiguredResources& resources) {
   Limit limit;
   limit.percent = !resources.percent.empty();
   const auto all = resources.percent.find("*");
   for (size_t i = 0; i < Resources::kMaxTypes; ++i) {
     limit.amount[i] = resources.unnamed;
     limit.share[i] = all == resources.percent.end() ? 0.0 : all->second / 100.0;
-    if (i >= types_) continue;
-    if (i == 1 && resources.unnamed == INT64_MAX && config_.quirks.unnamed_vcores_overflow) limit.amount[i] = -1;
+    if (i >= books.fixed.types) continue;
+    if (i == 1 && resources.unnamed == INT64_MAX && books.config.quirks.unnamed_vcores_overflow) limit.amount[i] = -1;
     const std::string name(model::ResourceTypes::Name(i));
     if (const auto it = resources.absolute.find(name); it != resources.absolute.end()) limit.amount[i] = it->second;
     if (const auto it = resources.percent.find(name); it != resources.percent.end())
@@ -74,7 +83,7 @@ Limit Core::ReadLimit(const model::ConfiguredResources& resources) const {
   return limit;
 }
 
-Settings Core::Read(const model::QueueTree& tree) const {
+Settings ReadSettings(const Books& books, const model::QueueTree& tree) {
   Settings s;
   std::vector<std::string> leaves;
   for (const model::QueueConfig& queue : tree.queues) {
@@ -87,7 +96,7 @@ Settings Core::Read(const model::QueueTree& tree) const {
   s.user_max_apps = tree.user_max_apps;
   s.user_max_apps_default = tree.user_max_apps_default.value_or(INT32_MAX);
   s.queue_max_apps_default = tree.queue_max_apps_default.value_or(INT32_MAX);
-  if (tree.queue_max_resources_default) s.queue_max_default = ReadLimit(*tree.queue_max_resources_default);
+  if (tree.queue_max_resources_default) s.queue_max_default = ReadLimit(books, *tree.queue_max_resources_default);
   s.queue_max_am_share_default = static_cast<float>(tree.queue_max_am_share_default.value_or(0.5));
   if (tree.default_min_share_preemption_timeout) {
     s.root_min_share_timeout = tree.default_min_share_preemption_timeout->millis();
@@ -97,12 +106,12 @@ Settings Core::Read(const model::QueueTree& tree) const {
   }
   s.root_fair_share_threshold = static_cast<float>(tree.default_fair_share_preemption_threshold.value_or(0.5));
   s.default_policy = PolicyFrom(tree.default_policy);
-  s.rules = tree.placement ? *tree.placement : RulesFromKeys(config_);
+  s.rules = tree.placement ? *tree.placement : RulesFromKeys(books.config);
   return s;
 }
 
 /// AllocationFileQueueParser: a listed queue without an access list admits nobody, the root everybody.
-std::vector<std::pair<std::string, Core::AccessLists>> Core::ReadAcls(const model::QueueTree& tree) const {
+std::vector<std::pair<std::string, AccessLists>> ReadAcls(const model::QueueTree& tree) {
   std::vector<std::pair<std::string, AccessLists>> acls;
   for (const model::QueueConfig& queue : tree.queues) {
     model::AccessList standard;
@@ -113,69 +122,69 @@ std::vector<std::pair<std::string, Core::AccessLists>> Core::ReadAcls(const mode
   return acls;
 }
 
-void Core::Load(Settings settings, const std::vector<std::pair<std::string, AccessLists>>& acls) {
+void LoadSettings(Books& books, Settings settings, const std::vector<std::pair<std::string, AccessLists>>& acls) {
   std::vector<std::string> removed;
-  for (const std::string& name : settings_.configured) {
+  for (const std::string& name : books.settings.configured) {
     if (!settings.configured.contains(name)) removed.push_back(name);
   }
-  settings_ = std::move(settings);
+  books.settings = std::move(settings);
   model::AccessList everybody;
   everybody.everybody = true;
-  acls_["root"] = {everybody, everybody};
-  for (const auto& [name, lists] : acls) acls_[name] = lists;
-  for (const QueueId id : queues_) MakeOwn(queues_[id]);
-  VerifyPolicies(kRoot);
-  EnsureConfigured(settings_.leaf_order, QueueKind::kLeaf);
-  EnsureConfigured(settings_.parent_order, QueueKind::kParent);
-  InitQueueTree(kRoot);
-  InvalidateOrders();
-  MarkSteady();
+  books.tree.acls["root"] = {everybody, everybody};
+  for (const auto& [name, lists] : acls) books.tree.acls[name] = lists;
+  for (const QueueId id : books.queues) MakeOwn(books, books.queues[id]);
+  VerifyPolicies(books, kRoot);
+  EnsureConfigured(books, books.settings.leaf_order, QueueKind::kLeaf);
+  EnsureConfigured(books, books.settings.parent_order, QueueKind::kParent);
+  InitQueueTree(books, kRoot);
+  InvalidateOrders(books);
+  books.MarkSteady();
   for (const std::string& name : removed) {
-    const QueueId id = FindQueue(name);
-    if (!id.valid()) return Emit(model::scheduler::ReloadCutShort{name});
-    queues_[id].dynamic = true;
+    const QueueId id = FindQueue(books, name);
+    if (!id.valid()) return books.Emit(model::scheduler::ReloadCutShort{name});
+    books.queues[id].dynamic = true;
   }
-  ApplyChildDefaults();
-  StartWaitingAfterReload();
+  ApplyChildDefaults(books);
+  StartWaitingAfterReload(books);
 }
 
 /// FSQueue.verifyAndSetPolicyFromConf: sets policies from below; a forbidden pair ends it where it is met.
-bool Core::VerifyPolicies(QueueId id) {
-  const Policy policy = PolicyOf(queues_[id].name);
-  for (const QueueId child : queues_[id].children) {
-    if (!ChildPolicyAllowed(policy, PolicyOf(queues_[child].name))) return false;
-    if (!VerifyPolicies(child)) return false;
+bool VerifyPolicies(Books& books, QueueId id) {
+  const Policy policy = PolicyOf(books, books.queues[id].name);
+  for (const QueueId child : books.queues[id].children) {
+    if (!ChildPolicyAllowed(policy, PolicyOf(books, books.queues[child].name))) return false;
+    if (!VerifyPolicies(books, child)) return false;
   }
-  queues_[id].policy = policy;
+  books.queues[id].policy = policy;
   return true;
 }
 
-void Core::EnsureConfigured(const std::vector<std::string>& names, QueueKind kind) {
+void EnsureConfigured(Books& books, const std::vector<std::string>& names, QueueKind kind) {
   for (const std::string& name : names) {
-    if (RemoveIncompatible(name, kind) == false) {
-      conversions_.push_back({name, kind});
+    if (RemoveIncompatible(books, name, kind) == false) {
+      books.tree.conversions.push_back({name, kind});
       continue;
     }
-    const QueueId id = GetQueue(name, true, kind, false, {}).id;
-    if (id.valid()) queues_[id].dynamic = false;
+    const QueueId id = GetQueue(books, name, true, kind, false, {}).id;
+    if (id.valid()) books.queues[id].dynamic = false;
   }
 }
 
 /// FairScheduler.applyChildDefaults: queues that the file does not list take the limit their parent has for children.
-void Core::ApplyChildDefaults() {
-  for (const QueueId id : queues_) {
-    Queue& queue = queues_[id];
-    if (id == kRoot || !queue.alive || settings_.configured.contains(queue.name)) continue;
-    const std::optional<Limit>& max_child = queues_[queue.parent].max_child_limit;
+void ApplyChildDefaults(Books& books) {
+  for (const QueueId id : books.queues) {
+    Queue& queue = books.queues[id];
+    if (id == kRoot || !queue.alive || books.settings.configured.contains(queue.name)) continue;
+    const std::optional<Limit>& max_child = books.queues[queue.parent].max_child_limit;
     if (!max_child) continue;
     queue.max_limit = *max_child;
-    ResolveShares(id);
+    ResolveShares(books, id);
   }
 }
 
-void Core::Apply(const model::scheduler::QueuesReloaded& event) {
-  Load(Read(event.tree), ReadAcls(event.tree));
-  Emit(model::scheduler::ReloadAnswered{event.token});
+void Apply(Books& books, const model::scheduler::QueuesReloaded& event) {
+  LoadSettings(books, ReadSettings(books, event.tree), ReadAcls(event.tree));
+  books.Emit(model::scheduler::ReloadAnswered{event.token});
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -1,79 +1,89 @@
+#include "scheduler/yarn_fair/reserve.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/assign.h"
+#include "scheduler/yarn_fair/containers.h"
+#include "scheduler/yarn_fair/starvation.h"
 
 // Reservations: FSAppAttempt.reserve, isReservable, assignReservedContainer, unreserve.
 
 namespace fairlead::scheduler::yarn_fair {
 
 namespace ms = model::scheduler;
+
+static bool TooManyReservations(const Books& books, const Attempt& attempt, const Node& node, model::Locality type);
+
 using model::Locality;
 
 /// Only for a starved application, and for containers of a certain size (FairScheduler.isAtLeastReservationThreshold).
-bool Core::IsReservable(const Attempt& attempt, const Resources& size) const {
-  return IsStarved(attempt) && hadoop::CompareBy(CalculatorOf(queues_[attempt.queue].policy), nodes_.total(), size,
-                                                 reservation_threshold_, false, types_) >= 0;
+bool IsReservable(const Books& books, const Attempt& attempt, const Resources& size) {
+  return IsStarved(books, attempt) &&
+         hadoop::CompareBy(CalculatorOf(books.queues[attempt.queue].policy), books.nodes.total(), size,
+                           books.fixed.reservation_threshold, false, books.fixed.types) >= 0;
 }
 
-bool Core::MayReserve(const Queue& leaf, const Resources& most) const {
-  for (size_t type = 0; type < types_; ++type) {
-    if (nodes_.total()[type] == 0) return true;  // shares of nothing do not grow with the size
+bool MayReserve(const Books& books, const Queue& leaf, const Resources& most) {
+  for (size_t type = 0; type < books.fixed.types; ++type) {
+    if (books.nodes.total()[type] == 0) return true;  // shares of nothing do not grow with the size
   }
-  return hadoop::CompareBy(CalculatorOf(leaf.policy), nodes_.total(), most, reservation_threshold_, false, types_) >= 0;
+  return hadoop::CompareBy(CalculatorOf(leaf.policy), books.nodes.total(), most, books.fixed.reservation_threshold,
+                           false, books.fixed.types) >= 0;
 }
 
-bool Core::TooManyReservations(const Attempt& attempt, const Node& node, Locality type) const {
+bool TooManyReservations(const Books& books, const Attempt& attempt, const Node& node, Locality type) {
   if (type == Locality::kNodeLocal) return false;
   const bool anywhere = type == Locality::kOffSwitch;
   const auto existing = std::count_if(attempt.reserved_nodes.begin(), attempt.reserved_nodes.end(),
-                                      [&](NodeIndex id) { return anywhere || nodes_[id].rack == node.rack; });
-  const uint32_t nodes = anywhere ? nodes_.count() : nodes_.CountIn(node.rack);
-  const float allowed = static_cast<float>(nodes) * config_.reservable_nodes;
+                                      [&](NodeIndex id) { return anywhere || books.nodes[id].rack == node.rack; });
+  const uint32_t nodes = anywhere ? books.nodes.count() : books.nodes.CountIn(node.rack);
+  const float allowed = static_cast<float>(nodes) * books.config.reservable_nodes;
   return existing >= static_cast<int64_t>(std::ceil(static_cast<double>(allowed)));
 }
 
-bool Core::Reserve(AttemptId id, NodeIndex node_id, const Resources& size, Locality type, bool reserved,
-                   const RequestKey& key) {
-  const ContainerSlot held = nodes_[node_id].reserved;
-  if (held.valid() && containers_[held].attempt != id) return false;
-  if (TooManyReservations(attempts_[id], nodes_[node_id], type)) return false;
+bool Reserve(Books& books, AttemptId id, NodeIndex node_id, const Resources& size, Locality type, bool reserved,
+             const RequestKey& key) {
+  const ContainerSlot held = books.nodes[node_id].reserved;
+  if (held.valid() && books.containers[held].attempt != id) return false;
+  if (TooManyReservations(books, books.attempts[id], books.nodes[node_id], type)) return false;
   if (reserved) return true;  // stays as it is
-  if (held.valid()) Unreserve(id, node_id, false);
-  const ContainerSlot slot = CreateContainer(id, node_id, size, key);
-  nodes_.SetReserved(node_id, slot);
-  attempts_[id].reserved_nodes.push_back(node_id);
-  attempts_[id].reserved += size;
-  Emit(ms::Reserved{attempts_[id].app, node_id, containers_[slot].id, size, key.priority});
+  if (held.valid()) Unreserve(books, id, node_id, false);
+  const ContainerSlot slot = CreateContainer(books, id, node_id, size, key);
+  books.nodes.SetReserved(node_id, slot);
+  books.attempts[id].reserved_nodes.push_back(node_id);
+  books.attempts[id].reserved += size;
+  books.Emit(ms::Reserved{books.attempts[id].app, node_id, books.containers[slot].id, size, key.priority});
   return true;
 }
 
 /// `fulfilled`: the container lives on as a granted one.
-void Core::Unreserve(AttemptId id, NodeIndex node_id, bool fulfilled) {
-  const ContainerSlot slot = nodes_[node_id].reserved;
-  FL_CHECK(slot.valid() && containers_[slot].attempt == id, "the reservation is this attempt's");
-  const Container& container = containers_[slot];
-  nodes_.SetReserved(node_id, {});
-  std::erase(attempts_[id].reserved_nodes, node_id);
-  attempts_[id].reserved -= container.resources;
-  Emit(ms::Unreserved{attempts_[id].app, node_id, container.id});
+void Unreserve(Books& books, AttemptId id, NodeIndex node_id, bool fulfilled) {
+  const ContainerSlot slot = books.nodes[node_id].reserved;
+  FL_CHECK(slot.valid() && books.containers[slot].attempt == id, "the reservation is this attempt's");
+  const Container& container = books.containers[slot];
+  books.nodes.SetReserved(node_id, {});
+  std::erase(books.attempts[id].reserved_nodes, node_id);
+  books.attempts[id].reserved -= container.resources;
+  books.Emit(ms::Unreserved{books.attempts[id].app, node_id, container.id});
   if (fulfilled) return;
-  containers_.SetState(slot, ContainerState::kEnded);
-  attempts_[id].numbers.Forget(container.id.value, slot);
-  FreeIfGone(slot);
+  books.containers.SetState(slot, ContainerState::kEnded);
+  books.attempts[id].numbers.Forget(container.id.value, slot);
+  FreeIfGone(books, slot);
 }
 
 /// FSAppAttempt.assignReservedContainer: true while the reservation is valid, which ends the pass.
-bool Core::SettleReservation(NodeIndex node_id) {
-  const Container& container = containers_[nodes_[node_id].reserved];
+bool SettleReservation(Books& books, NodeIndex node_id) {
+  const Container& container = books.containers[books.nodes[node_id].reserved];
   const AttemptId id = container.attempt;
-  const Attempt& attempt = attempts_[id];
-  if (!HasContainerFor(attempt, attempt.asks.Find(container.key), nodes_[node_id]) || OverMasterShare(attempt)) {
-    Unreserve(id, node_id, false);
+  const Attempt& attempt = books.attempts[id];
+  if (!HasContainerFor(books, attempt, attempt.asks.Find(container.key), books.nodes[node_id]) ||
+      OverMasterShare(books, attempt)) {
+    Unreserve(books, id, node_id, false);
     return false;
   }
-  if (container.resources.FitsIn(nodes_[node_id].unallocated)) AssignKeys(id, node_id, true);
+  if (container.resources.FitsIn(books.nodes[node_id].unallocated)) AssignKeys(books, id, node_id, true);
   return true;
 }
 

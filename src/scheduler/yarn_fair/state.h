@@ -28,6 +28,8 @@ struct Limit {
   Resources Of(const Resources& cluster) const;
 };
 
+/// FSQueue, FSParentQueue and FSLeafQueue. Its many fields stand in one struct, as an offer or a grant goes through all
+/// of them at once: what every offer looks at lies side by side.
 struct Queue {
   bool in_use = false;
   // What every offer looks at, side by side.
@@ -95,7 +97,7 @@ struct KeyState {
   model::Locality allowed = model::Locality::kNodeLocal;
 };
 
-/// FSAppAttempt.
+/// FSAppAttempt: its own half, in one struct for the same reason.
 struct Attempt : hadoop::AppAttempt {
   bool in_use = false;
   bool runnable = false;
@@ -104,7 +106,7 @@ struct Attempt : hadoop::AppAttempt {
   NameKey name;
 
   Resources demand;
-  Resources fair_share;  // see Core::FairShareOf
+  Resources fair_share;  // see Books::FairShareOf
   Resources fair_starvation;
   Resources min_starvation;
   Resources to_be_preempted;
@@ -122,6 +124,22 @@ struct Attempt : hadoop::AppAttempt {
   bool in_starting = false;     // in order.starting, rather than among the members
   bool demand_changed = false;  // in its leaf's list of those
   bool alike = false;           // its fair share is its leaf's app_share, not its own
+};
+
+inline Resources Starvation(const Attempt& attempt) { return attempt.fair_starvation + attempt.min_starvation; }
+
+enum class QueueKind : uint8_t { kLeaf, kParent };
+struct PendingConversion {
+  std::string queue;
+  QueueKind kind;
+};
+struct AccessLists {
+  model::AccessList submit;
+  model::AccessList administer;
+};
+struct KillTask {
+  int64_t at_ms;
+  std::vector<model::ContainerId> victims;
 };
 
 /// Application limits, defaults, rules: AllocationConfiguration.

@@ -1,9 +1,13 @@
+#include "scheduler/yarn_fair/update.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "scheduler/hadoop/java.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/ordering.h"
+#include "scheduler/yarn_fair/queues.h"
 #include "scheduler/yarn_fair/shares.h"
+#include "scheduler/yarn_fair/starvation.h"
 
 // The update pass: FairScheduler.update, updateDemand and computeShares of queues and applications. Only what changed
 // is computed again.
@@ -35,187 +39,196 @@ void SetShare(Resources& target, size_t type, int64_t value) {
 
 }  // namespace
 
-void Core::UpdatePass() {
-  UpdateDemand(kRoot);
-  if (queues_[kRoot].fair_share != nodes_.total()) {
-    queues_[kRoot].fair_share = nodes_.total();
-    queues_[kRoot].shares_dirty = true;
+static void UpdateDemand(Books& books, QueueId id);
+static void UpdateLeafDemand(Books& books, QueueId id);
+static void UpdateAttemptDemand(Books& books, AttemptId id);
+static void UpdateShares(Books& books, QueueId id);
+static void ShareAmongQueues(Books& books, const Queue& parent, size_t type);
+static void ShareAmongAttempts(Books& books, Queue& leaf, size_t types);
+static bool MakeAlike(Books& books, Queue& leaf, size_t types);
+static void ShareToFirst(Books& books, const Queue& leaf);
+
+void UpdatePass(Books& books) {
+  UpdateDemand(books, kRoot);
+  if (books.queues[kRoot].fair_share != books.nodes.total()) {
+    books.queues[kRoot].fair_share = books.nodes.total();
+    books.queues[kRoot].shares_dirty = true;
   }
-  UpdateShares(kRoot);
-  UpdateAvailable();
-  for (const QueueId id : queues_) queues_[id].bounded = false;
-  if (!config_.preemption || !ShouldPreempt()) return;
-  for (const QueueId leaf : leaf_order_) UpdateStarved(leaf);
+  UpdateShares(books, kRoot);
+  books.UpdateAvailable();
+  for (const QueueId id : books.queues) books.queues[id].bounded = false;
+  if (!books.config.preemption || !ShouldPreempt(books)) return;
+  for (const QueueId leaf : books.tree.leaves) UpdateStarved(books, leaf);
 }
 
-void Core::UpdateDemand(QueueId id) {
-  if (queues_[id].leaf) {
-    if (queues_[id].demand_dirty) UpdateLeafDemand(id);
+void UpdateDemand(Books& books, QueueId id) {
+  if (books.queues[id].leaf) {
+    if (books.queues[id].demand_dirty) UpdateLeafDemand(books, id);
     return;
   }
   Resources demand;
-  for (const QueueId child : queues_[id].children) {
-    UpdateDemand(child);
-    Resources part = queues_[child].demand;
-    if (!queues_[child].leaf && config_.quirks.parent_demand_drops_types) {
+  for (const QueueId child : books.queues[id].children) {
+    UpdateDemand(books, child);
+    Resources part = books.queues[child].demand;
+    if (!books.queues[child].leaf && books.config.quirks.parent_demand_drops_types) {
       part = Resources::Of(part[0], std::min<int64_t>(part[1], INT32_MAX));
     }
-    AddSaturating(demand, part, types_);
+    AddSaturating(demand, part, books.fixed.types);
   }
-  demand = ComponentwiseMin(demand, queues_[id].max_share);
-  if (demand == queues_[id].demand) return;
-  queues_[id].demand = demand;
-  TouchQueue(id);
+  demand = ComponentwiseMin(demand, books.queues[id].max_share);
+  if (demand == books.queues[id].demand) return;
+  books.queues[id].demand = demand;
+  TouchQueue(books, id);
 }
 
-void Core::UpdateLeafDemand(QueueId id) {
-  Queue& leaf = queues_[id];
+void UpdateLeafDemand(Books& books, QueueId id) {
+  Queue& leaf = books.queues[id];
   leaf.demand_dirty = false;
-  for (const AttemptId attempt : leaf.demand_changed) UpdateAttemptDemand(attempt);
+  for (const AttemptId attempt : leaf.demand_changed) UpdateAttemptDemand(books, attempt);
   leaf.demand_changed.clear();
   Resources demand;
-  for (size_t type = 0; type < types_; ++type) {
+  for (size_t type = 0; type < books.fixed.types; ++type) {
     demand[type] = static_cast<int64_t>(std::min<Wide>(leaf.demand_sum[type], INT64_MAX));
   }
   demand = ComponentwiseMin(demand, leaf.max_share);
   if (demand == leaf.demand) return;
   leaf.demand = demand;
-  TouchQueue(id);
+  TouchQueue(books, id);
 }
 
 /// The attempt stands in its leaf, and asks or uses something else.
-void Core::DemandChanged(AttemptId id) {
-  Attempt& attempt = attempts_[id];
+void DemandChanged(Books& books, AttemptId id) {
+  Attempt& attempt = books.attempts[id];
   if (attempt.stopped) return;
-  queues_[attempt.queue].demand_dirty = true;
+  books.queues[attempt.queue].demand_dirty = true;
   if (attempt.demand_changed) return;
   attempt.demand_changed = true;
-  queues_[attempt.queue].demand_changed.push_back(id);
+  books.queues[attempt.queue].demand_changed.push_back(id);
 }
 
 /// An application's demand in the sum of its leaf: it comes, goes or changes.
-void Core::CountDemand(Queue& leaf, const Resources& before, const Resources& after) const {
-  for (size_t type = 0; type < types_; ++type) leaf.demand_sum[type] += Wide{after[type]} - before[type];
+void CountDemand(const Books& books, Queue& leaf, const Resources& before, const Resources& after) {
+  for (size_t type = 0; type < books.fixed.types; ++type) leaf.demand_sum[type] += Wide{after[type]} - before[type];
 }
 
-void Core::UpdateAttemptDemand(AttemptId id) {
-  Attempt& attempt = attempts_[id];
+void UpdateAttemptDemand(Books& books, AttemptId id) {
+  Attempt& attempt = books.attempts[id];
   attempt.demand_changed = false;
   Resources demand = attempt.used;
   for (const Asks::ActiveKey& key : attempt.asks.active()) {
     const Request* any = attempt.asks.of(key).Any();
-    if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, types_);
+    if (any != nullptr && any->count > 0) AddTimes(demand, any->capability, any->count, books.fixed.types);
   }
   if (demand == attempt.demand) return;
-  CountDemand(queues_[attempt.queue], attempt.demand, demand);
+  CountDemand(books, books.queues[attempt.queue], attempt.demand, demand);
   attempt.demand = demand;
-  if (config_.size_based_weight) {
+  if (books.config.size_based_weight) {
     attempt.weight = static_cast<float>(std::log1p(static_cast<double>(demand[0])) / std::log(2.0));
-    queues_[attempt.queue].shares_dirty = true;
+    books.queues[attempt.queue].shares_dirty = true;
   }
-  Touch(id);
+  Touch(books, id);
 }
 
 /// FSParentQueue.updateInternal, FSLeafQueue.updateInternal.
-void Core::UpdateShares(QueueId id) {
-  Queue& queue = queues_[id];
+void UpdateShares(Books& books, QueueId id) {
+  Queue& queue = books.queues[id];
   if (queue.shares_dirty) {
     queue.shares_dirty = false;
-    const size_t types = queue.policy == Policy::kDrf ? types_ : queue.policy == Policy::kFair ? 1 : 0;
+    const size_t types = queue.policy == Policy::kDrf ? books.fixed.types : queue.policy == Policy::kFair ? 1 : 0;
     if (queue.leaf) {
-      ShareAmongAttempts(queue, types);
+      ShareAmongAttempts(books, queue, types);
     } else {
-      for (size_t type = 0; type < types; ++type) ShareAmongQueues(queue, type);
+      for (size_t type = 0; type < types; ++type) ShareAmongQueues(books, queue, type);
     }
-    if (queue.policy == Policy::kFifo) ShareToFirst(queue);
+    if (queue.policy == Policy::kFifo) ShareToFirst(books, queue);
   }
-  for (const QueueId child : queue.children) UpdateShares(child);
+  for (const QueueId child : queue.children) UpdateShares(books, child);
 }
 
-void Core::ShareAmongQueues(const Queue& parent, size_t type) {
-  sharers_.clear();
+void ShareAmongQueues(Books& books, const Queue& parent, size_t type) {
+  std::vector<Sharer> sharers;
   for (const QueueId id : parent.children) {
-    const Queue& child = queues_[id];
-    sharers_.push_back({child.weight, child.min_share[type], child.max_share[type], child.NumRunnable() > 0, 0});
+    const Queue& child = books.queues[id];
+    sharers.push_back({child.weight, child.min_share[type], child.max_share[type], child.NumRunnable() > 0, 0});
   }
-  ComputeShares(sharers_, parent.fair_share[type], config_.quirks.shares_round_up);
+  ComputeShares(sharers, parent.fair_share[type], books.config.quirks.shares_round_up);
   for (size_t i = 0; i < parent.children.size(); ++i) {
-    Queue& child = queues_[parent.children[i]];
+    Queue& child = books.queues[parent.children[i]];
     const int64_t before = child.fair_share[type];
-    SetShare(child.fair_share, type, sharers_[i].share);
+    SetShare(child.fair_share, type, sharers[i].share);
     if (child.fair_share[type] != before) child.shares_dirty = true;
   }
 }
 
 /// Applications of one weight, and all have one unless it comes from their size, share alike: their share is kept once.
-void Core::ShareAmongAttempts(Queue& leaf, size_t types) {
+void ShareAmongAttempts(Books& books, Queue& leaf, size_t types) {
   if (leaf.runnable.empty() || types == 0) return;
-  if (!config_.size_based_weight && MakeAlike(leaf, types)) {
-    sharers_.assign(1, {});
+  if (!books.config.size_based_weight && MakeAlike(books, leaf, types)) {
+    std::vector<Sharer> sharers(1);
     for (size_t type = 0; type < types; ++type) {
-      ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up, leaf.runnable.size());
-      SetShare(leaf.app_share, type, sharers_[0].share);
+      ComputeShares(sharers, leaf.fair_share[type], books.config.quirks.shares_round_up, leaf.runnable.size());
+      SetShare(leaf.app_share, type, sharers[0].share);
     }
     return;
   }
-  MakeOwn(leaf);
+  MakeOwn(books, leaf);
   for (size_t type = 0; type < types; ++type) {
-    sharers_.clear();
-    for (const AttemptId id : leaf.runnable) sharers_.push_back({attempts_[id].weight, 0, INT64_MAX, true, 0});
-    ComputeShares(sharers_, leaf.fair_share[type], config_.quirks.shares_round_up);
+    std::vector<Sharer> sharers;
+    for (const AttemptId id : leaf.runnable) sharers.push_back({books.attempts[id].weight, 0, INT64_MAX, true, 0});
+    ComputeShares(sharers, leaf.fair_share[type], books.config.quirks.shares_round_up);
     for (size_t i = 0; i < leaf.runnable.size(); ++i) {
-      SetShare(attempts_[leaf.runnable[i]].fair_share, type, sharers_[i].share);
+      SetShare(books.attempts[leaf.runnable[i]].fair_share, type, sharers[i].share);
     }
   }
 }
 
 /// False when an application has a share of a type that its leaf does not share out: it moved, or the policy changed.
-bool Core::MakeAlike(Queue& leaf, size_t types) {
+bool MakeAlike(Books& books, Queue& leaf, size_t types) {
   for (const AttemptId id : leaf.own_shares) {
     for (size_t type = types; type < Resources::kMaxTypes; ++type) {
-      if (attempts_[id].fair_share[type] != leaf.app_share[type]) return false;
+      if (books.attempts[id].fair_share[type] != leaf.app_share[type]) return false;
     }
   }
-  for (const AttemptId id : leaf.own_shares) attempts_[id].alike = true;
+  for (const AttemptId id : leaf.own_shares) books.attempts[id].alike = true;
   leaf.own_shares.clear();
   return true;
 }
 
-void Core::MakeOwn(Queue& leaf) {
+void MakeOwn(Books& books, Queue& leaf) {
   for (const AttemptId id : leaf.runnable) {
-    if (attempts_[id].alike) attempts_[id].fair_share = leaf.app_share;
-    attempts_[id].alike = false;
+    if (books.attempts[id].alike) books.attempts[id].fair_share = leaf.app_share;
+    books.attempts[id].alike = false;
   }
   leaf.own_shares = leaf.runnable;
   leaf.app_share = {};
 }
 
 /// FifoPolicy.computeShares: all to the one that started first, the others keep what they had.
-void Core::ShareToFirst(const Queue& leaf) {
+void ShareToFirst(Books& books, const Queue& leaf) {
   AttemptId first;
   for (const AttemptId id : leaf.runnable) {
-    if (!config_.quirks.fifo_keeps_stale_shares) attempts_[id].fair_share = {};
-    if (!first.valid() || attempts_[id].start_ms < attempts_[first].start_ms) first = id;
+    if (!books.config.quirks.fifo_keeps_stale_shares) books.attempts[id].fair_share = {};
+    if (!first.valid() || books.attempts[id].start_ms < books.attempts[first].start_ms) first = id;
   }
-  if (first.valid()) attempts_[first].fair_share = leaf.fair_share;
+  if (first.valid()) books.attempts[first].fair_share = leaf.fair_share;
 }
 
-void Core::ComputeSteady(QueueId id) const {
-  const Queue& parent = queues_[id];
-  const size_t types = parent.policy == Policy::kDrf ? types_ : parent.policy == Policy::kFair ? 1 : 0;
+void ComputeSteady(const Books& books, QueueId id) {
+  const Queue& parent = books.queues[id];
+  const size_t types = parent.policy == Policy::kDrf ? books.fixed.types : parent.policy == Policy::kFair ? 1 : 0;
   for (size_t type = 0; type < types; ++type) {
     std::vector<Sharer> sharers;
     for (const QueueId child : parent.children) {
-      const Queue& queue = queues_[child];
+      const Queue& queue = books.queues[child];
       sharers.push_back({queue.weight, queue.min_share[type], queue.max_share[type], true, 0});
     }
-    ComputeShares(sharers, parent.steady_share[type], config_.quirks.shares_round_up);
+    ComputeShares(sharers, parent.steady_share[type], books.config.quirks.shares_round_up);
     for (size_t i = 0; i < sharers.size(); ++i) {
-      SetShare(queues_[parent.children[i]].steady_share, type, sharers[i].share);
+      SetShare(books.queues[parent.children[i]].steady_share, type, sharers[i].share);
     }
   }
   for (const QueueId child : parent.children) {
-    if (!queues_[child].leaf) ComputeSteady(child);
+    if (!books.queues[child].leaf) ComputeSteady(books, child);
   }
 }
 

@@ -1,7 +1,9 @@
+#include "scheduler/yarn_fair/view.h"
+
 #include <algorithm>
 
 #include "base/codec.h"
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/queues.h"
 
 // What others see of the state: views, the hash, the copy.
 
@@ -62,10 +64,10 @@ void MixAttempt(base::StateHasher& hasher, const Attempt& a, const Resources& fa
 
 }  // namespace
 
-QueueView Core::ViewOf(const Queue& queue) const {
+static QueueView ViewOf(const Books& books, const Queue& queue) {
   QueueView view;
   view.name = queue.name;
-  if (queue.parent.valid()) view.parent = queues_[queue.parent].name;
+  if (queue.parent.valid()) view.parent = books.queues[queue.parent].name;
   view.leaf = queue.leaf;
   view.policy = NameOfPolicy(queue.policy);
   view.weight = queue.weight;
@@ -74,7 +76,7 @@ QueueView Core::ViewOf(const Queue& queue) const {
   view.min_share = queue.min_share;
   view.max_share = queue.max_share;
   view.demand = queue.demand;
-  if (!queue.leaf && config_.quirks.parent_demand_drops_types) {
+  if (!queue.leaf && books.config.quirks.parent_demand_drops_types) {
     view.demand = Resources::Of(queue.demand[0], queue.demand[1]);
   }
   view.used = queue.used;
@@ -86,46 +88,45 @@ QueueView Core::ViewOf(const Queue& queue) const {
   return view;
 }
 
-View Core::GetView() const {
-  FlushSteady();
+View ViewOf(const Books& books) {
+  FlushSteady(books);
   View view;
-  view.cluster = nodes_.total();
-  for (const auto& [name, id] : queue_ids_) view.queues.push_back(ViewOf(queues_[id]));
+  view.cluster = books.nodes.total();
+  for (const auto& [name, id] : books.tree.ids) view.queues.push_back(ViewOf(books, books.queues[id]));
   std::stable_sort(view.queues.begin(), view.queues.end(), [](const QueueView& a, const QueueView& b) {
     const auto depth = [](const std::string& s) { return std::count(s.begin(), s.end(), '.'); };
     return depth(a.name) < depth(b.name);
   });
-  for (AppIndex app{0}; app.value < apps_.size(); ++app.value) {
-    if (!apps_.Current(app).valid()) continue;
-    const Attempt& attempt = attempts_[apps_.Current(app)];
-    view.apps.push_back({app, queues_[attempt.queue].name, attempt.runnable, FairShareOf(attempt), attempt.demand,
-                         attempt.used, attempt.reserved, static_cast<int32_t>(attempt.live.count())});
+  for (AppIndex app{0}; app.value < books.apps.size(); ++app.value) {
+    if (!books.apps.Current(app).valid()) continue;
+    const Attempt& attempt = books.attempts[books.apps.Current(app)];
+    view.apps.push_back({app, books.queues[attempt.queue].name, attempt.runnable, books.FairShareOf(attempt),
+                         attempt.demand, attempt.used, attempt.reserved, static_cast<int32_t>(attempt.live.count())});
   }
-  for (NodeIndex id{0}; id.value < nodes_.size(); ++id.value) {
-    const Node& node = nodes_[id];
+  for (NodeIndex id{0}; id.value < books.nodes.size(); ++id.value) {
+    const Node& node = books.nodes[id];
     if (!node.alive) continue;
     view.nodes.push_back({id, node.total, node.allocated, static_cast<int32_t>(node.containers.count())});
   }
   return view;
 }
 
-std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
-
-uint64_t Core::StateHash() const {
+uint64_t HashOf(const Books& books) {
   base::StateHasher hasher;
-  for (const QueueId id : queues_) MixQueue(hasher, queues_[id]);
-  for (const QueueId id : leaf_order_) hasher.Mix(id.value);
-  for (const AttemptId id : attempts_) {
+  for (const QueueId id : books.queues) MixQueue(hasher, books.queues[id]);
+  for (const QueueId id : books.tree.leaves) hasher.Mix(id.value);
+  for (const AttemptId id : books.attempts) {
     hasher.Mix(id.value);
-    MixAttempt(hasher, attempts_[id], FairShareOf(attempts_[id]), names_);
+    MixAttempt(hasher, books.attempts[id], books.FairShareOf(books.attempts[id]), books.names);
   }
-  apps_.Mix(hasher);
-  containers_.Mix(hasher);
-  nodes_.Mix(hasher);
-  promises_.Mix(hasher);
-  Mix(hasher, allocated_);
-  Mix(hasher, available_);
-  MixAll(hasher, starved_.items().size(), kills_.size(), next_update_ms_, next_continuous_ms_, next_queue_check_ms_);
+  books.apps.Mix(hasher);
+  books.containers.Mix(hasher);
+  books.nodes.Mix(hasher);
+  books.promises.Mix(hasher);
+  Mix(hasher, books.totals.allocated);
+  Mix(hasher, books.totals.available);
+  MixAll(hasher, books.preemption.starved.items().size(), books.preemption.kills.size(), books.due.update_ms,
+         books.due.continuous_ms, books.due.queue_check_ms);
   return hasher.value();
 }
 

@@ -1,6 +1,12 @@
+#include "scheduler/yarn_fair/why.h"
+
 #include <algorithm>
 
-#include "scheduler/yarn_fair/core.h"
+#include "scheduler/yarn_fair/allocate.h"
+#include "scheduler/yarn_fair/assign.h"
+#include "scheduler/yarn_fair/locality.h"
+#include "scheduler/yarn_fair/ordering.h"
+#include "scheduler/yarn_fair/runnability.h"
 
 // Why an ask waits: the tests of a node pass, in its order, run without effect on every node.
 
@@ -12,14 +18,8 @@ using ms::PendingReason;
 
 namespace {
 
-std::string Count(size_t n, const char* one, const char* many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
-}
-
-}  // namespace
-
 /// How the nodes would answer one request key, if each were offered now.
-struct Core::Offers {
+struct Offers {
   size_t nodes = 0;     // schedulable
   size_t ever = 0;      // large enough when empty
   size_t grants = 0;    // would grant
@@ -31,11 +31,24 @@ struct Core::Offers {
   Resources most_free;
 };
 
-std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
+std::string Count(size_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+}  // namespace
+
+static void ExplainQueue(const Books& books, const Attempt& attempt, model::scheduler::Pending& pending);
+static Offers DryPass(const Books& books, const Attempt& attempt, size_t key_index);
+static void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index,
+                         model::scheduler::Pending& pending);
+static bool OwnUrgentAskFits(const Books& books, const Attempt& attempt, size_t key_index, const Node& node);
+static std::string Standing(const Books& books, const Attempt& attempt);
+
+std::vector<ms::Pending> Why(const Books& books, AppIndex app) {
   std::vector<ms::Pending> all;
-  const AttemptId id = apps_.Current(app);
-  if (!id.valid() || attempts_[id].stopped) return all;
-  const Attempt& attempt = attempts_[id];
+  const AttemptId id = books.apps.Current(app);
+  if (!id.valid() || books.attempts[id].stopped) return all;
+  const Attempt& attempt = books.attempts[id];
   const std::vector<Asks::ActiveKey>& keys = attempt.asks.active();
   for (size_t i = 0; i < keys.size(); ++i) {
     const KeyLines& placement = attempt.asks.of(keys[i]);
@@ -44,30 +57,30 @@ std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
     ms::Pending pending;
     pending.ask = {keys[i].key.priority, keys[i].key.id, "*", any->relax, any->capability, any->count, ""};
     pending.since = base::Instant{placement.since_ms * 1'000'000};
-    ExplainQueue(attempt, pending);
-    if (pending.reason == PendingReason::kNone) ExplainNodes(attempt, i, pending);
+    ExplainQueue(books, attempt, pending);
+    if (pending.reason == PendingReason::kNone) ExplainNodes(books, attempt, i, pending);
     all.push_back(std::move(pending));
   }
   return all;
 }
 
 /// Reasons that hold whatever node comes: limits of user and queues, the masters' share.
-void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
-  const std::string& user = apps_[attempt.app].user;
+void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pending) {
+  const std::string& user = books.apps[attempt.app].user;
   if (!attempt.runnable) {
-    const auto it = user_runnable_.find(user);
-    const int32_t running = it == user_runnable_.end() ? 0 : it->second;
-    if (running >= UserMaxApps(user)) {
+    const auto it = books.users.runnable.find(user);
+    const int32_t running = it == books.users.runnable.end() ? 0 : it->second;
+    if (running >= UserMaxApps(books, user)) {
       pending.reason = PendingReason::kUserLimit;
       pending.detail = "user " + user + " runs " + std::to_string(running) + " of " +
-                       std::to_string(UserMaxApps(user)) + " applications";
+                       std::to_string(UserMaxApps(books, user)) + " applications";
       pending.remedy = "wait until one ends, or raise maxRunningApps of the user (userMaxAppsDefault)";
       return;
     }
     pending.reason = PendingReason::kMaxRunningApps;
     pending.detail = "the application waits to be started";
-    for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
-      const Queue& queue = queues_[at];
+    for (QueueId at = attempt.queue; at.valid(); at = books.queues[at].parent) {
+      const Queue& queue = books.queues[at];
       if (queue.NumRunnable() < queue.max_running) continue;
       pending.detail = "queue " + queue.name + " runs " + std::to_string(queue.NumRunnable()) + " of " +
                        std::to_string(queue.max_running) + " applications";
@@ -77,8 +90,8 @@ void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
     return;
   }
   const Resources size = pending.ask.capability;
-  for (QueueId at = attempt.queue; at.valid(); at = queues_[at].parent) {
-    const Queue& queue = queues_[at];
+  for (QueueId at = attempt.queue; at.valid(); at = books.queues[at].parent) {
+    const Queue& queue = books.queues[at];
     if ((queue.used + size).FitsIn(queue.max_share)) continue;
     pending.reason = PendingReason::kQueueMaximum;
     pending.detail = "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
@@ -86,23 +99,23 @@ void Core::ExplainQueue(const Attempt& attempt, ms::Pending& pending) const {
     pending.remedy = "wait until containers of the queue end, or raise its maxResources";
     return;
   }
-  if (OverMasterShare(attempt)) {
-    const Queue& leaf = queues_[attempt.queue];
+  if (OverMasterShare(books, attempt)) {
+    const Queue& leaf = books.queues[attempt.queue];
     pending.reason = PendingReason::kMasterShare;
     pending.detail = "masters of queue " + leaf.name + " use " + model::ToString(leaf.am_used) + " of at most " +
-                     model::ToString(MasterLimit(leaf));
+                     model::ToString(MasterLimit(books, leaf));
     pending.remedy = "wait until an application of the queue ends, or raise its maxAMShare";
   }
 }
 
 /// What assignContainer would do with each node, its side effects left out (locality counts on a copy).
-Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
+Offers DryPass(const Books& books, const Attempt& attempt, size_t key_index) {
   const Asks::ActiveKey& key = attempt.asks.active()[key_index];
   const KeyLines& placement = attempt.asks.of(key);
   const Request& any = *placement.Any();
   Offers offers;
-  for (NodeIndex id{0}; id.value < nodes_.size(); ++id.value) {
-    const Node& node = nodes_[id];
+  for (NodeIndex id{0}; id.value < books.nodes.size(); ++id.value) {
+    const Node& node = books.nodes[id];
     if (!node.alive || !node.schedulable) continue;
     ++offers.nodes;
     offers.most_free = ComponentwiseMax(offers.most_free, node.unallocated);
@@ -111,16 +124,17 @@ Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
     if (!any.capability.FitsIn(node.unallocated)) continue;
     if (IsBlacklisted(attempt, node)) {
       ++offers.excluded;
-    } else if (node.reserved.valid() && containers_[node.reserved].app != attempt.app) {
+    } else if (node.reserved.valid() && books.containers[node.reserved].app != attempt.app) {
       ++offers.reserved;
-    } else if (!HasContainerFor(attempt, &placement, node)) {
+    } else if (!HasContainerFor(books, attempt, &placement, node)) {
       ++offers.strict;
     } else {
       KeyState state = StateNow(attempt, key.key);
-      const Locality allowed = locality_matters_ ? AllowedLocality(attempt, state) : Locality::kOffSwitch;
-      if (!Choose(placement, node, allowed)) {
+      const Locality allowed =
+          books.fixed.locality_matters ? AllowedLocality(books, attempt, state) : Locality::kOffSwitch;
+      if (!Choose(books, placement, node, allowed)) {
         ++offers.waiting;
-      } else if (OwnUrgentAskFits(attempt, key_index, node)) {
+      } else if (OwnUrgentAskFits(books, attempt, key_index, node)) {
         ++offers.urgent;
       } else {
         ++offers.grants;
@@ -130,18 +144,18 @@ Core::Offers Core::DryPass(const Attempt& attempt, size_t key_index) const {
   return offers;
 }
 
-bool Core::OwnUrgentAskFits(const Attempt& attempt, size_t key_index, const Node& node) const {
+bool OwnUrgentAskFits(const Books& books, const Attempt& attempt, size_t key_index, const Node& node) {
   for (size_t i = 0; i < key_index; ++i) {
     const KeyLines& placement = attempt.asks.of(attempt.asks.active()[i]);
-    if (!HasContainerFor(attempt, &placement, node)) continue;
-    const std::optional<Choice> choice = Choose(placement, node, Locality::kOffSwitch);
+    if (!HasContainerFor(books, attempt, &placement, node)) continue;
+    const std::optional<Choice> choice = Choose(books, placement, node, Locality::kOffSwitch);
     if (choice && choice->ask->capability.FitsIn(node.unallocated)) return true;
   }
   return false;
 }
 
-void Core::ExplainNodes(const Attempt& attempt, size_t key_index, ms::Pending& pending) const {
-  const Offers offers = DryPass(attempt, key_index);
+void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index, ms::Pending& pending) {
+  const Offers offers = DryPass(books, attempt, key_index);
   const std::string size = model::ToString(pending.ask.capability);
   const auto say = [&](PendingReason reason, std::string detail, const char* remedy) {
     pending.reason = reason;
@@ -154,7 +168,8 @@ void Core::ExplainNodes(const Attempt& attempt, size_t key_index, ms::Pending& p
     say(PendingReason::kLargerThanAnyNode, "the container needs " + size + "; no node is that large even when empty",
         "ask for smaller containers, or add larger nodes");
   } else if (offers.grants > 0) {
-    say(PendingReason::kFairShare, Count(offers.grants, "node has", "nodes have") + " room; " + Standing(attempt),
+    say(PendingReason::kFairShare,
+        Count(offers.grants, "node has", "nodes have") + " room; " + Standing(books, attempt),
         "wait for the next heartbeats; a greater weight or minResources of the queue brings it forward");
   } else if (offers.urgent > 0) {
     say(PendingReason::kLowerPriority,
@@ -184,25 +199,27 @@ void Core::ExplainNodes(const Attempt& attempt, size_t key_index, ms::Pending& p
 }
 
 /// The application's usage against its share, and who is served before it.
-std::string Core::Standing(const Attempt& attempt) const {
+std::string Standing(const Books& books, const Attempt& attempt) {
   if (!attempt.offerable) return "the ask is counted at the next update pass";
-  const Queue& leaf = queues_[attempt.queue];
-  const CompareContext context = ContextOf(leaf);
+  const Queue& leaf = books.queues[attempt.queue];
+  const CompareContext context = ContextOf(books, leaf);
   size_t ahead = 0;
   for (const AttemptId other : leaf.runnable) {
-    if (attempts_[other].offerable && Compare(context, SubjectOf(attempts_[other]), SubjectOf(attempt)) < 0) ++ahead;
+    if (books.attempts[other].offerable && Compare(context, SubjectOf(books.attempts[other]), SubjectOf(attempt)) < 0)
+      ++ahead;
   }
   size_t queues_ahead = 0;
-  for (QueueId at = attempt.queue; queues_[at].parent.valid(); at = queues_[at].parent) {
-    const Queue& parent = queues_[queues_[at].parent];
+  for (QueueId at = attempt.queue; books.queues[at].parent.valid(); at = books.queues[at].parent) {
+    const Queue& parent = books.queues[books.queues[at].parent];
     for (const QueueId other : parent.children) {
-      if (other == at || queues_[other].offerable == 0) continue;
-      if (Compare(ContextOf(parent), SubjectOf(queues_[other]), SubjectOf(queues_[at])) < 0) ++queues_ahead;
+      if (other == at || books.queues[other].offerable == 0) continue;
+      if (Compare(ContextOf(books, parent), SubjectOf(books.queues[other]), SubjectOf(books.queues[at])) < 0)
+        ++queues_ahead;
     }
   }
   return Count(queues_ahead, "queue", "queues") + " and " + Count(ahead, "application", "applications") +
          " of its own queue come first; it uses " + model::ToString(attempt.used) + " of a fair share of " +
-         model::ToString(FairShareOf(attempt));
+         model::ToString(books.FairShareOf(attempt));
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "scheduler/yarn_fair/books.h"
+
+// What others see of the state.
+
+namespace fairlead::scheduler::yarn_fair {
+
+View ViewOf(const Books& books);
+uint64_t HashOf(const Books& books);
+
+}  // namespace fairlead::scheduler::yarn_fair
