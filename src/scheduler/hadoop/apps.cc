@@ -6,11 +6,6 @@
 
 namespace fairlead::scheduler::hadoop {
 
-AppIndex Apps::Find(const model::ApplicationId& id) const {
-  const auto it = ids_.find(id);
-  return it == ids_.end() ? AppIndex{} : it->second;
-}
-
 void Apps::Add(AppIndex index, App app) {
   if (apps_.size() <= index.value) apps_.resize(index.value + size_t{1});
   ids_[app.id] = index;

@@ -35,7 +35,10 @@ class Apps {
   /// Not valid for one that is not alive or has none.
   AttemptId Current(AppIndex app) const { return Alive(app) ? apps_[app.value].current : AttemptId{}; }
   /// Not valid for an unknown one.
-  AppIndex Find(const model::ApplicationId& id) const;
+  AppIndex Find(const model::ApplicationId& id) const {
+    const auto it = ids_.find(id);
+    return it == ids_.end() ? AppIndex{} : it->second;
+  }
 
   void Add(AppIndex index, App app);
   /// Its index stays its own; id and current attempt remain to be read.

@@ -87,10 +87,9 @@ void Containers::KeepTaken(ContainerSlot slot, const Taken& taken, Names& names)
   }
 }
 
-void Containers::DropTaken(ContainerSlot slot, Names& names) {
-  const Taken* taken = TakenBy(slot);
-  if (taken == nullptr) return;
-  for (uint32_t i = 0; i < taken->size; ++i) names.Release(taken->lines[i].name);
+void Containers::ForgetTaken(ContainerSlot slot, Names& names) {
+  const Taken& taken = taken_[pool_[slot].taken];
+  for (uint32_t i = 0; i < taken.size; ++i) names.Release(taken.lines[i].name);
   taken_numbers_.Give(pool_[slot].taken);
   pool_[slot].taken = Container::kNothing;
 }

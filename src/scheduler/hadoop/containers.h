@@ -91,7 +91,9 @@ class Containers {
 
   /// Remembers what a grant took, until the container is picked up or gone.
   void KeepTaken(ContainerSlot slot, const Taken& taken, Names& names);
-  void DropTaken(ContainerSlot slot, Names& names);
+  void DropTaken(ContainerSlot slot, Names& names) {
+    if (pool_[slot].taken != Container::kNothing) ForgetTaken(slot, names);
+  }
   /// nullptr: nothing that could be given back.
   const Taken* TakenBy(ContainerSlot slot) const {
     return pool_[slot].taken != Container::kNothing ? &taken_[pool_[slot].taken] : nullptr;
@@ -111,8 +113,9 @@ class Containers {
   void Mix(base::StateHasher& hash) const;
 
  private:
+  void ForgetTaken(ContainerSlot slot, Names& names);
   void Append(ContainerSlot slot, Chain& chain, Links Container::*links);
-  void Cut(ContainerSlot slot, Chain& chain, Links Container::*links);
+  inline void Cut(ContainerSlot slot, Chain& chain, Links Container::*links);
 
   Pool<Container, ContainerTag> pool_;
   FreeList taken_numbers_;

@@ -125,8 +125,17 @@ uint64_t HashOf(const Books& books) {
   books.promises.Mix(hasher);
   Mix(hasher, books.totals.allocated);
   Mix(hasher, books.totals.available);
-  MixAll(hasher, books.preemption.starved.items().size(), books.preemption.kills.size(), books.due.update_ms,
-         books.due.continuous_ms, books.due.queue_check_ms);
+  for (const AttemptId id : books.preemption.starved.items()) hasher.Mix(id.value);
+  for (const KillTask& kill : books.preemption.kills) {
+    hasher.Mix(static_cast<uint64_t>(kill.at_ms));
+    for (const model::ContainerId& id : kill.victims) hasher.Mix(static_cast<uint64_t>(id.value));
+  }
+  for (const auto& [user, attempts] : books.users.waiting) {
+    hasher.Mix(std::string_view(user));
+    for (const AttemptId id : attempts) hasher.Mix(id.value);
+  }
+  for (const PendingConversion& task : books.tree.conversions) hasher.Mix(std::string_view(task.queue));
+  MixAll(hasher, books.due.update_ms, books.due.continuous_ms, books.due.queue_check_ms);
   return hasher.value();
 }
 
