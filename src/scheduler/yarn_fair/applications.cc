@@ -117,7 +117,7 @@ void Apply(Books& books, const ms::AttemptAdded& event) {
   if (runnable) {
     TrackRunnable(books, id);
   } else {
-    books.users.waiting[app.user].push_back(id);
+    books.users.Wait(app.user, id);
   }
 }
 

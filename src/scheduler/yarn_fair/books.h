@@ -16,6 +16,7 @@
 #include "scheduler/yarn_fair/config.h"
 #include "scheduler/yarn_fair/promises.h"
 #include "scheduler/yarn_fair/state.h"
+#include "scheduler/yarn_fair/users.h"
 
 namespace fairlead::scheduler::yarn_fair {
 
@@ -51,10 +52,7 @@ struct Books {
     std::vector<OrderKey> queues;    // under which the parent's order holds a queue
     std::vector<OrderKey> attempts;  // under which the leaf's order holds an attempt
   } keys;
-  struct {
-    std::map<std::string, int32_t> runnable;
-    std::map<std::string, std::vector<AttemptId>> waiting;
-  } users;
+  Users users;
   struct {
     Resources allocated;
     Resources available;  // as old as its last update

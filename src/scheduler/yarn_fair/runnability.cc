@@ -30,8 +30,7 @@ int32_t UserMaxApps(const Books& books, const std::string& user) {
 }
 
 bool CanRun(const Books& books, QueueId queue, const std::string& user) {
-  const auto it = books.users.runnable.find(user);
-  if ((it == books.users.runnable.end() ? 0 : it->second) >= UserMaxApps(books, user)) return false;
+  if (books.users.Running(user) >= UserMaxApps(books, user)) return false;
   for (; queue.valid(); queue = books.queues[queue].parent) {
     if (books.queues[queue].NumRunnable() >= books.queues[queue].max_running) return false;
   }
@@ -40,21 +39,16 @@ bool CanRun(const Books& books, QueueId queue, const std::string& user) {
 
 void TrackRunnable(Books& books, AttemptId id) {
   books.ForEachUp(books.queues[books.attempts[id].queue].parent, [](Queue& queue) { ++queue.runnable_below; });
-  ++books.users.runnable[books.apps[books.attempts[id].app].user];
+  books.users.Run(books.apps[books.attempts[id].app].user);
 }
 
 void UntrackRunnable(Books& books, AttemptId id) {
-  const auto it = books.users.runnable.find(books.apps[books.attempts[id].app].user);
-  if (--it->second == 0) books.users.runnable.erase(it);
+  books.users.StopRunning(books.apps[books.attempts[id].app].user);
   books.ForEachUp(books.queues[books.attempts[id].queue].parent, [](Queue& queue) { --queue.runnable_below; });
 }
 
 void UntrackWaiting(Books& books, AttemptId id) {
-  const auto it = books.users.waiting.find(books.apps[books.attempts[id].app].user);
-  if (it == books.users.waiting.end()) return;
-  const auto place = std::find(it->second.begin(), it->second.end(), id);
-  if (place != it->second.end()) it->second.erase(place);
-  if (it->second.empty()) books.users.waiting.erase(it);
+  books.users.StopWaiting(books.apps[books.attempts[id].app].user, id);
 }
 
 /// updateRunnabilityOnAppRemoval: below the highest queue that was full before, and of the user if it was at its limit.
@@ -66,11 +60,7 @@ void StartWaitingAfterRemoval(Books& books, AttemptId gone, QueueId queue) {
   std::vector<std::vector<AttemptId>> lists;
   if (highest.valid()) GatherWaiting(books, highest, lists);
   const std::string& user = books.apps[books.attempts[gone].app].user;
-  const auto running = books.users.runnable.find(user);
-  if ((running == books.users.runnable.end() ? 0 : running->second) == int64_t{UserMaxApps(books, user)} - 1) {
-    const auto waiting = books.users.waiting.find(user);
-    lists.push_back(waiting == books.users.waiting.end() ? std::vector<AttemptId>{} : waiting->second);
-  }
+  if (books.users.Running(user) == int64_t{UserMaxApps(books, user)} - 1) lists.push_back(books.users.Waiting(user));
   StartFrom(books, lists, books.config.quirks.runnability_stops_early ? lists.size() : SIZE_MAX);
 }
 

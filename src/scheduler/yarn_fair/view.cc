@@ -130,10 +130,7 @@ uint64_t HashOf(const Books& books) {
     hasher.Mix(static_cast<uint64_t>(kill.at_ms));
     for (const model::ContainerId& id : kill.victims) hasher.Mix(static_cast<uint64_t>(id.value));
   }
-  for (const auto& [user, attempts] : books.users.waiting) {
-    hasher.Mix(std::string_view(user));
-    for (const AttemptId id : attempts) hasher.Mix(id.value);
-  }
+  books.users.Mix(hasher);
   for (const PendingConversion& task : books.tree.conversions) hasher.Mix(std::string_view(task.queue));
   MixAll(hasher, books.due.update_ms, books.due.continuous_ms, books.due.queue_check_ms);
   return hasher.value();

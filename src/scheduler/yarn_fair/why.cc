@@ -68,8 +68,7 @@ std::vector<ms::Pending> Why(const Books& books, AppIndex app) {
 void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pending) {
   const std::string& user = books.apps[attempt.app].user;
   if (!attempt.runnable) {
-    const auto it = books.users.runnable.find(user);
-    const int32_t running = it == books.users.runnable.end() ? 0 : it->second;
+    const int32_t running = books.users.Running(user);
     if (running >= UserMaxApps(books, user)) {
       pending.reason = PendingReason::kUserLimit;
       pending.detail = "user " + user + " runs " + std::to_string(running) + " of " +
