@@ -134,8 +134,18 @@ class Cluster {
     CheckBooks();
     return all;
   }
+  /// That its master lives is what even a refused call says: so does its last one, repeated, and changes nothing else.
+  void HearOf(const m::AllocateCall& call) {
+    m::AllocateCall last;
+    last.call = ++call_;
+    last.attempt = call.attempt;
+    last.response_id = call.response_id - 1;
+    std::vector<m::OuterEffect> answer;
+    machine_.Step(now_, {100'000 + now_.millis()}, std::vector<m::OuterEvent>{last}, answer);
+  }
   /// Why the call was refused, and that nothing of it was applied; kNone: it was not.
   Refusal Refused(m::OuterEvent event) {
+    if (const auto* call = std::get_if<m::AllocateCall>(&event)) HearOf(*call);
     const uint64_t before = machine_.StateHash();
     Refusal why = Refusal::kNone;
     for (const m::OuterEffect& effect : Do(std::move(event))) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rm/access.h"
+#include "model/access_list.h"
 #include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/protocols.h"
 
@@ -151,7 +151,7 @@ void Leadership::OnHaCall(const rpc::IncomingCall& call) {
 
 bool Leadership::MayTransition(const rpc::IncomingCall& call) {
   rpc::RpcServer& server = ports_->server();
-  if (!fairlead::rm::Listed(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
+  if (!model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
     server.Fail(call.token, ex::kAccessControl,
                 "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");
     return false;
