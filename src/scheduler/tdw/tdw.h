@@ -42,10 +42,10 @@ struct TdwConfig {
   /// As written in the article: the last victim session gives its whole surplus, even if less is needed.
   bool over_kill = false;
   /// Sizes by task type; network and disk count where the cluster has resource types of these names.
-  TdwTaskSize jobtracker;
-  TdwTaskSize map;
-  TdwTaskSize reduce;
-  TdwMasterMemory master_memory;
+  TdwTaskSize jobtracker = {};
+  TdwTaskSize map = {};
+  TdwTaskSize reduce = {};
+  TdwMasterMemory master_memory = {};
   std::string network_type = "network";
   std::string disk_type = "disk";
   /// Off, as in the article: network is counted, and no node is passed over for lack of it.
