@@ -47,7 +47,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     env_sim::Machine& machine = world_.AddMachine("master");
     sm::StandaloneSettings settings;
     settings.worker_timeout = base::Duration::Seconds(8);
-    cluster_ = std::make_unique<sm::StandaloneCluster>(machine.loop(), log_, build_, settings);
+    cluster_ = std::make_unique<sm::StandaloneCluster>(machine.loop(), nullptr, log_, build_, settings);
     sm::SparkMasterSettings master;
     master.listen = {"master", 7077};
     master.host = "master";
