@@ -63,7 +63,7 @@ class Filler {
     } else if constexpr (base::IsVariant<T>::value) {
       Fill(value.template emplace<std::variant_size_v<T> - 1>());
     } else {
-      T::VisitFields(value, [this](std::string_view, auto& field) { Fill(field); });
+      T::VisitFields(value, [this](std::string_view, auto& field) { this->Fill(field); });
     }
   }
 
