@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +140,18 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
     return path;
   }
   static bool Strays(int64_t n) { return !ProcessesWithVariable("CONTAINER_ID=" + model::ToString(Id(n))).empty(); }
+  /// Blocks until none of its processes is left, its supervisor among them.
+  static void AwaitNoStrays(int64_t n) {
+    for (;;) {
+      const std::vector<int64_t> processes = ProcessesWithVariable("CONTAINER_ID=" + model::ToString(Id(n)));
+      if (processes.empty()) return;
+      const int process = static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(processes.front()), 0));
+      if (process < 0) continue;  // it has just ended
+      pollfd ended = {process, POLLIN, 0};
+      ::poll(&ended, 1, -1);
+      ::close(process);
+    }
+  }
   model::nm::ContainerSpec Spec(int64_t n) const {
     model::nm::ContainerSpec spec;
     spec.id = Id(n);
@@ -331,7 +345,7 @@ TEST_F(Fixture, DamagedRecordsAreAnEndThatIsLost) {
   Close();
   std::ofstream(go) << "end\n";
   const std::string control = root_ + "/control/" + model::ToString(Id(1));
-  while (!fs::exists(control + "/exit") || Strays(1)) ::usleep(1000);
+  AwaitNoStrays(1);
   for (const char* record : {"/exit", "/pid"}) {
     std::string bytes = Read(control + record);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
@@ -360,7 +374,7 @@ TEST_F(Fixture, EndsWhenItsAgentStaysAway) {
   }
   if (!events_.empty() && std::holds_alternative<ContainerRunning>(events_.front())) {
     Close();
-    while (Strays(1)) ::usleep(1000);
+    AwaitNoStrays(1);
     Open(base::Duration::Millis(50));
     containers_->Attach(Spec(1));
   }
