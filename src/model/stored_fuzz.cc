@@ -8,9 +8,10 @@
 #include "model/rm.h"
 #include "model/shuffle.h"
 
-namespace {
+namespace base = fairlead::base;
+namespace model = fairlead::model;
 
-using namespace fairlead;  // NOLINT
+namespace {
 
 /// What is read is written and read again as the same.
 template <class T>
