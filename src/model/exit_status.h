@@ -21,4 +21,7 @@ inline constexpr int32_t kExitForceKilled = 137;
 inline constexpr int32_t kExitTerminated = 143;
 inline constexpr int32_t kExitLost = 154;
 
+/// What Hadoop takes for an end by signal.
+constexpr bool EndedBySignal(int32_t status) { return status == kExitForceKilled || status == kExitTerminated; }
+
 }  // namespace fairlead::model

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/codec.h"
-#include "nm/exit_codes.h"
 #include "nm/nm.h"
 #include "nm/tables.h"
 
@@ -121,7 +120,7 @@ void Nm::RestartProcess(Container& container) {
 bool Nm::StartAgain(Container& container, const ContainerExited& event) {
   container.kill_at = base::Instant::Max();
   container.record.restart_asked = false;
-  if (event.cause != EndCause::kExit || !EndedBySignal(event.exit_code) || stopping_) return false;
+  if (event.cause != EndCause::kExit || !model::EndedBySignal(event.exit_code) || stopping_) return false;
   AddDiagnostics(container, "Container killed on request. Exit code is " + std::to_string(event.exit_code) + "\n");
   container.record.relaunches = 0;
   container.relaunch_times.clear();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/stored.h"
-#include "nm/exit_codes.h"
 #include "nm/nm.h"
 #include "nm/tables.h"
 
@@ -93,7 +92,7 @@ void Nm::AddDiagnostics(Container& container, const std::string& text) const {
 
 // In the pieces that Hadoop's ContainerLaunch adds one after the other, each with its time.
 void Nm::AddExitDiagnostics(Container& container, const ContainerExited& event) const {
-  if (EndedBySignal(event.exit_code)) {
+  if (model::EndedBySignal(event.exit_code)) {
     AddDiagnostics(container, "Container killed on request. Exit code is " + std::to_string(event.exit_code) + "\n");
   }
   const size_t exit_line = event.diagnostics.find("Container exited with");
@@ -580,7 +579,7 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event, int6
       break;
     case EndCause::kExit:
       AddExitDiagnostics(container, event);
-      if (EndedBySignal(event.exit_code)) AddDiagnostics(container, "Killed by external signal\n");
+      if (model::EndedBySignal(event.exit_code)) AddDiagnostics(container, "Killed by external signal\n");
       if (const std::string signal = SignalOf(event.exit_code); !signal.empty()) {
         detail += " (" + signal + ")";
         AddDiagnostics(container, "Exit code " + std::to_string(event.exit_code) + " stands for " + signal + ".\n");
@@ -596,7 +595,7 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event, int6
 void Nm::ExitedAfterKill(Container& container, const ContainerExited& event) {
   // As Hadoop: a process that ended by the signal gets the killer's status, one that ended in its own way keeps its
   // own.
-  if (event.cause == EndCause::kExit && !EndedBySignal(event.exit_code)) {
+  if (event.cause == EndCause::kExit && !model::EndedBySignal(event.exit_code)) {
     container.record.exit_status = event.exit_code;
   }
   if (event.exit_code != 0) AddExitDiagnostics(container, event);
@@ -605,7 +604,8 @@ void Nm::ExitedAfterKill(Container& container, const ContainerExited& event) {
 
 bool Nm::RelaunchLater(Container& container, int32_t exit_code) {
   const Retry& retry = container.record.spec.retry;
-  if (retry.policy == RetryPolicy::kNever || exit_code == 0 || EndedBySignal(exit_code) || stopping_) return false;
+  if (retry.policy == RetryPolicy::kNever || exit_code == 0 || model::EndedBySignal(exit_code) || stopping_)
+    return false;
   if (retry.policy == RetryPolicy::kSpecificErrors &&
       std::find(retry.error_codes.begin(), retry.error_codes.end(), exit_code) == retry.error_codes.end())
     return false;

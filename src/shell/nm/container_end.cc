@@ -20,8 +20,6 @@ constexpr size_t kLogFilesMax = 10'000;
 constexpr int kSweepsMax = 200;
 constexpr int kSweepWaitMs = 5;
 
-bool KilledBySignal(int code) { return code == model::kExitForceKilled || code == model::kExitTerminated; }
-
 /// Regular files alone: nothing else has an end to show.
 std::string LatestErrorFile(int log_dir) {
   const base::Result<std::vector<DirectoryEntry>> files = List(log_dir, kLogFilesMax);
@@ -40,7 +38,7 @@ std::string LatestErrorFile(int log_dir) {
 
 }  // namespace
 
-bool WantsErrorTails(int code) { return code != 0 && !KilledBySignal(code); }
+bool WantsErrorTails(int code) { return code != 0 && !model::EndedBySignal(code); }
 
 std::string LaunchFailureText(const model::ContainerId& id, int code, const std::string& why) {
   return "Exception from container-launch.\nContainer id: " + model::ToString(id) +
@@ -50,7 +48,7 @@ std::string LaunchFailureText(const model::ContainerId& id, int code, const std:
 std::string ExitText(const model::ContainerId& id, int code, const std::string& tails) {
   if (code == 0) return {};
   std::string text;
-  if (!KilledBySignal(code)) {
+  if (!model::EndedBySignal(code)) {
     text = "Exception from container-launch.\nContainer id: " + model::ToString(id) +
            "\nExit code: " + std::to_string(code) + "\n\n";
   }
