@@ -12,7 +12,7 @@ namespace fairlead::apps {
 struct ContainerLog {
   std::string container;
   std::string file;
-  std::string text;
+  std::string text;  // as it was written, without what the node puts around it
 };
 
 /// The logs of these names that an application's nodes still have, container by container. `container` empty: of all.

@@ -25,16 +25,6 @@ struct HistoryOptions {
   std::string serve;
 };
 
-/// A log without what a node puts around it (ContainerLogsUtils, "LogContents:").
-std::string Unwrapped(const std::string& answer) {
-  constexpr std::string_view kBegin = "\nLogContents:\n", kEnd = "\nEnd of LogType:";
-  const size_t head = answer.find(kBegin);
-  if (head == std::string::npos) return answer;
-  const size_t begin = head + kBegin.size();
-  const size_t end = answer.find(kEnd, begin);
-  return answer.substr(begin, end == std::string::npos ? end : end - begin);
-}
-
 /// The event log of a file, or of an application's last driver as its node keeps it.
 base::Result<std::string> ReadEvents(const HistoryOptions& options) {
   const auto id = model::ParseApplicationId(options.what);
@@ -51,7 +41,7 @@ base::Result<std::string> ReadEvents(const HistoryOptions& options) {
   for (const ContainerLog& log : *logs) {
     if (last == nullptr || log.container > last->container) last = &log;
   }
-  if (last != nullptr) return Unwrapped(last->text);
+  if (last != nullptr) return last->text;
   return base::Error{"no node has the event log of " + options.what +
                          " (not a job of the engine, or its logs are gone; submit --event-log keeps it elsewhere)",
                      kNotFound};

@@ -272,7 +272,7 @@ base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model:
   for (const ContainerLogs& logs : *containers) {
     for (const std::string& file : files) {
       auto text = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containerlogs/" + logs.container + "/" + file);
-      if (text && text->status == 200) found.push_back({logs.container, file, std::move(text->body)});
+      if (text && text->status == 200) found.push_back({logs.container, file, LogContents(text->body)});
     }
   }
   return found;
