@@ -1,6 +1,6 @@
 // Opens what each release stored (tests/golden/state/RELEASE): rows.txt has a line a record, "table key value json",
 // key and value in hexadecimal, and store.db is a store with the same rows. A new release adds a folder of its own:
-//   FAIRLEAD_GOLDEN_WRITE=tests/golden/state/RELEASE build/tests/golden_state_test
+//   build/tests/golden_state_test --write tests/golden/state/RELEASE
 // and keeps those of the releases before, whose every record must be read, with defaults for what has been added since.
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/check.h"
 #include "base/stored.h"
 #include "endpoints/yarn/tokens.h"
 #include "env_posix/posix_loop.h"
@@ -235,11 +236,10 @@ TEST(GoldenState, EveryRecordComesBack) {
   });
 }
 
-TEST(GoldenState, Write) {
-  const char* to = std::getenv("FAIRLEAD_GOLDEN_WRITE");
-  if (to == nullptr) GTEST_SKIP() << "only for a new release";
+/// The rows of this release, for those that come after it.
+void Write(const fs::path& to) {
   fs::create_directories(to);
-  std::ofstream out(fs::path(to) / "rows.txt");
+  std::ofstream out(to / "rows.txt");
   std::vector<env::Row> rows;
   ForEachRecord([&]<class T>(const std::string& table, T value) {
     Filler().Fill(value);
@@ -250,18 +250,24 @@ TEST(GoldenState, Write) {
   GoldenStore golden;
   {
     auto store = golden.Open();
-    ASSERT_TRUE(store.ok());
+    FL_CHECK(store.ok(), "no store to write to");
     (*store)->Commit(rows, [&](const env::CommitStatus& status) {
-      EXPECT_TRUE(status.ok());
+      FL_CHECK(status.ok(), "the rows are not stored");
       golden.loop().Stop();
     });
     golden.loop().Run();
   }
   for (const char* suffix : {"", ".mark"}) {
-    fs::copy_file(golden.path().string() + suffix, fs::path(to) / (std::string("store.db") + suffix),
+    fs::copy_file(golden.path().string() + suffix, to / (std::string("store.db") + suffix),
                   fs::copy_options::overwrite_existing);
   }
 }
 
 }  // namespace
 }  // namespace fairlead
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc != 3 || std::string_view(argv[1]) != "--write") return RUN_ALL_TESTS();
+  fairlead::Write(argv[2]);
+}
