@@ -32,7 +32,8 @@ class FreeList {
 };
 
 /// Values by number. A value that was removed leaves its number to the next one that is added. T has a field `bool
-/// in_use = false`, which the pool keeps. A loop over the pool gives the numbers in use, in ascending order.
+/// in_use = false`, which the pool keeps. A loop over the pool gives the numbers in use, in ascending order, without
+/// those that are added meanwhile.
 template <class T, class Tag>
 class Pool {
  public:
@@ -68,7 +69,10 @@ class Pool {
     using pointer = const Id*;
     using reference = Id;
 
-    Iterator(const std::vector<T>& values, uint32_t at) : values_(&values), at_(at) { SkipUnused(); }
+    Iterator(const std::vector<T>& values, uint32_t at)
+        : values_(&values), size_(static_cast<uint32_t>(values.size())), at_(at) {
+      SkipUnused();
+    }
     Id operator*() const { return Id{at_}; }
     Iterator& operator++() {
       ++at_;
@@ -79,9 +83,10 @@ class Pool {
 
    private:
     void SkipUnused() {
-      while (at_ < values_->size() && !(*values_)[at_].in_use) ++at_;
+      while (at_ < size_ && !(*values_)[at_].in_use) ++at_;
     }
     const std::vector<T>* values_;
+    uint32_t size_;
     uint32_t at_;
   };
   Iterator begin() const { return Iterator(values_, 0); }

@@ -60,13 +60,13 @@ void AttemptScheduling(Books& books, NodeIndex id) {
 }
 
 void AssignMultiple(Books& books, NodeIndex id) {
-  const Resources half = MultiplyDown(books.nodes[id].unallocated, 0.5);
+  const Resources before = books.nodes[id].unallocated;
   Resources assigned;
   for (int32_t count = 1; !books.nodes[id].reserved.valid(); ++count) {
     const Offer offer = OfferToQueue(books, kRoot, id);
     if (offer.Nothing()) return;
     assigned += offer.assigned;
-    if (books.config.dynamic_max_assign ? !assigned.FitsIn(half)
+    if (books.config.dynamic_max_assign ? !assigned.FitsIn(MultiplyDown(before, 0.5))
                                         : books.config.max_assign > 0 && count >= books.config.max_assign) {
       return;
     }

@@ -67,13 +67,15 @@ void UpdateDemand(Books& books, QueueId id) {
     return;
   }
   Resources demand;
-  for (const QueueId child : books.queues[id].children) {
-    UpdateDemand(books, child);
-    Resources part = books.queues[child].demand;
-    if (!books.queues[child].leaf && books.config.quirks.parent_demand_drops_types) {
-      part = Resources::Of(part[0], std::min<int64_t>(part[1], INT32_MAX));
+  for (const QueueId at : books.queues[id].children) {
+    const Queue& child = books.queues[at];
+    if (!child.leaf || child.demand_dirty) UpdateDemand(books, at);
+    if (!child.leaf && books.config.quirks.parent_demand_drops_types) {
+      AddSaturating(demand, Resources::Of(child.demand[0], std::min<int64_t>(child.demand[1], INT32_MAX)),
+                    books.fixed.types);
+    } else {
+      AddSaturating(demand, child.demand, books.fixed.types);
     }
-    AddSaturating(demand, part, books.fixed.types);
   }
   demand = ComponentwiseMin(demand, books.queues[id].max_share);
   if (demand == books.queues[id].demand) return;
@@ -142,7 +144,9 @@ void UpdateShares(Books& books, QueueId id) {
     }
     if (queue.policy == Policy::kFifo) ShareToFirst(books, queue);
   }
-  for (const QueueId child : queue.children) UpdateShares(books, child);
+  for (const QueueId child : queue.children) {
+    if (!books.queues[child].leaf || books.queues[child].shares_dirty) UpdateShares(books, child);
+  }
 }
 
 void ShareAmongQueues(Books& books, const Queue& parent, size_t type) {
