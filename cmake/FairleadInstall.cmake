@@ -1,5 +1,6 @@
-# What `cmake --install` gives: component `engine` (one static library, headers, a CMake package and a pkg-config file) and
-# component `programs` (the fairlead binary). The files name each other by relative paths, so a prefix may be moved.
+# What `cmake --install` gives: component `engine` (one static library, headers, a CMake package and a pkg-config file),
+# component `programs` (the fairlead binary) and component `examples` (jobs). The files name each other by relative paths, so a
+# prefix may be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -58,3 +59,4 @@ file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fairlead-engine.pc.in ${PROJECT_BINARY_DIR}/fairlead-engine.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fairlead-engine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT engine)
 install(TARGETS fairlead RUNTIME COMPONENT programs)
+install(TARGETS ${FAIRLEAD_EXAMPLES} RUNTIME DESTINATION lib/fairlead/examples COMPONENT examples)
