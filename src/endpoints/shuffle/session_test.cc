@@ -353,6 +353,26 @@ TEST_F(SessionTest, AnAppWithoutASecretCannotAuthenticate) {
   EXPECT_TRUE(host_.closing);
 }
 
+TEST_F(SessionTest, BytesInTheClearBehindAHandshakeEndItsConnection) {
+  config_.security.authenticate = config_.security.crypto = true;
+  transport::AuthRandom random{};
+  random.private_key.fill(3);
+  const transport::AuthClient client("app", "secret of app", transport::AuthVersion::kV1, random);
+  std::string register_message;
+  transport::AppendRpcRequest(register_message, 2,
+                              messages::EncodeMessage(messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"}));
+  for (const size_t behind : {register_message.size(), size_t{3}}) {
+    session_.reset();
+    host_.closing = false;
+    std::string bytes;
+    transport::AppendRpcRequest(bytes, 1, client.challenge());
+    session().OnBytes(bytes + register_message.substr(0, behind));
+    EXPECT_THAT(host_.registered, testing::IsEmpty());
+    EXPECT_TRUE(host_.closing);
+    EXPECT_FALSE(session().authenticated());
+  }
+}
+
 TEST_F(SessionTest, AnEmptyAppIdIsAnIdentityToo) {
   config_.security.authenticate = true;
   config_.security.crypto = true;
