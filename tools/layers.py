@@ -92,7 +92,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/rm": "base config env env_posix env_zookeeper process/http process/rm profiles shell/base",
     "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
     "shell/spark":
-        "base endpoints/spark env env_posix process/http process/spark_master process/spark_rpc process/spark_worker "
+        "base endpoints/spark env env_posix env_zookeeper process/http process/spark_master process/spark_rpc process/spark_worker "
         "shell/base shell/shuffle wire/java_stream wire/spark_transport",
 }.items()}
 

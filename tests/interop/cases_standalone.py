@@ -67,7 +67,7 @@ def submit(cluster, work, *options, rest=True):
     command, environment = cluster.spark_command("--deploy-mode", "cluster", *options, "--class", "ClusterJob", jar, work, **{
         "spark.master.rest.enabled": str(rest).lower(), "spark.driver.extraJavaOptions": " ".join(peers.OPENS)})
     if rest:
-        command[command.index(cluster.url)] = f"spark://127.0.0.1:{cluster.rest}"
+        command[command.index(cluster.url)] = "spark://" + ",".join(f"127.0.0.1:{port}" for _, _, port in cluster.ports)
     run = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True, timeout=120)
     require_success(run, "spark-submit")
     return re.search(r"driver-\d{14}-\d{4}", run.stdout + run.stderr)[0]
@@ -199,6 +199,75 @@ def master_replaced(cluster, work):
     master_killed(cluster, work, takes_over=True)
 
 
+def goes_on(cluster, job, app_id, before, driver):
+    """After a takeover executors and driver are the same, and a lost executor is replaced."""
+    assert cluster.processes_of(app_id) == before
+    assert status(cluster, driver)["driverState"] == "RUNNING"
+    os.kill(before["1"], signal.SIGKILL)
+    cluster.wait(lambda: sorted(cluster.processes_of(app_id)) == ["0", "2"], "a new executor", 30)
+    job.release()
+    job.result()
+
+
+def leader_lost(cluster, work):
+    """Of two masters the leader is killed, the other one stopped for longer than its session: jobs and drivers go on."""
+    first = cluster.leader
+    assert cluster.status(1 - first) == "STANDBY"
+    require_standby(cluster, 1 - first)
+    drivers = work / "driver"
+    drivers.mkdir()
+    driver = submit(cluster, drivers)
+    cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    before = cluster.processes_of(app_id)
+    cluster.kill(cluster.master_name(first))
+    took = time.monotonic()
+    second = cluster.await_leader(other_than=first)
+    cluster.wait(lambda: back(cluster), "the workers")
+    print(f"master killed to ALIVE with its workers {time.monotonic() - took:.2f} s")
+    goes_on(cluster, job, app_id, before, driver)
+    cluster.start_master(first)
+    cluster.wait(lambda: cluster.status(first) == "STANDBY", "the first one in standby", 30)
+    stopped = cluster.processes[cluster.master_name(second)].pid
+    again = work / "again"
+    again.mkdir()
+    job = PausedJob(cluster, again)
+    app_id = job.await_round()
+    before = cluster.processes_of(app_id)
+    os.kill(stopped, signal.SIGSTOP)
+    cluster.await_leader(other_than=second)
+    cluster.wait(lambda: back(cluster), "the workers")
+    if cluster.spec.master == "fairlead":  # Spark's own ends when it hears of it
+        os.kill(stopped, signal.SIGCONT)
+        cluster.wait(lambda: cluster.status(second) == "STANDBY", "the stopped one in standby", 30)
+        assert cluster.status(first) == "ALIVE"
+    goes_on(cluster, job, app_id, before, driver)
+    (drivers / "go").write_text("")
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 60)
+    assert len(lives(drivers)) == 1
+
+
+def require_standby(cluster, number):
+    """What a master in standby answers by REST, but for the stack traces of Spark's own."""
+    leader, cluster.leader = cluster.leader, number
+    try:
+        cluster.wait(lambda: listening(cluster.rest), "its REST port")
+        said = {}
+        answers = [("POST", "kill/driver-0"), ("GET", "status/driver-0")]
+        answers += [("POST", "killall"), ("POST", "clear"), ("GET", "readyz")] if cluster.spec.spark.startswith("4") else []
+        for method, path in answers:
+            code, answer = rest(cluster, method, f"/v1/submissions/{path}", "" if method == "POST" else None)
+            said[path] = (code, answer.get("success"), answer["message"].split("\n\t")[0].replace("java.lang.Exception: ", ""))
+    finally:
+        cluster.leader = leader
+    not_alive = "Current state is not alive: STANDBY. Can only {} in ALIVE state."
+    expected = {"kill/driver-0": (200, False, not_alive.format("kill drivers")),
+                "status/driver-0": (200, False, "Exception from the cluster:\n" + not_alive.format("request driver status")),
+                "killall": (200, False, not_alive.format("kill drivers")), "clear": (200, True, ""), "readyz": (503, None, "Master is not ready.")}
+    assert said == {path: expected[path] for path in said}, said
+
+
 def authenticated(cluster, work):
     """With the same secret all goes on as without; with another one a worker stays out, and both sides say why."""
     client_mode(cluster, work)
@@ -277,6 +346,7 @@ def recovery(mode):
     return (("spark.deploy.recoveryMode", mode), ("spark.deploy.recoveryDirectory", "{directory}/recovery"))
 
 
+ZOOKEEPER = (("spark.deploy.recoveryMode", "ZOOKEEPER"), ("spark.deploy.zookeeper.url", "{zookeeper}"))
 PAIRINGS = (("fairlead", "spark"), ("spark", "fairlead"), ("fairlead", "fairlead"))
 
 
@@ -298,6 +368,8 @@ register("page", page)
 register("master-killed-files", master_killed, pairings=(*PAIRINGS, ("spark", "spark")), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), conf=recovery("ROCKSDB"))
 register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
+register("standby", lambda cluster, work: require_standby(cluster, 1 - cluster.leader), pairings=(PAIRINGS[0], ("spark", "spark")), workers=(), masters=2, conf=ZOOKEEPER)
+register("leader-lost", leader_lost, pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), masters=2, conf=ZOOKEEPER)
 register("killed-by-page", killed_by_page, pairings=(PAIRINGS[0], PAIRINGS[2]))
 register("decommissioned", decommissioned, conf=(("spark.decommission.enabled", "true"),))
 register("custom-resources", custom_resources, workers=(4,), conf=(

@@ -11,6 +11,7 @@ import urllib.request
 import peers
 from daemons import Daemons
 from standalone import listening
+from zookeeper import ZooKeeper
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Spec:
     master: str = "fairlead"                # or "spark"
     worker: str = "spark"                   # or "fairlead"
     workers: tuple[int, ...] = (2, 2)       # cores of each
-    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's
+    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's, {zookeeper} its address
+    masters: int = 1                        # more than one: with ZooKeeper
 
     def needs(self):
         return {f"spark-{self.spark}"}
@@ -30,45 +32,75 @@ class SparkCluster(Daemons):
         super().__init__(directory)
         self.spec = spec
         self.home = peers.spark(spec.spark)
-        self.port, self.web, self.rest = peers.free_ports(3)
-        self.url = f"spark://127.0.0.1:{self.port}"
+        self.ports = [peers.free_ports(3) for _ in range(spec.masters)]
+        self.leader = 0  # as the case knows
+        self.zookeeper = ZooKeeper(self.directory / "zookeeper") if spec.masters > 1 else None
+        self.url = "spark://" + ",".join(f"127.0.0.1:{port}" for port, _, _ in self.ports)
         self.conf = {"spark.ui.enabled": "false", "spark.local.dir": self.directory / "local", "spark.master.rest.enabled": "true",
-                     "spark.master.rest.port": self.rest, **{key: value.format(directory=self.directory) for key, value in spec.conf}}
+                     **{key: value.format(directory=self.directory, zookeeper=self.zookeeper and self.zookeeper.address) for key, value in spec.conf}}
         self.properties = self.directory / "spark-defaults.conf"
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_SCALA_VERSION": "2.13" if spec.spark.startswith("4") else "2.12", "PYSPARK_PYTHON": sys.executable}
 
+    port, web, rest = (property(lambda self, at=at: self.ports[self.leader][at]) for at in range(3))
+
     def start(self):
         self.properties.write_text("".join(f"{key} {value}\n" for key, value in self.conf.items()))
-        self.start_master()
+        if self.zookeeper:
+            self.zookeeper.start()
+        for number in range(self.spec.masters):
+            self.start_master(number)
+        self.await_leader()
         for number, cores in enumerate(self.spec.workers):
             self.start_worker(number, cores)
         self.wait(lambda: self.page()["aliveworkers"] == len(self.spec.workers), "the workers' registration")
 
-    def start_master(self):
-        words = ["--host", "127.0.0.1", "--port", self.port, "--webui-port", self.web, "--properties-file", self.properties]
-        self.daemon("master", self.spec.master, words)
-        self.wait(lambda: listening(self.port), "the master")
+    def start_master(self, number=0):
+        """Master 0 is called "master", as that of a cluster with one."""
+        port, web, rest = self.ports[number]
+        words = ["--host", "127.0.0.1", "--port", port, "--webui-port", web, "--properties-file", self.properties]
+        self.daemon(self.master_name(number), self.spec.master, words, options=f"-Dspark.master.rest.port={rest}")
+        self.wait(lambda: listening(port), "the master")
+
+    @staticmethod
+    def master_name(number):
+        return f"master-{number}" if number else "master"
+
+    def status(self, number):
+        """STANDBY, RECOVERING, ALIVE; nothing from one that does not answer."""
+        try:
+            return self.page(web=self.ports[number][1], timeout=2)["status"]
+        except OSError:
+            return None
+
+    def await_leader(self, other_than=None, seconds=60):
+        """Waits until one of the masters is ALIVE, makes it the leader, and gives its number."""
+        def leads():
+            alive = [n for n in range(self.spec.masters) if n != other_than and self.status(n) == "ALIVE"]
+            self.leader = alive[0] if alive else self.leader
+            return bool(alive)
+        self.wait(leads, "a leader", seconds)
+        return self.leader
 
     def start_worker(self, number, cores, memory="2g", properties=None):
         words = ["--host", "127.0.0.1", "--webui-port", 0, "--cores", cores, "--memory", memory, "--work-dir", self.directory / f"work-{number}",
                  "--properties-file", properties or self.properties, self.url]
         self.daemon(f"worker-{number}", self.spec.worker, words)
 
-    def daemon(self, name, kind, words):
+    def daemon(self, name, kind, words, options=""):
         role = name.split("-")[0]
         if kind == "fairlead":
-            return self.spawn(name, [peers.BINARY, f"spark-{role}", *words], env=self.environment)
+            return self.spawn(name, [peers.BINARY, f"spark-{role}", *words], env={**self.environment, "SPARK_DAEMON_JAVA_OPTS": options})
         main = f"org.apache.spark.deploy.{role}.{role.capitalize()}"
-        return self.spawn(name, [peers.java(), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp", f"{self.home}/jars/*",
-                                 main, *words], env=self.environment)
+        return self.spawn(name, [peers.java(), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *peers.OPENS, *options.split(), "-cp",
+                                 f"{self.home}/jars/*", main, *words], env=self.environment)
 
     def log(self, name="master"):
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
-    def page(self, path="/json/"):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.web}{path}", timeout=10) as answer:
+    def page(self, path="/json/", web=None, timeout=10):
+        with urllib.request.urlopen(f"http://127.0.0.1:{web or self.web}{path}", timeout=timeout) as answer:
             return json.load(answer)
 
     def spark_command(self, *words, **conf):
@@ -91,6 +123,8 @@ class SparkCluster(Daemons):
 
     def stop(self):
         super().stop()
+        if self.zookeeper:
+            self.zookeeper.stop()
         for entry in pathlib.Path("/proc").iterdir():
             try:
                 if entry.name.isdigit() and os.readlink(entry / "cwd").startswith(str(self.directory)):

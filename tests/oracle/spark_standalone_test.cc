@@ -12,8 +12,7 @@
 #include "oracle/spark_rpc_recording.h"
 #include "process/spark_master/master_json.h"
 #include "process/spark_master/rest_submission.h"
-#include "process/spark_master/spark_master.h"
-#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_master/standalone_master.h"
 #include "process/spark_worker/spark_worker.h"
 #include "wire/java_stream/writer.h"
 
@@ -47,12 +46,13 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     env_sim::Machine& machine = world_.AddMachine("master");
     sm::StandaloneSettings settings;
     settings.worker_timeout = base::Duration::Seconds(8);
-    cluster_ = std::make_unique<sm::StandaloneCluster>(machine.loop(), nullptr, log_, build_, settings);
     sm::SparkMasterSettings master;
     master.listen = {"master", 7077};
     master.host = "master";
     master.builds = {build_};
-    master_ = std::move(*sm::SparkMaster::Start(machine.loop(), machine.net(), log_, std::move(master), *cluster_));
+    master_ = std::make_unique<sm::StandaloneMaster>(machine.loop(), machine.net(), log_,
+                                                     sm::StandaloneMaster::Options{std::move(master), settings, {}});
+    EXPECT_TRUE(master_->LeadAlone(nullptr, {}).ok());
     world_.AddMachine("driver");
   }
 
@@ -120,14 +120,14 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     return *workers_.back();
   }
 
-  json Page() { return json::parse(sm::MasterJson(*cluster_, "", true)); }
+  json Page() { return json::parse(sm::MasterJson(master_->cluster(), "", true)); }
   bool AwaitWorkers(int64_t count) {
     return Await([&] { return Page()["aliveworkers"] == count; });
   }
 
   /// A REST request's answer.
   process::http::Response Rest(const std::string& method, const std::string& path, const std::string& body = "") {
-    sm::RestSubmission rest(*cluster_, build_, 6066);
+    sm::RestSubmission rest(*master_, build_, 6066);
     process::http::Request request;
     request.method = method;
     request.path = path;
@@ -162,8 +162,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
   env_sim::World world_{1};
   env::NullLog log_;
   es::SparkBuild build_;
-  std::unique_ptr<sm::StandaloneCluster> cluster_;
-  std::unique_ptr<sm::SparkMaster> master_;
+  std::unique_ptr<sm::StandaloneMaster> master_;
   std::vector<env::SpawnRequest> spawned_;
   std::vector<Sleeper*> processes_;
   std::string given_up_;
@@ -189,7 +188,7 @@ TEST_P(SparkStandalone, AnApplicationGetsItsExecutorsAndTheyEndWithIt) {
   EXPECT_EQ(executor.environment.at("SPARK_USER"), "root");
   EXPECT_THAT(executor.environment.at("SPARK_EXECUTOR_DIRS"), HasSubstr("/executor-"));
   EXPECT_EQ(Page()["coresused"], 2);
-  EXPECT_EQ(cluster_->core().CheckInvariants(), "");
+  EXPECT_EQ(master_->cluster().core().CheckInvariants(), "");
   driver->Close();
   ASSERT_TRUE(Await([&] { return workers_[0]->executors().empty(); }));
   EXPECT_EQ(Page()["coresused"], 0);
@@ -276,7 +275,7 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
   // One that speaks for another's executor is not heard.
   auto driver = Driver();
   ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
-  const std::string app = cluster_->applications()[0].id;
+  const std::string app = master_->cluster().applications()[0].id;
   const es::ExecutorStateChanged lie{app, 0, es::ExecutorState::kExited, std::nullopt, 1};
   std::string frame;
   st::AppendRpcRequest(frame, 5,
@@ -349,11 +348,11 @@ TEST_P(SparkStandalone, RestRefusesWhatIsNoSubmission) {
 
 TEST_P(SparkStandalone, ThePageSaysWhyAnApplicationWaits) {
   auto driver = Driver();
-  const std::string app = cluster_->applications()[0].id;
-  EXPECT_EQ(json::parse(sm::WaitingJson(*cluster_))[app], "no worker is alive");
+  const std::string app = master_->cluster().applications()[0].id;
+  EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker is alive");
   StartWorker("node", 1);
   ASSERT_TRUE(AwaitWorkers(1));
-  EXPECT_EQ(json::parse(sm::WaitingJson(*cluster_))[app], "no worker has 1 free cores");
+  EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker has 1 free cores");
 }
 
 }  // namespace

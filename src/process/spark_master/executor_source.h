@@ -54,6 +54,8 @@ class Peers {
  public:
   using PeerId = uint64_t;
   virtual ~Peers() = default;
+  /// Whether this process may still decide and speak as the master. One of several that may not steps down.
+  virtual bool MayAct() = 0;
   /// A one-way message; to one that is gone it is lost.
   virtual void Send(PeerId peer, const endpoints::spark::RpcAddress& receiver, const std::string& endpoint,
                     const std::string& content) = 0;
@@ -77,6 +79,7 @@ class ExecutorSource {
   /// Called once, before all else.
   virtual void Attach(const Master& master) = 0;
 
+  /// Null: this is no time for applications, and the driver gets no answer.
   virtual std::unique_ptr<Application> Make(const endpoints::spark::SparkBuild& build,
                                             endpoints::spark::RegisterApplication registration,
                                             Application::Callbacks callbacks) = 0;

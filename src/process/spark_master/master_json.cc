@@ -158,7 +158,7 @@ ordered_json Whole(const StandaloneCluster& cluster) {
           {"completedapps", apps[1]},
           {"activedrivers", drivers[0]},
           {"completeddrivers", drivers[1]},
-          {"status", core.recovering() ? "RECOVERING" : "ALIVE"}};
+          {"status", cluster.status()}};
 }
 
 int64_t Percent(int64_t used, int64_t all) { return all == 0 ? 100 : 100 * used / all; }

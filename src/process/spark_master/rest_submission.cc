@@ -218,16 +218,35 @@ void RestSubmission::Handle(const http::Request& request, const Reply& reply) {
   if ((action == "kill" || action == "status") && id.empty()) {
     return reply(Error(400, "Submission ID is missing in " + action + " request."));
   }
+  if (master_.cluster().standby()) return reply(InStandby(action, id));
   if (action == "create") return Create(request, reply);
   if (action == "kill") return Kill(id, reply);
   if (action == "killall") return KillAll(reply);
   if (action == "status") return Status(id, reply);
-  if (action == "clear") cluster_.ClearCompleted();
+  if (action == "clear") master_.cluster().ClearCompleted();
   reply(http::JsonResponse(200, ordered_json({{"action", action == "clear" ? "ClearResponse" : "ReadyzResponse"},
                                               {"message", ""},
                                               {"serverSparkVersion", version_},
                                               {"success", true}})
                                     .dump(2)));
+}
+
+/// Another master is to be asked (Master.receiveAndReply).
+http::Response RestSubmission::InStandby(const std::string& action, const std::string& id) const {
+  if (action == "readyz") return Error(503, "Master is not ready.");
+  const std::string no_kill = OnlyWhenAlive("kill drivers");
+  const std::map<std::string, std::pair<const char*, std::string>> answers = {
+      {"create", {"CreateSubmissionResponse", OnlyWhenAlive("accept driver submissions")}},
+      {"kill", {"KillSubmissionResponse", no_kill}},
+      {"killall", {"KillAllSubmissionResponse", no_kill}},
+      {"clear", {"ClearResponse", ""}},
+      {"status",
+       {"SubmissionStatusResponse", "Exception from the cluster:\n" + OnlyWhenAlive("request driver status")}}};
+  const auto& [name, message] = answers.at(action);
+  ordered_json answer = {{"action", name}, {"message", message}, {"serverSparkVersion", version_}};
+  if (!id.empty()) answer["submissionId"] = id;
+  answer["success"] = action == "clear";
+  return http::JsonResponse(200, answer.dump(2));
 }
 
 void RestSubmission::Create(const http::Request& request, const Reply& reply) {
@@ -238,9 +257,9 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
   if (*action != "CreateSubmissionRequest") {
     return reply(Error(500, "Received message of unexpected type " + action->dump()));
   }
-  auto driver = ReadCreateRequest(request.body, cluster_.url(), port_, spark4_);
+  auto driver = ReadCreateRequest(request.body, master_.cluster().url(), port_, spark4_);
   if (!driver) return reply(Error(400, "Malformed request: " + driver.error().message));
-  cluster_.SubmitDriver(
+  master_.cluster().SubmitDriver(
       {std::move(*driver), {}, wire::java_stream::kNull}, [reply, version = version_](const std::string& id) {
         reply(http::JsonResponse(200, ordered_json({{"action", "CreateSubmissionResponse"},
                                                     {"message", "Driver successfully submitted as " + id},
@@ -252,7 +271,7 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
 }
 
 void RestSubmission::Kill(const std::string& id, const Reply& reply) {
-  cluster_.KillDriver(id, [reply, id, version = version_](bool known) {
+  master_.cluster().KillDriver(id, [reply, id, version = version_](bool known) {
     reply(http::JsonResponse(
         200, ordered_json({{"action", "KillSubmissionResponse"},
                            {"message", known ? "Kill request for " + id + " submitted"
@@ -265,7 +284,7 @@ void RestSubmission::Kill(const std::string& id, const Reply& reply) {
 }
 
 void RestSubmission::KillAll(const Reply& reply) {
-  for (const std::string& id : cluster_.LiveDrivers()) cluster_.KillDriver(id, [](bool) {});
+  for (const std::string& id : master_.cluster().LiveDrivers()) master_.cluster().KillDriver(id, [](bool) {});
   reply(http::JsonResponse(200, ordered_json({{"action", "KillAllSubmissionResponse"},
                                               {"message", "Kill request for all drivers submitted"},
                                               {"serverSparkVersion", version_},
@@ -275,18 +294,18 @@ void RestSubmission::KillAll(const Reply& reply) {
 
 void RestSubmission::Status(const std::string& id, const Reply& reply) {
   ordered_json answer = {{"action", "SubmissionStatusResponse"}};
-  const auto index = cluster_.DriverIndexOf(id);
-  const bool found = index && !cluster_.drivers()[*index].cleared;
+  const auto index = master_.cluster().DriverIndexOf(id);
+  const bool found = index && !master_.cluster().drivers()[*index].cleared;
   if (found) {
-    const scheduler::standalone::Driver& driver = cluster_.core().drivers()[*index];
-    const std::string& exception = cluster_.drivers()[*index].exception;
+    const scheduler::standalone::Driver& driver = master_.cluster().core().drivers()[*index];
+    const std::string& exception = master_.cluster().drivers()[*index].exception;
     answer["driverState"] = EnumName(driver.state);
     if (!exception.empty()) answer["message"] = "Exception from the cluster:\n" + exception;
     answer["serverSparkVersion"] = version_;
     answer["submissionId"] = id;
     answer["success"] = true;
     if (driver.worker != UINT32_MAX) {
-      const es::RegisterWorker& worker = cluster_.workers()[driver.worker].said;
+      const es::RegisterWorker& worker = master_.cluster().workers()[driver.worker].said;
       answer["workerHostPort"] = worker.host + ":" + std::to_string(worker.port);
       answer["workerId"] = worker.id;
     }

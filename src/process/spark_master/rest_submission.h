@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "process/http/http.h"
-#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_master/standalone_master.h"
 
 namespace fairlead::process::spark_master {
 
@@ -14,9 +14,9 @@ namespace fairlead::process::spark_master {
 /// for the stack traces of its errors.
 class RestSubmission {
  public:
-  /// The cluster outlives it. `port`: of this server, which a driver's spark.master may name instead of the master's.
-  RestSubmission(StandaloneCluster& cluster, const endpoints::spark::SparkBuild& build, uint16_t port)
-      : cluster_(cluster), version_(build.version()), spark4_(build.has_module_proxies()), port_(port) {}
+  /// The master outlives it. `port`: of this server, which a driver's spark.master may name instead of the master's.
+  RestSubmission(StandaloneMaster& master, const endpoints::spark::SparkBuild& build, uint16_t port)
+      : master_(master), version_(build.version()), spark4_(build.has_module_proxies()), port_(port) {}
 
   using Reply = std::function<void(http::Response)>;
   void Handle(const http::Request& request, const Reply& reply);
@@ -26,10 +26,11 @@ class RestSubmission {
   void Kill(const std::string& id, const Reply& reply);
   void KillAll(const Reply& reply);
   void Status(const std::string& id, const Reply& reply);
+  http::Response InStandby(const std::string& action, const std::string& id) const;
   http::Response WrongPath(const std::string& path) const;
   http::Response Error(int status, const std::string& message, bool wrong_version = false) const;
 
-  StandaloneCluster& cluster_;
+  StandaloneMaster& master_;
   const std::string version_;
   const bool spark4_;
   const uint16_t port_;

@@ -198,11 +198,13 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
                          "; known: " + known + "); start this daemon with --spark-home of that build, too");
   }
   const ApplicationKey key = next_id_++;
+  std::unique_ptr<Application> application = source_.Make(*build, std::move(registration), CallbacksOf(key));
+  if (!application) return;
   peer.application = key;
   peer.BecomeMember();
   Driver& driver = drivers_[key];
   driver.peer = id;
-  driver.application = source_.Make(*build, std::move(registration), CallbacksOf(key));
+  driver.application = std::move(application);
   driver.application->Start();
 }
 
@@ -292,8 +294,15 @@ void SparkMaster::CallBack(ApplicationKey key, base::Instant until) {
 
 // ---- for the source ------------------------------------------------------------------------------------------------
 
+bool SparkMaster::MayAct() {
+  if (!settings_.may_act || settings_.may_act()) return true;
+  settings_.on_lapsed();
+  return false;
+}
+
 void SparkMaster::Send(PeerId peer, const es::RpcAddress& receiver, const std::string& endpoint,
                        const std::string& content) {
+  if (!MayAct()) return;
   const auto found = peers_.find(peer);
   if (found != peers_.end()) found->second.connection->Send({Address(), receiver, endpoint, content});
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,10 @@ struct SparkMasterSettings {
   /// How long a driver is called back after a restart until it counts as gone.
   base::Duration call_back_for = base::Duration::Seconds(60);
   spark_rpc::Security security;
+  /// Of one of several masters (env::Elector::MayAct); not set: it may for ever. Once it may not, nothing more is said
+  /// to anybody and `on_lapsed` is called, perhaps several times.
+  std::function<bool()> may_act;
+  std::function<void()> on_lapsed;
   /// Of drivers, workers and whoever calls; who has registered nothing goes first.
   peers::PeerLimits peers{.connections_max = 10'000, .per_address_max = 5'000, .bytes_max = size_t{32} << 20};
 };
@@ -92,6 +97,7 @@ class SparkMaster final : private Peers {
   endpoints::spark::RpcAddress Address() const { return {settings_.host, local().port}; }
 
   // Peers:
+  bool MayAct() override;
   void Send(PeerId peer, const endpoints::spark::RpcAddress& receiver, const std::string& endpoint,
             const std::string& content) override;
   void Reply(PeerId peer, int64_t request, const std::string& content) override;

@@ -35,6 +35,15 @@ StandaloneCluster::~StandaloneCluster() {
   if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
 }
 
+const char* StandaloneCluster::status() const {
+  if (standby()) return "STANDBY";
+  return core_.recovering() ? "RECOVERING" : "ALIVE";
+}
+
+std::string OnlyWhenAlive(const char* what) {
+  return std::string("Current state is not alive: STANDBY. Can only ") + what + " in ALIVE state.";
+}
+
 void StandaloneCluster::Attach(const Master& master) {
   master_ = master;
   Sweep();
@@ -51,7 +60,7 @@ void StandaloneCluster::Feed(sa::Event event, std::shared_ptr<const Submission> 
 /// and what effects bring about (a connection that breaks as something is written), waits its turn.
 void StandaloneCluster::Step() {
   stepping_ = true;
-  while (!queue_.empty()) {
+  while (!queue_.empty() && master_.peers->MayAct()) {
     std::vector<sa::Effect> effects;
     std::vector<env::Row> rows;
     for (; !queue_.empty(); queue_.pop_front()) {
@@ -111,6 +120,7 @@ std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
 
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
                                                      Application::Callbacks callbacks) {
+  if (standby()) return nullptr;
   return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
 }
 
@@ -243,6 +253,7 @@ ExecutorSource::Taken StandaloneCluster::OnMessage(Peers::PeerId peer, spark_rpc
 ExecutorSource::Taken StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, const es::WorkerMessage& message,
                                                          std::optional<int64_t> request) {
   if (const auto* registration = std::get_if<es::RegisterWorker>(&message)) return Register(peer, *registration);
+  if (standby()) return Taken::kOnce;
   if (const auto* heartbeat = std::get_if<es::Heartbeat>(&message)) {
     On(peer, *heartbeat);
   } else if (const auto* executor = std::get_if<es::ExecutorStateChanged>(&message)) {
@@ -273,6 +284,10 @@ ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::
   if (message.suid != build_.worker_suid()) {
     master_.peers->Close(peer, "worker " + message.id + " is of another build of Spark than " + build_.release +
                                    " in " + build_.home + "; start it from that build");
+    return Taken::kOnce;
+  }
+  if (standby()) {
+    master_.peers->Send(peer, message.worker.address, message.worker.name, es::Encode(build_, es::MasterInStandby{}));
     return Taken::kOnce;
   }
   if (const auto stored = alive_workers_.find(message.id);

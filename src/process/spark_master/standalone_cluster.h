@@ -29,9 +29,17 @@ struct StandaloneSettings {
   size_t retained_drivers = 200;                                  // spark.deploy.retainedDrivers
   base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
   std::string web_url;                                            // of this master's page, as workers link to it
+  /// Another master leads: nothing is taken, and whoever asks is told so.
+  bool standby = false;
+  /// The store takes nothing any more, now or later (env::CommitFailure): nothing more is decided.
+  std::function<void(const std::string& why)> on_store_lost;
 };
 
 class StandaloneApplication;
+
+/// What a master in standby answers (org.apache.spark.deploy.master.Master): spark-submit goes on to the next of its
+/// masters by how this begins. `what`: "kill drivers".
+std::string OnlyWhenAlive(const char* what);
 
 /// A worker that has registered; those that are lost keep their place.
 struct WorkerRecord {
@@ -103,6 +111,9 @@ class StandaloneCluster final : public ExecutorSource {
 
   // ---- for pages; indices are the core's
   const scheduler::standalone::Master& core() const { return core_; }
+  bool standby() const { return settings_.standby; }
+  /// As Spark's calls it: ALIVE, RECOVERING, STANDBY.
+  const char* status() const;
   const std::vector<WorkerRecord>& workers() const { return workers_; }
   const std::vector<ApplicationRecord>& applications() const { return applications_; }
   const std::vector<DriverRecord>& drivers() const { return drivers_; }
@@ -157,6 +168,7 @@ class StandaloneCluster final : public ExecutorSource {
   // ---- drivers, and spark-submit
   void OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
                     const endpoints::spark::SubmissionMessage& message, int64_t request);
+  void RefuseInStandby(Peers::PeerId peer, const endpoints::spark::SubmissionMessage& message, int64_t request);
   /// Of what has ended the oldest are not shown any more.
   void ClearBeyondRetained();
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
@@ -166,6 +178,7 @@ class StandaloneCluster final : public ExecutorSource {
                    std::vector<env::Row>& rows);
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
   void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
+  void StoreLost(const env::CommitError& error);
   void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
   void CallBack(uint32_t worker);

@@ -124,12 +124,27 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request, c
   Answer(peer, request, true);
 }
 
+void StandaloneCluster::RefuseInStandby(Peers::PeerId peer, const es::SubmissionMessage& message, int64_t request) {
+  const auto reply = [&](const auto& response) { master_.peers->Reply(peer, request, es::Encode(build_, response)); };
+  const std::string no_kill = OnlyWhenAlive("kill drivers");
+  if (std::holds_alternative<es::RequestSubmitDriver>(message)) {
+    reply(es::SubmitDriverResponse{master_.address, false, std::nullopt, OnlyWhenAlive("accept driver submissions")});
+  } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {
+    reply(es::KillDriverResponse{master_.address, kill->driver, false, no_kill});
+  } else if (std::holds_alternative<es::RequestKillAllDrivers>(message)) {
+    reply(es::KillAllDriversResponse{master_.address, false, no_kill});
+  } else {
+    reply(es::DriverStatusResponse{});
+  }
+}
+
 void StandaloneCluster::OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
                                      const es::SubmissionMessage& message, int64_t request) {
   const auto reply = [this, peer, request](const auto& response) {
     master_.peers->Reply(peer, request, es::Encode(build_, response));
   };
   const es::RpcAddress& master = master_.address;
+  if (standby()) return RefuseInStandby(peer, message, request);
   if (const auto* submit = std::get_if<es::RequestSubmitDriver>(&message)) {
     SubmitDriver({submit->description, graph, submit->stored}, [reply, &master](const std::string& id) {
       reply(es::SubmitDriverResponse{master, true, id, "Driver successfully submitted as " + id});

@@ -94,6 +94,7 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
 void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effect> effects) {
   store_->Commit(rows, [this, alive = alive_, rows, effects = std::move(effects)](const auto& stored) {
     if (!*alive) return;
+    if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) return StoreLost(stored.error());
     if (!stored.ok()) {
       log_.Error("the state cannot be stored, and nothing is promised until it can", {{"why", stored.error().message}});
       loop_.After(kRetry, [this, alive, rows, effects] {
@@ -104,6 +105,12 @@ void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effec
     Apply(effects);
     Step();
   });
+}
+
+/// What was asked is not answered: nobody knows, or another master does. Step() is not called again.
+void StandaloneCluster::StoreLost(const env::CommitError& error) {
+  log_.Error("the state cannot be stored any more, and nothing more is decided", {{"why", error.message}});
+  if (settings_.on_store_lost) settings_.on_store_lost(error.message);
 }
 
 // ---- taking up -----------------------------------------------------------------------------------------------------

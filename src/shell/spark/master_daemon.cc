@@ -4,13 +4,14 @@
 #include <cstdio>
 
 #include "env_posix/posix_loop.h"
+#include "env_zookeeper/elector.h"
 #include "process/http/server.h"
 #include "process/spark_master/master_json.h"
 #include "process/spark_master/master_orders.h"
 #include "process/spark_master/rest_submission.h"
 #include "process/spark_master/spark_directory.h"
 #include "process/spark_master/spark_master.h"
-#include "process/spark_master/standalone_cluster.h"
+#include "process/spark_master/standalone_master.h"
 #include "process/spark_master/yarn_source.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
@@ -88,21 +89,19 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   return daemon;
 }
 
-/// Runs a master until it is told to end.
-int RunMaster(env_posix::PosixLoop& loop, env::Log& log, process::spark_master::SparkMasterSettings settings,
-              process::spark_master::ExecutorSource& source, const env::Log::Fields& fields) {
+void WarnOfOpenPort(const process::spark_master::SparkMasterSettings& settings, env::Log& log) {
   const std::string warning = OpenPortsWarning({settings.listen}, kOpen);
   if (!warning.empty() && !settings.security.authenticates()) log.Warn(warning);
+}
+
+void RunUntilTold(env_posix::PosixLoop& loop, env::Log& log, const env::Endpoint& at, const env::Log::Fields& fields) {
   loop.OnCrowded([&log](const std::string& reason) { log.Warn(reason); });
-  const auto master = process::spark_master::SparkMaster::Start(loop, loop, log, std::move(settings), source);
-  if (!master.ok()) return Refuse(master.error().message, 1);
   for (const int signal : {SIGTERM, SIGINT}) loop.OnSignal(signal, [&loop] { loop.Stop(); });
-  env::Log::Fields said = {{"master", "spark://" + (*master)->local().ToString()}};
+  env::Log::Fields said = {{"master", "spark://" + at.ToString()}};
   said.insert(said.end(), fields.begin(), fields.end());
   log.Info("the Spark master is ready", said);
   loop.Run();
   log.Info("the Spark master ends");
-  return 0;
 }
 
 int RunDoor(const SparkMasterOptions& options) {
@@ -119,7 +118,12 @@ int RunDoor(const SparkMasterOptions& options) {
                                           "applications that have not ended, with their tokens and executors");
   if (!store.ok()) return Refuse(store.error().message, 1);
   process::spark_master::YarnSource source(*loop, *loop, store->get(), *log, std::move(settings->yarn));
-  return RunMaster(*loop, *log, std::move(settings->master), source, {{"resource_manager", manager}});
+  WarnOfOpenPort(settings->master, *log);
+  const auto master =
+      process::spark_master::SparkMaster::Start(*loop, *loop, *log, std::move(settings->master), source);
+  if (!master.ok()) return Refuse(master.error().message, 1);
+  RunUntilTold(*loop, *log, (*master)->local(), {{"resource_manager", manager}});
+  return 0;
 }
 
 /// Where a Standalone Master keeps what shall outlive it; null without recovery.
@@ -152,6 +156,19 @@ base::Result<process::spark_master::StandaloneState> ReadImported(const Standalo
   return std::move(found->state);
 }
 
+/// Leads at once, or joins those who elect a leader.
+base::Status Begin(process::spark_master::StandaloneMaster& master, const StandaloneMasterSettings& settings,
+                   env::Loop& loop, env::Log& log) {
+  if (settings.recovery == RecoveryMode::kZooKeeper) {
+    return master.Join(env_zookeeper::MakeElector(loop, settings.elector));
+  }
+  auto store = OpenRecovery(settings, loop, log);
+  if (!store.ok()) return store.error();
+  auto imported = ReadImported(settings, store->get(), settings.master.builds.front(), log);
+  if (!imported.ok()) return imported.error();
+  return master.LeadAlone(std::move(*store), std::move(*imported));
+}
+
 int RunStandalone(const SparkMasterOptions& options) {
   auto settings = ReadStandaloneMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
@@ -159,24 +176,29 @@ int RunStandalone(const SparkMasterOptions& options) {
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto loop = env_posix::MakePosixLoop();
   const endpoints::spark::SparkBuild build = settings->master.builds.front();
-  const auto store = OpenRecovery(*settings, *loop, *log);
-  if (!store.ok()) return Refuse(store.error().message, 1);
-  auto imported = ReadImported(*settings, store->get(), build, *log);
-  if (!imported.ok()) return Refuse(imported.error().message, 1);
-  process::spark_master::StandaloneCluster cluster(*loop, store->get(), *log, build, std::move(settings->cluster),
-                                                   std::move(*imported));
   namespace http = process::http;
   namespace sm = process::spark_master;
+  int status = 0;
+  const auto on_over = [&](const std::string& why) {
+    log->Error("this master ends", {{"why", why}});
+    status = 1;
+    loop->Stop();
+  };
+  WarnOfOpenPort(settings->master, *log);
+  sm::StandaloneMaster master(*loop, *loop, *log, {settings->master, settings->cluster, on_over});
+  if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
+    return Refuse(begun.error().message, 1);
+  }
   const bool spark4 = build.has_module_proxies();
-  const auto page = http::Server::Listen(
-      *loop, *loop, settings->web, settings->hosts,
-      [&](const http::Request& request, const http::Server::Reply& reply) {
-        const bool orders = request.method == "POST";
-        reply(orders ? sm::Order(cluster, settings->orders, request) : sm::MasterPage(cluster, request, spark4));
-      });
+  const auto page = http::Server::Listen(*loop, *loop, settings->web, settings->hosts,
+                                         [&](const http::Request& request, const http::Server::Reply& reply) {
+                                           const bool orders = request.method == "POST";
+                                           reply(orders ? sm::Order(master.cluster(), settings->orders, request)
+                                                        : sm::MasterPage(master.cluster(), request, spark4));
+                                         });
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;
-  process::spark_master::RestSubmission submission(cluster, build, settings->rest ? settings->rest->port : 0);
+  sm::RestSubmission submission(master, build, settings->rest ? settings->rest->port : 0);
   if (settings->rest) {
     auto listening = http::Server::Listen(
         *loop, *loop, *settings->rest, settings->hosts,
@@ -186,7 +208,8 @@ int RunStandalone(const SparkMasterOptions& options) {
     }
     rest = std::move(*listening);
   }
-  return RunMaster(*loop, *log, std::move(settings->master), cluster, {{"release", build.release}});
+  RunUntilTold(*loop, *log, master.local(), {{"release", build.release}});
+  return status;
 }
 
 }  // namespace

@@ -41,6 +41,24 @@ void RefuseUnsupported(SparkKeys& keys) {
   if (keys.Flag(kTls, false)) keys.Refuse(kTls, "true is not supported by this master yet; set it to false");
 }
 
+/// Masters of one directory in ZooKeeper choose the leader among them. Spark's own are not among these: what they keep
+/// below the same directory is left alone.
+void ReadZooKeeper(SparkKeys& keys, StandaloneMasterSettings& settings) {
+  constexpr const char* kUrl = "spark.deploy.zookeeper.url";
+  constexpr const char* kDirectory = "spark.deploy.zookeeper.dir";
+  settings.recovery = RecoveryMode::kZooKeeper;
+  env_zookeeper::ElectorOptions& elector = settings.elector;
+  elector.servers = keys.Text(kUrl, "");
+  if (elector.servers.empty()) keys.Refuse(kUrl, "is needed with ZOOKEEPER: host:port,host:port");
+  const std::string directory = keys.Text(kDirectory, "/spark");
+  if (!directory.starts_with("/") || directory.ends_with("/") || directory.find("//") != std::string::npos) {
+    keys.Refuse(kDirectory, directory + " is no path such as /spark");
+  }
+  elector.root = directory + "/fairlead";
+  elector.id = settings.master.host + ":" + std::to_string(settings.master.listen.port);
+  elector.about = "spark-master, process " + std::to_string(::getpid());
+}
+
 void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
   constexpr const char* kMode = "spark.deploy.recoveryMode";
   constexpr const char* kDirectory = "spark.deploy.recoveryDirectory";
@@ -48,8 +66,9 @@ void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
   settings.cluster.recovery_timeout = base::Duration::Seconds(
       keys.Seconds("spark.deploy.recoveryTimeout", settings.cluster.worker_timeout.millis() / 1000));
   if (mode == "NONE") return;
+  if (mode == "ZOOKEEPER") return ReadZooKeeper(keys, settings);
   if (mode != "FILESYSTEM" && mode != "ROCKSDB") {
-    return keys.Refuse(kMode, mode + " is not supported by this master; set NONE, FILESYSTEM or ROCKSDB");
+    return keys.Refuse(kMode, mode + " is not supported by this master; set NONE, FILESYSTEM, ROCKSDB or ZOOKEEPER");
   }
   settings.recovery = mode == "FILESYSTEM" ? RecoveryMode::kFilesystem : RecoveryMode::kRocksDb;
   settings.recovery_directory = keys.Text(kDirectory, "");
@@ -153,6 +172,9 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   const auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
+  constexpr const char* kSession = "fairlead.spark-master.zookeeper-session-ms";
+  settings.elector.timeout = base::Duration::Millis(source->conf.Int(kSession, 2000, 200, 60'000));
+  if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
   settings.hosts.AddName(settings.master.host);
   settings.master.builds.push_back(std::move(*build));
   return settings;

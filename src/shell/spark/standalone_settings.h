@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "env/net.h"
+#include "env_zookeeper/elector.h"
 #include "process/http/known_hosts.h"
 #include "process/spark_master/master_orders.h"
 #include "process/spark_master/spark_master.h"
@@ -15,8 +16,8 @@
 
 namespace fairlead::shell {
 
-/// spark.deploy.recoveryMode. ZOOKEEPER comes with an elector and a store of its own.
-enum class RecoveryMode : uint8_t { kNone, kFilesystem, kRocksDb };
+/// spark.deploy.recoveryMode.
+enum class RecoveryMode : uint8_t { kNone, kFilesystem, kRocksDb, kZooKeeper };
 
 struct StandaloneMasterSettings {
   process::spark_master::SparkMasterSettings master;
@@ -26,7 +27,8 @@ struct StandaloneMasterSettings {
   process::http::KnownHosts hosts;    // under which names the web ports are served
   std::optional<env::Endpoint> rest;  // spark.master.rest.enabled
   RecoveryMode recovery = RecoveryMode::kNone;
-  std::string recovery_directory;  // spark.deploy.recoveryDirectory
+  std::string recovery_directory;         // spark.deploy.recoveryDirectory
+  env_zookeeper::ElectorOptions elector;  // spark.deploy.zookeeper.url, .dir
   std::vector<std::string> warnings;
 };
 
