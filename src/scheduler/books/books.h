@@ -32,10 +32,8 @@ struct Books {
         nodes(types) {}
 
   /// Whether the application excludes the node, or it or its ask does. O(log exclusions).
-  bool Excluded(const App& app, NodeIndex node) const { return !app.excluded.empty() && Lists(app.excluded, node); }
-  bool Excluded(const App& app, const Ask& ask, NodeIndex node) const {
-    return Excluded(app, node) || (!ask.excluded.empty() && Lists(ask.excluded, node));
-  }
+  bool Excluded(const App& app, NodeIndex node) const;
+  bool Excluded(const App& app, const Ask& ask, NodeIndex node) const;
   /// The node takes one container of the shape for the application. O(log exclusions).
   bool Fits(const App& app, NodeIndex node, const Shape& shape) const {
     return nodes.Fits(node, shape.size, shape.label) && !Excluded(app, node);
@@ -55,10 +53,6 @@ struct Books {
   Gangs gangs;
   Timers timers;
   uint64_t next_serial = 1;  // of asks, reservations and gangs
-
- private:
-  /// Whether the sorted places name the node or its rack.
-  bool Lists(const std::vector<PlaceId>& list, NodeIndex node) const;
 };
 
 }  // namespace fairlead::scheduler::native
