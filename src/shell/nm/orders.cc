@@ -9,6 +9,8 @@ namespace fairlead::shell {
 
 namespace {
 
+constexpr mode_t kNewMode = 0700;  // of a top until it is its owner's
+
 /// A directory that nobody but root and the agent can change.
 base::Status IsOurs(int directory, const std::string& name, const RunAs& policy) {
   struct stat info {};
@@ -62,7 +64,7 @@ base::Status MakeTop(const Top& top, const UnixUser& owner, const RunAs& policy)
   const base::Result<Holder> holder = HolderOf(top, policy);
   if (!holder) return holder.error();
   const std::string path = top.root + "/" + top.below;
-  const bool made = ::mkdirat(holder->directory.get(), holder->name.c_str(), 0700) == 0;
+  const bool made = ::mkdirat(holder->directory.get(), holder->name.c_str(), kNewMode) == 0;
   if (!made && errno != EEXIST) return ErrnoOf("cannot make " + path);
   const base::Result<Fd> directory = OpenDirectory(holder->directory.get(), holder->name);
   if (!directory) return base::Error{path + ": " + directory.error().message, directory.error().code};
@@ -72,14 +74,16 @@ base::Status MakeTop(const Top& top, const UnixUser& owner, const RunAs& policy)
     if (made && ::fchmod(directory->get(), top.mode) < 0) return ErrnoOf("chmod " + path);
     return {};
   }
-  if (!made && info.st_uid != owner.user) {
+  // Root's with this mode: another order, perhaps one that was ended, has made it just now and not given it away yet.
+  const bool is_new = made || (info.st_uid == 0 && (info.st_mode & 07777) == kNewMode);
+  if (!is_new && info.st_uid != owner.user) {
     return base::Error{path + " belongs to user id " + std::to_string(info.st_uid) + " instead of " + owner.name +
                        "; remove it"};
   }
   // The agent's group comes with everything below, so that shuffle services read what containers wrote (as Hadoop's
   // container-executor does).
   const mode_t mode = top.mode | S_ISGID;
-  if (!made && info.st_gid == policy.agent.group && (info.st_mode & 07777) == mode) return {};
+  if (!is_new && info.st_gid == policy.agent.group && (info.st_mode & 07777) == mode) return {};
   if (::fchown(directory->get(), owner.user, policy.agent.group) < 0) return ErrnoOf("chown " + path);
   if (::fchmod(directory->get(), mode) < 0) return ErrnoOf("chmod " + path);
   return {};
