@@ -275,6 +275,7 @@ def run(arguments, work):
 
 def main():
     parser = argparse.ArgumentParser(prog="quickstart", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-install", action="store_true", help="install no Debian package: say which are missing")
     parser.add_argument("--keep", action="store_true", help="leave the cluster up until Ctrl-C and print what to try next")
     arguments = parser.parse_args()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT, signal.SIGTERM])
