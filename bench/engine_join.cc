@@ -2,9 +2,9 @@
 // Joins id,key,qty,cents,pad with key,cat,name by key and writes for each cat: rows, sum of qty, sum of cents.
 #include <cstdio>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 
@@ -27,7 +27,7 @@ struct StageTimes {
 
 StageTimes RunStage(Context& context, int32_t tasks) {
   const auto begun =
-      context.Range(0, tasks, tasks).MapPartitions<int64_t>([](auto&, auto& emit) { emit(Nanoseconds()); });
+      context.Range(0, tasks, Partitions(tasks)).MapPartitions<int64_t>([](auto&, auto& emit) { emit(Nanoseconds()); });
   const int64_t start = Nanoseconds();
   const int64_t first = *begun.Reduce([](int64_t a, int64_t b) { return std::min(a, b); });
   const int64_t end = Nanoseconds();
@@ -45,7 +45,7 @@ void EngineTasks(Context& context, const Arguments& arguments) {
     best.tasks_per_second = std::max(best.tasks_per_second, times.tasks_per_second);
     best.first_task_ms = round == 0 ? times.first_task_ms : std::min(best.first_task_ms, times.first_task_ms);
   }
-  const auto one = context.Range(0, 1, 1);
+  const auto one = context.Range(0, 1, Partitions(1));
   std::vector<int64_t> latencies;
   for (long i = 0; i < lone; ++i) {
     const int64_t start = Nanoseconds();

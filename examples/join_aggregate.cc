@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 

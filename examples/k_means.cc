@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 
@@ -64,7 +64,9 @@ void KMeans(Context& context, const Arguments& arguments) {
     squares += sum.squares;
     count += sum.points;
   }
-  context.Parallelize(centres, 1).SortBy([](const auto& row) { return row; }, false, 1).SaveText(arguments.at(1));
+  context.Parallelize(centres, Partitions(1))
+      .SortBy([](const auto& row) { return row; }, Order::kAscending, Partitions(1))
+      .SaveText(arguments.at(1));
   std::printf("%zu centres of %lld points, mean squared distance %.6f\n", centres.size(), static_cast<long long>(count),
               count == 0 ? 0.0 : squares / static_cast<double>(count));
 }

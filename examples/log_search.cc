@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <string>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 

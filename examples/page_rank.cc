@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cstdio>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 
@@ -42,7 +42,8 @@ void PageRank(Context& context, const Arguments& arguments) {
                 .ReduceByKey([](double a, double b) { return a + b; })
                 .MapValues([](double sum) { return 0.15 + 0.85 * sum; });
   }
-  const int64_t pages = ranks.SortBy([](const auto& page) { return page.second; }, true).SaveText(arguments.at(1));
+  const int64_t pages =
+      ranks.SortBy([](const auto& page) { return page.second; }, Order::kDescending).SaveText(arguments.at(1));
   std::printf("%lld pages\n", static_cast<long long>(pages));
 }
 

@@ -3,9 +3,9 @@
 // INPUT" gives what it prints of the records in any order.
 #include <cstdio>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 

@@ -2,9 +2,9 @@
 // Writes one line "word<TAB>count" per word to OUTPUT, sorted by count when the third argument is "top".
 #include <cstdio>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 
@@ -15,7 +15,7 @@ void WordCount(Context& context, const Arguments& arguments) {
                           .ReduceByKey([](int64_t a, int64_t b) { return a + b; });
   const bool top = arguments.size() > 2 && arguments.at(2) == "top";
   const int64_t words =
-      top ? counts.SortBy([](const auto& pair) { return pair.second; }, true).SaveText(arguments.at(1))
+      top ? counts.SortBy([](const auto& pair) { return pair.second; }, Order::kDescending).SaveText(arguments.at(1))
           : counts.SaveText(arguments.at(1));
   std::printf("%lld different words\n", static_cast<long long>(words));
 }

@@ -77,7 +77,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "wire/spark_shuffle",
     "engine/api":
         "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/shuffle",
-    "fairlead": "engine/api",
+    "fairlead": "engine/api engine/records",
     "sim/stages": "base tasks",
     "sim/traces":
         "base config model process/http process/rm profiles scheduler scheduler/shared",

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 

@@ -1,9 +1,9 @@
 // expect: its fields are of the types that records may have: no std::map
 #include <map>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 struct Lookup {
 #ifdef RIGHT

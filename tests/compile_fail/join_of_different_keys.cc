@@ -1,7 +1,7 @@
 // expect: joins: both sides must be pairs (key, value), and their keys of one type
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 void Job(Context& context, const Arguments&) {
   const auto left = context.Range(0, 10).KeyBy([](int64_t x) { return x; });

@@ -1,7 +1,7 @@
 // expect: this function cannot travel to executors: a lambda must not capture
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 #ifdef RIGHT
 struct Add {

@@ -1,7 +1,7 @@
 // expect: deleted
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 struct Row {
   std::string_view name;

@@ -1,9 +1,9 @@
 // expect: GroupByKey: this type of record cannot leave its task. Records are numbers, enums, std::string
 #include <map>
 
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 struct Page {
   int64_t id = 0;

@@ -1,7 +1,7 @@
 // expect: Collect: this type of record cannot leave its task. Records are numbers, enums, std::string
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 class Money {
  public:

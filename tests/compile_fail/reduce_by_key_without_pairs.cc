@@ -1,7 +1,7 @@
 // expect: ReduceByKey: the records of this dataset are not pairs. Make them std::pair(key, value) with Map
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 void Job(Context& context, const Arguments&) {
   const auto numbers = context.Range(0, 10);

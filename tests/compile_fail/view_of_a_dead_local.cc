@@ -1,9 +1,9 @@
 // expect: address of stack memory associated with local variable 'copy' returned
 // only: clang
 // flags: -Werror
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 void Job(Context& context, const Arguments& arguments) {
   context.Text(arguments.at(0))

@@ -8,10 +8,10 @@
 #include <string>
 #include <thread>
 
-#include "engine/api/engine.h"
 #include "engine/plan/operators.h"
+#include "fairlead/engine.h"
 
-using namespace fairlead::engine;
+using namespace fairlead;
 
 namespace {
 
@@ -25,7 +25,7 @@ void Poison(Context& context) {
   std::string error;
   std::thread poisoned([&] {
     try {
-      context.Range(0, 8, 4)
+      context.Range(0, 8, Partitions(4))
           .Map([](int64_t x) {
             if (x == 5) ::raise(SIGSEGV);
             return x;
@@ -37,7 +37,7 @@ void Poison(Context& context) {
     }
   });
   int64_t healthy = 0;
-  for (int i = 0; i < 5; ++i) healthy += context.Range(0, 1000, 4).Count();
+  for (int i = 0; i < 5; ++i) healthy += context.Range(0, 1000, Partitions(4)).Count();
   poisoned.join();
   std::printf("healthy %lld\npoison: %s\n", static_cast<long long>(healthy), error.c_str());
 }
@@ -51,7 +51,7 @@ struct Noted {
   }
 };
 void Again(Context& context, const Arguments& arguments) {
-  const int64_t saved = context.Range(0, 10, 2).Map(Noted{arguments.at(2)}).SaveText(arguments.at(1));
+  const int64_t saved = context.Range(0, 10, Partitions(2)).Map(Noted{arguments.at(2)}).SaveText(arguments.at(1));
   const std::string first = arguments.at(2) + "/first-driver";
   if (!std::filesystem::exists(first)) {
     std::fclose(std::fopen(first.c_str(), "w"));
@@ -70,8 +70,9 @@ struct Keyed {
   }
 };
 void Shrink(Context& context, const Arguments& arguments) {
-  const auto sums =
-      context.Range(0, 3000, 6).Map(Keyed{arguments.at(1)}).ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 6);
+  const auto sums = context.Range(0, 3000, Partitions(6))
+                        .Map(Keyed{arguments.at(1)})
+                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, Partitions(6));
   std::printf("first %lld\n", static_cast<long long>(sums.Count()));
   std::fflush(stdout);
   Await(arguments.at(2));
@@ -82,9 +83,9 @@ void Shrink(Context& context, const Arguments& arguments) {
 
 /// slow OUTPUT: the first attempt of one task hangs.
 void Slow(Context& context, const Arguments& arguments) {
-  const int64_t saved = context.Range(0, 40, 8)
+  const int64_t saved = context.Range(0, 40, Partitions(8))
                             .Map([](int64_t x) {
-                              TaskContext* const task = TaskContext::Current();
+                              const auto* const task = fairlead::engine::TaskContext::Current();
                               for (int i = 0; x == 7 && task->attempt == 0 && i < 6000; ++i) {
                                 task->CheckKilled();
                                 std::this_thread::sleep_for(std::chrono::milliseconds(20));

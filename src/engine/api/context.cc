@@ -34,13 +34,13 @@ struct RangeSource : Operator {
 
 }  // namespace
 
-Dataset<std::string_view> Context::Text(const std::string& path, int32_t pieces) {
+Dataset<std::string_view> Context::Text(const std::string& path, Partitions pieces) {
   const std::vector<FileSplit> splits = PlanSplits(path, Pieces(pieces));
   return Dataset<std::string_view>(dataset_internal::MakeNode<TextSource>(
       session_, "text " + path, EncodePayload(splits), static_cast<int32_t>(splits.size())));
 }
 
-Dataset<std::string_view> Context::FixedRecords(const std::string& path, uint64_t size, int32_t pieces) {
+Dataset<std::string_view> Context::FixedRecords(const std::string& path, uint64_t size, Partitions pieces) {
   if (size == 0) throw JobError("records of no bytes");
   RecordSource::State state{size, PlanSplits(path, Pieces(pieces), size)};
   const int32_t parts = static_cast<int32_t>(state.splits.size());
@@ -48,8 +48,8 @@ Dataset<std::string_view> Context::FixedRecords(const std::string& path, uint64_
       dataset_internal::MakeNode<RecordSource>(session_, "records " + path, EncodePayload(state), parts));
 }
 
-Dataset<int64_t> Context::Range(int64_t begin, int64_t end, int32_t partitions) {
-  RangeSource::State state{begin, std::max(begin, end), partitions > 0 ? partitions : parallelism()};
+Dataset<int64_t> Context::Range(int64_t begin, int64_t end, Partitions partitions) {
+  RangeSource::State state{begin, std::max(begin, end), partitions.count > 0 ? partitions.count : parallelism()};
   return Dataset<int64_t>(
       dataset_internal::MakeNode<RangeSource>(session_, "range", EncodePayload(state), state.partitions));
 }

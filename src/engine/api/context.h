@@ -23,16 +23,16 @@ class Context {
   /// Lines of a file, of all files of a directory, or of those that match a pattern; .gz and .zst are decompressed.
   /// Bytes are passed as they are (UTF-8 is not checked). `pieces`: at least so many partitions where the files are
   /// large enough (0: three per slot).
-  Dataset<std::string_view> Text(const std::string& path, int32_t pieces = 0);
+  Dataset<std::string_view> Text(const std::string& path, Partitions pieces = {});
 
   /// Records of `size` bytes each.
-  Dataset<std::string_view> FixedRecords(const std::string& path, uint64_t size, int32_t pieces = 0);
+  Dataset<std::string_view> FixedRecords(const std::string& path, uint64_t size, Partitions pieces = {});
 
   /// Rows of CSV files as aggregates: `columns` names the column for each field, in order (empty: the first columns).
   /// Fields are numbers, bool, strings, string views, or std::optional of them (absent: empty or NA).
   template <class T>
   Dataset<T> Csv(const std::string& path, const std::vector<std::string>& columns = {}, CsvOptions options = {},
-                 int32_t pieces = 0) {
+                 Partitions pieces = {}) {
     static_assert(std::is_aggregate_v<T>, "Csv<T>: T is a struct with one public field per wanted column");
     T probe{};
     size_t count = 0;
@@ -46,9 +46,9 @@ class Context {
 
   /// Values of this program's memory.
   template <class T>
-  Dataset<T> Parallelize(const std::vector<T>& values, int32_t partitions = 0) {
+  Dataset<T> Parallelize(const std::vector<T>& values, Partitions partitions = {}) {
     FL_ENGINE_CHECK_RECORD(T, "Parallelize");
-    const size_t parts = static_cast<size_t>(partitions > 0 ? partitions : session_.parallelism());
+    const size_t parts = static_cast<size_t>(partitions.count > 0 ? partitions.count : session_.parallelism());
     std::vector<std::string> bytes;
     for (size_t p = 0; p < parts; ++p) {
       Buffer out;
@@ -73,10 +73,10 @@ class Context {
   int64_t ValueOf(const Counter& counter) const { return session_.CounterValue(counter.id); }
 
   /// Numbers begin, begin + 1, ..., end - 1.
-  Dataset<int64_t> Range(int64_t begin, int64_t end, int32_t partitions = 0);
+  Dataset<int64_t> Range(int64_t begin, int64_t end, Partitions partitions = {});
 
  private:
-  int32_t Pieces(int32_t wanted) const { return wanted > 0 ? wanted : 3 * session_.parallelism(); }
+  int32_t Pieces(Partitions wanted) const { return wanted.count > 0 ? wanted.count : 3 * session_.parallelism(); }
   Session& session_;
 };
 

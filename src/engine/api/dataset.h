@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/api/actions.h"
+#include "engine/api/order.h"
 #include "engine/plan/node.h"
 #include "engine/plan/session.h"
 
@@ -144,10 +145,11 @@ class Dataset {
   int32_t partitions() const { return node_->partitions; }
   const std::shared_ptr<DatasetNode>& node() const { return node_; }
   /// What people see in progress lines and failures.
-  Dataset Named(std::string name) const {
+  Dataset Named(std::string name) && {
     node_->name = std::move(name);
-    return *this;
+    return std::move(*this);
   }
+  Dataset Named(std::string name) const& = delete;  // copies would be renamed as well: name a dataset where it is made
 
   /// Computes each partition once and keeps it in the memory of its executor for later actions (in an executor without
   /// room it is computed again).
@@ -233,13 +235,13 @@ class Dataset {
   // ---- across partitions ---------------------------------------------------------------------------------------
 
   /// Each record once. Records are equal when their serialized forms are.
-  Dataset Distinct(int32_t partitions = 0) const {
+  Dataset Distinct(Partitions partitions = {}) const {
     return Map(WithOne()).ReduceByKey(dataset_internal::KeepFirst(), partitions).Keys().Named("distinct");
   }
 
   /// In the order of key(record), over all partitions: those of partition 0 first. Samples the input for the bounds.
   template <class KeyFn>
-  Dataset SortBy(KeyFn key, bool descending = false, int32_t partitions = 0) const {
+  Dataset SortBy(KeyFn key, Order order = Order::kAscending, Partitions partitions = {}) const {
     static_assert(std::is_empty_v<KeyFn> && std::is_default_constructible_v<KeyFn>,
                   "SortBy: the key function must have no state");
     using Key = KeyType<T, KeyFn>;
@@ -249,7 +251,8 @@ class Dataset {
         requires(const Key& a) { a < a; }, "SortBy: keys need operator<");
     (void)key;
     // As many as the input has: the smaller a partition, the better its sort stays in the caches.
-    const int32_t parts = partitions > 0 ? partitions : std::max(node_->session->parallelism(), node_->partitions);
+    const int32_t parts = KeyParts(partitions, node_->partitions);
+    const bool descending = order == Order::kDescending;
     RangeBounds<Key> bounds;
     bounds.descending = descending;
     if (parts > 1) bounds.keys = SampleBounds<KeyFn>(parts, descending);
@@ -285,7 +288,7 @@ class Dataset {
 
   /// One record per key: values folded by f(v, v) -> v, which must be associative and commutative.
   template <class F>
-  Dataset ReduceByKey(F f, int32_t partitions = 0) const
+  Dataset ReduceByKey(F f, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     FL_ENGINE_CHECK_FUNCTION(F);
@@ -302,21 +305,21 @@ class Dataset {
 
   /// Like ReduceByKey with another type for the result: zero, then add(acc, v) -> acc and merge(acc, acc) -> acc.
   template <class A, class Add, class Merge>
-  auto AggregateByKey(A zero, Add add, Merge merge, int32_t partitions = 0) const
+  auto AggregateByKey(A zero, Add add, Merge merge, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     FL_ENGINE_CHECK_FUNCTION(Add);
     return MapValues(AddToZero<A, Add>{zero, add}).ReduceByKey(merge, partitions).Named("aggregate_by_key");
   }
 
-  auto CountByKey(int32_t partitions = 0) const
+  auto CountByKey(Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     return MapValues(One()).ReduceByKey(dataset_internal::Plus(), partitions).Named("count_by_key");
   }
 
   /// (k, all values of k). Prefer ReduceByKey: this holds all values of a key at once.
-  auto GroupByKey(int32_t partitions = 0) const
+  auto GroupByKey(Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     FL_ENGINE_CHECK_RECORD(T, "GroupByKey");
@@ -332,21 +335,21 @@ class Dataset {
   /// (k, (v, w)) for all pairs of records with equal keys. `other` is held in memory (in parts when it is too large),
   /// this dataset streams past: let the smaller one be `other`.
   template <class Other>
-  auto Join(const Dataset<Other>& other, int32_t partitions = 0) const
+  auto Join(const Dataset<Other>& other, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     return JoinWith<Other, false>(other, partitions);
   }
   /// As Join, with records of this dataset that have no partner: (k, (v, nullopt)).
   template <class Other>
-  auto LeftJoin(const Dataset<Other>& other, int32_t partitions = 0) const
+  auto LeftJoin(const Dataset<Other>& other, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     return JoinWith<Other, true>(other, partitions);
   }
   /// (k, (all v, all w)) for each key of either.
   template <class Other>
-  auto CoGroup(const Dataset<Other>& other, int32_t partitions = 0) const
+  auto CoGroup(const Dataset<Other>& other, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     dataset_internal::CheckSides<T, Other>();
@@ -360,10 +363,10 @@ class Dataset {
     return Dataset<typename CoGroupOp<K, V, W>::Record>(node);
   }
 
-  Dataset SortByKey(bool descending = false, int32_t partitions = 0) const
+  Dataset SortByKey(Order order = Order::kAscending, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
-    return SortBy(dataset_internal::First(), descending, partitions).Named("sort_by_key");
+    return SortBy(dataset_internal::First(), order, partitions).Named("sort_by_key");
   }
 
   FL_ENGINE_PAIRS_ONLY(Keys)
@@ -531,12 +534,12 @@ class Dataset {
 
   /// How many partitions by key there shall be: as many as the program wants, or as an input has already unless that
   /// would leave cores without work.
-  int32_t KeyParts(int32_t wanted, int32_t existing) const {
-    return wanted > 0 ? wanted : std::max(existing, node_->session->parallelism());
+  int32_t KeyParts(Partitions wanted, int32_t existing) const {
+    return wanted.count > 0 ? wanted.count : std::max(existing, node_->session->parallelism());
   }
 
   template <class Other, bool kOuter>
-  auto JoinWith(const Dataset<Other>& other, int32_t partitions) const {
+  auto JoinWith(const Dataset<Other>& other, Partitions partitions) const {
     dataset_internal::CheckSides<T, Other>();
     using K = typename dataset_internal::PairOf<T>::Key;
     using V = typename dataset_internal::PairOf<T>::Value;

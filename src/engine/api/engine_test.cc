@@ -1,4 +1,4 @@
-#include "engine/api/engine.h"
+#include "fairlead/engine.h"
 
 #include <gtest/gtest.h>
 
@@ -88,14 +88,14 @@ TEST_F(EngineTest, WordCountEqualsAPlainCount) {
   const auto counts = context.Text(Write("text", text))
                           .FlatMap([](std::string_view line) { return Words(line); })
                           .Map([](std::string_view word) { return std::pair(word, int64_t{1}); })
-                          .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 7)
+                          .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, Partitions(7))
                           .Collect();
   EXPECT_EQ(Sorted(counts), (std::vector<std::pair<std::string, int64_t>>(wanted.begin(), wanted.end())));
 }
 
 TEST_F(EngineTest, NarrowOperators) {
   Context context = Start();
-  const auto numbers = context.Range(0, 1000, 4);
+  const auto numbers = context.Range(0, 1000, Partitions(4));
   const auto even = numbers.Filter([](int64_t x) { return x % 2 == 0; });
   EXPECT_EQ(even.Count(), 500);
   const auto twice = numbers.FlatMap<int64_t>([](int64_t x, auto& emit) {
@@ -118,7 +118,7 @@ TEST_F(EngineTest, NarrowOperators) {
   const int64_t sampled = context.Range(0, 100'000).Sample(0.1).Count();
   EXPECT_GT(sampled, 9'000);
   EXPECT_LT(sampled, 11'000);
-  EXPECT_EQ(context.Parallelize(std::vector<int64_t>{3, 1, 3, 2, 1}, 2).Distinct().Count(), 3);
+  EXPECT_EQ(context.Parallelize(std::vector<int64_t>{3, 1, 3, 2, 1}, Partitions(2)).Distinct().Count(), 3);
 }
 
 struct Scale {
@@ -128,8 +128,8 @@ struct Scale {
 
 TEST_F(EngineTest, FunctionsCarryTheirState) {
   Context context = Start();
-  EXPECT_EQ(context.Range(1, 4, 2).Map(Scale{0.5}).Collect(), (std::vector<double>{0.5, 1.0, 1.5}));
-  const auto sums = context.Range(0, 10, 3)
+  EXPECT_EQ(context.Range(1, 4, Partitions(2)).Map(Scale{0.5}).Collect(), (std::vector<double>{0.5, 1.0, 1.5}));
+  const auto sums = context.Range(0, 10, Partitions(3))
                         .Map([](int64_t x) { return std::pair(x % 2, x); })
                         .AggregateByKey(
                             double{100}, [](double sum, int64_t x) { return sum + static_cast<double>(x); },
@@ -148,9 +148,11 @@ struct Point {
 TEST_F(EngineTest, AggregatesTravel) {
   Context context = Start();
   const std::vector<Point> points{{1, "a", {}}, {2, std::string(300, 'b'), {1, 2}}, {3, "", {-1}}};
-  EXPECT_EQ(context.Parallelize(points, 2).Collect(), points);
-  const auto grouped =
-      context.Parallelize(points, 3).KeyBy([](const Point& p) { return p.x % 2; }).GroupByKey(2).Collect();
+  EXPECT_EQ(context.Parallelize(points, Partitions(2)).Collect(), points);
+  const auto grouped = context.Parallelize(points, Partitions(3))
+                           .KeyBy([](const Point& p) { return p.x % 2; })
+                           .GroupByKey(Partitions(2))
+                           .Collect();
   ASSERT_EQ(grouped.size(), 2u);
   for (const auto& [key, group] : grouped) EXPECT_EQ(group.size(), key == 1 ? 2u : 1u);
 }
@@ -175,9 +177,9 @@ TEST_P(Spilling, ReduceByKey) {
   Context context = Start(GetParam());
   std::map<std::string, int64_t> wanted;
   for (int64_t i = 0; i < 60'000; ++i) wanted["some-longer-key-" + std::to_string(i % 20'000)] += i;
-  const auto sums = context.Range(0, 60'000, 5)
+  const auto sums = context.Range(0, 60'000, Partitions(5))
                         .Map([](int64_t x) { return std::pair("some-longer-key-" + std::to_string(x % 20'000), x); })
-                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 2)
+                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, Partitions(2))
                         .Collect();
   EXPECT_EQ(Sorted(sums), (std::vector<std::pair<std::string, int64_t>>(wanted.begin(), wanted.end())));
 }
@@ -189,7 +191,7 @@ TEST_P(Spilling, GroupByKey) {
   for (auto& [key, values] : wanted) std::sort(values.begin(), values.end());
   Context context = Start(GetParam());
   std::map<int64_t, std::vector<std::string>> got;
-  for (auto& [key, values] : context.Parallelize(rows, 4).GroupByKey(2).Collect()) {
+  for (auto& [key, values] : context.Parallelize(rows, Partitions(4)).GroupByKey(Partitions(2)).Collect()) {
     EXPECT_TRUE(got.emplace(key, Sorted(values)).second) << key;
   }
   EXPECT_EQ(got, wanted);
@@ -207,17 +209,17 @@ TEST_P(Spilling, JoinsAndCoGroup) {
     for (auto it = from; it != to; ++it) wanted.push_back({key, {value, it->second}});
   }
   Context context = Start(GetParam());
-  const auto l = context.Parallelize(left, 4), r = context.Parallelize(right, 3);
-  EXPECT_EQ(Sorted(l.Join(r, 3).Collect()), Sorted(wanted));
+  const auto l = context.Parallelize(left, Partitions(4)), r = context.Parallelize(right, Partitions(3));
+  EXPECT_EQ(Sorted(l.Join(r, Partitions(3)).Collect()), Sorted(wanted));
   int64_t absent = 0, present = 0;
-  for (const auto& row : l.LeftJoin(r, 3).Collect()) ++(row.second.second ? present : absent);
+  for (const auto& row : l.LeftJoin(r, Partitions(3)).Collect()) ++(row.second.second ? present : absent);
   EXPECT_EQ(absent, without);
   EXPECT_EQ(present, static_cast<int64_t>(wanted.size()));
   std::set<int64_t> keys;
   for (const auto& [key, value] : left) keys.insert(key);
   for (const auto& [key, value] : right) keys.insert(key);
   int64_t lefts = 0, rights = 0;
-  const auto groups = l.CoGroup(r, 3).Collect();
+  const auto groups = l.CoGroup(r, Partitions(3)).Collect();
   for (const auto& group : groups) {
     EXPECT_EQ(keys.erase(group.first), 1u);
     lefts += static_cast<int64_t>(group.second.first.size());
@@ -233,10 +235,10 @@ TEST_P(Spilling, PairsThatLieByKeyAreNotShuffledAgain) {
   const auto rows = Rows(9'000, 3'000, 6);
   Context context = Start(GetParam());
   const auto longest = [](const std::string& a, const std::string& b) { return a.size() < b.size() ? b : a; };
-  const auto left = context.Parallelize(rows, 4).GroupByKey(3).Cache();
-  const auto right = context.Parallelize(Rows(4'000, 4'000, 7), 3).ReduceByKey(longest, 3).Filter([](const auto& row) {
-    return row.first % 5 != 0;
-  });
+  const auto left = context.Parallelize(rows, Partitions(4)).GroupByKey(Partitions(3)).Cache();
+  const auto right = context.Parallelize(Rows(4'000, 4'000, 7), Partitions(3))
+                         .ReduceByKey(longest, Partitions(3))
+                         .Filter([](const auto& row) { return row.first % 5 != 0; });
   const auto sizes = left.MapValues([](const std::vector<std::string>& values) { return values.size(); });
   const auto shuffles = [](const auto& dataset) { return dataset.node()->shuffles.size(); };
   const auto equal = [](const auto& here, const auto& elsewhere) {
@@ -245,34 +247,36 @@ TEST_P(Spilling, PairsThatLieByKeyAreNotShuffledAgain) {
     EXPECT_FALSE(got.empty());
     EXPECT_EQ(Sorted(std::move(got)), Sorted(std::move(wanted)));
   };
-  EXPECT_EQ(shuffles(sizes.Join(right, 5)), 2u);
-  equal(sizes.Join(right), sizes.Join(right, 5));
-  equal(sizes.LeftJoin(right), sizes.LeftJoin(right, 5));
-  equal(sizes.CoGroup(right), sizes.CoGroup(right, 5));
-  equal(sizes.Join(right).GroupByKey(), sizes.Join(right, 5).GroupByKey(4));
+  EXPECT_EQ(shuffles(sizes.Join(right, Partitions(5))), 2u);
+  equal(sizes.Join(right), sizes.Join(right, Partitions(5)));
+  equal(sizes.LeftJoin(right), sizes.LeftJoin(right, Partitions(5)));
+  equal(sizes.CoGroup(right), sizes.CoGroup(right, Partitions(5)));
+  equal(sizes.Join(right).GroupByKey(), sizes.Join(right, Partitions(5)).GroupByKey(Partitions(4)));
   const auto sum = [](size_t a, size_t b) { return a + b; };
-  equal(sizes.ReduceByKey(sum), sizes.ReduceByKey(sum, 5));
+  equal(sizes.ReduceByKey(sum), sizes.ReduceByKey(sum, Partitions(5)));
   // One side only: the other comes to it.
-  const auto loose = context.Parallelize(rows, 4);
+  const auto loose = context.Parallelize(rows, Partitions(4));
   EXPECT_EQ(shuffles(loose.Join(right)), 1u);
-  EXPECT_EQ(Sorted(loose.Join(right).Collect()), Sorted(loose.Join(right, 5).Collect()));
-  EXPECT_EQ(Sorted(right.Join(loose).Collect()), Sorted(right.Join(loose, 5).Collect()));
+  EXPECT_EQ(Sorted(loose.Join(right).Collect()), Sorted(loose.Join(right, Partitions(5)).Collect()));
+  EXPECT_EQ(Sorted(right.Join(loose).Collect()), Sorted(right.Join(loose, Partitions(5)).Collect()));
   // What changes keys loses the place.
   const auto moved = right.Map([](const auto& row) { return std::pair(row.first + 1, row.second); });
   EXPECT_EQ(shuffles(moved.Join(right)), 1u);
-  EXPECT_EQ(Sorted(moved.Join(right).Collect()), Sorted(moved.Join(right, 5).Collect()));
+  EXPECT_EQ(Sorted(moved.Join(right).Collect()), Sorted(moved.Join(right, Partitions(5)).Collect()));
 }
 
 TEST_P(Spilling, Sort) {
   auto rows = Rows(15'000, 1'000'000, 5);
   for (size_t i = 0; i < rows.size(); i += 3) rows[i].first = -rows[i].first;
   Context context = Start(GetParam());
-  const auto data = context.Parallelize(rows, 4);
-  const auto up = data.SortByKey(false, 3).Collect();
+  const auto data = context.Parallelize(rows, Partitions(4));
+  const auto up = data.SortByKey(Order::kAscending, Partitions(3)).Collect();
   ASSERT_EQ(up.size(), rows.size());
   EXPECT_TRUE(std::is_sorted(up.begin(), up.end(), [](const auto& a, const auto& b) { return a.first < b.first; }));
   EXPECT_EQ(Sorted(up), Sorted(rows));
-  const auto down = data.SortBy([](const auto& row) { return std::string_view(row.second); }, true, 5).Collect();
+  const auto down =
+      data.SortBy([](const auto& row) { return std::string_view(row.second); }, Order::kDescending, Partitions(5))
+          .Collect();
   ASSERT_EQ(down.size(), rows.size());
   EXPECT_TRUE(
       std::is_sorted(down.begin(), down.end(), [](const auto& a, const auto& b) { return a.second > b.second; }));
@@ -281,12 +285,13 @@ TEST_P(Spilling, Sort) {
 TEST_F(EngineTest, SortsOtherKeys) {
   Context context = Start();
   const std::vector<double> doubles{2.5, -1e300, 0.0, -0.5, 1e-300, 7, -7, 1e300};
-  EXPECT_EQ(context.Parallelize(doubles, 3).SortBy([](double x) { return x; }).Collect(), Sorted(doubles));
+  EXPECT_EQ(context.Parallelize(doubles, Partitions(3)).SortBy([](double x) { return x; }).Collect(), Sorted(doubles));
   const std::vector<std::string> strings{"", "a", "ab", "abcdefgh", "abcdefghi", "abcdefgha", "\xff", "b"};
-  EXPECT_EQ(context.Parallelize(strings, 2).SortBy([](const std::string& s) { return s; }).Collect(), Sorted(strings));
+  EXPECT_EQ(context.Parallelize(strings, Partitions(2)).SortBy([](const std::string& s) { return s; }).Collect(),
+            Sorted(strings));
   using Pair = std::pair<std::string, int64_t>;
   const std::vector<Pair> pairs{{"b", 1}, {"a", 2}, {"a", 1}, {"abcdefghij", 3}, {"abcdefghij", -3}};
-  EXPECT_EQ(context.Parallelize(pairs, 2).SortBy([](const Pair& p) { return p; }).Collect(), Sorted(pairs));
+  EXPECT_EQ(context.Parallelize(pairs, Partitions(2)).SortBy([](const Pair& p) { return p; }).Collect(), Sorted(pairs));
   EXPECT_EQ(context.Range(0, 0).SortBy([](int64_t x) { return x; }).Count(), 0);
 }
 
@@ -320,7 +325,7 @@ TEST_F(EngineTest, Csv) {
 TEST_F(EngineTest, SavesWholeOrNotAtAll) {
   Context context = Start();
   const fs::path out = directory_ / "out";
-  EXPECT_EQ(context.Range(0, 5, 2).SaveText(out), 5);
+  EXPECT_EQ(context.Range(0, 5, Partitions(2)).SaveText(out), 5);
   EXPECT_TRUE(fs::exists(out / "_SUCCESS"));
   EXPECT_FALSE(fs::exists(out / "_temporary"));
   EXPECT_EQ(Read(out / "part-00000") + Read(out / "part-00001"), "0\n1\n2\n3\n4\n");
@@ -328,7 +333,7 @@ TEST_F(EngineTest, SavesWholeOrNotAtAll) {
   EXPECT_EQ(context.Text(out).Count(), 5);  // names that begin with _ are no input
 
   const fs::path failed = directory_ / "failed";
-  EXPECT_THROW(context.Range(0, 5, 2)
+  EXPECT_THROW(context.Range(0, 5, Partitions(2))
                    .Map([](int64_t x) {
                      if (x == 4) throw std::runtime_error("four");
                      return x;
@@ -341,7 +346,7 @@ TEST_F(EngineTest, SavesWholeOrNotAtAll) {
 TEST_F(EngineTest, APoisonTaskFailsWithItsOwnWords) {
   Context context = Start();
   try {
-    context.Range(0, 100, 4)
+    context.Range(0, 100, Partitions(4))
         .Map([](int64_t x) {
           if (x == 77) throw std::runtime_error("cannot stand 77");
           return x;
@@ -361,7 +366,7 @@ std::atomic<int> failures_left;
 TEST_F(EngineTest, FailedTasksAreTriedAgain) {
   Context context = Start();
   failures_left = 3;
-  EXPECT_EQ(context.Range(0, 10, 1)
+  EXPECT_EQ(context.Range(0, 10, Partitions(1))
                 .Map([](int64_t x) {
                   if (x == 5 && failures_left-- > 0) throw std::runtime_error("not yet");
                   return x;
@@ -372,9 +377,9 @@ TEST_F(EngineTest, FailedTasksAreTriedAgain) {
 
 TEST_F(EngineTest, LostMapOutputsAreComputedAgain) {
   Context context = Start();
-  const auto sums = context.Range(0, 1000, 4)
+  const auto sums = context.Range(0, 1000, Partitions(4))
                         .Map([](int64_t x) { return std::pair(x % 10, x); })
-                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, 3);
+                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, Partitions(3));
   const auto first = Sorted(sums.Collect());
   const auto files = FilesBelow(directory_, ".data");
   ASSERT_EQ(files.size(), 4u);
@@ -396,7 +401,7 @@ TEST_F(EngineTest, CachedPartitionsAreComputedOnce) {
   Context context = Start();
   computed = 0;
   {
-    const auto kept = context.Range(0, 100, 4)
+    const auto kept = context.Range(0, 100, Partitions(4))
                           .Map([](int64_t x) {
                             ++computed;
                             return std::pair(x % 7, std::to_string(x));
@@ -410,7 +415,7 @@ TEST_F(EngineTest, CachedPartitionsAreComputedOnce) {
   // No room in memory: on disk, or computed again.
   Context small = Start(64 << 10, 1);
   computed = 0;
-  const auto large = small.Range(0, 20, 4).Map([](int64_t x) {
+  const auto large = small.Range(0, 20, Partitions(4)).Map([](int64_t x) {
     ++computed;
     return std::string(10'000, static_cast<char>('a' + x));
   });
@@ -438,7 +443,8 @@ TEST_F(EngineTest, BroadcastsAndCounters) {
   Context context = Start();
   const Counter misses = context.MakeCounter();
   const Lookup lookup{context.MakeBroadcast(std::vector<std::string>{"zero", "one"}), misses};
-  EXPECT_EQ(context.Range(0, 4, 2).Map(lookup).Collect(), (std::vector<std::string>{"zero", "one", "?", "?"}));
+  EXPECT_EQ(context.Range(0, 4, Partitions(2)).Map(lookup).Collect(),
+            (std::vector<std::string>{"zero", "one", "?", "?"}));
   EXPECT_EQ(context.ValueOf(misses), 2);
 }
 
@@ -549,10 +555,12 @@ TEST_F(EngineTest, TheEventLogTellsTheStory) {
     options.event_log = log;
     Local local(options);
     Context context(local.session());
-    const auto sums = context.Range(0, 100, 4).Map([](int64_t x) { return std::pair(x % 3, x); }).CountByKey(2);
+    const auto sums = context.Range(0, 100, Partitions(4))
+                          .Map([](int64_t x) { return std::pair(x % 3, x); })
+                          .CountByKey(Partitions(2));
     EXPECT_EQ(sums.Count(), 3);
     const auto broken = [&] {
-      context.Range(0, 1, 1)
+      context.Range(0, 1, Partitions(1))
           .Map([](int64_t x) {
             if (x == 0) throw std::runtime_error("no zeros");
             return x;
@@ -594,7 +602,9 @@ TEST_F(EngineTest, NothingStaysBehind) {
 TEST_F(EngineTest, ShuffleFilesGoWithTheirDatasets) {
   Context context = Start();
   {
-    const auto counts = context.Range(0, 100, 2).Map([](int64_t x) { return std::pair(x % 3, x); }).CountByKey(2);
+    const auto counts = context.Range(0, 100, Partitions(2))
+                            .Map([](int64_t x) { return std::pair(x % 3, x); })
+                            .CountByKey(Partitions(2));
     EXPECT_EQ(counts.Count(), 3);
     EXPECT_EQ(FilesBelow(directory_, ".data").size(), 2u);
   }

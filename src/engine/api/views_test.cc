@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/api/engine.h"
 #include "engine/run/local.h"
+#include "fairlead/engine.h"
 
 // Records that hold views, alone and as fields of structs, through every operator and action: what is kept longer than
 // one push must own its bytes. The address sanitizer sees what does not; the comparisons see what was overwritten.
@@ -101,7 +101,7 @@ class ViewsTest : public testing::TestWithParam<int64_t> {
     fs::remove_all(directory_);
   }
   Dataset<Row> Rows() {
-    return Context(local_->session()).Text(directory_ / "lines", 3).Map([](std::string_view line) {
+    return Context(local_->session()).Text(directory_ / "lines", Partitions(3)).Map([](std::string_view line) {
       return RowOf(line);
     });
   }
@@ -226,8 +226,10 @@ TEST_P(ViewsTest, Sorts) {
   auto plain = PlainRows();
   std::sort(plain.begin(), plain.end());
   const auto by_pair =
-      Rows().SortBy([](const Row& row) { return std::pair(row.name, row.amount); }, false, 4).Collect();
-  const auto whole = Rows().SortBy([](const Row& row) { return row; }, false, 4).Collect();
+      Rows()
+          .SortBy([](const Row& row) { return std::pair(row.name, row.amount); }, Order::kAscending, Partitions(4))
+          .Collect();
+  const auto whole = Rows().SortBy([](const Row& row) { return row; }, Order::kAscending, Partitions(4)).Collect();
   ASSERT_EQ(whole.size(), plain.size());
   ASSERT_EQ(by_pair.size(), plain.size());
   for (size_t i = 0; i < plain.size(); ++i) {
@@ -273,7 +275,7 @@ TEST_P(ViewsTest, WhatFunctionsCarry) {
   std::vector<Row> rows;
   for (const std::string& line : *values) rows.push_back(RowOf(line));
   const auto among = Rows().Filter(AmongThem{context.MakeBroadcast(rows)});
-  const auto made = context.Parallelize(rows, 2);
+  const auto made = context.Parallelize(rows, Partitions(2));
   name.reset();
   values.reset();
   EXPECT_EQ(named.Count(), kRows / kNames);
