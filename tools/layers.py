@@ -64,19 +64,21 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/spark_worker": "base endpoints/spark env process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
-    "engine/io": "base engine/plan engine/records",
+    "engine/settings": "base tasks wire/hadoop_rpc",
+    "engine/io": "base engine/plan engine/records engine/settings",
     "engine/shuffle": "base engine/io engine/plan engine/records",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
     "engine/history": "base engine/io engine/plan engine/records env process/driver process/http",
     "engine/driver":
-        "base endpoints/yarn engine/history engine/io engine/plan engine/records env env_posix process/driver "
-        "process/http",
+        "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_posix "
+        "process/driver process/http",
     "engine/run":
         "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/shuffle "
         "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "
         "wire/spark_shuffle",
     "engine/api":
-        "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/shuffle",
+        "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/settings "
+        "engine/shuffle",
     "fairlead": "engine/api engine/records",
     "sim/stages": "base tasks",
     "sim/traces":

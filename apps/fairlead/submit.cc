@@ -12,7 +12,8 @@
 
 #include "base/text.h"
 #include "cluster_options.h"
-#include "engine/io/job_environment.h"
+#include "engine/settings/pools_file.h"
+#include "engine/settings/spark_settings.h"
 #include "model/ids.h"
 #include "table.h"
 #include "wire/yarn/client.h"
@@ -28,19 +29,14 @@ namespace yarn = wire::yarn;
 struct SubmitOptions {
   ClusterOptions cluster;
   std::string queue = "default";
-  std::string name;
   int64_t driver_memory_mib = 256;
-  int32_t executors_max = 2;
-  int32_t executors_min = -1;
-  int64_t executor_memory_mib = 512;
-  int32_t executor_cores = 1;
+  int32_t executors_min = -1;  // below 0: as many as at most
   int32_t priority = 0;
   int32_t max_attempts = 0;
-  int64_t executor_idle_seconds = 60;
   bool speculation = false;
-  bool adaptive_delay = false;
-  std::string event_log;
+  std::vector<std::string> conf;  // NAME=VALUE
   bool detach = false;
+  engine::JobSettings job;
   std::vector<std::string> command;
 };
 
@@ -54,7 +50,7 @@ std::string ShellQuoted(const std::string& word) {
 }
 
 std::string NameOf(const SubmitOptions& options) {
-  return options.name.empty() ? std::filesystem::path(options.command[0]).filename().string() : options.name;
+  return options.job.name.empty() ? std::filesystem::path(options.command[0]).filename().string() : options.job.name;
 }
 
 struct JobFile {
@@ -92,25 +88,17 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
   local.key = "job";
   local.value = ToResource(job);
   const config::HadoopConf& conf = cluster.settings.conf;
-  const int32_t least = options.executors_min < 0 ? options.executors_max : options.executors_min;
+  engine::JobSettings settings = options.job;
+  settings.application_id = application;
+  settings.name = NameOf(options);
+  settings.resource_manager = conf.String("yarn.resourcemanager.scheduler.address");
+  settings.job_url = "file://" + job.path;
+  settings.job_size = job.size;
+  settings.job_timestamp_ms = job.modified_ms;
+  settings.shuffle_port = static_cast<int32_t>(conf.Int("spark.shuffle.service.port", 7337));
   const std::pair<const char*, std::string> variables[] = {
-      {engine::kEnvSchedulerAddress, conf.String("yarn.resourcemanager.scheduler.address")},
-      {engine::kEnvApplicationId, application},
-      {engine::kEnvJobUrl, "file://" + job.path},
-      {engine::kEnvJobSize, std::to_string(job.size)},
-      {engine::kEnvJobTimestamp, std::to_string(job.modified_ms)},
-      {engine::kEnvExecutorsMax, std::to_string(options.executors_max)},
-      {engine::kEnvExecutorsMin, std::to_string(least)},
-      {engine::kEnvExecutorMemoryMib, std::to_string(options.executor_memory_mib)},
-      {engine::kEnvExecutorCores, std::to_string(options.executor_cores)},
-      {engine::kEnvApplicationName, NameOf(options)},
-      {engine::kEnvSpeculation, options.speculation ? "1" : "0"},
-      {engine::kEnvAdaptiveDelay, options.adaptive_delay ? "1" : "0"},
-      {engine::kEnvExecutorIdleSeconds, std::to_string(options.executor_idle_seconds)},
-      {engine::kEnvEventLogDirectory,
-       options.event_log.empty() ? std::string() : std::filesystem::absolute(options.event_log).string()},
+      {engine::kEnvJobSettings, engine::EncodeJobSettings(settings)},
       {engine::kEnvWorkingDirectory, std::filesystem::current_path().string()},
-      {engine::kEnvShufflePort, std::to_string(conf.Int("spark.shuffle.service.port", 7337))},
   };
   for (const auto& [name, value] : variables) {
     auto& variable = launch.environment.emplace_back();
@@ -281,6 +269,30 @@ int Submit(const SubmitOptions& options) {
   return Follow(options, *cluster, *id);
 }
 
+/// The options that depend on each other, and Spark's settings: all that can be known to be wrong before anybody is
+/// asked.
+base::Status CompleteSettings(SubmitOptions& options) {
+  engine::JobSettings& job = options.job;
+  if (options.executors_min > job.executors_max) return base::Error{"--executors-min is more than --executors"};
+  job.executors_min = options.executors_min < 0 ? job.executors_max : options.executors_min;
+  if (!job.event_log_directory.empty()) {
+    job.event_log_directory = std::filesystem::absolute(job.event_log_directory).string();
+  }
+  if (options.speculation) job.spark["spark.speculation"] = "true";
+  for (const std::string& setting : options.conf) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) return base::Error{"--conf " + setting + ": write NAME=VALUE"};
+    job.spark[setting.substr(0, equals)] = setting.substr(equals + 1);
+  }
+  if (const auto file = job.spark.find(engine::kAllocationFile); file != job.spark.end()) {
+    auto pools = engine::ReadPoolsFile(file->second);
+    if (!pools) return pools.error();
+    job.pools = *std::move(pools);
+  }
+  const auto config = engine::MakeTasksConfig(job);
+  return config ? base::Status() : config.error();
+}
+
 CLI::Validator AtLeastOne() {
   return {[](std::string& text) -> std::string {
             int64_t value = 0;
@@ -314,43 +326,44 @@ void AddSubmit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SubmitOptions>();
   AddClusterOptions(*submit, options->cluster);
   submit->add_option("--queue", options->queue, "queue")->capture_default_str();
-  submit->add_option("--name", options->name, "name (default: the file's)");
+  submit->add_option("--name", options->job.name, "name (default: the file's)");
   submit->add_option("--priority", options->priority, "priority within the queue")->capture_default_str();
   submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver")
       ->check(AtLeastOne())
       ->capture_default_str();
-  submit->add_option("--executors", options->executors_max, "executors at most")
+  submit->add_option("--executors", options->job.executors_max, "executors at most")
       ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_option("--executors-min", options->executors_min,
                      "executors at least (default: the same: a fixed number)");
-  submit->add_option("--executor-memory", options->executor_memory_mib, "MiB of an executor")
+  submit->add_option("--executor-memory", options->job.executor_memory_mib, "MiB of an executor")
       ->check(AtLeastOne())
       ->capture_default_str();
-  submit->add_option("--executor-cores", options->executor_cores, "tasks at once in an executor")
+  submit->add_option("--executor-cores", options->job.executor_cores, "tasks at once in an executor")
       ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_option("--max-attempts", options->max_attempts,
                      "attempts of the driver at most (default: the cluster's)");
   submit
-      ->add_option("--executor-idle", options->executor_idle_seconds,
+      ->add_option("--executor-idle", options->job.executor_idle_seconds,
                    "seconds after which an idle executor above the least number is given back")
       ->check(AtLeastOne())
       ->capture_default_str();
   submit->add_flag("--speculation", options->speculation, "run slow tasks a second time beside the first");
-  submit->add_flag("--adaptive-delay", options->adaptive_delay,
+  submit->add_flag("--adaptive-delay", options->job.adaptive_delay,
                    "wait for a place near the data no longer than reading from afar was measured to take (else 3 s)");
-  submit->add_option("--event-log", options->event_log,
+  submit->add_option("--event-log", options->job.event_log_directory,
                      "directory for the driver's event log (default: beside the driver's other logs)");
+  submit->add_option("--conf", options->conf, "NAME=VALUE: a setting of Spark's, for scheduling tasks (man fairlead)")
+      ->allow_extra_args(false);
   submit->add_flag("--detach", options->detach, "do not wait for the end");
   submit->add_option("command", options->command, "the job binary and its arguments")->required();
   submit->positionals_at_end();
   submit->prefix_command(false);
   submit->callback([options, submit, &exit_code] {
     WarnOfOptionsOfTheJob(*submit, options->command);
-    exit_code = options->executors_min > options->executors_max
-                    ? Complain("submit", "--executors-min is more than --executors", kUsage)
-                    : Submit(*options);
+    const base::Status complete = CompleteSettings(*options);
+    exit_code = complete.ok() ? Submit(*options) : Complain("submit", complete.error().message, kUsage);
   });
 }
 

@@ -98,6 +98,13 @@ WRONG = [
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
     (("submit", "--executors", "2", "--executors-min", "3", "/bin/true"), 2, "--executors-min"),
+    # Spark's settings.
+    *[(("submit", "--conf", setting, "/bin/true"), 2, shown) for setting, shown in [
+        ("spark.locality.wiat=1s", "spark.locality.wiat: no such setting; did you mean 'spark.locality.wait'?"),
+        ("spark.executor.cores=2", "spark.executor.cores is the option --executor-cores"),
+        ("spark.scheduler.mode=FAIRLY", "spark.scheduler.mode is 'FAIRLY': write FIFO or FAIR"),
+        ("spark.locality.wait", "write NAME=VALUE"),
+        ("spark.scheduler.allocation.file=/nosuch.xml", "cannot read the pools in /nosuch.xml")]],
     # Files and keys.
     (("replay", "/nosuch/file"), 4, "/nosuch/file"), (("history", "/nosuch/file"), 4, "/nosuch/file"),
     *[((*command, "--hadoop-conf", "/nosuch/conf"), 2, "/nosuch/conf") for command in (("apps",), ("nodes",), ("queues",), ("app", ID), ("config", "check"))],

@@ -106,6 +106,27 @@ void Distinct(Context& context, const Arguments& arguments) {
   std::printf("groups %lld\n", static_cast<long long>(groups));
 }
 
+/// fair: two jobs of slow tasks beside each other, in the pools `one` and `three`.
+void Fair(Context& context) {
+  const auto run = [&](const char* pool) {
+    return std::thread([&context, pool] {
+      context.SetPool(pool);
+      context.Range(0, 250, Partitions(250))
+          .Map([](int64_t x) {
+            // Of different lengths: slots that become free in one moment go to one pool, as in Spark.
+            std::this_thread::sleep_for(std::chrono::milliseconds(60 + x * 7919 % 81));
+            return x;
+          })
+          .Named(pool)
+          .Count();
+    });
+  };
+  std::thread one = run("one");
+  std::thread three = run("three");
+  one.join();
+  three.join();
+}
+
 /// copy: lines from one place to another.
 void Copy(Context& context, const Arguments& arguments) {
   std::printf("lines %lld\n", static_cast<long long>(context.Text(arguments.at(1)).SaveText(arguments.at(2))));
@@ -118,6 +139,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "shrink") return Shrink(context, arguments);
   if (mode == "slow") return Slow(context, arguments);
   if (mode == "distinct") return Distinct(context, arguments);
+  if (mode == "fair") return Fair(context);
   if (mode == "copy") return Copy(context, arguments);
   throw JobError("unknown mode " + mode);
 }

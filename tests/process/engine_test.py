@@ -115,6 +115,32 @@ class OnACluster(unittest.TestCase):
         self.assertIn("done", text)
 
 
+    def test_pools_share_the_executors_by_their_weights(self):
+        pools, logs = self.directory / "pools.xml", self.directory / "fair-log"
+        logs.mkdir()
+        logs.chmod(0o777)
+        pools.write_text('<allocations><pool name="one"/><pool name="three"><weight>3</weight></pool></allocations>')
+        options = ["--executors", "2", "--executor-cores", "4", "--conf", "spark.scheduler.mode=FAIR",
+                   "--conf", f"spark.scheduler.allocation.file={pools}", "--event-log", logs]
+        self.finish(self.start(options, "fair"))
+        events = [next(iter(json.loads(line).items())) for log in logs.iterdir() for line in log.read_text().splitlines()]
+        self.assertEqual({event["pool"] for name, event in events if name == "job_started"}, {"one", "three"})
+        pool = {event["stage"]: event["name"] for name, event in events if name == "stage_started"}
+        spans = [(pool[event["launch"]["stage"]], event["launch"]["at_ms"], event["at_ms"]) for name, event in events if name == "task_finished"]
+        self.assertEqual(len(spans), 500)
+        # Both want more from a moment after the later one's start until the last task of `three` is launched.
+        starts = [min(begin for name, begin, _ in spans if name == wanted) for wanted in ("one", "three")]
+        first, last = max(starts) + 400, max(begin for name, begin, _ in spans if name == "three")
+        self.assertGreater(last - first, 500)
+        running = collections.Counter()
+        for name, begin, end in spans:
+            running[name] += max(0, min(end, last) - max(begin, first))
+        share = running["three"] / running.total()
+        self.assertAlmostEqual(share, 0.75, delta=0.05, msg=str(running))
+        print(f"pool `three` had {share:.1%} of the running tasks")
+        self.assertIn("(pool three)", self.tool("history", next(logs.iterdir())))
+
+
 class AsOneProcess(unittest.TestCase):
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
@@ -183,6 +209,14 @@ class AsOneProcess(unittest.TestCase):
             code, _, err, _ = self.run_job(256, "copy", hdfs.url(path) if path else "webhdfs://host/in", self.directory / "out")
             self.assertEqual(code, 1)
             self.assertIn(reason, err)
+
+    def test_a_setting_that_is_wrong_is_refused_by_name(self):
+        for setting, shown in [("spark.locality.wiat=1s", "did you mean 'spark.locality.wait'?"), ("spark.task.maxFailures=0", "at least 1")]:
+            code, _, err, _ = self.run_job(64, "--conf", setting, "distinct", 10, self.directory / "out")
+            self.assertEqual(code, 1)
+            self.assertIn(setting.split("=")[0], err)
+            self.assertIn(shown, err)
+            self.assertFalse((self.directory / "out").exists())
 
     def test_a_full_scratch_disk_is_a_clear_error_and_leaves_nothing(self):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", self.scratch], check=True)

@@ -72,6 +72,10 @@ class Context {
   Counter MakeCounter() { return {session_.NewCounter()}; }
   int64_t ValueOf(const Counter& counter) const { return session_.CounterValue(counter.id); }
 
+  /// Actions that the calling thread runs from now on go to this pool (docs/engine.md, "Settings"); "": to the default
+  /// one. As Spark's SparkContext.setLocalProperty("spark.scheduler.pool").
+  void SetPool(std::string pool) { session_.SetPool(std::move(pool)); }
+
   /// Numbers begin, begin + 1, ..., end - 1.
   Dataset<int64_t> Range(int64_t begin, int64_t end, Partitions partitions = {});
 

@@ -12,11 +12,11 @@
 
 #include "engine/api/context.h"
 #include "engine/driver/cluster_driver.h"
-#include "engine/io/job_environment.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/run/cluster_executor.h"
 #include "engine/run/local.h"
+#include "engine/settings/spark_settings.h"
 
 namespace fairlead::engine {
 
@@ -27,12 +27,13 @@ constexpr const char* kUsage =
     "  fairlead submit PROGRAM [ARGUMENT ...]    on a cluster, or\n"
     "  PROGRAM --local[N] [ARGUMENT ...]         in this process, with N threads (default: one per core)\n"
     "Options of local mode, before the arguments: --memory MIB, --scratch DIRECTORY, --event-log FILE (for fairlead "
-    "history).\n";
+    "history), --conf NAME=VALUE (settings of Spark's that docs/engine.md lists).\n";
 
 struct Options {
   bool local = false;
   std::string executor;  // not empty: be this executor
   LocalOptions local_options;
+  std::map<std::string, std::string> conf;
   std::vector<std::string> arguments;
   std::string error;
 };
@@ -67,6 +68,14 @@ Options ParseOptions(int argc, char** argv) {
       options.local_options.directory = next();
     } else if (argument == "--event-log") {
       options.local_options.event_log = next();
+    } else if (argument == "--conf") {
+      const std::string_view setting = next();
+      const size_t equals = setting.find('=');
+      if (equals == std::string_view::npos) {
+        options.error = "--conf needs NAME=VALUE";
+      } else {
+        options.conf[std::string(setting.substr(0, equals))] = setting.substr(equals + 1);
+      }
     } else if (argument == "--") {
       ++i;
       break;
@@ -90,8 +99,15 @@ void TuneHeap(int64_t memory_bytes) {
   ::mallopt(M_TRIM_THRESHOLD, at_most(512 << 20, 16));
 }
 
-int RunLocally(JobFunction job, const Options& options) {
-  Local local(options.local_options);
+int RunLocally(JobFunction job, const Options& options, const std::map<std::string, std::string>& set_in_code) {
+  JobSettings settings;
+  AddSettings(options.conf, settings);
+  AddSettings(set_in_code, settings);
+  base::Result<tasks::Config> config = MakeTasksConfig(settings);
+  if (!config) throw JobError(config.error().message);
+  LocalOptions local_options = options.local_options;
+  local_options.tasks = *std::move(config);
+  Local local(local_options);
   try {
     Context context(local.session());
     job(context, Arguments(options.arguments));
@@ -102,6 +118,12 @@ int RunLocally(JobFunction job, const Options& options) {
     local.End(error.what());
     return 1;
   }
+}
+
+/// 0: as much as there is.
+int64_t MemoryOf(const Options& options) {
+  if (options.local) return options.local_options.memory_bytes;
+  return options.executor.empty() && !InMasterContainer() ? 0 : SettingsOfThisProcess().executor_memory_mib << 20;
 }
 
 }  // namespace
@@ -122,27 +144,25 @@ long Arguments::Number(size_t i, long otherwise) const {
   return value;
 }
 
-int Main(int argc, char** argv, JobFunction job) {
+int Main(int argc, char** argv, JobFunction job, const std::map<std::string, std::string>& settings) {
   const Options options = ParseOptions(argc, argv);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n%s", options.error.c_str(), kUsage);
     return 2;
   }
-  TuneHeap(options.local ? options.local_options.memory_bytes : EnvironmentNumber(kEnvExecutorMemoryMib, 0) << 20);
-  if (!options.executor.empty()) return RunClusterExecutor(options.executor);
-  if (!options.local && InMasterContainer()) {
-    return RunClusterDriver([&](Session& session) {
-      Context context(session);
-      job(context, Arguments(options.arguments));
-    });
-  }
-  if (options.local) {
-    try {
-      return RunLocally(job, options);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "cannot start: %s\n", error.what());
-      return 1;
+  try {
+    TuneHeap(MemoryOf(options));
+    if (!options.executor.empty()) return RunClusterExecutor(options.executor);
+    if (options.local) return RunLocally(job, options, settings);
+    if (InMasterContainer()) {
+      return RunClusterDriver(settings, [&](Session& session) {
+        Context context(session);
+        job(context, Arguments(options.arguments));
+      });
     }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cannot start: %s\n", error.what());
+    return 1;
   }
   std::fputs(kUsage, stderr);
   return 2;

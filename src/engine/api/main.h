@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,13 @@ class Arguments {
 using JobFunction = void (*)(Context& context, const Arguments& arguments);
 
 /// main() of a job program: the driver (in a master's container, or with --local[N] as one process) or, started by the
-/// driver, an executor. Gives the exit code: 0 the job function returned, 1 it threw, 2 wrong usage.
-int Main(int argc, char** argv, JobFunction job);
+/// driver, an executor. `settings` by Spark's names (docs/engine.md) go above those of submit or of `--conf`. Gives the
+/// exit code: 0 the job function returned, 1 it threw, 2 wrong usage.
+int Main(int argc, char** argv, JobFunction job, const std::map<std::string, std::string>& settings = {});
 
 }  // namespace fairlead::engine
 
-/// Makes the program's main() run `function(Context&, const Arguments&)`.
-#define FAIRLEAD_JOB(function) \
-  int main(int argc, char** argv) { return ::fairlead::engine::Main(argc, argv, function); }
+/// Makes the program's main() run `function(Context&, const Arguments&)`. Settings may follow:
+///   FAIRLEAD_JOB(Count, {"spark.scheduler.mode", "FAIR"}, {"spark.locality.wait", "1s"})
+#define FAIRLEAD_JOB(function, ...) \
+  int main(int argc, char** argv) { return ::fairlead::engine::Main(argc, argv, function, {__VA_ARGS__}); }

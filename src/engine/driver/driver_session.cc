@@ -31,6 +31,11 @@ struct DriverSession::Wait {
   }
 };
 
+namespace {
+/// Of this thread; a program has one session.
+thread_local std::string pool_of_thread;
+}  // namespace
+
 DatasetNode::~DatasetNode() {
   if (session == nullptr || id < 0) return;
   std::vector<int32_t> ids;
@@ -176,11 +181,13 @@ std::string DriverSession::PlanOf(const mt::StageSubmitted& stage) {
   return bytes;
 }
 
+void DriverSession::SetPool(std::string pool) { pool_of_thread = std::move(pool); }
+
 void DriverSession::RunJob(const std::shared_ptr<DatasetNode>& target, const std::vector<int32_t>& partitions,
                            const ActionPlan& action,
                            const std::function<void(int32_t output, std::string result)>& on_result) {
   auto wait = std::make_shared<Wait>();
-  loop_->Post([&, wait] {
+  loop_->Post([&, wait, pool = pool_of_thread] {
     if (!failure_.empty()) {
       const std::lock_guard lock(wait->mutex);
       wait->error = failure_;
@@ -193,6 +200,7 @@ void DriverSession::RunJob(const std::shared_ptr<DatasetNode>& target, const std
     Describe(target, job.datasets);
     job.target = target->id;
     job.partitions = partitions;
+    job.pool = pool;
     job.description = action.description;
     jobs_[job.job] = {target, action, wait};
     process::driver::JobDriver::JobCallbacks callbacks;

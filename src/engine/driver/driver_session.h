@@ -28,6 +28,7 @@ class DriverSession : public Session, public process::driver::PlanSource, privat
   const std::string& application_id() const override { return application_id_; }
   int32_t NextDatasetId() override { return next_dataset_++; }
   int32_t NextShuffleId() override { return next_shuffle_++; }
+  void SetPool(std::string pool) override;
   void RunJob(const std::shared_ptr<DatasetNode>& target, const std::vector<int32_t>& partitions,
               const ActionPlan& action,
               const std::function<void(int32_t output, std::string result)>& on_result) override;

@@ -89,7 +89,7 @@ std::string EventLog::End(const std::string& error) {
 void EventLog::OnEvent(const mt::Event& event) {
   if (const auto* job = std::get_if<mt::SubmitJob>(&event)) {
     for (const mt::Dataset& dataset : job->datasets) dataset_names_[dataset.id] = dataset.name;
-    Say(history::JobStarted{Now(), job->job, job->description});
+    Say(history::JobStarted{Now(), job->job, job->description, job->pool});
   } else if (const auto* added = std::get_if<mt::ExecutorAdded>(&event)) {
     executors_[added->executor.value] = added->id;
     Say(history::ExecutorJoined{Now(), added->id, added->host, added->slots, added->serves_own_files});

@@ -51,7 +51,8 @@ struct JobStarted {
   int64_t at_ms = 0;
   int32_t job = 0;
   std::string description;
-  FL_FIELDS(at_ms, job, description)
+  std::string pool;  // empty: the default one
+  FL_FIELDS(at_ms, job, description, pool)
 };
 struct JobFinished {
   static constexpr std::string_view kName = "job_finished";

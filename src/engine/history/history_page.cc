@@ -259,12 +259,15 @@ std::string JobTable(const History& history) {
       if (stage.started.job == id) links += "<a href=\"#" + StageId(stage) + "\">" + StageName(stage) + "</a> ";
     }
     const int64_t end = job.ended_ms == 0 ? history.now_ms() : job.ended_ms;
-    html += "<tr>" + Cell(Number(id), "n") +
-            Cell(Escaped(job.started.description) +
-                     (job.error.empty() ? "" : "<br><span class=\"bad\">" + Escaped(job.error) + "</span>"),
-                 "name") +
-            Cell(StateMark(job.ended_ms, job.error, history.ended().has_value())) +
-            Cell(DurationText(end - job.started.at_ms), "n") + Cell(links, "name") + "</tr>";
+    html +=
+        "<tr>" + Cell(Number(id), "n") +
+        Cell(Escaped(job.started.description) +
+                 (job.started.pool.empty() ? ""
+                                           : " <span class=\"quiet\">pool " + Escaped(job.started.pool) + "</span>") +
+                 (job.error.empty() ? "" : "<br><span class=\"bad\">" + Escaped(job.error) + "</span>"),
+             "name") +
+        Cell(StateMark(job.ended_ms, job.error, history.ended().has_value())) +
+        Cell(DurationText(end - job.started.at_ms), "n") + Cell(links, "name") + "</tr>";
   }
   return html + "</table></div>";
 }

@@ -20,7 +20,7 @@ TaskFinished Task(int64_t task, int32_t stage, int64_t begin, int64_t end, const
 
 std::vector<Event> Story() {
   std::vector<Event> events{ApplicationStarted{1000, 1, "application_1_0001", "word_count"},
-                            ExecutorJoined{1100, "1", "host-a", 2, true}, JobStarted{1200, 0, "save <out>"},
+                            ExecutorJoined{1100, "1", "host-a", 2, true}, JobStarted{1200, 0, "save <out>", "reports"},
                             StageStarted{1200, 4, 0, 0, "map \"text\"", 5, true, {}}};
   for (int64_t i = 0; i < 5; ++i) {
     TaskFinished task = Task(i, 4, 1200 + i, i == 4 ? 2300 : 1300 + i);

@@ -79,7 +79,8 @@ struct JobJson {
   int64_t started_ms = 0;
   int64_t ended_ms = 0;
   std::string error;
-  FL_FIELDS(job, description, state, started_ms, ended_ms, error)
+  std::string pool;
+  FL_FIELDS(job, description, state, started_ms, ended_ms, error, pool)
 };
 struct HistoryJson {
   std::string id;
@@ -113,8 +114,8 @@ HistoryJson Collect(const History& history) {
         {row.joined.executor, row.joined.host, row.joined.slots, row.joined.at_ms, row.left_ms, row.reason});
   }
   for (const auto& [id, row] : history.jobs()) {
-    out.jobs.push_back(
-        {id, row.started.description, StateOf(row.ended_ms, row.error), row.started.at_ms, row.ended_ms, row.error});
+    out.jobs.push_back({id, row.started.description, StateOf(row.ended_ms, row.error), row.started.at_ms, row.ended_ms,
+                        row.error, row.started.pool});
   }
   for (const auto& [key, row] : history.stages()) {
     StageSummary summary = Summarize(row);
@@ -168,7 +169,9 @@ std::string ToText(const History& history) {
     out += "\n";
   }
   for (const JobJson& job : all.jobs) {
-    out += "job " + std::to_string(job.job) + " " + job.description + ": " + job.state;
+    out += "job " + std::to_string(job.job) + " " + job.description;
+    if (!job.pool.empty()) out += " (pool " + job.pool + ")";
+    out += ": " + job.state;
     if (job.ended_ms != 0) out += " after " + DurationText(job.ended_ms - job.started_ms);
     out += "\n";
     if (!job.error.empty()) out += "      " + job.error + "\n";

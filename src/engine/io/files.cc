@@ -10,10 +10,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "engine/io/job_environment.h"
 #include "engine/io/job_files.h"
 #include "engine/io/web_hdfs.h"
 #include "engine/records/errors.h"
+#include "engine/settings/job_settings.h"
 
 namespace fairlead::engine {
 

@@ -1,6 +1,5 @@
 #include "engine/io/job_files.h"
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,6 +7,8 @@
 #include "engine/records/buffer.h"
 #include "engine/records/checksum.h"
 #include "engine/records/errors.h"
+#include "engine/settings/pools_file.h"
+#include "engine/settings/spark_settings.h"
 
 namespace fairlead::engine {
 
@@ -16,22 +17,23 @@ std::string Environment(const char* name, const std::string& otherwise) {
   return value == nullptr ? otherwise : value;
 }
 
-std::string RequiredEnvironment(const char* name) {
-  const std::string value = Environment(name);
-  if (value.empty())
-    throw JobError(std::string("environment variable ") + name + " is missing: not started by a cluster?");
-  return value;
+JobSettings SettingsOfThisProcess() {
+  const std::string text = Environment(kEnvJobSettings);
+  if (text.empty()) {
+    throw JobError(std::string("environment variable ") + kEnvJobSettings + " is missing: not started by a cluster?");
+  }
+  base::Result<JobSettings> settings = DecodeJobSettings(text);
+  if (!settings) throw JobError(settings.error().message);
+  return *std::move(settings);
 }
 
-long EnvironmentNumber(const char* name, long otherwise) {
-  const std::string text = Environment(name);
-  if (text.empty()) return otherwise;
-  long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw JobError(std::string("environment variable ") + name + " is no number: " + text);
-  }
-  return value;
+void AddSettings(const std::map<std::string, std::string>& spark, JobSettings& settings) {
+  for (const auto& [name, value] : spark) settings.spark[name] = value;
+  const auto file = spark.find(kAllocationFile);
+  if (file == spark.end()) return;
+  base::Result<std::string> pools = ReadPoolsFile(ResolveUserPath(file->second));
+  if (!pools) throw JobError(pools.error().message);
+  settings.pools = *std::move(pools);
 }
 
 namespace {

@@ -4,16 +4,18 @@
 #include <string>
 #include <vector>
 
+#include "engine/settings/job_settings.h"
+
 // What a container gives a driver or an executor: environment, tokens, directories.
 
 namespace fairlead::engine {
 
 /// An environment variable, or `otherwise`.
 std::string Environment(const char* name, const std::string& otherwise = "");
-/// As a number; throws JobError when it is set to something else.
-long EnvironmentNumber(const char* name, long otherwise);
-/// Throws JobError that names the variable.
-std::string RequiredEnvironment(const char* name);
+/// What this driver or executor was started with. Throws JobError.
+JobSettings SettingsOfThisProcess();
+/// What the program sets by itself goes above what it was started with, as in Spark. Throws JobError.
+void AddSettings(const std::map<std::string, std::string>& spark, JobSettings& settings);
 
 /// The whole file of HADOOP_TOKEN_FILE_LOCATION (or container_tokens in the working directory). Throws JobError.
 std::string ReadTokenFile();
@@ -23,8 +25,6 @@ std::string BuildId();
 
 std::vector<std::string> SplitCommas(const std::string& text);
 
-/// Variables between a driver and its executors; those that `fairlead submit` sets are in job_environment.h.
-inline constexpr const char* kEnvDriverAddress = "FAIRLEAD_DRIVER_ADDRESS";
 /// Alias of the application's secret among an executor's credentials.
 inline constexpr const char* kSecretAlias = "fairlead.engine.secret";
 

@@ -32,6 +32,9 @@ class Session {
   /// What tasks that succeeded have added so far.
   virtual int64_t CounterValue(int64_t id) const = 0;
 
+  /// Actions of the calling thread go to this pool from now on (spark.scheduler.pool); "": to the default one.
+  virtual void SetPool(std::string pool) = 0;
+
   /// Runs the action on `partitions` of the dataset and waits; on_result is called on another thread, one call at a
   /// time, with the position in `partitions` and what the task's sink left. Throws JobError.
   virtual void RunJob(const std::shared_ptr<DatasetNode>& target, const std::vector<int32_t>& partitions,

@@ -9,7 +9,6 @@
 
 #include "base/bytes.h"
 #include "endpoints/yarn/credentials.h"
-#include "engine/io/job_environment.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/run/executor.h"
@@ -61,7 +60,7 @@ class ExecutorProcess {
 
 /// The port that the node's shuffle service announces to containers (NM_AUX_SERVICE_spark_shuffle: four bytes in
 /// base64, as YARN's services do), else the configured one.
-int32_t ShufflePort() {
+int32_t ShufflePort(int32_t configured) {
   const std::string announced = Environment("NM_AUX_SERVICE_spark_shuffle");
   if (!announced.empty()) {
     const auto bytes = wire::hadoop_rpc::DecodeBase64(announced);
@@ -70,7 +69,7 @@ int32_t ShufflePort() {
       if (port > 0 && port < 65536) return port;
     }
   }
-  return static_cast<int32_t>(EnvironmentNumber(kEnvShufflePort, 0));
+  return configured;
 }
 
 ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_posix::MakePosixLoop()) {
@@ -79,30 +78,31 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   const auto secret = credentials->secrets.find(kSecretAlias);
   if (secret == credentials->secrets.end()) throw JobError("the container's tokens hold no secret of the driver");
   secret_ = secret->second;
-  const auto driver = env::ParseEndpoint(RequiredEnvironment(kEnvDriverAddress));
-  if (!driver) throw JobError(std::string(kEnvDriverAddress) + ": " + driver.error().message);
+  const JobSettings settings = SettingsOfThisProcess();
+  const auto driver = env::ParseEndpoint(settings.driver);
+  if (!driver) throw JobError("the driver's address: " + driver.error().message);
   driver_ = *driver;
 
-  const std::string application = RequiredEnvironment(kEnvApplicationId);
   hello_.build_id = BuildId();
   hello_.executor_id = executor_id;
   hello_.host = Environment("NM_HOST", "localhost");
-  hello_.slots = static_cast<int32_t>(EnvironmentNumber(kEnvExecutorCores, 1));
+  hello_.slots = settings.executor_cores;
   hello_.pid = ::getpid();
   hello_.shuffle_host = hello_.host;
-  hello_.shuffle_port = ShufflePort();
+  hello_.shuffle_port = ShufflePort(settings.shuffle_port);
   shuffle_service_ = {hello_.shuffle_host, static_cast<uint16_t>(hello_.shuffle_port)};
 
   options_.slots = hello_.slots;
   // The rest of the container's memory is for records in flight, threads and the program.
-  options_.memory_bytes = (EnvironmentNumber(kEnvExecutorMemoryMib, 1024) << 20) * 6 / 10;
+  options_.memory_bytes = (settings.executor_memory_mib << 20) * 6 / 10;
   // Files of the application's directory outlive this container, so that the shuffle service can serve them.
   const std::string unique = Environment("CONTAINER_ID", "executor-" + executor_id + "-" + std::to_string(::getpid()));
   for (const std::string& directory : SplitCommas(Environment("LOCAL_DIRS", "."))) {
     options_.local_directories.push_back(directory + "/blockmgr-" + unique);
   }
   options_.scratch_directory = Environment("PWD", ".") + "/scratch";
-  shuffle_client_ = std::make_unique<pe::ShuffleClient>(*loop_, *loop_, application, pe::ShuffleClient::Limits());
+  shuffle_client_ =
+      std::make_unique<pe::ShuffleClient>(*loop_, *loop_, settings.application_id, pe::ShuffleClient::Limits());
   shuffle_client_->UseLocalSockets(*loop_, ::geteuid());
   remote_ = std::make_unique<RemoteBlocksOverNet>(*loop_, *shuffle_client_);
 }

@@ -38,7 +38,7 @@ Local::Local(const LocalOptions& options) {
   const char* const temp = std::getenv("TMPDIR");
   directory_ = (!options.directory.empty() ? options.directory : temp != nullptr ? temp : "/tmp") + "/fairlead-" + name;
   MakeDirectories(directory_, 0700);
-  session_ = std::make_unique<DriverSession>(name, options.slots, tasks::Config());
+  session_ = std::make_unique<DriverSession>(name, options.slots, options.tasks);
   ExecutorOptions executor;
   executor.slots = options.slots;
   executor.memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : HalfOfMemory();

@@ -9,6 +9,7 @@
 #include "engine/history/event_log.h"
 #include "engine/run/executor.h"
 #include "engine/run/outbox.h"
+#include "tasks/config.h"
 
 namespace fairlead::engine {
 
@@ -17,6 +18,7 @@ struct LocalOptions {
   int64_t memory_bytes = 0;  // 0: half of the machine's
   std::string directory;     // scratch; empty: $TMPDIR or /tmp
   std::string event_log;     // file; empty: none
+  tasks::Config tasks;
 };
 
 /// A whole cluster in one process: the driver's session and one executor whose threads run the tasks.

@@ -1,0 +1,204 @@
+#include "engine/settings/spark_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "base/did_you_mean.h"
+#include "engine/settings/pools_file.h"
+
+namespace fairlead::engine {
+
+namespace {
+
+using base::Duration;
+using base::Error;
+using base::Result;
+using base::Status;
+using tasks::Config;
+
+Result<int64_t> Number(std::string_view text, int64_t least, int64_t most) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    return Error{"write a whole number of at least " + std::to_string(least)};
+  }
+  return value;
+}
+
+/// As Spark's JavaUtils.timeStringAs: a whole number and its unit, without one in `unit`.
+Result<Duration> Time(std::string_view text, Duration unit) {
+  static constexpr std::pair<std::string_view, int64_t> kUnits[] = {
+      {"us", 1'000},           {"ms", 1'000'000},        {"s", 1'000'000'000},     {"m", 60'000'000'000},
+      {"min", 60'000'000'000}, {"h", 3'600'000'000'000}, {"d", 86'400'000'000'000}};
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view suffix = text.substr(digits);
+  int64_t scale = suffix.empty() ? unit.ns : 0;
+  for (const auto& [name, ns] : kUnits) {
+    if (suffix == name) scale = ns;
+  }
+  const Result<int64_t> count = Number(text.substr(0, digits), 0, scale > 0 ? INT64_MAX / 4 / scale : 0);
+  if (scale == 0 || !count) return Error{"write a time such as 3s, 500ms or 1min"};
+  return Duration::Nanos(*count * scale);
+}
+
+Result<bool> Flag(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (text != "true" && text != "false") return Error{"write true or false"};
+  return text == "true";
+}
+
+Result<double> Fraction(std::string_view text, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= most)) {
+    return Error{std::string("write a number of at least 0") + (most == 1 ? " and at most 1" : "")};
+  }
+  return value;
+}
+
+template <class T>
+Status Put(Result<T> value, auto& field) {
+  if (!value) return value.error();
+  field = static_cast<std::remove_reference_t<decltype(field)>>(*value);
+  return {};
+}
+
+using Text = const std::string&;
+
+// A row's function, by the kind of its value. `field` is a path into Config.
+#define FL_TIME(field, unit) [](Text text, Config& c) { return Put(Time(text, unit), c.field); }
+#define FL_COUNT(field) [](Text text, Config& c) { return Put(Number(text, 1, INT32_MAX), c.field); }
+#define FL_FLAG(field) [](Text text, Config& c) { return Put(Flag(text), c.field); }
+#define FL_FRACTION(field, most) [](Text text, Config& c) { return Put(Fraction(text, most), c.field); }
+
+constexpr Duration kMs = Duration::Millis(1);
+
+Status SetLocalityWait(Text text, Config& c) {
+  const Result<Duration> wait = Time(text, kMs);
+  if (!wait) return wait.error();
+  c.locality.wait_process = c.locality.wait_node = c.locality.wait_rack = *wait;
+  return {};
+}
+
+Status SetMode(Text text, Config& c) {
+  std::string upper = text;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char ch) { return std::toupper(ch); });
+  if (upper != "FIFO" && upper != "FAIR") return Error{"write FIFO or FAIR"};
+  c.mode = upper == "FAIR" ? tasks::PoolMode::kFair : tasks::PoolMode::kFifo;
+  return {};
+}
+
+Status Elsewhere(Text, Config&) { return {}; }
+
+struct Row {
+  std::string_view name;
+  Status (*set)(Text text, Config& config);
+};
+
+/// By name: what stands for several (spark.locality.wait) comes before each of them.
+constexpr Row kRows[] = {
+    {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode", FL_COUNT(exclusion.app_failed_executors_per_node)},
+    {"spark.excludeOnFailure.application.maxFailedTasksPerExecutor", FL_COUNT(exclusion.app_failed_tasks_per_executor)},
+    {"spark.excludeOnFailure.enabled", FL_FLAG(exclusion.enabled)},
+    {"spark.excludeOnFailure.stage.maxFailedExecutorsPerNode", FL_COUNT(exclusion.stage_failed_executors_per_node)},
+    {"spark.excludeOnFailure.stage.maxFailedTasksPerExecutor", FL_COUNT(exclusion.stage_failed_tasks_per_executor)},
+    {"spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor", FL_COUNT(exclusion.task_attempts_per_executor)},
+    {"spark.excludeOnFailure.task.maxTaskAttemptsPerNode", FL_COUNT(exclusion.task_attempts_per_node)},
+    {"spark.excludeOnFailure.timeout", FL_TIME(exclusion.timeout, kMs)},
+    {"spark.locality.wait", SetLocalityWait},
+    {"spark.locality.wait.legacyResetOnTaskLaunch", FL_FLAG(locality.legacy_reset)},
+    {"spark.locality.wait.node", FL_TIME(locality.wait_node, kMs)},
+    {"spark.locality.wait.process", FL_TIME(locality.wait_process, kMs)},
+    {"spark.locality.wait.rack", FL_TIME(locality.wait_rack, kMs)},
+    {kAllocationFile, Elsewhere},
+    {"spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout",
+     FL_TIME(exclusion.unschedulable_timeout, Duration::Seconds(1))},
+    {"spark.scheduler.mode", SetMode},
+    {"spark.scheduler.revive.interval", FL_TIME(revive_interval, kMs)},
+    {"spark.shuffle.reduceLocality.enabled", FL_FLAG(reduce_locality)},
+    {"spark.speculation", FL_FLAG(speculation.enabled)},
+    {"spark.speculation.interval", FL_TIME(speculation.interval, kMs)},
+    {"spark.speculation.minTaskRuntime", FL_TIME(speculation.min_task_runtime, kMs)},
+    {"spark.speculation.multiplier", FL_FRACTION(speculation.multiplier, 1e9)},
+    {"spark.speculation.quantile", FL_FRACTION(speculation.quantile, 1)},
+    {"spark.speculation.task.duration.threshold", FL_TIME(speculation.task_duration_threshold, kMs)},
+    {"spark.stage.maxConsecutiveAttempts", FL_COUNT(stage_max_consecutive_attempts)},
+    {"spark.task.maxFailures", FL_COUNT(task_max_failures)},
+};
+
+#undef FL_TIME
+#undef FL_COUNT
+#undef FL_FLAG
+#undef FL_FRACTION
+
+/// Settings of Spark's that are options of submit.
+constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
+    {"spark.app.name", "--name"},
+    {"spark.driver.memory", "--driver-memory"},
+    {"spark.dynamicAllocation.executorIdleTimeout", "--executor-idle"},
+    {"spark.dynamicAllocation.maxExecutors", "--executors"},
+    {"spark.dynamicAllocation.minExecutors", "--executors-min"},
+    {"spark.executor.cores", "--executor-cores"},
+    {"spark.executor.instances", "--executors"},
+    {"spark.executor.memory", "--executor-memory"},
+    {"spark.yarn.queue", "--queue"},
+};
+
+Error Unknown(const std::string& name) {
+  for (const auto& [spark, option] : kOptions) {
+    if (name == spark) return Error{name + " is the option " + std::string(option) + " of `fairlead submit`"};
+  }
+  return Error{name + ": no such setting" + base::DidYouMean(name, SparkSettingNames())};
+}
+
+/// HealthTracker.validateExcludeOnFailureConfs.
+Status Check(const Config& config) {
+  if (config.exclusion.enabled && config.exclusion.task_attempts_per_node >= config.task_max_failures) {
+    return Error{"spark.excludeOnFailure.task.maxTaskAttemptsPerNode is " +
+                 std::to_string(config.exclusion.task_attempts_per_node) +
+                 ", which must be less than spark.task.maxFailures, " + std::to_string(config.task_max_failures) +
+                 ": else one bad node fails the job"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> SparkSettingNames() {
+  std::vector<std::string> names;
+  for (const Row& row : kRows) names.emplace_back(row.name);
+  return names;
+}
+
+Status ApplySparkSettings(const std::map<std::string, std::string>& settings, Config& config) {
+  Config changed = config;
+  for (const auto& [name, value] : settings) {
+    const auto* const row =
+        std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+    if (row == std::end(kRows)) return Unknown(name);
+    if (const Status set = row->set(value, changed); !set.ok()) {
+      return Error{name + " is '" + value + "': " + set.error().message};
+    }
+  }
+  if (const Status good = Check(changed); !good.ok()) return good;
+  config = std::move(changed);
+  return {};
+}
+
+Result<Config> MakeTasksConfig(const JobSettings& settings) {
+  Config config;
+  config.beyond.adaptive_delay = settings.adaptive_delay;
+  config.speculation.executor_slots = settings.executor_cores;
+  config.exclusion.dynamic_allocation = settings.executors_min < settings.executors_max;
+  if (const Status set = ApplySparkSettings(settings.spark, config); !set.ok()) return set.error();
+  if (settings.pools.empty()) return config;
+  Result<std::vector<tasks::PoolConfig>> pools = ParsePools(kAllocationFile, settings.pools);
+  if (!pools) return pools.error();
+  config.pools = std::move(*pools);
+  return config;
+}
+
+}  // namespace fairlead::engine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/settings/job_settings.h"
+#include "tasks/config.h"
+
+namespace fairlead::engine {
+
+/// Settings of the scheduling of tasks by the names of Spark 3.5 (org.apache.spark.internal.config), with its meaning,
+/// units and defaults. Written into `config` all or not at all; a name or value that is unknown or impossible is an
+/// error that names it.
+base::Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config);
+
+/// Names that ApplySparkSettings knows, sorted.
+std::vector<std::string> SparkSettingNames();
+
+/// Where Spark has the file of its pools; whoever starts the job reads it into JobSettings::pools.
+inline constexpr const char* kAllocationFile = "spark.scheduler.allocation.file";
+
+/// What the settings say about the scheduling of tasks.
+base::Result<tasks::Config> MakeTasksConfig(const JobSettings& settings);
+
+}  // namespace fairlead::engine
