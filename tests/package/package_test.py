@@ -2,6 +2,7 @@
 """The Debian packages of tools/package, on a machine of their own: installed, used, upgraded, removed, purged. Needs root.
 FAIRLEAD_BUILD is the build tree; the packages are in packages/ of it."""
 import collections
+import hashlib
 import json
 import os
 import pathlib
@@ -85,6 +86,18 @@ class Contents(unittest.TestCase):
         text, output = self.folder / "text", self.folder / "output"
         text.write_text("a bb cc\n")
         self.assertEqual(run(build / "longest", "--local[2]", text, output), "2 lengths\n")
+
+    def test_the_bill_of_materials_is_valid_and_names_what_is_there(self):
+        bill = PACKAGES[0].parent / "fairlead.cdx.json"
+        hashes = {part["name"]: part["hashes"][0]["content"] for part in json.loads(bill.read_text())["components"] if "hashes" in part}
+        self.assertEqual(hashes, {name_of(package): hashlib.sha256(package.read_bytes()).hexdigest() for package in PACKAGES})
+        validator = BUILD / "sbom-validator"
+        if not validator.exists():
+            run("/usr/bin/python3", "-m", "venv", validator)
+            run(validator / "bin/pip", "install", "-q", "cyclonedx-python-lib[json-validation]==8.5.0")
+        check = ("import sys; from cyclonedx.validation.json import JsonStrictValidator as V; from cyclonedx.schema import SchemaVersion as S\n"
+                 "print(V(S.V1_5).validate_str(open(sys.argv[1]).read()))")
+        self.assertEqual(run(validator / "bin/python", "-c", check, bill), "None\n")
 
     def test_every_command_has_its_page(self):
         pages = {path.name for path in (self.unpacked() / "usr/share/man/man1").iterdir()}
