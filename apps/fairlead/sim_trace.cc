@@ -46,6 +46,7 @@ struct TraceArguments {
   bool preemption = false;
   bool scheduler_only = false;
   std::vector<std::string> keys;
+  std::string wishes;
   sim::FaultOptions faults;
   int64_t repair_seconds = 600;
   int64_t block_mib = 64;
@@ -238,6 +239,7 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
     if (!pair) return pair.error();
     options.keys[pair->first] = pair->second;
   }
+  if (!arguments.wishes.empty()) options.keys[profiles::kWishesKey] = arguments.wishes;
   auto profile = sim::MakeProfile(name, options);
   if (!profile) return base::Error{profile.error().message, kUsage};
   sim::FaultOptions faults = arguments.faults;
@@ -306,6 +308,11 @@ void PrintQueues(const sim::RunResult& run) {
 }
 
 int RunTraces(const std::string& command, const TraceArguments& arguments, const std::vector<std::string>& profiles) {
+  const auto wishes = model::ParseWishes(arguments.wishes);
+  if (!wishes) return Complain(command, "--wishes: " + wishes.error().message, kUsage);
+  if (!arguments.wishes.empty() && std::find(profiles.begin(), profiles.end(), "fairlead") == profiles.end()) {
+    return Complain(command, "--wishes are switches of profile fairlead; leave one of both away", kUsage);
+  }
   const auto workload = Load(arguments);
   if (!workload) {
     const int code = workload.error().code;
@@ -385,6 +392,8 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
                    "step the scheduler by itself, without the resource manager's part: faster");
   command.add_option("--key", arguments.keys, "KEY=VALUE of the profile (fairlead config profiles); may be repeated")
       ->allow_extra_args(false);
+  command.add_option("--wishes", arguments.wishes,
+                     "switches of profile fairlead with commas between, or all (docs/wishes.md)");
   command.add_option("--lose-racks", arguments.faults.rack_losses, "so often a whole rack is lost")
       ->check(CLI::Range(0, 10'000));
   command.add_option("--repair", arguments.repair_seconds, "seconds until a lost rack comes back")

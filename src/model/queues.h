@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/time.h"
 #include "model/resources.h"
+#include "model/wishes.h"
 
 // The queue configuration of a scheduler: what fair-scheduler.xml says, parsed and checked (config/allocation_file.h),
 // before defaults are inherited. Names of settings are Hadoop's (AllocationFileLoaderService, AllocationFileParser).
@@ -90,9 +91,11 @@ struct QueueTree {
   std::optional<std::string> default_policy;
   /// Absent: the default policy of the configuration keys applies.
   std::optional<std::vector<PlacementRule>> placement;
+  /// Not from the file: switches that a refresh brings along with it.
+  Wishes wishes;
   FL_FIELDS(queues, user_max_apps, user_max_apps_default, queue_max_apps_default, queue_max_resources_default,
             queue_max_am_share_default, default_min_share_preemption_timeout, default_fair_share_preemption_timeout,
-            default_fair_share_preemption_threshold, default_policy, placement)
+            default_fair_share_preemption_threshold, default_policy, placement, wishes)
 };
 
 }  // namespace fairlead::model

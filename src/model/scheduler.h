@@ -90,12 +90,13 @@ struct NodeSchedulable {
   bool schedulable = true;
   FL_FIELDS(node, schedulable)
 };
-/// What an application says of itself by its tags; `tdw` listens.
+/// What an application says of itself: by its tags, which `tdw` hears, and by how often its master may start.
 struct SessionTraits {
   bool preemptable = true;
   int32_t maps = 0;  // tasks that its job will have; 0: not said
   int32_t reduces = 0;
-  FL_FIELDS(preemptable, maps, reduces)
+  bool restartable = true;  // its master may be ended and start anew (more than one attempt)
+  FL_FIELDS(preemptable, maps, reduces, restartable)
 };
 
 struct AppAdded {

@@ -10,6 +10,7 @@ using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::HoldConfig;
 using scheduler::PreemptionConfig;
+using scheduler::SmallJobsConfig;
 
 constexpr Key<BooksConfig> kSharedKeys[] = {
     KeyOf<&BooksConfig::undeclared_queues>("yarn.scheduler.fair.allow-undeclared-pools",
@@ -29,7 +30,15 @@ constexpr Key<BooksConfig> kSharedKeys[] = {
                                         "hosts and racks that one application names or excludes at most", Range{1}),
 };
 
+constexpr Key<BooksConfig> kWishKeys[] = {
+    KeyOf<&BooksConfig::queues, &model::QueueTree::wishes>(
+        kWishesKey, "switches with commas between, or all (docs/wishes.md); a refresh of the queues reads it again"),
+};
+
 constexpr Key<FairleadConfig> kKeys[] = {
+    KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::bound>(
+        "fairlead.scheduler.small-jobs.bound-ms",
+        "wish small-jobs: nobody of a queue is passed by who came so much later"),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),
@@ -63,6 +72,7 @@ constexpr Key<FairleadConfig> kKeys[] = {
 std::vector<Setting> Settings() {
   std::vector<Setting> out;
   AppendSettings<BooksConfig>(kSharedKeys, {}, out);
+  AppendSettings<BooksConfig>(kWishKeys, {}, out);
   AppendSettings<FairleadConfig>(kKeys, {}, out);
   return out;
 }
@@ -72,6 +82,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
   if (!shared) return shared.error();
   FairleadConfig config;
   static_cast<BooksConfig&>(config) = *shared;
+  ReadKeys<BooksConfig>(conf, kWishKeys, config);
   ReadKeys<FairleadConfig>(conf, kKeys, config);
   return Maker([config](int64_t epoch) mutable {
     config.epoch = epoch;
@@ -80,6 +91,10 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 }
 
 }  // namespace
+
+base::Result<model::Wishes> ReadWishes(const config::HadoopConf& conf) {
+  return model::ParseWishes(conf.String(kWishesKey));
+}
 
 std::span<const Key<BooksConfig>> SharedKeys() { return kSharedKeys; }
 

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "config/hadoop_conf.h"
 #include "model/resources.h"
+#include "model/wishes.h"
 #include "profiles/profile.h"
 #include "scheduler/fairlead/config.h"
 
@@ -46,6 +47,11 @@ inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*r
     conf.Refuse(key, "'" + text + "' is not an order of nodes; write spread or pack");
   }
 }
+inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, model::Wishes& value) {
+  const base::Result<model::Wishes> read = model::ParseWishes(conf.String(key));
+  if (!read.ok()) return conf.Refuse(key, read.error().message);
+  value = *read;
+}
 /// The name of a resource type.
 inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, std::string& value) {
   const std::string text = conf.String(key, value);
@@ -58,6 +64,7 @@ inline std::string TextOf(const std::string& value) { return value; }
 inline std::string TextOf(scheduler::NodeOrder value) {
   return value == scheduler::NodeOrder::kPack ? "pack" : "spread";
 }
+inline std::string TextOf(const model::Wishes& value) { return model::ToString(value); }
 inline std::string TextOf(int64_t value) { return std::to_string(value); }
 inline std::string TextOf(int32_t value) { return std::to_string(value); }
 inline std::string TextOf(bool value) { return value ? "true" : "false"; }

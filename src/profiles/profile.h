@@ -60,4 +60,8 @@ const Profile* Find(std::string_view name);
 /// The profile of that name with these keys and queues. An error says which key or queue is wrong, and what to write.
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues);
 
+/// Switches of profile `fairlead` (docs/wishes.md). They travel with the queues, so that a refresh brings both.
+inline constexpr char kWishesKey[] = "fairlead.scheduler.wishes";
+base::Result<model::Wishes> ReadWishes(const config::HadoopConf& conf);
+
 }  // namespace fairlead::profiles

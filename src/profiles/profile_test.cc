@@ -94,6 +94,8 @@ TEST(ProfilesTest, ValuesOutOfRangeAreRefused) {
   EXPECT_THAT(ErrorOf("tdw", {{"fairlead.scheduler.cluster-master-share", "1001"}}), HasSubstr("at most 1000"));
   EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.node-locality-wait-ms", "-5"}}), HasSubstr("negative"));
   EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.node-order", "best"}}), HasSubstr("write spread or pack"));
+  EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.wishes", "small-job"}}),
+              HasSubstr("did you mean 'small-jobs'"));
   EXPECT_THAT(ErrorOf("yarn-fair", {{"fairlead.scheduler.yarn-fair.version", "2.7.1"}}), HasSubstr("3.3.6"));
   EXPECT_THAT(ErrorOf("yarn-fair", {{"yarn.scheduler.minimum-allocation-mb", "9000"}}), HasSubstr("minimum-alloc"));
 }

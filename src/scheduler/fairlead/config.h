@@ -38,13 +38,23 @@ struct HoldConfig {
   int32_t nodes_per_thousand = 50;
 };
 
-/// Everything the `fairlead` profile is configured with.
+/// Small jobs first, and large asks in their turn (model::Wishes::small_jobs).
+struct SmallJobsConfig {
+  /// Nobody of a queue is passed by who came so much later.
+  base::Duration bound = base::Duration::Seconds(86'400);
+  /// Nodes per thousand that may be kept at the same time for asks that are next and fit nowhere; for how long.
+  int32_t nodes_per_thousand = 300;
+  base::Duration reservation = base::Duration::Seconds(600);
+};
+
+/// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.
 struct FairleadConfig : BooksConfig {
   base::Duration node_locality_wait = base::Duration::Millis(500);
   base::Duration rack_locality_wait = base::Duration::Millis(500);
   NodeOrder node_order = NodeOrder::kSpread;
   PreemptionConfig preemption;
   HoldConfig holds;
+  SmallJobsConfig small_jobs;
 };
 
 }  // namespace fairlead::scheduler

@@ -9,7 +9,13 @@ namespace fairlead::scheduler::native {
 
 void FairPolicy::Review(Core& core) {
   review_at_ = Instant::Max();
-  ReserveForLarge(core);
+  const model::Wishes& wishes = core.books().queues.tree().wishes;
+  if (wishes.small_jobs && wishes.park_masters) ParkMasters(core);
+  if (wishes.small_jobs) {
+    ReserveInOrder(core);
+  } else {
+    ReserveForLarge(core);
+  }
   const Instant now = core.books().now;
   if (config_.preemption.enabled && now >= last_preemption_ + config_.preemption.interval) {
     last_preemption_ = now;
@@ -39,6 +45,52 @@ void FairPolicy::ReserveForLarge(Core& core) {
       break;
     }
   }
+}
+
+/// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the asks
+/// whose turn it is and for which no node has had room for `holds.after` get nodes kept for them. O(waiting
+/// applications), and O(nodes) for each of kLooks asks at most.
+void FairPolicy::ReserveInOrder(Core& core) {
+  constexpr int kLooks = 256;
+  Books& books = core.books();
+  const auto most =
+      static_cast<size_t>(std::max(1, books.nodes.alive() * config_.small_jobs.nodes_per_thousand / 1000));
+  if (books.shapes.tight().empty() || books.reservations.count() >= most) return;
+  std::vector<std::vector<AppSlot>> waiting(books.queues.size());
+  size_t longest = 0;
+  for (const AppSlot slot : books.apps) {
+    const App& app = books.apps[slot];
+    if (!app.runnable || !app.active || app.classes == 0) continue;
+    if (app.needs_master && order_.MastersClosed(app.leaf)) continue;
+    waiting[app.leaf.value].push_back(slot);
+    longest = std::max(longest, waiting[app.leaf.value].size());
+  }
+  for (std::vector<AppSlot>& line : waiting) {
+    std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
+  }
+  int looks = 0;
+  for (size_t turn = 0; turn < longest; ++turn) {
+    for (const std::vector<AppSlot>& line : waiting) {
+      if (turn >= line.size()) continue;
+      for (Ask& ask : books.apps.asks(line[turn])) {
+        const Shape& shape = books.shapes[ask.shape];
+        if (!shape.blocked || ask.park != Park::kNo || books.now < shape.blocked_since + config_.holds.after) continue;
+        if (ask.count <= ask.reserved || !books.shapes.MayBePassed(ask.shape, books.types)) continue;
+        if (++looks > kLooks || books.reservations.count() >= most) return;
+        ReserveFor(core, line[turn], ask);
+      }
+    }
+  }
+}
+
+/// A node for one more of what the ask wants, if its queue's limits allow it.
+void FairPolicy::ReserveFor(Core& core, AppSlot slot, Ask& ask) {
+  const Books& books = core.books();
+  const App& app = books.apps[slot];
+  const Resources& size = books.shapes[ask.shape].size;
+  if (books.queues.FindLimit(app.leaf, size, app.needs_master).kind != Limit::Kind::kFree) return;
+  const NodeIndex node = NodeToReserve(books, app, ask);
+  if (node.valid()) core.Reserve(slot, ask, node, config_.small_jobs.reservation);
 }
 
 NodeIndex FairPolicy::NodeToReserve(const Books& books, const App& app, const Ask& ask) const {

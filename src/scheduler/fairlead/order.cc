@@ -13,9 +13,18 @@ inline OrderKey ShareKey(const Share& share, int64_t weight) {
   return key;
 }
 
+/// By order of submission means that, whatever is wished for.
+inline bool SmallJobsFirst(const Books& books, QueueId leaf) {
+  return books.queues.tree().wishes.small_jobs && books.queues[leaf].policy != model::OrderPolicy::kFifo;
+}
+
 }  // namespace
 
-inline OrderKey FairOrder::KeyOf(const Books& books, const App& app) const {
+inline OrderKey FairOrder::KeyOf(const Books& books, AppSlot slot) const {
+  const App& app = books.apps[slot];
+  if (SmallJobsFirst(books, app.leaf)) {
+    return {-app.priority, app.index.value, small_jobs_.TurnOf(slot), 1};
+  }
   OrderKey key = ShareKey(books.queues.ShareOf(books.queues[app.leaf].policy, app.used), kWeightOne);
   key.tier = -app.priority;
   key.tie = app.index.value;
@@ -45,6 +54,7 @@ void FairOrder::TreeChanged(const Books& books, const TreeChange& change) {
 void FairOrder::Enter(const Books& books, AppSlot slot) {
   if (seats_.size() <= slot.value) seats_.resize(slot.value + 1);
   const App& app = books.apps[slot];
+  small_jobs_.Enter(books, slot);
   Seat& seat = seats_[slot.value];
   seat.starting = app.needs_master;
   seat.slot = OrderOf(app.leaf, seat.starting).Add(slot.value);
@@ -55,6 +65,7 @@ void FairOrder::Leave(const Books& books, AppSlot slot) {
   Seat& seat = seats_[slot.value];
   OrderOf(books.apps[slot].leaf, seat.starting).Remove(seat.slot);
   seat = Seat{};
+  small_jobs_.Leave(slot);
 }
 
 void FairOrder::Refresh(const Books& books, AppSlot slot) {
@@ -66,7 +77,8 @@ void FairOrder::Refresh(const Books& books, AppSlot slot) {
     seat.slot = OrderOf(app.leaf, seat.starting).Add(slot.value);
   }
   const uint64_t classes = app.runnable && app.active ? app.classes : 0;
-  OrderOf(app.leaf, seat.starting).Update(seat.slot, KeyOf(books, app), classes);
+  if (books.queues.tree().wishes.small_jobs) small_jobs_.Refresh(books, slot);
+  OrderOf(app.leaf, seat.starting).Update(seat.slot, KeyOf(books, slot), classes);
 }
 
 bool FairOrder::RefreshQueue(const Books& books, QueueId id) {
@@ -103,6 +115,7 @@ void FairOrder::DemandChanged(const Books& books, QueueId leaf) {
 void FairOrder::Rebuild(const Books& books) {
   for (const QueueId queue : books.queues) branches_[queue.value].blocked = 0;
   OpenMasters(books);
+  small_jobs_.Forget();
   for (const AppSlot slot : books.apps) Refresh(books, slot);
   RebuildBelow(books, kRoot);
 }
@@ -169,6 +182,7 @@ void FairOrder::Prefetch(const Books& books, AppSlot slot) const {
 }
 
 std::string FairOrder::Check(const Books& books) const {
+  if (std::string wrong = small_jobs_.Check(); !wrong.empty()) return wrong;
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
     const Seat& seat = seats_[slot.value];
@@ -179,7 +193,7 @@ std::string FairOrder::Check(const Books& books) const {
     if (order.classes(seat.slot) != (app.runnable && app.active ? app.classes : 0)) {
       return name + ": classes in the order";
     }
-    if (!(order.key(seat.slot) == KeyOf(books, app))) return name + ": key";
+    if (!(order.key(seat.slot) == KeyOf(books, slot))) return name + ": key";
   }
   for (const QueueId id : books.queues) {
     const Queue& queue = books.queues[id];
@@ -204,6 +218,7 @@ void FairOrder::Mix(base::StateHasher& hash) const {
   for (const Seat& seat : seats_) hash.Mix(uint64_t{seat.slot} * 2 + uint64_t{seat.starting});
   for (const QueueId leaf : closed_leaves_) hash.Mix(leaf.value);
   hash.Mix(blocked_classes_);
+  small_jobs_.Mix(hash);
 }
 
 }  // namespace fairlead::scheduler::native

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "scheduler/books/books.h"
+#include "scheduler/fairlead/small_jobs.h"
 #include "scheduler/shared/tournament.h"
 
 namespace fairlead::scheduler::native {
@@ -15,7 +16,10 @@ namespace fairlead::scheduler::native {
 /// children) a level for a change and for a search.
 class FairOrder {
  public:
+  explicit FairOrder(base::Duration bound) : small_jobs_(bound) {}
+
   // The books change.
+  void Came(AppSlot slot, bool restartable) { small_jobs_.Came(slot, restartable); }
   void TreeChanged(const Books& books, const TreeChange& change);
   void Enter(const Books& books, AppSlot slot);
   void Leave(const Books& books, AppSlot slot);
@@ -46,7 +50,12 @@ class FairOrder {
   AppSlot First(const Books& books, uint64_t& servable) const;
   /// The same in one leaf; not valid when there is none. Without its queues' limits.
   AppSlot FirstIn(QueueId leaf, uint64_t servable) const;
+  /// Both in one leaf.
+  bool Before(const Books& books, AppSlot a, AppSlot b) const { return KeyOf(books, a) < KeyOf(books, b); }
   uint64_t Blocked(QueueId queue) const { return branches_[queue.value].blocked; }
+
+  const SmallJobs& small_jobs() const { return small_jobs_; }
+  void MasterParked(AppSlot slot) { small_jobs_.MasterParked(slot); }
 
   void Prefetch(const Books& books, AppSlot slot) const;
   std::string Check(const Books& books) const;
@@ -65,7 +74,7 @@ class FairOrder {
     bool starting = false;       // which of the two
   };
 
-  OrderKey KeyOf(const Books& books, const App& app) const;
+  OrderKey KeyOf(const Books& books, AppSlot slot) const;
   OrderKey KeyOf(const Books& books, const Queue& queue, QueueId id) const;
   /// The classes that a queue offers to its parent's order.
   uint64_t OpenClasses(const Queue& queue, QueueId id) const {
@@ -84,6 +93,7 @@ class FairOrder {
   std::vector<Branch> branches_;  // by QueueId
   std::vector<Seat> seats_;       // by AppSlot
   std::vector<QueueId> closed_leaves_;
+  SmallJobs small_jobs_;
   uint64_t blocked_classes_ = 0;  // in `blocked` of some queue, perhaps
 };
 

@@ -25,10 +25,13 @@ namespace fairlead::scheduler::native {
 
 class FairPolicy final : public Policy {
  public:
-  explicit FairPolicy(const FairleadConfig& config) : config_(config) {}
+  explicit FairPolicy(const FairleadConfig& config) : config_(config), order_(config.small_jobs.bound) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
+  void AppCame(AppSlot slot, const ev::AppAdded& event) override {
+    order_.Came(slot, event.session.restartable && event.session.preemptable && !event.unmanaged);
+  }
   void AppEntered(const Books& books, AppSlot slot) override { order_.Enter(books, slot); }
   void AppLeaves(const Books& books, AppSlot slot) override { order_.Leave(books, slot); }
   void AppChanged(const Books& books, AppSlot slot) override { order_.Refresh(books, slot); }
@@ -73,13 +76,21 @@ class FairPolicy final : public Policy {
   // large_asks.cc
   void Review(Core& core);
   void ReserveForLarge(Core& core);
+  void ReserveInOrder(Core& core);
+  void ReserveFor(Core& core, AppSlot slot, Ask& ask);
   /// The node that misses least of the size and may be kept for the ask; not valid: none. O(nodes).
   NodeIndex NodeToReserve(const Books& books, const App& app, const Ask& ask) const;
+
+  // parking.cc
+  bool OnlyWaits(const App& app) const;
+  void ParkMasters(Core& core);
+  void ParkMaster(Core& core, AppSlot idle, AppSlot starting);
 
   // preemption.cc
   struct Plan;
   void Preempt(Core& core);
   Ask* Starving(Core& core, QueueId leaf, const Resources& share, const Resources& planned, AppSlot& slot) const;
+  uint64_t LossOf(const Books& books, ContainerSlot slot) const;
   std::vector<std::vector<ContainerSlot>> Eligible(const Books& books, const Amounts& shares) const;
   std::vector<ContainerSlot> VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
                                        const Ask& ask) const;

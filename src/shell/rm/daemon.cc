@@ -15,6 +15,7 @@
 #include "process/rm/resource_manager.h"
 #include "process/rm/web.h"
 #include "process/rm/web_port.h"
+#include "profiles/profile.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
@@ -139,6 +140,15 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
+  };
+  settings->manager.read_queues = [from, queues = settings->manager.read_queues]() -> base::Result<model::QueueTree> {
+    const base::Result<config::Settings> now = LoadSettings(from);
+    if (!now.ok()) return now.error();
+    base::Result<model::QueueTree> tree = queues();
+    const base::Result<model::Wishes> wishes = profiles::ReadWishes(now->conf);
+    if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
+    if (tree.ok()) tree->wishes = *wishes;
+    return tree;
   };
   return Configuration{std::move(*source), std::move(*settings)};
 }

@@ -1,0 +1,59 @@
+#include "model/wishes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/did_you_mean.h"
+
+namespace fairlead::model {
+namespace {
+
+constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {
+    {"small-jobs", &Wishes::small_jobs}, {"park-masters", &Wishes::park_masters}, {"lost-work", &Wishes::lost_work}};
+
+std::string_view Trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> WishNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, field] : kWishes) names.emplace_back(name);
+  return names;
+}
+
+base::Result<Wishes> ParseWishes(std::string_view text) {
+  Wishes wishes;
+  text = Trimmed(text);
+  if (text == "all") {
+    for (const auto& [name, field] : kWishes) wishes.*field = true;
+    return wishes;
+  }
+  if (text == "none") return wishes;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view one = Trimmed(text.substr(0, comma));
+    const auto* found =
+        std::find_if(std::begin(kWishes), std::end(kWishes), [&](const auto& w) { return w.first == one; });
+    if (found == std::end(kWishes)) {
+      return base::Error{"there is no wish '" + std::string(one) + "'" + base::DidYouMean(one, WishNames())};
+    }
+    wishes.*(found->second) = true;
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return wishes;
+}
+
+std::string ToString(const Wishes& wishes) {
+  std::string text;
+  for (const auto& [name, field] : kWishes) {
+    if (wishes.*field) text += (text.empty() ? "" : ",") + std::string(name);
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace fairlead::model

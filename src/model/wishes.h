@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+
+namespace fairlead::model {
+
+/// Switches of profile `fairlead` for what TDW's authors wished for (docs/wishes.md). All off: not a decision differs.
+struct Wishes {
+  bool small_jobs = false;    // in a queue the least work that is left comes first, and large asks have their turn
+  bool park_masters = false;  // masters of large jobs that only wait make room for others to start
+  bool lost_work = false;     // victims of preemption are those who lose least, over the whole cluster
+  FL_FIELDS(small_jobs, park_masters, lost_work)
+  friend bool operator==(const Wishes&, const Wishes&) = default;
+};
+
+/// Their names, as in fairlead.scheduler.wishes and `--wishes`.
+std::vector<std::string> WishNames();
+
+/// "all", "none" (also ""), or names with commas between. An error names the one that there is not, and what was meant.
+base::Result<Wishes> ParseWishes(std::string_view text);
+
+/// What ParseWishes takes.
+std::string ToString(const Wishes& wishes);
+
+}  // namespace fairlead::model

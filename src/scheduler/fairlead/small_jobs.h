@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "scheduler/books/books.h"
+
+namespace fairlead::scheduler::native {
+
+/// Wish 2: when it is an application's turn in its queue. The turn is when it came, put off by the more of `bound` the
+/// more work is left to it (what it waits for, as a part of the cluster):
+///
+///   turn = came + bound * left / (left + kHalf)
+///
+/// So the least work comes first, and whoever came more than `bound` later has a later turn: the age counts in the end.
+/// An application that has not said yet what it wants (its master waits) counts as having no work.
+///
+/// Work counts together with that of the same user's applications in the queue that are not larger (in powers of two)
+/// and were there before: a job that is cut into pieces has its last piece served when the whole would have been.
+/// O(log users) a change.
+class SmallJobs {
+ public:
+  explicit SmallJobs(base::Duration bound) : bound_(bound) {}
+
+  /// A new application; `restartable`: its master may be ended and starts again. Enter follows.
+  void Came(AppSlot slot, bool restartable);
+  void Enter(const Books& books, AppSlot slot);
+  void Leave(AppSlot slot);
+  /// The application waits for more or less than before.
+  void Refresh(const Books& books, AppSlot slot);
+  /// Work is to be counted anew, by Refresh of everybody: the cluster has another size, or the switch has been turned.
+  void Forget();
+
+  /// Milliseconds; the smaller first.
+  uint64_t TurnOf(AppSlot slot) const;
+  /// Its master was ended to let others start: what is left to it is remembered until it starts again.
+  void MasterParked(AppSlot slot);
+  /// Its master may be ended, and was not yet.
+  bool MayPark(AppSlot slot) const { return jobs_[slot.value].restartable && !jobs_[slot.value].parked; }
+
+  /// What differs from the sums over the applications; empty: nothing.
+  std::string Check() const;
+  void Mix(base::StateHasher& hash) const;
+
+ private:
+  /// Billionths of the cluster: where half of the bound is reached.
+  static constexpr uint64_t kHalf = 20'000'000;
+  static constexpr uint64_t kMost = uint64_t{1} << 44;
+  static constexpr size_t kLevels = 46;
+
+  struct Job {
+    AppIndex app;
+    bool restartable = false;
+    bool parked = false;
+    base::Instant came;
+    uint64_t remembered = 0;  // what was left when its master was ended
+    std::pair<QueueId, UserId> lane;
+    uint64_t left = 0;    // billionths of the cluster; counted in the lane
+    uint64_t before = 0;  // with what the lane had at or below its level
+  };
+  struct Lane {
+    uint64_t jobs = 0;  // that count in it
+    std::array<uint64_t, kLevels> left{};
+    friend bool operator==(const Lane&, const Lane&) = default;
+  };
+
+  using Lanes = std::map<std::pair<QueueId, UserId>, Lane>;
+
+  void Count(Job& job, uint64_t left);
+
+  base::Duration bound_;
+  std::vector<Job> jobs_;  // by AppSlot
+  Lanes lanes_;
+};
+
+}  // namespace fairlead::scheduler::native
