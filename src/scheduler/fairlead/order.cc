@@ -176,6 +176,8 @@ AppSlot FairOrder::FirstIn(QueueId leaf, uint64_t servable) const {
   return b < a ? starting : running;
 }
 
+bool FairOrder::Before(const Books& books, AppSlot a, AppSlot b) const { return KeyOf(books, a) < KeyOf(books, b); }
+
 void FairOrder::Prefetch(const Books& books, AppSlot slot) const {
   const Seat& seat = seats_[slot.value];
   if (!seat.starting) branches_[books.apps[slot].leaf.value].order.Prefetch(seat.slot);

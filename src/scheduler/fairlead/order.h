@@ -51,7 +51,7 @@ class FairOrder {
   /// The same in one leaf; not valid when there is none. Without its queues' limits.
   AppSlot FirstIn(QueueId leaf, uint64_t servable) const;
   /// Both in one leaf.
-  bool Before(const Books& books, AppSlot a, AppSlot b) const { return KeyOf(books, a) < KeyOf(books, b); }
+  bool Before(const Books& books, AppSlot a, AppSlot b) const;
   uint64_t Blocked(QueueId queue) const { return branches_[queue.value].blocked; }
 
   const SmallJobs& small_jobs() const { return small_jobs_; }

@@ -138,7 +138,7 @@ int LastEnd(uint32_t pieces) {
       cluster.Complete(id);
     }
     if (left == 0) return step;
-    if (step % 4 == 0) bring("other" + std::to_string(step % 5), 5 + step % 60);
+    if (step % 4 == 0) bring("other" + std::to_string(step % 5), 5 + step % 30);
   }
   return -1;
 }
@@ -163,7 +163,7 @@ TEST(SmallJobsTest, ALargeAskHasItsTurnAmongManySizes) {
     cluster.App(app, "root.a", "u" + std::to_string(app));
     cluster.Ask(app, {TestCluster::Want(20, 1000 + app, 1)});
   }
-  for (int step = 0; step < 60 && cluster.LiveOf(1).empty(); ++step) {
+  for (int step = 0; step < 300 && cluster.LiveOf(1).empty(); ++step) {
     Pass(cluster, Duration::Seconds(1));
     const auto live = cluster.live();
     cluster.Complete(std::next(live.begin(), step % static_cast<int>(live.size()))->first);
