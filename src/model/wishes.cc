@@ -9,8 +9,8 @@
 namespace fairlead::model {
 namespace {
 
-constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {
-    {"small-jobs", &Wishes::small_jobs}, {"park-masters", &Wishes::park_masters}, {"lost-work", &Wishes::lost_work}};
+constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {{"small-jobs", &Wishes::small_jobs},
+                                                              {"park-masters", &Wishes::park_masters}};
 
 std::string_view Trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

@@ -13,8 +13,7 @@ namespace fairlead::model {
 struct Wishes {
   bool small_jobs = false;    // in a queue the least work that is left comes first, and large asks have their turn
   bool park_masters = false;  // masters of large jobs that only wait make room for others to start
-  bool lost_work = false;     // victims of preemption are those who lose least, over the whole cluster
-  FL_FIELDS(small_jobs, park_masters, lost_work)
+  FL_FIELDS(small_jobs, park_masters)
   friend bool operator==(const Wishes&, const Wishes&) = default;
 };
 

@@ -90,7 +90,6 @@ class FairPolicy final : public Policy {
   struct Plan;
   void Preempt(Core& core);
   Ask* Starving(Core& core, QueueId leaf, const Resources& share, const Resources& planned, AppSlot& slot) const;
-  uint64_t LossOf(const Books& books, ContainerSlot slot) const;
   std::vector<std::vector<ContainerSlot>> Eligible(const Books& books, const Amounts& shares) const;
   std::vector<ContainerSlot> VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
                                        const Ask& ask) const;

@@ -75,18 +75,7 @@ void FairPolicy::Preempt(Core& core) {
   TakeBack(core, leaves, shares, planned);
 }
 
-/// What ending the container would lose: the time that it ran, with wish `lost-work` times its part of the cluster.
-uint64_t FairPolicy::LossOf(const Books& books, ContainerSlot slot) const {
-  const Container& container = books.containers[slot];
-  const auto ran = static_cast<uint64_t>((books.now - container.granted).millis());
-  if (!books.queues.tree().wishes.lost_work) return ran;
-  const Share share = books.queues.ShareOf(model::OrderPolicy::kDrf, books.shapes[container.shape].size);
-  if (share.of == 0) return ran;
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(ran) * share.used * 1'000'000 / share.of);
-}
-
-/// Containers that may be taken, by node: the youngest first, with wish `lost-work` those that lose least. Masters, and
-/// what has just started, are spared.
+/// Containers that may be taken, by node, youngest first. Masters, and what has just started, are spared.
 std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books, const Amounts& shares) const {
   std::vector<std::vector<ContainerSlot>> by_node(books.nodes.size());
   std::vector<bool> gives(books.queues.size());
@@ -107,11 +96,6 @@ std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books,
   }
   for (std::vector<ContainerSlot>& slots : by_node) {
     std::sort(slots.begin(), slots.end(), [&](ContainerSlot a, ContainerSlot b) {
-      if (books.queues.tree().wishes.lost_work) {
-        const uint64_t loss_a = LossOf(books, a);
-        const uint64_t loss_b = LossOf(books, b);
-        if (loss_a != loss_b) return loss_a < loss_b;
-      }
       if (all[a].granted != all[b].granted) return all[a].granted > all[b].granted;
       return all[a].id() > all[b].id();
     });
@@ -120,7 +104,7 @@ std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books,
 }
 
 /// The victims on `node` that make room for the ask with the least work lost; none when that is impossible. Taken
-/// in that order, then given back from the last as far as the rest still suffices: every victim is needed.
+/// youngest first, then given back oldest first as far as the rest still suffices: every victim is needed.
 std::vector<ContainerSlot> FairPolicy::VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
                                                  const Ask& ask) const {
   std::vector<ContainerSlot> victims;
@@ -187,14 +171,14 @@ void FairPolicy::TakeBack(Core& core, const std::vector<QueueId>& starving, cons
 }
 
 std::vector<NodeIndex> FairPolicy::RankNodes(const Books& books, const Plan& plan, AppSlot slot, const Ask& ask) const {
-  std::vector<std::pair<uint64_t, NodeIndex>> ranked;
+  std::vector<std::pair<int64_t, NodeIndex>> ranked;
   for (uint32_t i = 0; i < plan.eligible.size(); ++i) {
     if (plan.eligible[i].empty()) continue;
     const std::vector<ContainerSlot> victims = VictimsOn(books, plan, NodeIndex{i}, slot, ask);
     if (victims.empty()) continue;
-    uint64_t lost = 0;
-    for (const ContainerSlot victim : victims) lost += LossOf(books, victim);
-    ranked.emplace_back(lost, NodeIndex{i});
+    int64_t lost_ms = 0;
+    for (const ContainerSlot victim : victims) lost_ms += (books.now - books.containers[victim].granted).millis();
+    ranked.emplace_back(lost_ms, NodeIndex{i});
   }
   std::sort(ranked.begin(), ranked.end(), std::greater<>());
   std::vector<NodeIndex> nodes;
