@@ -11,6 +11,7 @@
 #include "rm/containers.h"
 #include "rm/nodes.h"
 #include "rm/normalize.h"
+#include "rm/session_tags.h"
 
 namespace fairlead::rm {
 
@@ -122,7 +123,9 @@ void Masters::On(const model::rm::AllocateCall& event) {
   allocate.token = event.call;
   allocate.asks = event.asks;
   const model::Resources maximum = nodes_.MaximumAllocation();
+  const bool gangs = AsksForGangs(app->submission.tags);
   for (model::Ask& ask : allocate.asks) {
+    if (gangs && ask.allocation_request_id > 0) ask.gang = ask.allocation_request_id;
     if (model::Refused refused = NormalizeAsk(config_, maximum, app->submission.label, ask)) {
       return context_.Refuse(event.call, std::move(refused));
     }

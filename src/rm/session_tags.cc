@@ -1,5 +1,6 @@
 #include "rm/session_tags.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -26,6 +27,10 @@ model::scheduler::SessionTraits TraitsOf(const std::vector<std::string>& tags) {
     ReadCount(tag, "fairlead.reduces=", traits.reduces);
   }
   return traits;
+}
+
+bool AsksForGangs(const std::vector<std::string>& tags) {
+  return std::find(tags.begin(), tags.end(), "fairlead.gang") != tags.end();
 }
 
 }  // namespace fairlead::rm

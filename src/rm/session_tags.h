@@ -11,4 +11,8 @@ namespace fairlead::rm {
 /// "fairlead.reduces=N". Others, and numbers that are none, say nothing. YARN's clients write tags in small letters.
 model::scheduler::SessionTraits TraitsOf(const std::vector<std::string>& tags);
 
+/// True with the tag "fairlead.gang": the number that an ask's allocation_request_id is, if it is above 0, is that of a
+/// gang. Hadoop's protocol has no other place for one; a resource manager of Hadoop's grants such asks one by one.
+bool AsksForGangs(const std::vector<std::string>& tags);
+
 }  // namespace fairlead::rm

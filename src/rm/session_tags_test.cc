@@ -12,6 +12,12 @@ TEST(SessionTagsTest, SayWhatASessionIs) {
   EXPECT_EQ(traits.reduces, 3);
 }
 
+TEST(SessionTagsTest, GangsHaveATagOfTheirOwn) {
+  EXPECT_TRUE(AsksForGangs({"mine", "fairlead.gang"}));
+  EXPECT_FALSE(AsksForGangs({"gang", "fairlead.gangs", ""}));
+  EXPECT_FALSE(AsksForGangs({}));
+}
+
 TEST(SessionTagsTest, WhatIsNoNumberSaysNothing) {
   const auto traits =
       TraitsOf({"fairlead.maps=", "fairlead.maps=4x", "fairlead.reduces=-1", "fairlead.maps=999999999"});

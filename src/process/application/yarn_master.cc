@@ -23,6 +23,10 @@ constexpr base::Duration kEager = base::Duration::Millis(100);
 constexpr base::Duration kCalm = base::Duration::Seconds(1);
 constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
+/// The number of an application's only gang, as allocation_request_id; -1: no gang (the protocol's default).
+constexpr int64_t kGang = 1;
+/// The resource manager gives up a gang that could not start for long and does not say so.
+constexpr base::Duration kGangAgain = base::Duration::Seconds(60);
 /// org.apache.hadoop.yarn.api.records.ContainerExitStatus.ABORTED.
 constexpr const char* kShuffleService = "spark_shuffle";
 
@@ -43,7 +47,7 @@ bool IsException(const rpc::RpcError& error, std::string_view simple_name) {
          ey::SimpleName(error.remote.class_name) == simple_name;
 }
 
-wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, int32_t count) {
+wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, int32_t count, bool gang) {
   wy::ResourceRequestProto ask;
   ask.priority = wy::PriorityProto{};
   ask.priority->priority = kind;
@@ -51,6 +55,7 @@ wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, int
   ask.capability = ey::ToWire(size);
   ask.num_containers = count;
   ask.relax_locality = true;
+  if (gang) ask.allocation_request_id = kGang;
   return ask;
 }
 
@@ -200,9 +205,11 @@ void YarnMaster::Allocate() {
   request.progress = callbacks_.progress ? callbacks_.progress() : 0.0f;
   // An ask states the total still wanted.
   for (auto& [id, kind] : kinds_) {
-    if (kind.missing() == kind.asked) continue;
+    const bool gang = kind.gang > 0;
+    if (kind.missing() == kind.asked && !(gang && loop_.Now() - kind.asked_at > kGangAgain)) continue;
     kind.asked = kind.missing();
-    request.ask.push_back(Request(id, kind.size, kind.asked));
+    kind.asked_at = loop_.Now();
+    request.ask.push_back(Request(id, kind.size, kind.asked, gang));
   }
   request.release = releases_;
   allocating_ = true;
@@ -291,7 +298,7 @@ void YarnMaster::OnContainer(wy::ContainerProto proto) {
     return;
   }
   if (kind->second.asked > 0) --kind->second.asked;  // the resource manager has taken it off the ask
-  ++kind->second.containers;
+  if (++kind->second.containers >= kind->second.gang) kind->second.gang = 0;
   Container container;
   container.proto = std::move(proto);
   container.kind = kind->first;

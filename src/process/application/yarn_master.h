@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -81,6 +82,10 @@ class YarnMaster {
   /// taken back. Kinds are told apart by the priority of their containers, which is `kind`: lower ones are served
   /// first. The size of a kind does not change.
   void SetTarget(int32_t kind, const model::Resources& size, int32_t executors);
+  /// The first `executors` of a kind are asked for together, all or none, before any others: by an
+  /// allocation_request_id, which Fairlead's resource manager takes for a gang's number in an application with the tag
+  /// "fairlead.gang".
+  void SetGang(int32_t kind, int32_t executors) { kinds_[kind].gang = executors; }
   /// Gives one executor's container back.
   void Release(const std::string& executor_id);
   /// Takes no more executors, unregisters, then done.
@@ -96,7 +101,9 @@ class YarnMaster {
     int32_t target = 0;
     int32_t asked = -1;  // what the resource manager was told last; -1: nothing
     int32_t containers = 0;
-    int32_t missing() const { return target > containers ? target - containers : 0; }
+    int32_t gang = 0;  // above 0: so many are asked for together, and are not there yet
+    base::Instant asked_at;
+    int32_t missing() const { return std::max(0, (gang > 0 ? gang : target) - containers); }
   };
   struct Container {
     wire::yarn::ContainerProto proto;
