@@ -55,7 +55,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/rest endpoints/yarn env model nm process/http process/peers process/rpc wire/hadoop_rpc wire/yarn",
     "process/shuffle":
         "base endpoints/shuffle env model process/peers shuffle wire/spark_shuffle wire/spark_transport",
-    "process/driver": "base env model process/application process/peers tasks wire/engine wire/yarn",
+    "process/driver":
+        "base env model process/application process/peers process/rpc tasks wire/engine wire/yarn",
     "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
     "process/spark_rpc": "base endpoints/spark env wire/java_stream wire/spark_transport",
     "process/spark_master":

@@ -92,6 +92,7 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
   settings.application_id = application;
   settings.name = NameOf(options);
   settings.resource_manager = conf.String("yarn.resourcemanager.scheduler.address");
+  settings.resource_manager_client = conf.String("yarn.resourcemanager.address");
   settings.job_url = "file://" + job.path;
   settings.job_size = job.size;
   settings.job_timestamp_ms = job.modified_ms;
@@ -105,7 +106,7 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
     variable.key = name;
     variable.value = value;
   }
-  std::string command = "./job";
+  std::string command = "exec ./job";  // no shell between it and the node's signals
   for (size_t i = 1; i < options.command.size(); ++i) command += " " + ShellQuoted(options.command[i]);
   launch.command.push_back(command + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr");
   return launch;
@@ -124,6 +125,7 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   context.queue = options.queue;
   context.priority.emplace().priority = options.priority;
   context.application_type = "FAIRLEAD";
+  if (options.job.gang) context.application_tags.push_back("fairlead.gang");
   context.resource.emplace().memory = options.driver_memory_mib;
   context.resource->virtual_cores = 1;
   if (options.max_attempts > 0) context.max_app_attempts = options.max_attempts;
@@ -278,6 +280,8 @@ base::Status CompleteSettings(SubmitOptions& options) {
   if (!job.event_log_directory.empty()) {
     job.event_log_directory = std::filesystem::absolute(job.event_log_directory).string();
   }
+  if (job.gang && job.executors_min == 0)
+    return base::Error{"--gang needs at least one executor: --executors-min is 0"};
   if (options.speculation) job.spark["spark.speculation"] = "true";
   for (const std::string& setting : options.conf) {
     const size_t equals = setting.find('=');
@@ -336,6 +340,8 @@ void AddSubmit(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   submit->add_option("--executors-min", options->executors_min,
                      "executors at least (default: the same: a fixed number)");
+  submit->add_flag("--gang", options->job.gang,
+                   "all of the least number of executors at once, or none of them (a resource manager of Fairlead's)");
   submit->add_option("--executor-memory", options->job.executor_memory_mib, "MiB of an executor")
       ->check(AtLeastOne())
       ->capture_default_str();

@@ -1,6 +1,10 @@
 """Files in Hadoop's own HDFS: what containers are given from it, and the engine's input and output in it."""
+import json
+import subprocess
+
 import cases_engine
 import cases_mapreduce
+import peers
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -40,6 +44,40 @@ def hdfs_engine(cluster, work):
     out, err = job.communicate(timeout=120)
     assert job.returncode != 0 and "/engine/out" in out + err, (job.returncode, out, err)
     assert hdfs.shell("-ls", "-R", "/engine") == listed
+
+
+def shares_of_levels(cluster, work, replication, options):
+    """Runs the copy of a text by three executors, one a node; gives the share of its tasks on the host of their block, and their seconds."""
+    (work / "marks").mkdir(parents=True)
+    (work / "events").mkdir()
+    job = [peers.ROOT / "build/tests/engine_faults", "places", work / "marks", 3, f"{cluster.hdfs.web}/places/text-{replication}", work / "out"]
+    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--executors", 3, "--executor-memory", 3584,
+               "--event-log", work / "events", *options, *job]
+    cases_engine.finish(subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    log = next((work / "events").glob("*.jsonl"))
+    history = subprocess.run([peers.BINARY, "history", "--json", log], capture_output=True, text=True, check=True)
+    stage = next(stage for stage in json.loads(history.stdout)["stages"] if stage["name"] == "text")
+    levels = dict(stage["summary"]["levels"])
+    near = levels.get("NODE_LOCAL", 0) + levels.get("PROCESS_LOCAL", 0)
+    return near / sum(levels.values()), (stage["ended_ms"] - stage["started_ms"]) / 1000, levels
+
+
+def tasks_beside_their_blocks(cluster, work):
+    """A text in blocks on three DataNodes of two racks: with the default wait nearly all of its tasks run on a host that has their block."""
+    text_file(work / "text", words=2_000_000)
+    cluster.hdfs.shell("-mkdir", "-p", "/places")
+    for replication in (1, 2):
+        cluster.hdfs.shell("-D", f"dfs.replication={replication}", "-put", work / "text", f"/places/text-{replication}")
+        for wait, options in (("3s", ()), ("0", ("--conf", "spark.locality.wait=0"))):
+            share, seconds, levels = shares_of_levels(cluster, work / f"{replication}-{wait}", replication, options)
+            print(f"replication {replication}, spark.locality.wait={wait}: {share:.0%} of the tasks beside their block, {seconds:.1f} s, {levels}")
+            assert wait == "0" or share >= 0.95, levels
+            assert (work / f"{replication}-{wait}/out/_SUCCESS").exists()
+
+
+PLACES = Spec(nodes=("fairlead",) * 3, hdfs=True, racks=("/one", "/one", "/two"), history=False)
+case("all", spec=PLACES, name="hdfs-engine-places")(tasks_beside_their_blocks)
+case("all", spec=PLACES.all_java(), name="hdfs-engine-places-on-hadoop")(tasks_beside_their_blocks)
 
 
 @case("all", spec=HDFS)

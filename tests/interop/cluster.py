@@ -29,6 +29,10 @@ class Cluster(Daemons):
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
 
+    def host_of(self, number):
+        """The address that is a node's name; 127.0.0.1 has another name, localhost, which is no place of data."""
+        return f"127.0.0.{number + bool(self.spec.racks)}"
+
     def node_conf(self, number):
         return self.directory / f"nm{number}"
 
@@ -72,6 +76,9 @@ class Cluster(Daemons):
             "mapreduce.reduce.memory.mb": 512,
             "mapred.child.java.opts": "-Xmx300m -XX:TieredStopAtLevel=1 " + opens,
         }
+        if self.spec.racks:
+            core.update({"net.topology.node.switch.mapping.impl": "HostNameTable", "net.topology.table.file.name": self.directory / "racks"})
+            (self.directory / "racks").write_text("".join(f"{self.host_of(node)} {rack}\n" for node, rack in enumerate(self.spec.racks, 1)))
         if self.spec.rm == "java":
             store = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
             yarn.update({"yarn.resourcemanager.recovery.enabled": "true", "yarn.resourcemanager.store.class": store,
@@ -83,7 +90,7 @@ class Cluster(Daemons):
             directory.mkdir(parents=True, exist_ok=True)
             own = dict(yarn)
             if number:
-                host = f"127.0.0.{number}"
+                host = self.host_of(number)
                 own.update({
                     "yarn.nodemanager.hostname": host,
                     "yarn.nodemanager.address": f"{host}:0",
@@ -119,8 +126,8 @@ class Cluster(Daemons):
             "yarn.nodemanager.recovery.enabled": "true",
             "yarn.nodemanager.recovery.dir": self.directory / f"nm{number}-state",
             "yarn.nodemanager.recovery.supervised": "true",
-            "yarn.nodemanager.address": f"127.0.0.{number}:{self.java_ports.setdefault(number, peers.free_ports(1)[0])}",
-            "yarn.nodemanager.localizer.address": f"127.0.0.{number}:0",
+            "yarn.nodemanager.address": f"{self.host_of(number)}:{self.java_ports.setdefault(number, peers.free_ports(1)[0])}",
+            "yarn.nodemanager.localizer.address": f"{self.host_of(number)}:0",
             "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,HADOOP_YARN_HOME",
         }
 

@@ -1,5 +1,6 @@
-"""A HDFS of one NameNode and one DataNode on this machine, Hadoop's own."""
+"""A HDFS of one NameNode and one or more DataNodes on this machine, Hadoop's own."""
 import json
+import shutil
 import subprocess
 import urllib.request
 
@@ -11,38 +12,52 @@ class Hdfs:
 
     def __init__(self, cluster):
         self.cluster = cluster
-        self.rpc, self.http, self.data, self.data_http, self.data_ipc = peers.free_ports(5)
+        self.rpc, self.http = peers.free_ports(2)
+        self.data_nodes = len(cluster.spec.racks) or 1
         self.uri = f"hdfs://127.0.0.1:{self.rpc}"
         self.web = f"webhdfs://127.0.0.1:{self.http}"
 
-    def site(self):
-        """hdfs-site.xml."""
+    def site(self, node=1):
+        """hdfs-site.xml of a DataNode, the first for all other programs. A DataNode's host is that of the YARN node of its number; the bytes go
+        over 127.0.0.1, which is where the NameNode sees all of them."""
+        data, data_http, data_ipc = peers.free_ports(3)
         return {
+            "dfs.datanode.hostname": self.cluster.host_of(node),
             "dfs.namenode.http-address": f"127.0.0.1:{self.http}",
             "dfs.namenode.name.dir": self.cluster.directory / "hdfs-names",
-            "dfs.datanode.data.dir": self.cluster.directory / "hdfs-blocks",
-            "dfs.datanode.address": f"127.0.0.1:{self.data}",
-            "dfs.datanode.http.address": f"127.0.0.1:{self.data_http}",
-            "dfs.datanode.ipc.address": f"127.0.0.1:{self.data_ipc}",
+            "dfs.datanode.data.dir": self.cluster.directory / f"hdfs-blocks-{node}",
+            "dfs.datanode.address": f"127.0.0.1:{data}",
+            "dfs.datanode.http.address": f"{self.cluster.host_of(node)}:{data_http}",
+            "dfs.datanode.ipc.address": f"127.0.0.1:{data_ipc}",
             "dfs.replication": 1,
             "dfs.blocksize": 1 << 20,
         }
 
     def start(self):
         cluster = self.cluster
-        for pages in ("hdfs", "datanode"):  # Hadoop's archive brings them beside the jars; what they show is not needed
-            (cluster.conf / "webapps" / pages).mkdir(parents=True)
+        nodes = {f"datanode{number}": cluster.directory / f"dn{number}" for number in range(1, self.data_nodes + 1)}
+        for conf in (cluster.conf, *nodes.values()):
+            for pages in ("hdfs", "datanode"):  # Hadoop's archive brings them beside the jars; what they show is not needed
+                (conf / "webapps" / pages).mkdir(parents=True)
+        for number, conf in enumerate(nodes.values(), 1):
+            shutil.copy(cluster.conf / "core-site.xml", conf)
+            peers.write_site(conf / "hdfs-site.xml", self.site(number))
+        if cluster.spec.racks:
+            subprocess.run([peers.java() + "c", "-nowarn", "-proc:none", "-d", cluster.conf, "-cp", f"{cluster.hadoop}/*", peers.HERE / "java/HostNameTable.java"],
+                           check=True)
         run = cluster.java("org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-nonInteractive")
         if run.returncode != 0:
             raise AssertionError(f"namenode -format ended with {run.returncode}\n{run.stderr[-2000:]}")
-        for name, main in (("namenode", "namenode.NameNode"), ("datanode", "datanode.DataNode")):
-            cluster.spawn_java(name, 256, cluster.conf, f"org.apache.hadoop.hdfs.server.{main}", jars=peers.hdfs(cluster.spec.hadoop))
+        jars = peers.hdfs(cluster.spec.hadoop)
+        cluster.spawn_java("namenode", 256, cluster.conf, "org.apache.hadoop.hdfs.server.namenode.NameNode", jars=jars)
+        for name, conf in nodes.items():
+            cluster.spawn_java(name, 256, conf, "org.apache.hadoop.hdfs.server.datanode.DataNode", jars=jars)
         cluster.wait(self.ready, "HDFS to take files", 120)
 
     def ready(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", timeout=10) as answer:
             beans = json.load(answer)["beans"]
-        return any(state["NumLiveDataNodes"] == 1 and state["FSState"] == "Operational" for state in beans)
+        return any(state["NumLiveDataNodes"] == self.data_nodes and state["FSState"] == "Operational" for state in beans)
 
     def shell(self, *arguments):
         """`hdfs dfs`."""

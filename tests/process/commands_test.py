@@ -98,6 +98,7 @@ WRONG = [
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
     (("submit", "--executors", "2", "--executors-min", "3", "/bin/true"), 2, "--executors-min"),
+    (("submit", "--gang", "--executors-min", "0", "/bin/true"), 2, "--gang"),
     # Spark's settings.
     *[(("submit", "--conf", setting, "/bin/true"), 2, shown) for setting, shown in [
         ("spark.locality.wiat=1s", "spark.locality.wiat: no such setting; did you mean 'spark.locality.wait'?"),

@@ -127,6 +127,41 @@ void Fair(Context& context) {
   three.join();
 }
 
+/// broadcasts N: one large shared value after another.
+struct SizeOf {
+  Broadcast<std::vector<int64_t>> values;
+  int64_t operator()(int64_t) const { return static_cast<int64_t>(values->size()); }
+};
+void Broadcasts(Context& context, const Arguments& arguments) {
+  int64_t sum = 0;
+  for (long i = 0; i < arguments.Number(1, 1); ++i) {
+    const SizeOf size{context.MakeBroadcast(std::vector<int64_t>(1'000'000, i))};
+    for (const int64_t one : context.Range(0, 1, Partitions(1)).Map(size).Collect()) sum += one;
+  }
+  std::printf("sum %lld\n", static_cast<long long>(sum));
+}
+
+/// places MARKS EXECUTORS IN OUT: copies lines once so many executors of one core are at work.
+struct Meet {
+  std::string marks;
+  int64_t executors;
+  int64_t operator()(int64_t x) const {
+    std::fclose(std::fopen((marks + "/" + std::to_string(x)).c_str(), "w"));
+    for (int64_t i = 0; i < executors; ++i) Await(marks + "/" + std::to_string(i));
+    return x;
+  }
+};
+/// meet MARKS EXECUTORS: has them at work at once.
+void MeetAll(Context& context, const Arguments& arguments) {
+  const auto executors = static_cast<int32_t>(arguments.Number(2, 1));
+  context.Range(0, executors, Partitions(executors)).Map(Meet{arguments.at(1), executors}).Named("meeting").Count();
+}
+void Places(Context& context, const Arguments& arguments) {
+  MeetAll(context, arguments);
+  std::printf("lines %lld\n",
+              static_cast<long long>(context.Text(arguments.at(3)).Named("text").SaveText(arguments.at(4))));
+}
+
 /// copy: lines from one place to another.
 void Copy(Context& context, const Arguments& arguments) {
   std::printf("lines %lld\n", static_cast<long long>(context.Text(arguments.at(1)).SaveText(arguments.at(2))));
@@ -140,6 +175,9 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "slow") return Slow(context, arguments);
   if (mode == "distinct") return Distinct(context, arguments);
   if (mode == "fair") return Fair(context);
+  if (mode == "broadcasts") return Broadcasts(context, arguments);
+  if (mode == "meet") return MeetAll(context, arguments);
+  if (mode == "places") return Places(context, arguments);
   if (mode == "copy") return Copy(context, arguments);
   throw JobError("unknown mode " + mode);
 }

@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,7 +36,7 @@ class OnACluster(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
         cls.directory.chmod(0o755)
-        cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec())
+        cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec(yarn_site=(("yarn.nodemanager.sleep-delay-before-sigkill.ms", 5000),)))
         cls.addClassCleanup(cls.clean_up)  # also after a set-up that failed
         cls.cluster.write()
         cls.cluster.start_rm()
@@ -67,11 +69,27 @@ class OnACluster(unittest.TestCase):
         return run.stdout
 
     def test_a_crashing_function_fails_its_stage_by_name_and_the_others_go_on(self):
-        _, printed = self.finish(self.start([], "poison"))
+        application, printed = self.finish(self.start([], "poison"))
         self.assertIn("healthy 5000", printed)
         poison = next(line for line in printed.splitlines() if line.startswith("poison: "))
         self.assertIn("poisoned numbers", poison)
         self.assertRegex(poison, "executor .* lost")
+        self.assertIn("(SIGSEGV)", poison)
+        container = re.search(r"container_\w+", poison).group()
+        self.assertCrash(self.tool("logs", application, "--container", container, "--file", "stderr"))
+
+    def assertCrash(self, text):
+        self.assertIn("job crashed: SIGSEGV", text)
+        self.assertGreater(text.count("engine_faults(") + text.count("job("), 2, text)
+
+    def test_a_killed_job_leaves_nothing_behind(self):
+        out = self.directory / "killed"
+        job = self.start(["--detach"], "slow", out)
+        application = job.communicate(timeout=60)[0].strip()
+        until(lambda: (out / "_temporary").exists(), "the first output")
+        self.tool("kill", application)
+        until(lambda: self.cluster.app(application)["state"] == "KILLED", "the end")
+        until(lambda: not out.exists(), "the output's removal")
 
     def test_executors_that_no_node_can_hold_are_a_clear_error(self):
         _, err = self.start([], "slow", self.directory / "too-large", executor_memory=900000).communicate(timeout=60)
@@ -114,6 +132,49 @@ class OnACluster(unittest.TestCase):
         text = self.tool("history", application)
         self.assertIn("done", text)
 
+
+    def test_tasks_run_where_their_blocks_are(self):
+        hdfs = fake_hdfs.FakeHdfs()
+        self.addCleanup(hdfs.close)
+        text = b"".join(b"line %d\n" % i for i in range(600_000))
+        half = len(text) // 2
+        hdfs.files["/in"] = text
+
+        def block(offset, length, host, cached=()):
+            return {"offset": offset, "length": length, "hosts": [host], "names": [f"{host}:9866"], "cachedHosts": list(cached), "corrupt": False,
+                    "storageTypes": ["DISK"], "topologyPaths": [f"/default-rack/{host}:9866"]}
+
+        cases = {  # a node has room for one of the two executors
+            "NODE_LOCAL": [block(0, half, "127.0.0.9"), block(half, len(text) - half, "127.0.0.2"), block(0, half, "127.0.0.2")],
+            "PROCESS_LOCAL": [block(0, len(text), "127.0.0.1", cached=["127.0.0.2"])],
+            "RACK_LOCAL": [block(0, len(text), "127.0.0.9")],  # no executor there: its rack is the resource manager's for all nodes
+            "NODE_LOCAL by the redirect": None,
+        }
+        for case, blocks in cases.items():
+            with self.subTest(case):
+                hdfs.blocks = {"/in": blocks} if blocks else {}
+                hdfs.data_host = "127.0.0.2"
+                out = self.directory / case.replace(" ", "-")
+                options = ["--executors", "2", "--conf", "spark.locality.wait=60s"]
+                marks = self.directory / f"marks-{case}".replace(" ", "-")
+                marks.mkdir()
+                application, printed = self.finish(self.start(options, "places", marks, 2, hdfs.url("/in"), out, executor_memory=3584))
+                self.assertIn("lines 600000", printed)
+                self.assertEqual(parts_of(out).encode(), text)
+                stages = json.loads(self.tool("history", "--json", application))["stages"]
+                stage = next(stage for stage in stages if stage["name"] == "text")
+                self.assertEqual(dict(stage["summary"]["levels"]), {case.split()[0]: stage["tasks"]})
+                self.assertGreater(stage["tasks"], 3)
+
+    def test_two_gangs_where_one_fits_do_not_block_each_other(self):
+        # A node holds one of these executors, and each of the jobs needs two at work at once.
+        jobs = []
+        for name in ("first", "second"):
+            marks = self.directory / f"gang-{name}"
+            marks.mkdir()
+            jobs.append(self.start(["--executors", "2", "--gang"], "meet", marks, 2, executor_memory=3584))
+        for job in jobs:
+            self.finish(job)
 
     def test_pools_share_the_executors_by_their_weights(self):
         pools, logs = self.directory / "pools.xml", self.directory / "fair-log"
@@ -217,6 +278,31 @@ class AsOneProcess(unittest.TestCase):
             self.assertIn(setting.split("=")[0], err)
             self.assertIn(shown, err)
             self.assertFalse((self.directory / "out").exists())
+
+    def test_a_crash_says_its_signal_and_where(self):
+        code, _, err, _ = self.run_job(64, "poison")
+        self.assertEqual(code, -signal.SIGSEGV)
+        self.assertIn("job crashed: SIGSEGV", err)
+        self.assertGreater(err.count("engine_faults("), 2, err)
+
+    def test_a_stopped_job_leaves_nothing_behind(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            out = self.directory / f"stopped-{number}"
+            command = [FAULTS, "--local[2]", "--scratch", self.scratch, "slow", out]
+            with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True) as job:
+                until(lambda out=out: (out / "_temporary").exists(), "the first output")
+                job.send_signal(number)
+                _, err = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, 1)
+            self.assertIn(f"stopped by {number.name}", err)
+            self.assertFalse(out.exists())
+            self.assertEqual(list(self.scratch.iterdir()), [])
+
+    def test_broadcasts_are_freed(self):
+        code, out, err, peak = self.run_job(256, "broadcasts", 60)
+        self.assertEqual(code, 0, err)
+        self.assertIn("sum 60000000", out)
+        self.assertLess(peak, 400, "60 values of 8 MB were kept")
 
     def test_a_full_scratch_disk_is_a_clear_error_and_leaves_nothing(self):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", self.scratch], check=True)

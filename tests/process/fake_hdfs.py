@@ -1,4 +1,4 @@
-"""A small HDFS with the WebHDFS interface in one process: NameNode and DataNode, with a root of its own in memory. As Hadoop's it sends
+"""A small HDFS with the WebHDFS interface in one process: NameNode and DataNodes, with a root of its own in memory. As Hadoop's it sends
 who reads or writes bytes to the DataNode, answers with RemoteException, does not replace files by a rename and makes no missing parents
 for one."""
 import http.server
@@ -8,12 +8,18 @@ import urllib.parse
 
 
 class FakeHdfs:
-    """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool."""
+    """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool. `blocks`
+    maps paths to what the NameNode says of their blocks; without an entry it is of a release that does not know the question. Data is read
+    from `data_host`, which may be any of HOSTS."""
+
+    HOSTS = ("127.0.0.1", "127.0.0.2")
 
     def __init__(self):
         self.files = {"/": None}
         self.operations = []
         self.fail = lambda operation, path: False
+        self.blocks = {}
+        self.data_host = self.HOSTS[0]
         self.lock = threading.Lock()
         hdfs = self
 
@@ -24,20 +30,26 @@ class FakeHdfs:
                 pass
 
             def do_GET(self):
-                hdfs.answer(self)
+                try:
+                    hdfs.answer(self)
+                except ConnectionError:  # a reader that has what it wants
+                    self.close_connection = True
 
             do_PUT = do_DELETE = do_GET
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.servers, self.port = [], 0
+        for host in self.HOSTS:
+            self.servers.append(http.server.ThreadingHTTPServer((host, self.port), Handler))
+            self.port = self.servers[-1].server_address[1]
+            threading.Thread(target=self.servers[-1].serve_forever, daemon=True).start()
 
     def url(self, path):
         return f"webhdfs://127.0.0.1:{self.port}{path}"
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
 
     def answer(self, request):
         url = urllib.parse.urlsplit(request.path)
@@ -55,7 +67,7 @@ class FakeHdfs:
             if operation in ("OPEN", "CREATE") and not on_data_node:
                 if operation == "OPEN" and self.files.get(path) is None:
                     return self.not_found(request, path)
-                location = f"http://127.0.0.1:{self.port}/data{request.path}"
+                location = f"http://{self.data_host}:{self.port}/data{request.path}"
                 return self.reply(request, 307, {}, location)
             getattr(self, operation.lower())(request, path, words, body)
 
@@ -99,6 +111,12 @@ class FakeHdfs:
         if path not in self.files:
             return self.not_found(request, path)
         self.reply(request, 200, {"FileStatuses": {"FileStatus": [self.status(name, name.rpartition("/")[2]) for name in self.children(path)]}})
+
+    def getfileblocklocations(self, request, path, words, body):
+        if path not in self.blocks:
+            refusal = {"exception": "IllegalArgumentException", "message": 'Invalid value for webhdfs parameter "op": No enum constant'}
+            return self.reply(request, 400, {"RemoteException": refusal})
+        self.reply(request, 200, {"BlockLocations": {"BlockLocation": self.blocks[path]}})
 
     def open(self, request, path, words, body):
         self.reply(request, 200, self.files[path][int(words.get("offset", 0)):])

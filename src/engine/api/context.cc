@@ -36,16 +36,19 @@ struct RangeSource : Operator {
 
 Dataset<std::string_view> Context::Text(const std::string& path, Partitions pieces) {
   const std::vector<FileSplit> splits = PlanSplits(path, Pieces(pieces));
-  return Dataset<std::string_view>(dataset_internal::MakeNode<TextSource>(
-      session_, "text " + path, EncodePayload(splits), static_cast<int32_t>(splits.size())));
+  auto node = dataset_internal::MakeNode<TextSource>(session_, "text " + path, EncodePayload(splits),
+                                                     static_cast<int32_t>(splits.size()));
+  node->places = PlacesOf(splits);
+  return Dataset<std::string_view>(std::move(node));
 }
 
 Dataset<std::string_view> Context::FixedRecords(const std::string& path, uint64_t size, Partitions pieces) {
   if (size == 0) throw JobError("records of no bytes");
   RecordSource::State state{size, PlanSplits(path, Pieces(pieces), size)};
   const int32_t parts = static_cast<int32_t>(state.splits.size());
-  return Dataset<std::string_view>(
-      dataset_internal::MakeNode<RecordSource>(session_, "records " + path, EncodePayload(state), parts));
+  auto node = dataset_internal::MakeNode<RecordSource>(session_, "records " + path, EncodePayload(state), parts);
+  node->places = PlacesOf(state.splits);
+  return Dataset<std::string_view>(std::move(node));
 }
 
 Dataset<int64_t> Context::Range(int64_t begin, int64_t end, Partitions partitions) {

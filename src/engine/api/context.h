@@ -39,9 +39,11 @@ class Context {
     VisitEachField(probe, [&](auto&) { ++count; });
     CsvState state;
     state.splits = PlanSplits(path, Pieces(pieces));
-    state.layout = PlanCsv(state.splits, columns, count, options);
+    state.layout = PlanCsv(path, state.splits, columns, count, options);
     const int32_t parts = static_cast<int32_t>(state.splits.size());
-    return Dataset<T>(dataset_internal::MakeNode<CsvSource<T>>(session_, "csv " + path, EncodePayload(state), parts));
+    auto node = dataset_internal::MakeNode<CsvSource<T>>(session_, "csv " + path, EncodePayload(state), parts);
+    node->places = PlacesOf(state.splits);
+    return Dataset<T>(std::move(node));
   }
 
   /// Values of this program's memory.
@@ -65,7 +67,8 @@ class Context {
   template <class T>
   Broadcast<T> MakeBroadcast(const T& value) {
     FL_ENGINE_CHECK_RECORD(T, "MakeBroadcast");
-    return Broadcast<T>::Make(session_.PutBroadcast(ToBytes(value)), value);
+    const int64_t id = session_.PutBroadcast(ToBytes(value));
+    return Broadcast<T>::Make(id, value, [session = &session_, id] { session->DropBroadcast(id); });
   }
 
   /// A number that tasks add to. Only tasks that succeed count; one that is repeated after a loss counts again.

@@ -38,35 +38,42 @@ struct PairOf<std::pair<K, V>> {
 };
 
 /// Makes a node with operator `Op`.
+inline void AddHolds(DatasetNode& node, const Captured& captured) {
+  node.holds.insert(node.holds.end(), captured.holds.begin(), captured.holds.end());
+}
+
 template <class Op>
-std::shared_ptr<DatasetNode> MakeNode(Session& session, std::string name, std::string payload, int32_t partitions) {
+std::shared_ptr<DatasetNode> MakeNode(Session& session, std::string name, Captured payload, int32_t partitions) {
   auto node = std::make_shared<DatasetNode>();
   node->session = &session;
   node->id = session.NextDatasetId();
   node->name = std::move(name);
   node->op = Registered<Op>::key;
-  node->payload = std::move(payload);
+  AddHolds(*node, payload);
+  node->payload = std::move(payload.bytes);
   node->partitions = partitions;
   return node;
 }
 
 template <class Op>
 std::shared_ptr<DatasetNode> MakeNarrow(const std::shared_ptr<DatasetNode>& parent, std::string name,
-                                        std::string payload) {
+                                        Captured payload) {
   auto node = MakeNode<Op>(*parent->session, std::move(name), std::move(payload), parent->partitions);
   node->narrow.push_back({parent, 0, 0, parent->partitions});
   return node;
 }
 
 template <class Writer>
-void AddShuffle(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, std::string payload) {
-  reader.shuffles.push_back({parent, reader.session->NextShuffleId(), Registered<Writer>::key, std::move(payload)});
+void AddShuffle(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, Captured payload) {
+  AddHolds(reader, payload);
+  reader.shuffles.push_back(
+      {parent, reader.session->NextShuffleId(), Registered<Writer>::key, std::move(payload.bytes)});
 }
 
 /// Makes `parent` the next input of `reader`, whose partitions are by key: without a shuffle where the records lie
 /// right already (Spark: Partitioner equality in CoGroupedRDD and combineByKey). Gives the input's kind for InputOf.
 template <class Writer>
-char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, std::string payload) {
+char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, Captured payload) {
   reader.keeps_records = true;
   reader.key_partitions = reader.partitions;
   if (parent->key_partitions == reader.partitions) {
@@ -297,19 +304,26 @@ class Dataset {
     using V = typename P::Value;
     FL_ENGINE_CHECK_RECORD(T, "ReduceByKey");
     static_assert(kFolds<F, V>, "ReduceByKey: the function must take two values and give one");
-    auto node = dataset_internal::MakeNode<ReduceOp<K, V, F>>(*node_->session, "reduce_by_key", "",
-                                                              KeyParts(partitions, node_->key_partitions));
-    node->payload = dataset_internal::AddKeyed<CombineWriter<K, V, F>>(*node, node_, SaveFunction(f)) + SaveFunction(f);
-    return Dataset(node);
+    return ByKey<K, V, ReduceStep<V, F>, V>(f, f, KeyParts(partitions, node_->key_partitions)).Named("reduce_by_key");
   }
 
-  /// Like ReduceByKey with another type for the result: zero, then add(acc, v) -> acc and merge(acc, acc) -> acc.
+  /// Like ReduceByKey with another type for the result: zero, then add(acc, v) -> acc, or add(acc&, v) that changes it
+  /// where it is, and merge(acc, acc) -> acc.
   template <class A, class Add, class Merge>
   auto AggregateByKey(A zero, Add add, Merge merge, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
     FL_ENGINE_CHECK_FUNCTION(Add);
-    return MapValues(AddToZero<A, Add>{zero, add}).ReduceByKey(merge, partitions).Named("aggregate_by_key");
+    using K = typename dataset_internal::PairOf<T>::Key;
+    using V = typename dataset_internal::PairOf<T>::Value;
+    using Sum = ZeroAndAdd<A, Add>;
+    const int32_t parts = KeyParts(partitions, node_->key_partitions);
+    if constexpr (!Serde<A>::kHoldsViews) {
+      if (node_->key_partitions != parts) {  // else nothing is folded before a shuffle
+        return ByKey<K, V, AggregateStep<V, A, Add>, A>(Sum{zero, add}, merge, parts).Named("aggregate_by_key");
+      }
+    }
+    return MapValues(Sum{zero, add}).ReduceByKey(merge, Partitions(parts)).Named("aggregate_by_key");
   }
 
   auto CountByKey(Partitions partitions = {}) const
@@ -444,7 +458,7 @@ class Dataset {
     FL_ENGINE_CHECK_RECORD(T, "Reduce");
     static_assert(kFolds<F, T>, "Reduce: the function must take two records and give one");
     std::vector<std::optional<Stored<T>>> parts(static_cast<size_t>(node_->partitions));
-    Run<FoldSink<T, F>>("reduce", SaveFunction(f), [&](int32_t i, const std::string& bytes) {
+    Run<FoldSink<T, F>>("reduce", SaveFunction(f).bytes, [&](int32_t i, const std::string& bytes) {
       Stored<T> value{};
       if (!bytes.empty() && FromBytes(bytes, value)) parts[static_cast<size_t>(i)] = std::move(value);
     });
@@ -464,7 +478,7 @@ class Dataset {
   template <class F>
   void ForEach(F f) const {
     FL_ENGINE_CHECK_FUNCTION(F);
-    Run<ForEachSink<T, F>>("for_each", SaveFunction(f), [](int32_t, const std::string&) {});
+    Run<ForEachSink<T, F>>("for_each", SaveFunction(f).bytes, [](int32_t, const std::string&) {});
   }
 
   /// One line of text per record (AppendText), in files part-NNNNN of a new directory; _SUCCESS is written last. Gives
@@ -509,15 +523,17 @@ class Dataset {
       return std::pair<std::decay_t<decltype(pair.first)>, Out>(pair.first, f(pair.second));
     }
   };
-  template <class A, class Add>
-  struct AddToZero {
-    A zero;
-    [[no_unique_address]] Add add;
-    template <class V>
-    A operator()(const V& value) const {
-      return add(zero, value);
-    }
-  };
+  /// One record per key: `Step` folds before the shuffle, which carries values of type A; `merge` after it.
+  template <class K, class V, class Step, class A, class Merge>
+  Dataset<std::pair<K, A>> ByKey(const typename Step::Function& fold, const Merge& merge, int32_t parts) const {
+    FL_ENGINE_CHECK_FUNCTION(Merge);
+    static_assert(kFolds<Merge, A>,
+                  "ReduceByKey and AggregateByKey: the last function must take two values and give one");
+    Captured last = SaveFunction(merge);
+    auto node = dataset_internal::MakeNode<ReduceOp<K, A, Merge>>(*node_->session, "", last, parts);
+    node->payload.insert(0, 1, dataset_internal::AddKeyed<CombineWriter<K, V, Step>>(*node, node_, SaveFunction(fold)));
+    return Dataset<std::pair<K, A>>(node);
+  }
 
   Dataset Kept(std::string payload) const {
     FL_ENGINE_CHECK_RECORD(T, "Cache");

@@ -7,16 +7,41 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 
 #include "engine/history/history.h"
+#include "engine/plan/shared_values.h"
 #include "engine/run/local.h"
 
 // The engine as a program sees it, in one process: every operator against a plain computation, with ample memory and
 // with so little that everything spills; failures; output directories.
 
 namespace fairlead::engine {
+/// Counts what was copied: an accumulator that is folded in place is moved from step to step.
+struct Gathered {
+  std::vector<int64_t> values;
+  static inline std::atomic<int64_t> copied = 0;
+  Gathered() = default;
+  Gathered(const Gathered& other) : values(other.values) { copied += static_cast<int64_t>(values.size()); }
+  Gathered(Gathered&&) = default;
+  Gathered& operator=(const Gathered& other) {
+    values = other.values;
+    copied += static_cast<int64_t>(values.size());
+    return *this;
+  }
+  Gathered& operator=(Gathered&&) = default;
+};
+
+template <>
+struct Serde<Gathered> {
+  static constexpr size_t kFixed = 0;
+  static constexpr bool kHoldsViews = false;
+  static void Write(Buffer& out, const Gathered& v) { Serde<std::vector<int64_t>>::Write(out, v.values); }
+  static bool Read(Cursor& in, Gathered& v) { return Serde<std::vector<int64_t>>::Read(in, v.values); }
+};
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -295,6 +320,15 @@ TEST_F(EngineTest, SortsOtherKeys) {
   EXPECT_EQ(context.Range(0, 0).SortBy([](int64_t x) { return x; }).Count(), 0);
 }
 
+std::string MessageOf(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const JobError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 struct Row {
   std::string_view name;
   int64_t count = 0;
@@ -320,6 +354,54 @@ TEST_F(EngineTest, Csv) {
   CsvOptions counted;
   counted.bad_rows = BadRows::kCount;
   EXPECT_EQ(context.Csv<Row>(bad, {"name", "count", "price"}, counted).Count(), 2);
+  const std::string empty = Write("empty.csv", "");
+  EXPECT_NE(MessageOf([&] { context.Csv<Row>(empty); }).find("is empty and so has no header"), std::string::npos);
+  CsvOptions headless;
+  headless.header = false;
+  EXPECT_EQ(context.Csv<Row>(empty, {}, headless).Count(), 0);
+}
+
+TEST_F(EngineTest, AggregatesFoldInPlace) {
+  Context context = Start();
+  const auto pairs = context.Range(0, 20'000, Partitions(4)).Map([](int64_t x) { return std::pair(x % 5, x); });
+  const auto check = [](const auto& lists) {
+    ASSERT_EQ(lists.size(), 5u);
+    for (const auto& [key, list] : lists) {
+      EXPECT_EQ(list.values.size(), 4000u);
+      for (const int64_t x : list.values) EXPECT_EQ(x % 5, key);
+    }
+  };
+  const auto merge = [](Gathered a, const Gathered& b) {
+    a.values.insert(a.values.end(), b.values.begin(), b.values.end());
+    return a;
+  };
+  Gathered::copied = 0;
+  check(pairs
+            .AggregateByKey(
+                Gathered(), [](Gathered& list, int64_t x) { list.values.push_back(x); }, merge)
+            .Collect());
+  // A few copies for each partial list, not one for each record.
+  EXPECT_LT(Gathered::copied, 10 * 20'000);
+  Gathered::copied = 0;
+  check(pairs
+            .AggregateByKey(
+                Gathered(),
+                [](Gathered list, int64_t x) {
+                  list.values.push_back(x);
+                  return list;
+                },
+                merge)
+            .Collect());
+  EXPECT_LT(Gathered::copied, 10 * 20'000);
+  // Where records lie by key already there is no shuffle, and the same result.
+  const auto lying = pairs.GroupByKey(Partitions(3)).MapValues([](const std::vector<int64_t>& all) {
+    return static_cast<int64_t>(all.size());
+  });
+  const auto sums = lying.AggregateByKey(
+      int64_t{7}, [](int64_t sum, int64_t x) { return sum + x; }, [](int64_t a, int64_t b) { return a + b; },
+      Partitions(3));
+  EXPECT_EQ(sums.node()->shuffles.size(), 0u);
+  EXPECT_EQ(Sorted(sums.Values().Collect()), std::vector<int64_t>(5, 4007));
 }
 
 TEST_F(EngineTest, SavesWholeOrNotAtAll) {
@@ -439,6 +521,27 @@ struct Lookup {
   }
 };
 
+TEST_F(EngineTest, ABroadcastGoesWithItsLastUser) {
+  Context context = Start();
+  const auto id_of = [](const Lookup& lookup) { return lookup.names.id; };
+  const auto there = [](int64_t id) { return DecodedBroadcasts::Here().Find(id) != nullptr; };
+  int64_t id = -1;
+  {
+    std::optional<Dataset<std::string>> named;
+    {
+      const Lookup lookup{context.MakeBroadcast(std::vector<std::string>{"zero", "one"}), context.MakeCounter()};
+      id = id_of(lookup);
+      named = context.Range(0, 4, Partitions(2)).Map(lookup);
+    }
+    EXPECT_EQ(named->Collect(), (std::vector<std::string>{"zero", "one", "?", "?"}));
+    const auto further = named->Filter([](const std::string& name) { return name != "?"; });
+    named.reset();
+    EXPECT_TRUE(there(id));
+    EXPECT_EQ(further.Count(), 2);
+  }
+  EXPECT_FALSE(there(id));
+}
+
 TEST_F(EngineTest, BroadcastsAndCounters) {
   Context context = Start();
   const Counter misses = context.MakeCounter();
@@ -466,15 +569,6 @@ TEST_F(EngineTest, BadInputIsNamed) {
   EXPECT_NE(message([&] { lines.Count(); }).find("shorter"), std::string::npos);
   const std::string odd = Write("odd", std::string(150, 'x'));
   EXPECT_NE(message([&] { context.FixedRecords(odd, 100); }).find("no multiple"), std::string::npos);
-}
-
-std::string MessageOf(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const JobError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST_F(EngineTest, DirectoriesAndFilesThatCannotBeRead) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,7 @@
 
 #include "engine/api/context.h"
 #include "engine/driver/cluster_driver.h"
+#include "engine/driver/signals.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/run/cluster_executor.h"
@@ -107,17 +109,27 @@ int RunLocally(JobFunction job, const Options& options, const std::map<std::stri
   if (!config) throw JobError(config.error().message);
   LocalOptions local_options = options.local_options;
   local_options.tasks = *std::move(config);
+  std::atomic<Local*> running = nullptr;
+  const Interrupts interrupts(
+      [&](const std::string& reason) {
+        if (Local* const local = running) local->session().Fail(reason);
+      },
+      [&] {
+        if (const Local* const local = running) local->RemoveFiles();
+      });
   Local local(local_options);
+  running = &local;
+  std::string error;
   try {
     Context context(local.session());
     job(context, Arguments(options.arguments));
-    local.End("");
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "job failed: %s\n", error.what());
-    local.End(error.what());
-    return 1;
+  } catch (const std::exception& failed) {
+    error = failed.what();
+    std::fprintf(stderr, "job failed: %s\n", error.c_str());
   }
+  local.End(error);
+  running = nullptr;
+  return error.empty() ? 0 : 1;
 }
 
 /// 0: as much as there is.
@@ -150,6 +162,7 @@ int Main(int argc, char** argv, JobFunction job, const std::map<std::string, std
     std::fprintf(stderr, "%s\n%s", options.error.c_str(), kUsage);
     return 2;
   }
+  TellOfCrashes();
   try {
     TuneHeap(MemoryOf(options));
     if (!options.executor.empty()) return RunClusterExecutor(options.executor);

@@ -72,29 +72,30 @@ struct HashWriter : StageSink {
   }
 };
 
-/// Writes pairs by hash of the key, values of equal keys folded first by `F`. Where folding does not pay (nearly every
-/// record of a first sample has its own key) it stops and passes records through.
-template <class K, class V, class F>
+/// Writes pairs by hash of the key, values of equal keys folded first by `Step`. Where folding does not pay (nearly
+/// every record of a first sample has its own key) it stops and passes records through.
+template <class K, class V, class Step>
 struct CombineWriter : StageSink {
-  F f;
-  explicit CombineWriter(F function) : f(std::move(function)) {}
+  Step step;
+  explicit CombineWriter(Step how) : step(std::move(how)) {}
   static std::unique_ptr<CombineWriter> Make(std::string_view payload) {
-    return std::make_unique<CombineWriter>(LoadFunction<F>(payload));
+    return std::make_unique<CombineWriter>(Step{LoadFunction<typename Step::Function>(payload)});
   }
 
   void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
-    Combiner combiner(task, program.plan(), f);
+    Combiner combiner(task, program.plan(), step);
     program.RunLast(task, partition, combiner);
     combiner.Finish();
   }
 
  private:
-  using Value = Stored<V>;
+  using Value = typename Step::Value;
 
   class Combiner final : public Sink<std::pair<K, V>> {
    public:
-    Combiner(TaskContext& task, const StagePlan& plan, const F& f)
-        : queue_(table_, f),
+    Combiner(TaskContext& task, const StagePlan& plan, const Step& step)
+        : step_(step),
+          queue_(table_, step),
           parts_(static_cast<uint32_t>(plan.reduce_partitions)),
           table_max_(static_cast<size_t>(task.memory_bytes / 2)),
           task_(task),
@@ -122,7 +123,7 @@ struct CombineWriter : StageSink {
     [[gnu::noinline]] void Pass(std::string_view key, const V& value) {
       Buffer& out = writer_.For(PartitionOf(HashBytes(key), parts_));
       AppendPart(out, key, PartBytes<K>::kFixed);
-      PartBytes<V>::Append(out, value);
+      step_.Append(out, value);
     }
     [[gnu::noinline]] void Check() {
       check_at_ = records_ + 1024;
@@ -145,8 +146,9 @@ struct CombineWriter : StageSink {
       table_.Clear();
     }
 
+    const Step& step_;
     CombineTable<Value> table_;
-    CombineQueue<V, F> queue_;
+    CombineQueue<V, Step> queue_;
     size_t records_ = 0;
     size_t check_at_ = kTrial;
     bool passing_ = false;
@@ -197,7 +199,7 @@ struct ReduceOp : Operator {
     Sink<std::pair<K, V>>& next;
     int level = 0;
     CombineTable<Value> table{};
-    CombineQueue<V, F> queue{table, op.f};
+    CombineQueue<V, ReduceStep<V, F>> queue{table, {op.f}};
     std::unique_ptr<GraceFiles> overflow{};
 
     /// How many records there were; -1 when they do not parse.

@@ -2,15 +2,18 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 
 #include "endpoints/yarn/credentials.h"
 #include "engine/driver/driver_page.h"
 #include "engine/driver/driver_session.h"
 #include "engine/driver/progress.h"
+#include "engine/driver/signals.h"
 #include "engine/history/event_log.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
@@ -28,15 +31,20 @@ constexpr const char* kAmRmTokenKind = "YARN_AM_RM_TOKEN";
 /// What the container gives a driver.
 struct DriverContainer {
   env::Endpoint scheduler;
+  env::Endpoint client;
   endpoints::yarn::RpcToken am_rm_token;
   std::string host;
 };
 
 DriverContainer ReadContainer(const JobSettings& settings) {
   DriverContainer container;
-  const auto scheduler = env::ParseEndpoint(settings.resource_manager);
-  if (!scheduler) throw JobError("the resource manager's address: " + scheduler.error().message);
-  container.scheduler = *scheduler;
+  const auto address = [](const std::string& text) {
+    const auto endpoint = env::ParseEndpoint(text);
+    if (!endpoint) throw JobError("the resource manager's address: " + endpoint.error().message);
+    return *endpoint;
+  };
+  container.scheduler = address(settings.resource_manager);
+  container.client = address(settings.resource_manager_client);
   const auto credentials = endpoints::yarn::ParseCredentials(ReadTokenFile());
   if (!credentials) throw JobError("cannot read the container's tokens: " + credentials.error().message);
   bool found = false;
@@ -130,8 +138,11 @@ base::Status Cluster::Start() {
   settings.tracking_url = StartPage();
   settings.resource_manager = container_.scheduler;
   settings.am_rm_token = container_.am_rm_token;
+  settings.resource_manager_client = container_.client;
+  settings.user = Environment("HADOOP_USER_NAME", Environment("USER"));
   settings.executors_max = settings_.executors_max;
   settings.executors_min = settings_.executors_min;
+  settings.gang = settings_.gang;
   settings.cores = settings_.executor_cores;
   settings.idle_max = base::Duration::Seconds(settings_.executor_idle_seconds);
   settings.build_id = BuildId();
@@ -175,12 +186,36 @@ void Cluster::Clear() {
   progress_.reset();
 }
 
+/// Returns when the resource manager knows how it ended.
+void Unregister(DriverSession& session, Cluster& cluster, const std::string& error) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool finished = false;
+  session.OnLoop([&] {
+    cluster.Finish(error, [&] {
+      const std::lock_guard lock(mutex);
+      finished = true;
+      changed.notify_all();
+    });
+  });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return finished; });
+}
+
 }  // namespace
 
 bool InMasterContainer() { return std::getenv(kEnvJobSettings) != nullptr; }
 
 int RunClusterDriver(const std::map<std::string, std::string>& spark, const std::function<void(Session&)>& program) {
   std::string error;
+  std::atomic<bool> stopped = false;
+  std::atomic<DriverSession*> running = nullptr;
+  const Interrupts interrupts(
+      [&](const std::string& reason) {
+        stopped = true;
+        if (DriverSession* const session = running) session->Fail(reason);
+      },
+      [] {});
   try {
     JobSettings settings = SettingsOfThisProcess();
     AddSettings(spark, settings);
@@ -190,24 +225,15 @@ int RunClusterDriver(const std::map<std::string, std::string>& spark, const std:
     base::Status started;
     session.OnLoop([&] { started = cluster.Start(); });
     if (!started.ok()) throw JobError(started.error().message);
+    running = &session;
     try {
       program(session);
     } catch (const std::exception& failed) {
       error = failed.what();
     }
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool finished = false;
-    session.OnLoop([&] {
-      cluster.Finish(error, [&] {
-        const std::lock_guard lock(mutex);
-        finished = true;
-        changed.notify_all();
-      });
-    });
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return finished; });
-    lock.unlock();
+    running = nullptr;
+    // Whoever ends this process decides what becomes of the application: it may start another driver.
+    if (!stopped) Unregister(session, cluster, error);
     session.OnLoop([&] { cluster.Clear(); });
     session.Stop();
   } catch (const std::exception& failed) {

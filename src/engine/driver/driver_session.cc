@@ -7,6 +7,7 @@
 
 #include "base/codec.h"
 #include "engine/plan/plan.h"
+#include "engine/plan/shared_values.h"
 #include "engine/records/errors.h"
 
 namespace fairlead::engine {
@@ -61,9 +62,15 @@ void DriverSession::Stop() {
 }
 
 int64_t DriverSession::PutBroadcast(std::string value) {
-  const int64_t id = next_broadcast_++;
+  static std::atomic<int64_t> next{0};  // of the process, as decoded values are
+  const int64_t id = next++;
   loop_->Post([this, id, value = std::move(value)]() mutable { driver_->PutBroadcast(id, std::move(value)); });
   return id;
+}
+
+void DriverSession::DropBroadcast(int64_t id) {
+  DecodedBroadcasts::Here().Forget(id);
+  if (thread_.joinable()) loop_->Post([this, id] { driver_->DropBroadcast(id); });
 }
 
 int64_t DriverSession::CounterValue(int64_t id) const {
@@ -130,11 +137,14 @@ void DriverSession::Describe(const std::shared_ptr<DatasetNode>& node, std::vect
     dependency.shuffle = shuffle.id;
     dataset.dependencies.push_back(dependency);
   }
-  for (const std::vector<std::string>& hosts : node->hosts) {
+  for (const std::vector<DataHost>& hosts : node->places.of_partition) {
     std::vector<mt::TaskLocation> locations;
-    for (const std::string& host : hosts) locations.push_back({mt::TaskLocation::Kind::kHost, host, {}});
+    for (const auto& [host, in_memory] : hosts) {
+      locations.push_back({in_memory ? mt::TaskLocation::Kind::kHdfsCache : mt::TaskLocation::Kind::kHost, host, {}});
+    }
     dataset.preferred.push_back(std::move(locations));
   }
+  for (const auto& [host, rack] : node->places.racks) driver_->KnowRack(host, rack);
   out.push_back(std::move(dataset));
 }
 

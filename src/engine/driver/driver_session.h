@@ -35,6 +35,7 @@ class DriverSession : public Session, public process::driver::PlanSource, privat
   void Drop(int32_t dataset, std::vector<int32_t> shuffles) override;
 
   int64_t PutBroadcast(std::string value) override;
+  void DropBroadcast(int64_t id) override;
   int64_t NewCounter() override { return next_counter_++; }
   int64_t CounterValue(int64_t id) const override;
 
@@ -63,7 +64,6 @@ class DriverSession : public Session, public process::driver::PlanSource, privat
   const int32_t parallelism_;
   std::atomic<int32_t> next_dataset_{0};
   std::atomic<int32_t> next_shuffle_{0};
-  std::atomic<int64_t> next_broadcast_{0};
   std::atomic<int64_t> next_counter_{0};
   mutable std::mutex counters_mutex_;
   std::map<int64_t, int64_t> counters_;

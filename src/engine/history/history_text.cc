@@ -142,6 +142,9 @@ std::string StageLine(const StageJson& stage) {
   line += "read " + BytesText(sum.input_bytes + sum.shuffle_read_bytes) + ", wrote " +
           BytesText(sum.output_bytes + sum.shuffle_written_bytes);
   if (sum.spilled_bytes > 0) line += ", spilled " + BytesText(sum.spilled_bytes);
+  if (sum.levels.size() > 1 || !sum.levels.contains("NO_PREF")) {
+    for (const auto& [level, count] : sum.levels) line += ", " + std::to_string(count) + " " + level;
+  }
   if (stage.failed > 0) line += ", " + std::to_string(stage.failed) + " attempts failed";
   if (sum.bad_records > 0) line += ", " + std::to_string(sum.bad_records) + " bad records";
   if (stage.skewed) line += ", skewed";

@@ -69,14 +69,18 @@ std::string FirstLine(const std::string& path) {
 
 }  // namespace
 
-CsvLayout PlanCsv(const std::vector<FileSplit>& splits, const std::vector<std::string>& names, size_t count,
-                  const CsvOptions& options) {
+CsvLayout PlanCsv(const std::string& given, const std::vector<FileSplit>& splits, const std::vector<std::string>& names,
+                  size_t count, const CsvOptions& options) {
   CsvLayout layout;
   layout.separator = options.separator;
   layout.header = options.header;
   layout.count_bad = options.bad_rows == BadRows::kCount;
   layout.names = names;
-  if (splits.empty()) return layout;
+  if (splits.empty() && !options.header) return layout;
+  if (splits.empty()) {
+    throw JobError(given +
+                   " is empty and so has no header; a file that may be empty is read with CsvOptions{.header = false}");
+  }
   const std::string& path = splits.front().path;
   std::string header, scratch;
   try {

@@ -62,6 +62,7 @@ class LocalFiles : public FileSystem {
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
     return found;
   }
+  std::vector<FileBlock> Blocks(const std::string&, uint64_t) override { return {}; }
   std::unique_ptr<ByteStream> Open(const std::string& path, uint64_t offset) override {
     return std::make_unique<LocalStream>(path, offset);
   }

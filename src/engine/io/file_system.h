@@ -17,6 +17,15 @@ struct FileStatus {
   uint64_t size = 0;
 };
 
+/// A piece of a file that hosts have whole.
+struct FileBlock {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  std::vector<std::string> hosts;
+  std::vector<std::string> racks;         // of each host; empty: unknown
+  std::vector<std::string> cached_hosts;  // those that have it in memory
+};
+
 /// A file being written from its beginning. Without Close() it may be incomplete.
 class OutputFile {
  public:
@@ -35,6 +44,8 @@ class FileSystem {
   virtual std::optional<FileStatus> Status(const std::string& path) = 0;
   /// What is in a directory, by name.
   virtual std::vector<FileStatus> List(const std::string& directory) = 0;
+  /// Where the bytes of a file of `size` lie; nothing when nobody knows: places are wishes, so no failure is one here.
+  virtual std::vector<FileBlock> Blocks(const std::string& path, uint64_t size) = 0;
   virtual std::unique_ptr<ByteStream> Open(const std::string& path, uint64_t offset) = 0;
   /// Replaces a file of that name; its directory is there.
   virtual std::unique_ptr<OutputFile> Create(const std::string& path) = 0;

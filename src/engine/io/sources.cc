@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 #include "engine/io/byte_stream.h"
 #include "engine/io/file_system.h"
@@ -234,6 +235,42 @@ std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint6
     }
   }
   return splits;
+}
+
+DataPlaces PlacesOf(const std::vector<FileSplit>& splits) {
+  constexpr size_t kHostsMax = 3;
+  DataPlaces places;
+  places.of_partition.resize(splits.size());
+  std::vector<FileBlock> blocks;
+  for (size_t i = 0; i < splits.size(); ++i) {
+    const FileSplit& split = splits[i];
+    if (i == 0 || split.path != splits[i - 1].path) {
+      blocks = FileSystemOf(split.path).Blocks(split.path, split.file_size);
+    }
+    struct Amount {
+      uint64_t cached = 0;
+      uint64_t bytes = 0;
+    };
+    std::map<std::string, Amount> amounts;
+    for (const FileBlock& block : blocks) {
+      const uint64_t begin = std::max(block.offset, split.offset);
+      const uint64_t end = std::min(block.offset + block.length, split.offset + split.length);
+      if (begin >= end) continue;
+      for (size_t h = 0; h < block.hosts.size(); ++h) {
+        amounts[block.hosts[h]].bytes += end - begin;
+        if (!block.racks.empty()) places.racks[block.hosts[h]] = block.racks[h];
+      }
+      for (const std::string& host : block.cached_hosts) amounts[host].cached += end - begin;
+    }
+    amounts.erase("localhost");
+    std::vector<std::pair<std::string, Amount>> hosts(amounts.begin(), amounts.end());
+    std::stable_sort(hosts.begin(), hosts.end(), [](const auto& a, const auto& b) {
+      return std::pair(b.second.cached, b.second.bytes) < std::pair(a.second.cached, a.second.bytes);
+    });
+    hosts.resize(std::min(hosts.size(), kHostsMax));
+    for (const auto& [host, amount] : hosts) places.of_partition[i].push_back({host, amount.cached > 0});
+  }
+  return places;
 }
 
 void ReadLines(TaskContext& task, const FileSplit& split, const std::function<void(std::string_view line)>& use) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "engine/plan/node.h"
 #include "engine/plan/operators.h"
 
 // Files as datasets: which files, which byte ranges, and how ranges become lines, fixed records and CSV rows.
@@ -31,6 +32,11 @@ struct FileSplit {
 /// .gz or .zst are not cut. `multiple_of`: cut only there (fixed records). Throws JobError that names what is missing
 /// or unreadable.
 std::vector<FileSplit> PlanSplits(const std::string& path, int32_t pieces, uint64_t multiple_of = 1);
+
+/// Where the bytes of each split lie: at most three hosts, those with most of them first (Spark:
+/// FilePartition.preferredLocations), hosts that have them in memory before others. "localhost" is no place. A request
+/// per file.
+DataPlaces PlacesOf(const std::vector<FileSplit>& splits);
 
 /// Calls use(line) for each line that begins in the split; ends of line are \n or \r\n. Bytes are passed as they are.
 void ReadLines(TaskContext& task, const FileSplit& split, const std::function<void(std::string_view line)>& use);
@@ -60,9 +66,9 @@ struct CsvLayout {
 };
 
 /// Reads the header of the first split's file. `names` empty: the first `count` columns. Throws JobError when a named
-/// column is missing.
-CsvLayout PlanCsv(const std::vector<FileSplit>& splits, const std::vector<std::string>& names, size_t count,
-                  const CsvOptions& options);
+/// column is missing, or the header is because `path` holds not a byte.
+CsvLayout PlanCsv(const std::string& path, const std::vector<FileSplit>& splits, const std::vector<std::string>& names,
+                  size_t count, const CsvOptions& options);
 
 /// Calls use(wanted fields) for each row that begins in the split; use gives the index of the field that does not
 /// parse, or -1. Quoted fields may hold separators and doubled quotes, not line ends.

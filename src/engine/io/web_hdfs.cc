@@ -221,6 +221,50 @@ FileStatus ParseStatus(const json& status, const std::string& path, const std::s
   return {path, status["type"] == "DIRECTORY", status["length"].get<uint64_t>()};
 }
 
+/// A NameNode that does not say where blocks lie still sends readers to a host that has the byte they ask for.
+constexpr uint64_t kRedirectStep = 64 << 20;
+constexpr int kRedirectsMax = 1000;
+
+std::vector<FileBlock> BlocksByRedirects(const std::string& path, uint64_t size) {
+  std::vector<FileBlock> blocks;
+  const uint64_t step = std::max(kRedirectStep, size / kRedirectsMax + 1);
+  for (uint64_t at = 0; at < size; at += step) {
+    const std::string operation = "OPEN&offset=" + std::to_string(at);
+    const Address address = Redirect(http::verb::get, path, operation, "find the blocks of " + path);
+    blocks.push_back({at, std::min(step, size - at), {address.host}, {}, {}});
+  }
+  return blocks;
+}
+
+/// The names in a list of them; what else stands there is passed over.
+std::vector<std::string> NamesIn(const json& list) {
+  constexpr size_t kNameMax = 1000;
+  std::vector<std::string> names;
+  if (!list.is_array()) return names;
+  for (const json& name : list) {
+    if (!name.is_string()) continue;
+    names.push_back(name.get<std::string>().substr(0, kNameMax));
+  }
+  return names;
+}
+
+FileBlock ParseBlock(const json& block) {
+  const auto number = [&](const char* name) {
+    const json value = block.value(name, json());
+    if (!value.is_number_unsigned()) throw TaskError(std::string("a block without ") + name);
+    return value.get<uint64_t>();
+  };
+  if (!block.is_object()) throw TaskError("a block that is no object");
+  FileBlock parsed{number("offset"), number("length"), NamesIn(block.value("hosts", json())), {}, {}};
+  parsed.cached_hosts = NamesIn(block.value("cachedHosts", json()));
+  // "/RACK/NAME:PORT" of each host (NetworkTopology).
+  for (const std::string& path : NamesIn(block.value("topologyPaths", json()))) {
+    parsed.racks.push_back(path.substr(0, path.rfind('/')));
+  }
+  if (parsed.racks.size() != parsed.hosts.size()) parsed.racks.clear();
+  return parsed;
+}
+
 class HdfsStream : public ByteStream {
  public:
   HdfsStream(const Address& address, const std::string& path) : exchange_(address, "read " + path) {
@@ -280,6 +324,22 @@ std::vector<FileStatus> WebHdfs::List(const std::string& directory) {
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return found;
+}
+
+std::vector<FileBlock> WebHdfs::Blocks(const std::string& path, uint64_t size) try {
+  try {
+    const std::string operation = "GETFILEBLOCKLOCATIONS&offset=0&length=" + std::to_string(size);
+    const Answer answer = Ask(http::verb::get, path, operation, "find the blocks of " + path);
+    const json list = answer.body.value("BlockLocations", json::object()).value("BlockLocation", json());
+    std::vector<FileBlock> blocks;
+    for (const json& block : list) blocks.push_back(ParseBlock(block));
+    if (!blocks.empty()) return blocks;
+  } catch (const std::exception&) {
+    // A release that does not know the question.
+  }
+  return BlocksByRedirects(path, size);
+} catch (const std::exception&) {
+  return {};
 }
 
 std::unique_ptr<ByteStream> WebHdfs::Open(const std::string& path, uint64_t offset) {

@@ -18,6 +18,7 @@ class WebHdfs : public FileSystem {
 
   std::optional<FileStatus> Status(const std::string& path) override;
   std::vector<FileStatus> List(const std::string& directory) override;
+  std::vector<FileBlock> Blocks(const std::string& path, uint64_t size) override;
   std::unique_ptr<ByteStream> Open(const std::string& path, uint64_t offset) override;
   std::unique_ptr<OutputFile> Create(const std::string& path) override;
   void MakeDirectories(const std::string& path) override;

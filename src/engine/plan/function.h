@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include "engine/plan/operators.h"
 #include "engine/records/serde.h"
@@ -32,12 +34,43 @@ concept Shippable =
                 "are public and such themselves (up to 12; more are listed with FL_FIELDS). For another class "     \
                 "write Serde<T> (engine/records/serde.h)")
 
+/// What a function takes along: the bytes of its fields, and what they refer to at the driver, which lives as long as
+/// the dataset that has the function.
+struct Captured {
+  std::string bytes;
+  std::vector<std::shared_ptr<const void>> holds;
+
+  Captured(std::string fields) : bytes(std::move(fields)) {}
+  Captured(const char* fields) : bytes(fields) {}
+};
+
+/// While it lives, a field that refers to something says so (see Serde<Broadcast<T>>). One at a time in a thread.
+class HoldsCollector {
+ public:
+  HoldsCollector() { current_ = this; }
+  ~HoldsCollector() { current_ = nullptr; }
+  HoldsCollector(const HoldsCollector&) = delete;
+  HoldsCollector& operator=(const HoldsCollector&) = delete;
+
+  static void Note(const std::shared_ptr<const void>& held) {
+    if (current_ != nullptr && held != nullptr) current_->holds_.push_back(held);
+  }
+  std::vector<std::shared_ptr<const void>> Take() { return std::move(holds_); }
+
+ private:
+  static inline thread_local HoldsCollector* current_ = nullptr;
+  std::vector<std::shared_ptr<const void>> holds_;
+};
+
 template <class F>
-std::string SaveFunction(const F& f) {
+Captured SaveFunction(const F& f) {
   if constexpr (std::is_empty_v<F>) {
-    return {};
+    return "";
   } else {
-    return ToBytes(f);
+    HoldsCollector collector;
+    Captured captured = ToBytes(f);
+    captured.holds = collector.Take();
+    return captured;
   }
 }
 

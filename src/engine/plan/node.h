@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +11,18 @@
 namespace fairlead::engine {
 
 class Session;
+
+/// A host where the data of a partition lies.
+struct DataHost {
+  std::string host;
+  bool in_memory = false;  // HDFS caches it there
+};
+
+/// Where a source's data lies.
+struct DataPlaces {
+  std::vector<std::vector<DataHost>> of_partition;  // the best first; empty: nobody knows
+  std::map<std::string, std::string> racks;         // of the hosts, as far as known
+};
 
 /// One dataset of the driver's lineage, without its type: what computes it and what it reads.
 struct DatasetNode {
@@ -38,11 +51,12 @@ struct DatasetNode {
   int32_t partitions = 0;
   std::vector<Narrow> narrow;
   std::vector<Shuffle> shuffles;
-  std::vector<std::vector<std::string>> hosts;  // preferred, per partition; empty: none
+  DataPlaces places;
   bool cached = false;
-  bool random = false;           // computing it again may give other records
-  bool order_sensitive = false;  // its records depend on the order of its input
-  bool keeps_records = false;    // holds records of its inputs in memory while it runs
+  bool random = false;                             // computing it again may give other records
+  bool order_sensitive = false;                    // its records depend on the order of its input
+  bool keeps_records = false;                      // holds records of its inputs in memory while it runs
+  std::vector<std::shared_ptr<const void>> holds;  // broadcasts that its functions read
   /// Above 0: pairs, and each lies in the partition that the hash of its key names among this many (PartitionOf).
   int32_t key_partitions = 0;
 };

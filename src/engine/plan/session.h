@@ -28,6 +28,8 @@ class Session {
 
   /// A value that tasks can fetch by the id; once per executor.
   virtual int64_t PutBroadcast(std::string value) = 0;
+  /// Nobody will ask for it any more.
+  virtual void DropBroadcast(int64_t id) = 0;
   virtual int64_t NewCounter() = 0;
   /// What tasks that succeeded have added so far.
   virtual int64_t CounterValue(int64_t id) const = 0;

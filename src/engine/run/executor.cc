@@ -8,6 +8,7 @@
 
 #include "base/codec.h"
 #include "engine/io/files.h"
+#include "engine/plan/shared_values.h"
 #include "engine/records/errors.h"
 #include "engine/run/local_blocks.h"
 #include "engine/shuffle/shuffle_writer.h"
@@ -220,6 +221,12 @@ void Executor::OnForget(const we::Forget& forget) {
       if (!entry.second.path.empty()) paths.push_back(entry.second.path);
       return true;
     });
+    for (const int64_t id : forget.broadcasts) {
+      if (const auto found = broadcasts_.find(id); found != broadcasts_.end() && found->second.ready) {
+        broadcasts_.erase(found);
+      }
+      DecodedBroadcasts::Here().Forget(id);
+    }
   }
   for (const std::string& name : names) RemoveAll(BlockPath(options_.local_directories, name));
   for (const std::string& path : paths) RemoveAll(path);

@@ -84,7 +84,9 @@ Local::~Local() {
   progress_.reset();
   log_.reset();
   session_.reset();
-  RemoveAll(directory_);
+  RemoveFiles();
 }
+
+void Local::RemoveFiles() const { RemoveAll(directory_); }
 
 }  // namespace fairlead::engine

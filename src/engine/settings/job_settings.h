@@ -15,13 +15,15 @@ namespace fairlead::engine {
 struct JobSettings {
   std::string application_id;  // "application_..."
   std::string name;
-  std::string resource_manager;  // "HOST:PORT" of ApplicationMasterProtocol
+  std::string resource_manager;         // "HOST:PORT" of ApplicationMasterProtocol
+  std::string resource_manager_client;  // and of ApplicationClientProtocol
   // The job's binary, for localizing it on executors: file:// URL, bytes, modification time.
   std::string job_url;
   int64_t job_size = 0;
   int64_t job_timestamp_ms = 0;
   int32_t executors_max = 2;
   int32_t executors_min = 2;  // the same as the most: a fixed number
+  bool gang = false;          // the least number come together, or none of them
   int32_t executor_cores = 1;
   int64_t executor_memory_mib = 512;
   /// An executor above the least number without work for so long is given back.
@@ -35,9 +37,9 @@ struct JobSettings {
   std::map<std::string, std::string> spark;  // settings by Spark's names (spark_settings.h)
   std::string pools;                         // text of spark.scheduler.allocation.file; empty: none
   std::string driver;                        // "HOST:PORT" that an executor connects to
-  FL_FIELDS(application_id, name, resource_manager, job_url, job_size, job_timestamp_ms, executors_max, executors_min,
-            executor_cores, executor_memory_mib, executor_idle_seconds, adaptive_delay, event_log_directory,
-            shuffle_port, spark, pools, driver)
+  FL_FIELDS(application_id, name, resource_manager, resource_manager_client, job_url, job_size, job_timestamp_ms,
+            executors_max, executors_min, gang, executor_cores, executor_memory_mib, executor_idle_seconds,
+            adaptive_delay, event_log_directory, shuffle_port, spark, pools, driver)
 };
 
 /// The variable of a container's environment that holds EncodeJobSettings(). In the master's container it makes the

@@ -1,6 +1,7 @@
 #include "process/driver/executor_fleet.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace fairlead::process::driver {
 
@@ -11,6 +12,12 @@ namespace {
 constexpr base::Duration kReasonWait = base::Duration::Seconds(5);
 /// All are of one kind.
 constexpr int32_t kExecutors = 1;
+
+/// An exit status as people read it: shells and nodes say 128 + N for the end by signal N.
+std::string StatusText(int32_t status) {
+  const char* const signal = status > 128 && status < 160 ? ::sigabbrev_np(status - 128) : nullptr;
+  return std::to_string(status) + (signal == nullptr ? "" : " (SIG" + std::string(signal) + ")");
+}
 }  // namespace
 
 ExecutorFleet::ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, FleetSettings settings,
@@ -26,6 +33,7 @@ void ExecutorFleet::Close() {
   if (tick_timer_ != 0) loop_.Cancel(tick_timer_);
   tick_timer_ = 0;
   server_.reset();
+  racks_.reset();
   master_.reset();
 }
 
@@ -66,6 +74,12 @@ base::Status ExecutorFleet::Start() {
   master.progress = callbacks_.progress;
   master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
                                                       std::move(master));
+  if (settings_.resource_manager_client.port != 0) {
+    racks_ = std::make_unique<ClusterRacks>(
+        loop_, net_, settings_.resource_manager_client, settings_.user,
+        [this](const std::string& host, const std::string& rack) { driver_.KnowRack(host, rack); });
+  }
+  if (settings_.gang) master_->SetGang(kExecutors, settings_.executors_min);
   driver_.AddListener(this);
   master_->Register(settings_.host, address->port, settings_.tracking_url, [this](base::Status status) {
     if (!status.ok()) callbacks_.on_failed("cannot register at the resource manager: " + status.error().message);
@@ -103,8 +117,8 @@ void ExecutorFleet::OnEnded(const application::ExecutorEnd& end) {
   const auto found = executors_.find(id);
   const bool dismissed = found != executors_.end() && found->second.dismissed;
   const bool busy = found != executors_.end() && driver_.Busy(found->second.index);
-  const std::string story = "container of executor " + id + " ended with status " + std::to_string(end.exit_status) +
-                            (end.diagnostics.empty() ? "" : ": " + end.diagnostics);
+  const std::string story = "container of executor " + id + ", " + end.executor.container_id + ", ended with status " +
+                            StatusText(end.exit_status) + (end.diagnostics.empty() ? "" : ": " + end.diagnostics);
   if (found != executors_.end()) {
     const mt::LossKind kind = dismissed    ? mt::LossKind::kKilled
                               : not_by_app ? mt::LossKind::kExitedNotByApp

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "process/application/yarn_master.h"
+#include "process/driver/cluster_racks.h"
 #include "process/driver/executor_launch.h"
 #include "process/driver/executor_server.h"
 
@@ -17,8 +18,11 @@ struct FleetSettings {
   std::string tracking_url;        // of the driver's page; empty: none
   env::Endpoint resource_manager;  // ApplicationMasterProtocol
   endpoints::yarn::RpcToken am_rm_token;
+  env::Endpoint resource_manager_client;  // ApplicationClientProtocol, for the racks of nodes; port 0: not asked
+  std::string user;                       // who asks there
   int32_t executors_max = 2;
   int32_t executors_min = 2;
+  bool gang = false;  // the least number come together, or none of them
   int32_t cores = 1;  // of an executor
   /// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
   base::Duration idle_max = base::Duration::Seconds(60);
@@ -73,6 +77,7 @@ class ExecutorFleet : private DriverListener {
   const Callbacks callbacks_;
   std::unique_ptr<ExecutorServer> server_;
   std::unique_ptr<application::YarnMaster> master_;
+  std::unique_ptr<ClusterRacks> racks_;
   model::Resources size_;  // of an executor's container
   int32_t target_ = 0;
   std::map<std::string, ExecutorState> executors_;

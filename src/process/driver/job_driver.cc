@@ -75,12 +75,23 @@ void JobDriver::Submit(mt::SubmitJob job, JobCallbacks callbacks) {
 void JobDriver::Cancel(mt::JobId job, const std::string& reason) { Add(mt::CancelJob{job, reason}); }
 
 void JobDriver::Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuffles) {
-  const we::Message message = we::Forget{datasets, shuffles};
+  SendToAll(we::Forget{datasets, shuffles, {}});
+  if (std::count(shuffles.begin(), shuffles.end(), outputs_shuffle_) > 0) ForgetOutputsAnswer();
+  Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
+}
+
+void JobDriver::DropBroadcast(int64_t id) {
+  if (broadcasts_.erase(id) != 0) SendToAll(we::Forget{{}, {}, {id}});
+}
+
+void JobDriver::SendToAll(const we::Message& message) {
   for (Executor& executor : executors_) {
     if (executor.link != nullptr) executor.link->Send(message);
   }
-  if (std::count(shuffles.begin(), shuffles.end(), outputs_shuffle_) > 0) ForgetOutputsAnswer();
-  Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
+}
+
+void JobDriver::KnowRack(const std::string& host, const std::string& rack) {
+  if (!rack.empty() && racks_.emplace(host, rack).second) Add(mt::HostRack{host, rack});
 }
 
 mt::ExecutorIndex JobDriver::AddExecutor(const ExecutorInfo& info, ExecutorLink* link) {

@@ -70,6 +70,9 @@ class JobDriver {
   void Cancel(model::tasks::JobId job, const std::string& reason);
   void Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuffles);
 
+  /// The rack of a host, of executors or of data; what was said first of a host holds.
+  void KnowRack(const std::string& host, const std::string& rack);
+
   /// The link must live until RemoveExecutor.
   model::tasks::ExecutorIndex AddExecutor(const ExecutorInfo& info, ExecutorLink* link);
   void RemoveExecutor(model::tasks::ExecutorIndex executor, model::tasks::LossKind kind, bool host_lost,
@@ -84,7 +87,8 @@ class JobDriver {
   void OnMessage(model::tasks::ExecutorIndex executor, wire::engine::Message message);
 
   void PutBroadcast(int64_t id, std::string value) { broadcasts_[id] = std::move(value); }
-  void DropBroadcast(int64_t id) { broadcasts_.erase(id); }
+  /// Executors forget it, too.
+  void DropBroadcast(int64_t id);
 
   void AddListener(DriverListener* listener) { listeners_.push_back(listener); }
   const tasks::Tasks& core() const { return core_; }
@@ -123,6 +127,7 @@ class JobDriver {
   void SendStalePlans(Executor& executor);
   void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
   void SendMapOutputs(Executor& executor, int32_t shuffle);
+  void SendToAll(const wire::engine::Message& message);
   void ForgetOutputsAnswer();
   void OnTaskDone(uint32_t executor, wire::engine::TaskDone& done);
   void OnTaskBroke(uint32_t executor, const wire::engine::TaskBroke& broke);
@@ -133,6 +138,7 @@ class JobDriver {
   tasks::Tasks core_;
   PlanSource& plans_;
   std::vector<DriverListener*> listeners_;
+  std::map<std::string, std::string> racks_;  // by host
   std::vector<Executor> executors_;
   int32_t live_executors_ = 0;
   std::map<std::pair<int32_t, int32_t>, Stage> stages_;

@@ -147,11 +147,12 @@ struct BlockKept {
   bool present = true;
   FL_FIELDS(dataset, partition, present)
 };
-/// Driver -> executor: drop these cached datasets and the files of these shuffles.
+/// Driver -> executor: drop these cached datasets, the files of these shuffles and these shared values.
 struct Forget {
   std::vector<int32_t> datasets;
   std::vector<int32_t> shuffles;
-  FL_FIELDS(datasets, shuffles)
+  std::vector<int64_t> broadcasts;
+  FL_FIELDS(datasets, shuffles, broadcasts)
 };
 /// Driver -> executor: finish; nothing more will come.
 struct Shutdown {
