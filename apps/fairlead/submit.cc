@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/did_you_mean.h"
 #include "base/text.h"
 #include "cluster_options.h"
 #include "engine/settings/pools_file.h"
@@ -256,11 +257,27 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
   }
 }
 
+/// Most placement rules make a queue that is asked for and not there: a misspelt one is told before the job runs in it.
+void WarnOfNewQueue(Cluster& cluster, const std::string& queue) {
+  const auto answer = cluster.client->Get("/fairlead/v1/queues");
+  if (!answer.ok() || answer->status != 200) return;  // Hadoop's resource manager
+  std::vector<std::string> known;
+  const auto json = nlohmann::json::parse(answer->body, nullptr, false);
+  for (const auto& one : json.is_object() ? json.value("queues", nlohmann::json::array()) : nlohmann::json::array()) {
+    const std::string name = one.value("name", "");
+    if (name == queue || name == "root." + queue) return;
+    known.push_back(name.substr(name.starts_with("root.") && !queue.starts_with("root.") ? 5 : 0));
+  }
+  std::fprintf(stderr, "fairlead submit: note: there is no queue '%s' yet%s\n", base::VisibleText(queue).c_str(),
+               base::VisibleText(base::DidYouMean(queue, known)).c_str());
+}
+
 int Submit(const SubmitOptions& options) {
   auto cluster = OpenCluster(options.cluster);
   if (!cluster) return Complain("submit", cluster.error().message, CodeOf(cluster.error()));
   const auto job = InspectJob(options.command[0]);
   if (!job) return Complain("submit", job.error().message, kUsage);
+  WarnOfNewQueue(*cluster, options.queue);
   const auto id = SubmitJob(options, *cluster, *job);
   if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));
   if (options.detach) {

@@ -8,6 +8,7 @@
 #include <pugixml.hpp>
 #include <set>
 
+#include "base/did_you_mean.h"
 #include "config/hadoop_conf.h"
 #include "model/resources.h"
 
@@ -32,6 +33,37 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
 }
 
 bool IsElement(const pugi::xml_node& node) { return node.type() == pugi::node_element; }
+
+// What may have been meant by an element that is not known; older names of the same are left out.
+const std::vector<std::string> kTopElements = {"queue",
+                                               "user",
+                                               "queuePlacementPolicy",
+                                               "defaultQueueSchedulingPolicy",
+                                               "userMaxAppsDefault",
+                                               "queueMaxAppsDefault",
+                                               "queueMaxResourcesDefault",
+                                               "queueMaxAMShareDefault",
+                                               "defaultFairSharePreemptionTimeout",
+                                               "defaultMinSharePreemptionTimeout",
+                                               "defaultFairSharePreemptionThreshold"};
+const std::vector<std::string> kQueueElements = {"queue",
+                                                 "minResources",
+                                                 "maxResources",
+                                                 "maxChildResources",
+                                                 "maxContainerAllocation",
+                                                 "maxRunningApps",
+                                                 "maxAMShare",
+                                                 "weight",
+                                                 "minSharePreemptionTimeout",
+                                                 "fairSharePreemptionTimeout",
+                                                 "fairSharePreemptionThreshold",
+                                                 "schedulingPolicy",
+                                                 "priority",
+                                                 "startTime",
+                                                 "reservation",
+                                                 "allowPreemptionFrom",
+                                                 "aclSubmitApps",
+                                                 "aclAdministerApps"};
 
 /// Reads the elements; the first error ends it.
 class Parser {
@@ -243,7 +275,7 @@ void Parser::Top(const Node& node) {
   } else if (tag == "defaultFairSharePreemptionThreshold") {
     tree.default_fair_share_preemption_threshold = Float(node, 0.0, 1.0);
   } else if (!tag.starts_with("reservation-")) {
-    Warn(node, std::string("<") + node.name() + "> is not known and ignored");
+    Warn(node, std::string("<") + node.name() + "> is not known and ignored" + base::DidYouMean(tag, kTopElements));
   }
 }
 
@@ -289,6 +321,7 @@ void Parser::Queue(const std::string& parent, const Node& node, int depth) {
   if (depth > kMostDepth) return Fail(node, "queues are nested deeper than 100; write a flatter tree");
   const std::string name = QueueName(parent, node);
   if (failed()) return;
+  if (index_.contains(name)) Warn(node, "queue " + name + " is written twice; what is written last counts");
   Entry(name);
   bool has_children = false;
   for (const Node& field : node.children()) {
@@ -298,7 +331,8 @@ void Parser::Queue(const std::string& parent, const Node& node, int depth) {
       has_children = true;
       Queue(name, field, depth + 1);
     } else if (!Setting(Entry(name), field)) {
-      Warn(field, "<" + std::string(tag) + "> is not known in a queue and ignored");
+      Warn(field,
+           "<" + std::string(tag) + "> is not known in a queue and ignored" + base::DidYouMean(tag, kQueueElements));
     }
     if (failed()) return;
   }

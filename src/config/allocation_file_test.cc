@@ -96,8 +96,21 @@ TEST(AllocationFile, UnknownElementsAreWarnings) {
   base::Result<AllocationFile> file = ParseAllocationFile(
       "<allocations>\n <wieght>3</wieght>\n <queue name='a'><colour>red</colour></queue></allocations>");
   ASSERT_TRUE(file.ok());
-  EXPECT_THAT(file->warnings, ElementsAre("fair-scheduler.xml:2:3: <wieght> is not known and ignored",
-                                          "fair-scheduler.xml:3:19: <colour> is not known in a queue and ignored"));
+  ASSERT_EQ(file->warnings.size(), 2U);
+  EXPECT_THAT(file->warnings[0], StartsWith("fair-scheduler.xml:2:3: <wieght> is not known and ignored"));
+  EXPECT_THAT(file->warnings[1], StartsWith("fair-scheduler.xml:3:19: <colour> is not known in a queue and ignored"));
+}
+
+TEST(AllocationFile, WhatWasMeantIsNamedAndASecondQueueOfANameIsToldOf) {
+  base::Result<AllocationFile> file = ParseAllocationFile(
+      "<allocations>\n <queue name='a'><wieght>3</wieght></queue>\n <queue name='a'><weight>2</weight></queue>"
+      "<queu name='b'/></allocations>");
+  ASSERT_TRUE(file.ok());
+  EXPECT_THAT(
+      file->warnings,
+      ElementsAre("fair-scheduler.xml:3:45: <queu> is not known and ignored; did you mean 'queue'?",
+                  "fair-scheduler.xml:2:19: <wieght> is not known in a queue and ignored; did you mean 'weight'?",
+                  "fair-scheduler.xml:3:3: queue root.a is written twice; what is written last counts"));
 }
 
 TEST(AllocationFile, ErrorsSayWhereAndWhatToWrite) {

@@ -7,9 +7,11 @@ namespace fairlead::profiles {
 
 namespace {
 
-base::Result<model::QueueTree> ParseFairScheduler(std::string_view text, const std::string& file) {
+base::Result<model::QueueTree> ParseFairScheduler(std::string_view text, const std::string& file,
+                                                  std::vector<std::string>& warnings) {
   base::Result<config::AllocationFile> read = config::ParseAllocationFile(text, file);
   if (!read) return read.error();
+  warnings.insert(warnings.end(), read->warnings.begin(), read->warnings.end());
   return std::move(read->tree);
 }
 

@@ -28,8 +28,9 @@ struct Setting {
 struct QueueFile {
   const char* key;   // names the file
   const char* name;  // in the directory of Hadoop's files, when the key is not set
-  /// `file` is named in errors.
-  base::Result<model::QueueTree> (*parse)(std::string_view text, const std::string& file);
+  /// `file` is named in errors and in the warnings that are appended.
+  base::Result<model::QueueTree> (*parse)(std::string_view text, const std::string& file,
+                                          std::vector<std::string>& warnings);
 };
 
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.

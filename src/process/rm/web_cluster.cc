@@ -198,6 +198,9 @@ struct AppFilter {
   }
 };
 
+/// No resource of Hadoop's has this address: its container answers, and no exception is told.
+http::Response UnknownAddress() { return http::TextResponse(404, "Not found.\n"); }
+
 }  // namespace
 
 void Web::Cluster(const http::Request& request, const Segments& path, const Reply& reply) {
@@ -226,7 +229,7 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   }
   if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
   if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
-  reply(Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " is not known"));
+  reply(UnknownAddress());
 }
 
 Document Web::ClusterInfo() const {
@@ -493,7 +496,7 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   if (part == "timeout" && request.method == "PUT") return SetTimeout(request, *app, reply);
   if (part == "appattempts" && get) return Attempts(request, *app, path, reply);
-  reply(Error(request, 404, "NotFoundException", "java.lang.Exception: " + request.path + " is not known"));
+  reply(UnknownAddress());
 }
 
 Document Web::AttemptDocument(const App& app, const Attempt& attempt) const {

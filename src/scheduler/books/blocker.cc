@@ -28,10 +28,12 @@ void FindQueueMaxima(const Books& books, const App& app, const Resources& size, 
   for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
     const Queue& queue = books.queues[q];
     if ((queue.used + size).FitsIn(queue.high)) continue;
-    out.push_back({Reason::kQueueMaximum, queue.name,
-                   "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
-                       model::ToString(queue.high) + "; " + model::ToString(size) + " more does not fit",
-                   "raise maxResources of " + queue.name + ", or wait for its containers to end"});
+    const bool ever = size.FitsIn(queue.high);  // else no end of a container helps
+    out.push_back(
+        {Reason::kQueueMaximum, queue.name,
+         "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " + model::ToString(queue.high) +
+             "; " + model::ToString(size) + " more does not fit" + (ever ? "" : ", not even into the empty queue"),
+         "raise maxResources of " + queue.name + (ever ? ", or wait for its containers to end" : ", or ask for less")});
   }
 }
 

@@ -62,6 +62,22 @@ TEST(FairleadTest, WhatRunsOnAClosedNodeTakesNothingFromTheOthersRoom) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
+TEST(FairleadTest, WhyNamesRemediesThatCanWork) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.small")};
+  config.queues.queues.back().max_resources = model::ConfiguredResources{{{"memory-mb", 2048}, {"vcores", 2}}, {}, 0};
+  TestCluster cluster(config);
+  cluster.Node(0, 8192, 8);
+  cluster.App(0, "root.small");
+  cluster.App(1, "root.small");
+  cluster.Ask(0, {TestCluster::Want(1, 4096, 1)});
+  cluster.Ask(1, {TestCluster::Want(3, 1024, 1)});
+  const ev::Pending never = cluster.scheduler().Why({0}, cluster.now_).at(0);
+  const ev::Pending later = cluster.scheduler().Why({1}, cluster.now_).at(0);
+  EXPECT_EQ(never.remedy, "raise maxResources of root.small, or ask for less");
+  EXPECT_EQ(later.remedy, "raise maxResources of root.small, or wait for its containers to end");
+}
+
 TEST(FairleadTest, EpochStandsInContainerNumbers) {
   FairleadConfig config;
   config.epoch = 3;

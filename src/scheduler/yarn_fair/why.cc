@@ -95,7 +95,8 @@ void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pendi
     pending.reason = PendingReason::kQueueMaximum;
     pending.detail = "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
                      model::ToString(queue.max_share) + "; the container needs " + model::ToString(size);
-    pending.remedy = "wait until containers of the queue end, or raise its maxResources";
+    pending.remedy = size.FitsIn(queue.max_share) ? "wait until containers of the queue end, or raise its maxResources"
+                                                  : "raise its maxResources, or ask for less: it never fits";
     return;
   }
   if (OverMasterShare(books, attempt)) {

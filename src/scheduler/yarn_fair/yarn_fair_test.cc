@@ -340,6 +340,7 @@ TEST(YarnFair, WhyFollowsTheOrderOfThePass) {
   cluster.AddApp(1, "root.b");
   cluster.Ask(1, 1, 3072, 1, 1);
   EXPECT_EQ(cluster.WhyFirst(1), ms::PendingReason::kQueueMaximum);
+  EXPECT_EQ(cluster.core().Why({1}, {}).at(0).remedy, "raise its maxResources, or ask for less: it never fits");
   cluster.AddApp(2, "root.c");
   cluster.AddApp(3, "root.c");
   cluster.Ask(3, 1, 1024, 1, 1);

@@ -217,11 +217,12 @@ std::string AddressOfHost(const std::string& host) {
   return text;
 }
 
-base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const std::string& file) {
+base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const std::string& file,
+                                          std::vector<std::string>& warnings) {
   const auto disk = env_posix::MakePosixDisk();
   base::Result<std::string> text = disk->ReadFile(file, uint64_t{16} << 20);
   if (!text.ok()) return base::Error{file + ": " + text.error().message};
-  return form.parse(*text, file);
+  return form.parse(*text, file, warnings);
 }
 
 /// Fairlead's own file gives them, or the profile's file, or there are none.
@@ -232,7 +233,7 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
   if (!file.starts_with("/") && !conf_directory.empty()) file = conf_directory + "/" + file;
   if (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok()) {
     out.allocation_file = file;
-    return ReadQueues(form, file);
+    return ReadQueues(form, file, out.warnings);
   }
   if (settings.conf.IsSet(form.key)) settings.conf.Refuse(form.key, file + " is not there; write the path of the file");
   return model::QueueTree{};
@@ -261,8 +262,9 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
                          same = manager.core.queues]() -> base::Result<model::QueueTree> {
+    std::vector<std::string> known;  // a start and `config check` tell them
     if (file.empty()) return same;
-    return ReadQueues(form, file);
+    return ReadQueues(form, file, known);
   };
   return {};
 }
