@@ -207,7 +207,9 @@ struct Started {
   int32_t epoch = 0;
   std::vector<AppRecord> apps;
   std::vector<AttemptRecord> attempts;
-  FL_FIELDS(cluster_timestamp, epoch, apps, attempts)
+  std::map<std::string, int64_t>
+      draining{};  // hosts whose nodes get no container: seconds they have, negative: for ever
+  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining)
 };
 /// The store has committed or refused the rows of Persist{txn}.
 struct Persisted {

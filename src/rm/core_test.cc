@@ -162,7 +162,7 @@ class World : public ::testing::Test {
     core_.emplace(config_);
     scheduler_ = FirstFit{};
     scheduler_.epoch = epoch_;
-    Do(m::Started{1000, epoch_, std::move(apps), std::move(attempts)});
+    Do(m::Started{1000, epoch_, std::move(apps), std::move(attempts), draining_});
     ++epoch_;
   }
   /// Reads the store back, as a daemon does after a crash.
@@ -337,6 +337,7 @@ class World : public ::testing::Test {
   base::Instant now_;
   base::WallTime wall_{5000};
   int32_t epoch_ = 0;
+  std::map<std::string, int64_t> draining_;  // as the store has it
   bool store_works_ = true;
   uint64_t last_txn_seen_ = 0;
   std::deque<m::Persist> pending_;
@@ -920,6 +921,26 @@ TEST_F(World, DecommissioningWaitsForApplications) {
   EXPECT_EQ(Beat("n1", {Ended(master, 143)}).action, m::NodeAction::kShutdown);
   EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioned);
   EXPECT_EQ(Beat("n1").action, m::NodeAction::kShutdown);
+}
+
+TEST_F(World, WhatWasDrainingGoesOnDrainingInTheNextRun) {
+  AddNode("n1");
+  Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  Beat("n1", {Runs(master)});
+  draining_ = {{"n1", -1}};
+  Crash();
+  AddNode("n1", {Runs(master)}, {{1000, 1}});
+  EXPECT_EQ(Got<m::RegisterNodeAnswer>().back().action, m::NodeAction::kNormal);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+  m::RefreshNodes refresh;
+  refresh.exclude = {"n1"};
+  refresh.graceful = true;
+  Do(refresh);
+  EXPECT_EQ(Beat("n1", {Runs(master)}).action, m::NodeAction::kNormal);
+  refresh.exclude.clear();
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
 }
 
 TEST_F(World, ListsNameHostsByAddressToo) {

@@ -128,6 +128,7 @@ void Nodes::Enlist(Node& node) {
 void Nodes::Remove(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
   if (!SetState(node, event, to, detail)) return;
   table_.Remove(node);
+  if (to == NodeState::kDecommissioned) draining_.erase(node.address.host);
   if (node.in_scheduler) {
     node.in_scheduler = false;
     context_.Tell(model::scheduler::NodeRemoved{node.index});
@@ -146,7 +147,8 @@ void Nodes::TellApps(const Node& node, model::rm::NodeChange change) {
 
 std::string Nodes::Objection(const model::rm::RegisterNode& event, const Node* old) const {
   const std::string& host = event.address.host;
-  if (!HostAllowed(host, event.ip) && !(old && old->state == NodeState::kDecommissioning)) {
+  const bool drains = (old && old->state == NodeState::kDecommissioning) || draining_.contains(host);
+  if (!HostAllowed(host, event.ip) && !drains) {
     return "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
   }
   const model::Resources& minimum = config_.minimum;
@@ -169,6 +171,8 @@ void Nodes::On(const model::rm::RegisterNode& event) {
   if (old && !reconnects) Remove(*old, NodeEvent::kRebooting, NodeState::kRebooted, "it has lost its applications");
   Node& node = reconnects ? *old : Add(event);
   if (reconnects) Reconnect(node, event);
+  const auto draining = draining_.find(event.address.host);
+  if (draining != draining_.end() && node.state == NodeState::kRunning) Drain(node, draining->second);
   answer.node = node.index;
   for (const model::ApplicationId& id : event.running_apps) {
     App* app = apps_.Find(id);
@@ -465,6 +469,7 @@ void Nodes::On(const model::rm::UnregisterNode& event) {
 void Nodes::On(const model::rm::RefreshNodes& event) {
   include_hosts_ = {event.include.begin(), event.include.end()};
   exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
+  std::erase_if(draining_, [this](const auto& host) { return !exclude_hosts_.contains(host.first); });
   for (const model::NodeIndex index : ActiveByName()) {
     Node& node = table_[index];
     const bool allowed = HostAllowed(node.address.host, node.ip);
@@ -490,12 +495,15 @@ void Nodes::Decommission(Node& node, const model::rm::RefreshNodes& event) {
   for (const std::string* name : {&node.ip, &node.address.host}) {
     if (const auto own = event.timeouts_s.find(*name); own != event.timeouts_s.end()) seconds = own->second;
   }
+  if (node.state == NodeState::kDecommissioning && node.decommission_timeout_s == seconds) return;
+  Drain(node, seconds);
+}
+
+void Nodes::Drain(Node& node, int64_t seconds) {
   if (node.state == NodeState::kRunning) {
     SetState(node, NodeEvent::kGracefulDecommission, NodeState::kDecommissioning);
     context_.Tell(model::scheduler::NodeSchedulable{node.index, false});
     TellApps(node, model::rm::NodeChange::kDecommissioning);
-  } else if (node.decommission_timeout_s == seconds) {
-    return;
   }
   node.decommission_timeout_s = seconds;
   node.decommission_deadline = seconds < 0 ? base::Instant::Max() : context_.now() + base::Duration::Seconds(seconds);
@@ -564,6 +572,10 @@ void Nodes::Mix(base::StateHasher& hasher) const {
   for (const std::string& host : include_hosts_) hasher.Mix(host);
   hasher.Mix(include_hosts_.size());
   for (const std::string& host : exclude_hosts_) hasher.Mix(host);
+  for (const auto& [host, seconds] : draining_) {
+    hasher.Mix(host);
+    hasher.Mix(static_cast<uint64_t>(seconds));
+  }
   for (const model::NodeIndex index : heartbeats_) hasher.Mix(index.value);
 }
 

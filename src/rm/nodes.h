@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -32,6 +34,8 @@ class Nodes {
   void On(const model::rm::UnregisterNode& event);
   void On(const model::rm::RefreshNodes& event);
   void On(const model::rm::ResizeNode& event);
+  /// Hosts that were draining when the last run ended: their nodes come back and go on draining.
+  void Recover(std::map<std::string, int64_t> draining) { draining_ = std::move(draining); }
 
   // ---- Timers ----
   void Expire(const Timer& timer);
@@ -70,6 +74,7 @@ class Nodes {
   std::string Objection(const model::rm::RegisterNode& event, const Node* old) const;
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
   void Decommission(Node& node, const model::rm::RefreshNodes& event);
+  void Drain(Node& node, int64_t seconds);
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
   void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
@@ -88,6 +93,7 @@ class Nodes {
   NodeTable table_;
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
+  std::map<std::string, int64_t> draining_;   // of Recover, until their node is out or the lists take them back
   std::vector<model::NodeIndex> heartbeats_;  // answered at the end of the step
 };
 

@@ -312,11 +312,12 @@ class Views(Daemons):
         attempt = "_".join([*attempt.split("_")[:3], attempt.split("_")[3].zfill(6)])
         logs = [f"/ws/v1/node/containerlogs/{container}/stdout", f"/ws/v1/node/containers/{container}/logs/stdout", f"/node/containerlogs/{container}/alice/stdout/?start=0"]
         until(lambda: "secret-of-alice" in self.as_user("alice", self.nm, logs[0])[1], "the log")
+        node = json.loads(self.as_user("boss", self.rm, "/fairlead/v1/nodes")[1])["nodes"][0]["id"]
         nm_pages = [*logs, f"/ws/v1/node/containers/{container}", f"/ws/v1/node/containers/{container}/logs", f"/node/containerlogs/{container}/alice", f"/ws/v1/node/apps/{app}"]
         rm_pages = [f"/ws/v1/cluster/apps/{app}/appattempts", f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}", f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}/containers",
                     f"/ws/v1/cluster/apps/{app}/appattempts/{attempt}/containers/{container}"]
         lists = [(self.nm, "/ws/v1/node/containers"), (self.nm, "/ws/v1/node/apps"), (self.nm, "/node"), (self.rm, f"/fairlead/v1/apps/{app}"), (self.rm, f"/ws/v1/cluster/apps/{app}"),
-                 (self.rm, "/ws/v1/cluster/apps")]
+                 (self.rm, "/ws/v1/cluster/apps"), (self.rm, "/fairlead/v1/events?limit=1000"), (self.rm, f"/fairlead/v1/nodes/{node}")]
         for user, sees in (("alice", True), ("carol", True), ("boss", True), ("bob", False), ("dr.who", False), ("", False), ("alice ", False), ("ALICE", False)):
             who = urllib.parse.quote(user)
             for port, target in [(self.nm, page) for page in nm_pages] + [(self.rm, page) for page in rm_pages]:
@@ -338,6 +339,22 @@ class Views(Daemons):
             self.assertEqual("attempts" in shown.stdout.decode() and container in shown.stdout.decode(), sees)
             shown = self.command("logs", app, "--user", user)
             self.assertEqual(b"secret-of-alice" in shown.stdout, sees)
+
+    def test_nodes_and_queues_are_changed_by_administrators_alone(self):
+        self.start_node()
+        node = until(lambda: json.loads(ask(self.rm, "/fairlead/v1/nodes")[1])["nodes"], "the node")[0]["id"]
+        changes = [(f"/fairlead/v1/nodes/{node}/state", "PUT", b'{"state": "DECOMMISSIONED"}'), ("/fairlead/v1/queues/refresh", "POST", b"{}")]
+        for target, method, body in changes:
+            for user in ("bob", "", "BOSS"):
+                self.assertEqual(ask(self.rm, f"{target}?user.name={user}", method, body=body)[0], 403, f"{user!r} {target}")
+            origin = {"Origin": "http://evil.example"}
+            self.assertEqual(ask(self.rm, f"{target}?user.name=boss", method, headers=origin, body=body)[0], 403, target)
+        for body in (b"", b"[]", b"{}", b'{"state": 7}', b'{"state": "LOST"}', b'{"state": "DECOMMISSIONED", "state": null}', b"[" * 100000):
+            self.assertEqual(ask(self.rm, f"{changes[0][0]}?user.name=boss", "PUT", body=body)[0], 400, body[:40])
+        self.assertEqual(json.loads(ask(self.rm, "/fairlead/v1/nodes")[1])["nodes"][0]["state"], "RUNNING")
+        self.assertEqual(ask(self.rm, "/fairlead/v1/queues/refresh?user.name=boss", "POST", body=b"{}")[0], 200)
+        self.assertEqual(ask(self.rm, "/fairlead/v1/nodes/nosuch:1/state?user.name=boss", "PUT", body=b'{"state": "RUNNING"}')[0], 404)
+        self.assertIn("audit: the queues' file is read again by boss from", self.log("rm"))
 
     def test_unknown_applications_are_the_administrators(self):
         self.start_node()

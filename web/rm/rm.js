@@ -1,5 +1,7 @@
-// The resource manager's pages: applications, one application, queues, nodes. Everything shown comes from /fairlead/v1;
-// the address holds what is filtered and sorted, so a page can be sent to a colleague.
+// The resource manager's pages: applications, queues, nodes, one of each, and what happened lately. Everything shown comes
+// from /fairlead/v1; the address holds what is filtered and sorted, so a page can be sent to a colleague.
+
+import { chart } from "/static/chart.js";
 
 const REFRESH_MS = 2000;
 const PAGE_SIZE = 50;
@@ -90,15 +92,98 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => render());
 
 // Where access lists are on, ?user.name=NAME once says who asks, as everywhere in Hadoop's simple authentication.
-const caller = new URLSearchParams(location.search).get("user.name") ?? sessionStorage.getItem("user.name");
+let caller = new URLSearchParams(location.search).get("user.name") ?? sessionStorage.getItem("user.name");
 if (caller) sessionStorage.setItem("user.name", caller);
 
+const asCaller = (path) => (caller ? `${path}${path.includes("?") ? "&" : "?"}user.name=${encodeURIComponent(caller)}` : path);
+
 async function get(path) {
-  const who = caller ? `${path.includes("?") ? "&" : "?"}user.name=${encodeURIComponent(caller)}` : "";
-  const response = await fetch(`/fairlead/v1/${path}${who}`, { headers: { Accept: "application/json" } });
+  const response = await fetch(asCaller(`/fairlead/v1/${path}`), { headers: { Accept: "application/json" } });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   return response.json();
+}
+
+// ---- what operators do: asked first, in whose name, and told what came of it
+
+const dialog = document.getElementById("ask");
+
+// `field`: {label, value} of a text to be given, or undefined. Resolves to that text ("" without a field), or null: not done.
+function confirmed(question, verb, field) {
+  const name = el("input", { id: "who", value: caller ?? "", autocomplete: "username", placeholder: "dr.who" });
+  const given = field && el("input", { id: "given", value: field.value, required: "" });
+  return new Promise((resolve) => {
+    const form = el("form", { method: "dialog", onsubmit: () => {
+      caller = name.value.trim() || null;
+      caller ? sessionStorage.setItem("user.name", caller) : sessionStorage.removeItem("user.name");
+      resolve(given ? given.value.trim() : "");
+    } },
+    el("p", {}, question), field && el("label", {}, field.label, given), el("label", {}, "In the name of", name),
+    el("div", { class: "chips" }, el("button", { class: "act" }, verb), el("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
+    dialog.onclose = () => { resolve(null); render(); };
+    dialog.replaceChildren(form);
+    dialog.showModal();
+    (given ?? name).focus();
+  });
+}
+
+async function act(method, path, body) {
+  const response = await fetch(asCaller(path), { method, headers: { Accept: "application/json", "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  if (response.ok) return "Done.";
+  const answer = await response.json().catch(() => ({}));
+  return `Refused: ${answer.error ?? answer.RemoteException?.message ?? response.statusText}`;
+}
+
+function action(title, question, field, send) {
+  return el("button", { onclick: async () => {
+    const given = await confirmed(question, title, field);
+    if (given === null) return;
+    freshness.textContent = await send(given).catch((error) => `Not done: ${error.message}`);
+    notice = Date.now();
+    render();
+  } }, title);
+}
+const actions = (...buttons) => el("div", { class: "chips actions" }, buttons);
+
+// ---- what happened lately, and how it went
+
+const SIGNALS = { 1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV: segmentation fault", 13: "SIGPIPE", 15: "SIGTERM" };
+const EXITS = { "-100": "released, or its node is gone", "-101": "its node's disks failed", "-102": "taken back for another queue", "-103": "more virtual memory than asked for",
+  "-104": "more memory than asked for", "-105": "ended by its master", "-106": "ended by the resource manager", "-107": "ended with its application", "-108": "ended by the scheduler" };
+const exitWords = (status) => (status === undefined || status === -1000 ? "" : status === 0 ? "succeeded" : EXITS[status] ?? (SIGNALS[status - 128] ? `${status}: ${SIGNALS[status - 128]}` : `exit status ${status}`));
+
+const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeURIComponent(queue)}` }, queue) : "");
+const nodeLink = (id) => (id ? el("a", { href: `/cluster/node/${encodeURIComponent(id)}` }, id) : "");
+const appLink = (id) => (id ? el("a", { href: `/cluster/app/${id}` }, id) : "");
+
+function eventRow(event) {
+  const what = [event.detail, exitWords(event.exit_status)].filter(Boolean).join("; ");
+  const bad = ["preempted", "refused"].includes(event.kind) || event.exit_status > 0;
+  return el("tr", {}, cell(time(event.at_ms), "id"), cell(el("span", { class: bad ? "why" : "" }, event.kind)), cell(event.container ?? appLink(event.app), "id"), cell(queueLink(event.queue)),
+    cell(nodeLink(event.node)), cell(event.size ? amount(event.size) : "", "number"), cell(what));
+}
+
+async function happenings(filter, limit = 30) {
+  const { events } = await get(`events?${new URLSearchParams({ ...filter, limit })}`);
+  return table([head("When"), head("What"), head("Container or application"), head("Queue"), head("Node"), head("Size", "number"), head("In detail")], events.map(eventRow), "Nothing that is remembered.");
+}
+
+const SPANS = [["3600", "hour"], ["86400", "day"], ["2592000", "month"]];
+const mebibytes = (value) => mib(Math.round(value));
+
+async function charts(queue) {
+  const span = query().get("span") ?? "3600";
+  const { samples } = await get(`history?${new URLSearchParams({ queue, span_s: span })}`);
+  const times = samples.map((sample) => sample.at_ms);
+  const values = (key) => samples.map((sample) => sample[key] ?? null);
+  const rate = samples.map((sample, at) => (at === 0 ? null : (1000 * Math.max(0, sample.granted - samples[at - 1].granted)) / Math.max(1, sample.at_ms - samples[at - 1].at_ms)));
+  const whole = queue === "root";
+  const chips = SPANS.map(([key, title]) => el("button", { "aria-pressed": span === key, onclick: () => go(location.pathname, { span: key === "3600" ? "" : key }) }, title));
+  return [el("h2", {}, "How it went"), el("div", { class: "chips" }, chips), el("div", { class: "charts" },
+    chart("Memory", times, [{ label: "in use", kind: "used", values: values("used_mib") }, { label: whole ? "whole" : "fair share", kind: "mark", values: values(whole ? "capacity_mib" : "fair_share_mib") },
+      { label: "waiting for", kind: "wait", values: values("pending_mib") }], mebibytes),
+    chart("Applications", times, [{ label: "runnable", kind: "used", values: values("runnable_apps") }, { label: "waiting", kind: "wait", values: values("waiting_apps") }], (value) => String(Math.round(value * 10) / 10)),
+    whole ? chart("Containers granted per second", times, [{ label: "now", kind: "used", values: rate }], (value) => value.toFixed(1)) : undefined)];
 }
 
 // ---- applications
@@ -116,7 +201,7 @@ function tiles(cluster) {
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
   return el("div", { class: "tiles" }, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
     tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting, ${cluster.containers} containers`)),
-    tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length ? "why" : "soft" }, troubled.join(", ") || "none in trouble")));
+    tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
 
 function sortHead([key, title, kind], current) {
@@ -130,8 +215,16 @@ function sortHead([key, title, kind], current) {
 function applicationRow(app) {
   const waits = app.pending ? el("div", { class: "why" }, `waits for ${app.pending.count} × ${amount(app.pending.capability)}: ${words(app.pending.reason)}`) : undefined;
   return el("tr", {}, cell(el("a", { href: `/cluster/app/${app.id}` }, app.id), "id"), cell(app.name), cell(app.user),
-    cell(el("a", { href: `/cluster?queue=${encodeURIComponent(app.queue)}` }, app.queue)), cell([state(app), waits]),
+    cell(queueLink(app.queue)), cell([state(app), waits]),
     cell(String(app.containers), "number"), cell(mib(app.used.memory_mib), "number"), cell(time(app.submitted_ms)), cell(span(app.elapsed_ms), "number"));
+}
+
+function pages(path, offset, total) {
+  const last = Math.min(offset + PAGE_SIZE, total);
+  return el("div", { class: "pager" },
+    el("button", { disabled: offset === 0 && "", onclick: () => go(path, { offset: String(Math.max(0, offset - PAGE_SIZE)) }) }, "Previous"),
+    el("button", { disabled: last >= total && "", onclick: () => go(path, { offset: String(offset + PAGE_SIZE) }) }, "Next"),
+    el("span", { class: "soft" }, `${total === 0 ? 0 : offset + 1}–${last} of ${total}`));
 }
 
 async function applications() {
@@ -145,14 +238,10 @@ async function applications() {
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster", { text: search.value, offset: "" }), 250); });
   const chips = GROUPS.map(([key, title]) => el("button", { "aria-pressed": (asked.get("group") ?? "") === key, onclick: () => go("/cluster", { group: key, offset: "" }) }, title));
   const filters = ["queue", "user"].filter((key) => asked.get(key)).map((key) => el("button", { "aria-pressed": "true", title: "Remove this filter", onclick: () => go("/cluster", { [key]: "", offset: "" }) }, `${key} ${asked.get(key)} ×`));
-  const last = Math.min(offset + PAGE_SIZE, list.total);
-  const pager = el("div", { class: "pager" },
-    el("button", { disabled: offset === 0 && "", onclick: () => go("/cluster", { offset: String(Math.max(0, offset - PAGE_SIZE)) }) }, "Previous"),
-    el("button", { disabled: last >= list.total && "", onclick: () => go("/cluster", { offset: String(offset + PAGE_SIZE) }) }, "Next"),
-    el("span", { class: "soft" }, `${list.total === 0 ? 0 : offset + 1}–${last} of ${list.total}`));
+  const pager = pages("/cluster", offset, list.total);
   return ["Applications", tiles(cluster), el("h2", {}, "Applications"),
     el("div", { class: "tools" }, search, el("div", { class: "chips" }, chips, filters)),
-    table(COLUMNS.map((column) => sortHead(column, sort)), list.apps.map(applicationRow), "No application matches."), pager];
+    table(COLUMNS.map((column) => sortHead(column, sort)), list.apps.map(applicationRow), "No application matches."), pager, ...(await charts("root"))];
 }
 
 // ---- one application
@@ -168,19 +257,29 @@ const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/
 async function application(id) {
   const app = await get(`apps/${encodeURIComponent(id)}`);
   if (!app) return [id, el("h1", {}, id), el("p", {}, "The resource manager knows no application of this id; it forgets the oldest ended ones.")];
-  const facts = [["State", state(app)], ["User", app.user], ["Queue", el("a", { href: `/cluster?queue=${encodeURIComponent(app.queue)}` }, app.queue)], ["Type", app.type],
+  const facts = [["State", state(app)], ["User", app.user], ["Queue", queueLink(app.queue)], ["Type", app.type],
     ["Priority", String(app.priority)], ["Submitted", time(app.submitted_ms)], ["Ended", time(app.finished_ms)], ["Duration", span(app.elapsed_ms)],
     ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ["Progress", percent(app.progress)]];
-  const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(attempt.node),
-    cell(logs(attempt.http_address, attempt.master, app.user)), cell(attempt.diagnostics)));
-  const running = app.running.map((container) => el("tr", {}, cell(container.id, "id"), cell(words(container.state)), cell(container.node), cell(amount(container.resources)),
+  const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(nodeLink(attempt.node)),
+    cell(logs(attempt.http_address, attempt.master, app.user)), cell([exitWords(attempt.exit_status), attempt.diagnostics].filter(Boolean).join("; "))));
+  const running = app.running.map((container) => el("tr", {}, cell(container.id, "id"), cell(words(container.state)), cell(nodeLink(container.node)), cell(amount(container.resources)),
     cell(String(container.priority), "number"), cell(time(container.created_ms)), cell(logs(container.http_address, container.id, app.user))));
+  const { events } = await get(`events?${new URLSearchParams({ app: id, limit: 1000 })}`);
+  const over = events.filter((event) => ["ended", "preempted"].includes(event.kind)).map((event) => el("tr", {}, cell(event.container, "id"), cell(nodeLink(event.node)), cell(time(event.at_ms)),
+    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, exitWords(event.exit_status))), cell(event.detail), cell(logs(event.http_address, event.container, app.user))));
+  const rest = (part, body) => act("PUT", `/ws/v1/cluster/apps/${app.id}/${part}`, body);
+  const buttons = app.finished_ms > 0 ? undefined : actions(
+    action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),
+    action("Move", `Move ${app.name || id} to another queue?`, { label: "Queue", value: app.queue }, (queue) => rest("queue", { queue })),
+    action("Priority", `Change the priority of ${app.name || id} within its queue?`, { label: "Priority", value: String(app.priority) }, (priority) => rest("priority", { priority: Number(priority) })));
   return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", el("a", { href: `/proxy/${app.id}/` }, "the master's own page")),
-    el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
-    el("h2", {}, "What it waits for"), waiting(app.pending, app.finished_ms > 0),
+    ...(app.finished_ms > 0 ? [] : [el("h2", {}, "What it waits for"), waiting(app.pending, false)]),
+    el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
     ...(app.diagnostics ? [el("h2", {}, "Diagnostics"), el("pre", {}, app.diagnostics)] : []),
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
-    el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container.")];
+    el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container."),
+    el("h2", {}, "Containers that have ended"), table([head("Container"), head("Node"), head("Ended"), head("How"), head("In detail"), head("Logs")], over, "None that is remembered."),
+    el("h2", {}, "Lately"), table([head("When"), head("What"), head("Container or application"), head("Queue"), head("Node"), head("Size", "number"), head("In detail")], events.slice(0, 50).map(eventRow), "Nothing that is remembered.")];
 }
 
 // ---- queues
@@ -189,7 +288,7 @@ function queueRow(queue, cluster) {
   const depth = queue.name.split(".").length - 1;
   const whole = Math.max(1, Math.min(cluster.memory_mib, queue.max_share.memory_mib));
   const label = `uses ${mib(queue.used.memory_mib)}, fair share ${mib(queue.fair_share.memory_mib)}, asks for ${mib(queue.demand.memory_mib)}, at most ${mib(whole)}`;
-  const name = queue.leaf ? el("a", { href: `/cluster?queue=${encodeURIComponent(queue.name)}` }, queue.name.split(".").pop()) : queue.name.split(".").pop();
+  const name = el("a", { href: `/cluster/queue/${encodeURIComponent(queue.name)}` }, queue.name.split(".").pop());
   return el("tr", {}, el("td", { style: `padding-left:${0.8 + depth * 1.4}rem` }, name),
     el("td", { style: "min-width:16rem" }, bar(cluster.memory_mib, queue.used.memory_mib, { demand: queue.demand.memory_mib, mark: queue.fair_share.memory_mib, label })),
     cell(mib(queue.used.memory_mib), "number"), cell(mib(queue.fair_share.memory_mib), "number"), cell(mib(queue.demand.memory_mib), "number"), cell(mib(whole), "number"),
@@ -200,61 +299,109 @@ function queueRow(queue, cluster) {
 async function queues() {
   const answer = await get("queues");
   const order = answer.queues.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return ["Queues", el("h1", {}, "Queues"), el("p", { class: "soft" }, "Filled: used. Pale: asked for. Line: the fair share, as it is at this moment. The bar's length is the cluster's memory."),
+  const refresh = action("Refresh", "Read the queues' file again and take it into use?", undefined, () => act("POST", "/fairlead/v1/queues/refresh", {}));
+  return ["Queues", el("h1", {}, "Queues"), actions(refresh), el("p", { class: "soft" }, "Filled: used. Pale: asked for. Line: the fair share, as it is at this moment. The bar's length is the cluster's memory."),
     table([head("Queue"), head("Memory"), head("Used", "number"), head("Fair share", "number"), head("Demand", "number"), head("At most", "number"), head("Cores used / fair", "number"),
-      head("Weight", "number"), head("Running", "number"), head("Waiting", "number"), head("Policy")], order.map((queue) => queueRow(queue, answer.cluster)), "There is no queue.")];
+      head("Weight", "number"), head("Runnable", "number"), head("Waiting", "number"), head("Policy")], order.map((queue) => queueRow(queue, answer.cluster)), "There is no queue."), ...(await charts("root"))];
+}
+
+async function queue(name) {
+  const answer = await get("queues");
+  const own = answer.queues.find((one) => one.name === name);
+  if (!own) return [name, el("h1", {}, name), el("p", {}, "There is no such queue.")];
+  const list = await get(`apps?${new URLSearchParams({ queue: name, sort: "-id", limit: PAGE_SIZE, offset: query().get("offset") ?? 0 })}`);
+  const below = answer.queues.filter((one) => one.parent === name);
+  const most = (own.max_share.memory_mib < answer.cluster.memory_mib ? amount(own.max_share) : "the whole cluster");
+  const facts = [["In", queueLink(own.parent)], ["Policy", own.policy], ["Weight", String(own.weight)], ["Uses", amount(own.used)], ["Fair share now", amount(own.fair_share)], ["Wants", amount(own.demand)],
+    ["At least", amount(own.min_share)], ["At most", most], ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
+  return [name, el("h1", {}, name), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
+    el("p", { class: "soft" }, "Its settings: ", el("code", {}, `fairlead queue set ${name} weight=2 --preview`)),
+    ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
+      below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
+    ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, Number(query().get("offset") ?? 0), list.total),
+    el("h2", {}, "Lately"), await happenings({ queue: name })];
 }
 
 // ---- nodes
 
 // One square a node, ordered by rack; its colour is how full it is. Drawn on a canvas: ten thousand nodes are no trouble.
-function nodeMap(nodes) {
-  const canvas = el("canvas", { role: "img", "aria-label": `${nodes.length} nodes, each a square, darker when fuller` });
+// Each of `map` is [id, rack, state, thousandths of memory in use].
+function nodeMap(map) {
+  const canvas = el("canvas", { role: "img", "aria-label": `${map.length} nodes, each a square, darker when fuller` });
   requestAnimationFrame(() => {
     const style = getComputedStyle(document.documentElement);
-    const size = nodes.length > 2000 ? 8 : nodes.length > 300 ? 14 : 26;
+    const size = map.length > 2000 ? 8 : map.length > 300 ? 14 : 26;
     const columns = Math.max(1, Math.floor(canvas.clientWidth / size));
     const scale = devicePixelRatio || 1;
-    canvas.style.height = `${Math.ceil(nodes.length / columns) * size}px`;
+    canvas.style.height = `${Math.ceil(map.length / columns) * size}px`;
     canvas.width = columns * size * scale;
-    canvas.height = Math.ceil(nodes.length / columns) * size * scale;
+    canvas.height = Math.ceil(map.length / columns) * size * scale;
     const context = canvas.getContext("2d");
     context.scale(scale, scale);
-    nodes.forEach((node, at) => {
+    map.forEach(([, , state, full], at) => {
       const x = (at % columns) * size, y = Math.floor(at / columns) * size;
-      const full = share(node.used.memory_mib, node.capacity.memory_mib);
       context.fillStyle = style.getPropertyValue("--track");
       context.fillRect(x + 1, y + 1, size - 2, size - 2);
-      context.fillStyle = style.getPropertyValue(node.state === "RUNNING" ? "--used" : "--bad");
-      const height = (size - 2) * (node.state === "RUNNING" ? full : 1);
+      context.fillStyle = style.getPropertyValue(state === "RUNNING" ? "--used" : state === "DECOMMISSIONING" ? "--wait" : "--bad");
+      const height = (size - 2) * (state === "RUNNING" ? full / 1000 : 1);
       context.fillRect(x + 1, y + size - 1 - height, size - 2, height);
     });
+    const at = (event) => map[Math.floor(event.offsetY / size) * columns + Math.floor(event.offsetX / size)];
     canvas.onmousemove = (event) => {
-      const node = nodes[Math.floor(event.offsetY / size) * columns + Math.floor(event.offsetX / size)];
-      canvas.title = node ? `${node.id} (${node.rack}): ${words(node.state)}, ${amount(node.used)} of ${amount(node.capacity)}` : "";
+      const node = at(event);
+      canvas.title = node ? `${node[0]} (${node[1]}): ${words(node[2])}, ${percent(node[3] / 1000)} of its memory in use` : "";
     };
+    canvas.onclick = (event) => at(event) && go(`/cluster/node/${encodeURIComponent(at(event)[0])}`);
   });
   return canvas;
 }
 
 function nodeRow(node) {
   const label = `${mib(node.used.memory_mib)} of ${mib(node.capacity.memory_mib)}`;
-  return el("tr", {}, cell(node.http_address ? el("a", { href: `http://${node.http_address}/node` }, node.id) : node.id, "id"), cell(node.rack),
+  return el("tr", {}, cell(nodeLink(node.id), "id"), cell(node.rack),
     cell([el("span", { class: `state ${node.state === "RUNNING" ? "good" : STATE_KINDS[node.state] ?? ""}` }, node.state), node.health_report ? el("div", { class: "why" }, node.health_report) : undefined]),
     el("td", { style: "min-width:12rem" }, bar(node.capacity.memory_mib, node.used.memory_mib, { label })), cell(label, "number"),
     cell(`${node.used.vcores} / ${node.capacity.vcores}`, "number"), cell(String(node.containers), "number"), cell(node.version));
 }
 
 async function nodes() {
-  const answer = await get("nodes");
-  const text = (query().get("text") ?? "").toLowerCase();
-  const all = answer.nodes.sort((a, b) => (a.rack + a.id < b.rack + b.id ? -1 : 1));
-  const found = all.filter((node) => `${node.id} ${node.rack} ${node.state}`.toLowerCase().includes(text));
+  const offset = Number(query().get("offset") ?? 0);
+  const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset, limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
-  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value }), 250); });
-  const shown = found.slice(0, 500);
-  return ["Nodes", el("h1", {}, "Nodes"), nodeMap(all), el("h2", {}, found.length > shown.length ? `First ${shown.length} of ${found.length}` : counted(found.length, "node")), el("div", { class: "tools" }, search),
-    table([head("Node"), head("Rack"), head("State"), head("Memory"), head("", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], shown.map(nodeRow), "No node matches.")];
+  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }), 250); });
+  return ["Nodes", el("h1", {}, "Nodes"), nodeMap(answer.map), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
+    table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),
+    pages("/cluster/nodes", offset, answer.total)];
+}
+
+async function node(id) {
+  const own = await get(`nodes/${encodeURIComponent(id)}`);
+  if (!own) return [id, el("h1", {}, id), el("p", {}, "There is no such node; those that went away long ago are forgotten.")];
+  const { measured } = own;
+  const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack], ["Health", own.health_report || "nothing to complain of"],
+    ["Promised", `${mib(own.used.memory_mib)} of ${mib(own.capacity.memory_mib)}, ${own.used.vcores} of ${counted(own.capacity.vcores, "core")}, ${counted(own.containers, "container")}`],
+    ["Measured", `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`],
+    ["Version", own.version], ["Its own page", el("a", { href: `http://${own.http_address}/node` }, own.http_address)]];
+  const set = (body) => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(id)}/state`, body);
+  const serves = own.state === "RUNNING" || own.state === "UNHEALTHY";
+  const buttons = actions(
+    serves ? action("Drain", `Start nothing new on ${id}, and take it out when it is empty?`, undefined, () => set({ state: "DECOMMISSIONING" })) : [],
+    serves || own.state === "DECOMMISSIONING" ? action("Decommission", `Take ${id} out at once? Its ${counted(own.containers, "container")} will end.`, undefined, () => set({ state: "DECOMMISSIONED" })) : [],
+    serves ? [] : action("Take back", `Take ${id} back into service?`, undefined, () => set({ state: "RUNNING" })));
+  const running = own.running.map((one) => el("tr", {}, cell(one.id, "id"), cell(appLink(one.app), "id"), cell(words(one.state)), cell(amount(one.resources)), cell(time(one.created_ms)), cell(logs(one.http_address, one.id, one.user))));
+  return [id, el("h1", {}, id), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
+    el("h2", {}, "Containers"), table([head("Container"), head("Application"), head("State"), head("Size"), head("Since"), head("Logs")], running, "Nothing runs here."),
+    el("h2", {}, "Lately"), await happenings({ node: id })];
+}
+
+// ---- what happened lately, of all
+
+const KINDS = ["granted", "held", "released", "ended", "preempted", "notice", "refused", "state", "action"];
+
+async function lately() {
+  const kind = query().get("kind") ?? "";
+  const chips = ["", ...KINDS].map((one) => el("button", { "aria-pressed": one === kind, onclick: () => go("/cluster/events", { kind: one }) }, one || "all"));
+  return ["Events", el("h1", {}, "What happened lately"), el("div", { class: "tools" }, el("div", { class: "chips" }, chips)), await happenings({ kind }, 200)];
 }
 
 // ---- showing and refreshing
@@ -264,15 +411,20 @@ function pageOf(path) {
   if (parts.length === 0) return applications;
   if (parts[0] !== "cluster" || parts.length > 3) return null;
   if (parts[1] === "app" && parts[2]) return () => application(parts[2]);
-  return { undefined: applications, apps: applications, cluster: applications, scheduler: queues, nodes }[parts[1]] ?? null;
+  if (parts[1] === "queue" && parts[2]) return () => queue(decodeURIComponent(parts[2]));
+  if (parts[1] === "node" && parts[2]) return () => node(decodeURIComponent(parts[2]));
+  return { undefined: applications, apps: applications, cluster: applications, scheduler: queues, nodes, events: lately }[parts[1]] ?? null;
 }
 
 let turn = 0;
 let timer = 0;
 let lastGood = 0;
+let notice = 0;  // when the outcome of an action was told: it stays for a while
+const NOTICE_MS = 6000;
 
 async function render() {
   clearTimeout(timer);
+  if (dialog.open) return;
   if (!getSelection().isCollapsed && turn > 0) return void (timer = setTimeout(render, REFRESH_MS));  // somebody copies text
   const mine = ++turn;
   try {
@@ -282,7 +434,7 @@ async function render() {
     document.title = `${title} · Fairlead`;
     lastGood = Date.now();
     freshness.className = "";
-    freshness.textContent = "live";
+    if (Date.now() - notice > NOTICE_MS) freshness.textContent = "live";
   } catch (error) {
     if (mine !== turn) return;
     freshness.className = "stale";
@@ -291,19 +443,33 @@ async function render() {
   if (!document.hidden) timer = setTimeout(render, REFRESH_MS);
 }
 
-// Replaces the page; a field that is being typed in keeps its text and the caret.
+// Where an element stands below the page, to find what stands there after the next refresh; null: not in the page.
+function placeOf(element) {
+  if (!main.contains(element)) return null;
+  const place = [];
+  for (let at = element; at !== main; at = at.parentElement) place.unshift([...at.parentElement.children].indexOf(at));
+  return place;
+}
+
+let shownPath = "";
+
+// Replaces the page. The focus stays where it was, and a field that is being typed in keeps its text and the caret.
 function show(parts) {
-  const typing = document.activeElement?.id === "search" ? document.activeElement : null;
-  main.replaceChildren(...parts);
+  const focused = shownPath === location.pathname ? document.activeElement : null;
+  const place = focused && placeOf(focused);
+  const scrolled = [...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+  main.replaceChildren(...parts.flat().filter(Boolean));
+  if (shownPath === location.pathname) main.querySelectorAll(".scroll").forEach((box, at) => { box.scrollLeft = scrolled[at] ?? 0; });
   for (const link of document.querySelectorAll("nav a")) {
     const here = link.pathname === location.pathname || (link.pathname === "/cluster" && pageOf(location.pathname) === applications);
     here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
-  const fresh = document.getElementById("search");
-  if (!typing || !fresh) return;
-  fresh.value = typing.value;
-  fresh.focus();
-  fresh.setSelectionRange(typing.selectionStart, typing.selectionEnd);
+  shownPath = location.pathname;
+  const fresh = focused?.id === "search" ? document.getElementById("search") : place?.reduce((at, index) => at?.children[index], main);
+  if (!fresh || fresh === main || fresh.tagName !== focused.tagName) return;
+  if (focused.id === "search") fresh.value = focused.value;
+  fresh.focus({ preventScroll: true });
+  if (focused.id === "search") fresh.setSelectionRange(focused.selectionStart, focused.selectionEnd);
 }
 
 document.addEventListener("visibilitychange", () => document.hidden || render());

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "process/http/metrics.h"
 #include "process/nm/layout.h"
 
 namespace fairlead::process::nm {
@@ -173,10 +174,11 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
   if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")
     return Rest(request, Segments(path.begin() + 3, path.end()), logs);
-  if (request.path == "/metrics") {
-    http::Response response = http::TextResponse(200, Metrics());
-    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    return response;
+  if (request.path == "/metrics") return Metrics();
+  if (request.path == "/readyz") {  // containers may be started here
+    const fairlead::nm::View view = manager_.View();
+    if (!view.registered) return http::TextResponse(503, "not registered yet\n");
+    return view.healthy ? http::TextResponse(200, "ok\n") : http::TextResponse(503, "unhealthy\n");
   }
   if (request.path == "/healthz") {
     const fairlead::nm::View view = manager_.View();
@@ -184,6 +186,9 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
   if (IsAppLogs(path)) return AppLogs(request, path, logs);
+  if (path.size() == 2 && path[0] == "static") {
+    if (const http::StaticFile* file = FindWebFile(path[1])) return http::StaticResponse(request, *file);
+  }
   if (path.empty()) return http::Redirect("/node");
   return Page(request, path, logs);
 }
@@ -414,17 +419,26 @@ http::Response Web::LogText(const http::Request& request, const model::Container
 
 // ---- Pages --------------------------------------------------------------------------------------------------------
 
-http::Response Web::Html(const std::string& title, const std::string& body) {
+http::Response Web::Html(const std::string& title, const std::string& body) const {
   http::Response response;
   response.content_type = "text/html; charset=utf-8";
-  response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"},
+  response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'"},
                       {"X-Content-Type-Options", "nosniff"},
                       {"X-Frame-Options", "SAMEORIGIN"}};
-  response.body = "<!DOCTYPE html><html><head><meta charset=\"utf-8\"><title>" + http::HtmlEscape(title) +
-                  "</title><style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{border:1px "
-                  "solid #ccc;padding:.3em .6em;text-align:left}pre{background:#f6f6f6;padding:1em;overflow:auto}"
-                  "</style></head><body><h1>" +
-                  http::HtmlEscape(title) + "</h1>" + body + "</body></html>";
+  const std::string text = http::HtmlEscape(title);
+  std::string way_back = "<a href=\"/node\">Node</a>";
+  if (!options_.cluster_page.empty()) {
+    const std::string page = http::HtmlEscape(options_.cluster_page);
+    way_back += "<a href=\"" + page + "/cluster\">Applications</a><a href=\"" + page + "/cluster/nodes\">Nodes</a>";
+  }
+  response.body =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width, initial-scale=1\"><title>" +
+      text +
+      " · Fairlead</title><link rel=\"icon\" href=\"/static/icon.svg\" type=\"image/svg+xml\"><link "
+      "rel=\"stylesheet\" href=\"/static/rm.css\"></head><body><header><a class=\"brand\" href=\"/node\"><img "
+      "src=\"/static/icon.svg\" alt=\"\" width=\"22\" height=\"22\">Fairlead</a><nav aria-label=\"Pages\">" +
+      way_back + "</nav></header><main><h1>" + text + "</h1>" + body + "</main></body></html>\n";
   return response;
 }
 
@@ -441,7 +455,9 @@ http::Response Web::FrontPage(const http::Request& request) const {
                      (view.healthy ? "healthy" : "unhealthy: " + http::HtmlEscape(view.health_report)) + "; " +
                      http::HtmlEscape(model::ToString(view.allocated)) + " of " +
                      http::HtmlEscape(model::ToString(view.capacity)) + " in use.</p>";
-  body += "<table><tr><th>container</th><th>user</th><th>state</th><th>exit status</th><th>resources</th></tr>";
+  body +=
+      "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Container</th><th scope=\"col\">User</th><th "
+      "scope=\"col\">State</th><th scope=\"col\">Exit status</th><th scope=\"col\">Size</th></tr></thead><tbody>";
   for (const ContainerView& container : view.containers) {
     if (!MayView(request, view, container.id.attempt.app)) continue;
     const std::string id = ToString(container.id);
@@ -450,7 +466,7 @@ http::Response Web::FrontPage(const http::Request& request) const {
             "</td><td>" + (IsOver(container) ? std::to_string(container.exit_status) : std::string()) + "</td><td>" +
             http::HtmlEscape(model::ToString(container.resources)) + "</td></tr>";
   }
-  return Html("Node " + identity.host + ":" + std::to_string(identity.port), body + "</table>");
+  return Html("Node " + identity.host + ":" + std::to_string(identity.port), body + "</tbody></table></div>");
 }
 
 /// /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
@@ -484,35 +500,34 @@ http::Response Web::LogPage(const http::Request& request, const Segments& path, 
 
 // ---- Metrics ------------------------------------------------------------------------------------------------------
 
-std::string Web::Metrics() const {
+http::Response Web::Metrics() const {
   const fairlead::nm::View view = manager_.View();
-  std::string out;
-  const auto put = [&](const std::string& name, const char* kind, const char* help, int64_t value) {
-    out += "# HELP fairlead_nm_" + name + " " + help + "\n# TYPE fairlead_nm_" + name + " " + kind + "\nfairlead_nm_" +
-           name + " " + std::to_string(value) + "\n";
+  const auto& counters = view.counters;
+  http::MetricsText out("fairlead_nm_");
+  const auto counter = [&](const char* name, const char* help, int64_t value) {
+    out.Counter(name, help, static_cast<uint64_t>(value));
   };
   int64_t live = 0;
   for (const ContainerView& container : view.containers) live += !IsOver(container);
-  put("containers_live", "gauge", "containers that have not ended", live);
-  put("containers_launched_total", "counter", "containers started", view.counters.launched);
-  put("containers_completed_total", "counter", "containers that ended with exit status 0", view.counters.completed);
-  put("containers_failed_total", "counter", "containers that ended otherwise by themselves", view.counters.failed);
-  put("containers_killed_total", "counter", "containers that were asked to end", view.counters.killed);
-  put("applications", "gauge", "applications known on this node", static_cast<int64_t>(view.apps.size()));
-  put("memory_allocated_mib", "gauge", "memory of live containers", view.allocated.memory_mib());
-  put("memory_capacity_mib", "gauge", "memory offered to the resource manager", view.capacity.memory_mib());
-  put("vcores_allocated", "gauge", "virtual cores of live containers", view.allocated.vcores());
-  put("vcores_capacity", "gauge", "virtual cores offered", view.capacity.vcores());
-  put("cache_bytes", "gauge", "PUBLIC and PRIVATE localized resources", view.cache_bytes);
-  put("resources_fetched_total", "counter", "resources localized", view.counters.resources_fetched);
-  put("resource_hits_total", "counter", "resources found in the cache", view.counters.resource_hits);
-  put("heartbeats_total", "counter", "heartbeats sent", view.counters.heartbeats);
-  put("heartbeat_failures_total", "counter", "calls to the resource manager without answer",
-      view.counters.heartbeat_failures);
-  put("registrations_total", "counter", "registrations sent", view.counters.registrations);
-  put("registered", "gauge", "1 while the resource manager knows this node", view.registered ? 1 : 0);
-  put("healthy", "gauge", "1 while disks and the health script are good", view.healthy ? 1 : 0);
-  return out;
+  out.Gauge("containers_live", "Containers that have not ended", live);
+  counter("containers_launched_total", "Containers started", counters.launched);
+  counter("containers_completed_total", "Containers that ended with exit status 0", counters.completed);
+  counter("containers_failed_total", "Containers that ended otherwise by themselves", counters.failed);
+  counter("containers_killed_total", "Containers that were asked to end", counters.killed);
+  out.Gauge("applications", "Applications known on this node", static_cast<int64_t>(view.apps.size()));
+  out.Gauge("memory_allocated_mib", "Memory of live containers", view.allocated.memory_mib());
+  out.Gauge("memory_capacity_mib", "Memory offered to the resource manager", view.capacity.memory_mib());
+  out.Gauge("vcores_allocated", "Virtual cores of live containers", view.allocated.vcores());
+  out.Gauge("vcores_capacity", "Virtual cores offered", view.capacity.vcores());
+  out.Gauge("cache_bytes", "PUBLIC and PRIVATE localized resources", view.cache_bytes);
+  counter("resources_fetched_total", "Resources localized", counters.resources_fetched);
+  counter("resource_hits_total", "Resources found in the cache", counters.resource_hits);
+  counter("heartbeats_total", "Heartbeats sent", counters.heartbeats);
+  counter("heartbeat_failures_total", "Calls to the resource manager without answer", counters.heartbeat_failures);
+  counter("registrations_total", "Registrations sent", counters.registrations);
+  out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);
+  out.Gauge("healthy", "1 while disks and the health script are good", view.healthy ? 1 : 0);
+  return out.ToResponse();
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {

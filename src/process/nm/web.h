@@ -10,9 +10,13 @@
 #include "base/result.h"
 #include "endpoints/rest/document.h"
 #include "process/http/server.h"
+#include "process/http/static_file.h"
 #include "process/nm/node_manager.h"
 
 namespace fairlead::process::nm {
+
+/// A file of web/, or null.
+const http::StaticFile* FindWebFile(std::string_view name);
 
 /// The node agent's web port: /ws/v1/node as Hadoop's NMWebServices answers it (JSON and XML), pages with containers'
 /// logs, /metrics for Prometheus, /healthz.
@@ -23,6 +27,7 @@ class Web {
     http::KnownHosts hosts;
     /// Whether `caller` may see an application of `owner` with this list of viewers; empty: everybody may.
     std::function<bool(const std::string& caller, const std::string& owner, const std::string& view_acl)> may_view;
+    std::string cluster_page;  // the resource manager's pages; empty: not known
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;
@@ -60,7 +65,7 @@ class Web {
   http::Response Page(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response FrontPage(const http::Request& request) const;
   http::Response LogPage(const http::Request& request, const Segments& path, const Logs& logs) const;
-  std::string Metrics() const;
+  http::Response Metrics() const;
   Document NodeInfo() const;
   Document ContainerInfo(const fairlead::nm::ContainerView& container, const Logs& logs) const;
 
@@ -73,7 +78,7 @@ class Web {
                                int status = 200);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
-  static http::Response Html(const std::string& title, const std::string& body);
+  http::Response Html(const std::string& title, const std::string& body) const;
 
   ContainerLogs& logs_;
   NodeManager& manager_;

@@ -74,7 +74,7 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
 void ResourceManager::RefreshNodes(const rpc::IncomingCall& call) {
   const auto request = Parse<w::RefreshNodesRequestProto>(call);
   if (!request) return;
-  base::Result<m::RefreshNodes> lists = options_.host_lists();
+  base::Result<m::RefreshNodes> lists = HostLists();
   if (!lists.ok()) return Refuse(call.token, ex::kYarn, lists.error().message);
   lists->graceful =
       request->decommission_type.value_or(w::DecommissionTypeProto::kNormal) == w::DecommissionTypeProto::kGraceful;

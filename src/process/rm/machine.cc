@@ -25,6 +25,7 @@ void ResourceMachine::Step(base::Instant now, base::WallTime wall, std::span<con
     if (to_scheduler_.empty() && scheduler_->NextDeadline() > now) break;
     from_scheduler_.clear();
     scheduler_->Step(now, to_scheduler_, from_scheduler_);
+    if (watch_ && !from_scheduler_.empty()) watch_(wall, from_scheduler_);
     next_.clear();
     core_.StepScheduler(now, wall, from_scheduler_, {out, next_});
     std::swap(to_scheduler_, next_);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -19,6 +21,10 @@ namespace fairlead::process::rm {
 class ResourceMachine {
  public:
   ResourceMachine(fairlead::rm::Config config, std::unique_ptr<scheduler::Scheduler> scheduler);
+
+  /// Sees what the scheduler decided, before the rm core works on it; changes nothing.
+  using Watch = std::function<void(base::WallTime wall, std::span<const model::scheduler::Effect> effects)>;
+  void SetWatch(Watch watch) { watch_ = std::move(watch); }
 
   /// Applies a batch of outside events and appends what the outside must do. `now` is constant during the step and
   /// never earlier than before. An empty batch lets time pass.
@@ -39,6 +45,7 @@ class ResourceMachine {
   std::vector<model::scheduler::Event> to_scheduler_;
   std::vector<model::scheduler::Event> next_;
   scheduler::EffectSink from_scheduler_;
+  Watch watch_;
 };
 
 }  // namespace fairlead::process::rm

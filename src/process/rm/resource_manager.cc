@@ -17,6 +17,7 @@ namespace w = wire::yarn;
 
 namespace {
 constexpr char kEpochTable[] = "rm/epoch";
+constexpr int kSamplesBetweenKeeping = 6;
 constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
@@ -26,6 +27,10 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
 ResourceManager::~ResourceManager() {
   *alive_ = false;
   loop_.Cancel(timer_);
+  if (chart_timer_ != 0) {
+    loop_.Cancel(chart_timer_);
+    options_.keep_charts(charts_.Encode());
+  }
   if (ports_) ports_->Detach();
 }
 
@@ -73,6 +78,9 @@ base::Result<m::Started> ResourceManager::ReadStore(KeyRing::Stored* keys) {
   };
   if (base::Status apps = load("rm/app", started.apps); !apps.ok()) return apps.error();
   if (base::Status attempts = load("rm/attempt", started.attempts); !attempts.ok()) return attempts.error();
+  const auto draining = env::LoadRecords<int64_t>(*store_, kDrainingTable);
+  if (!draining.ok()) return draining.error();
+  started.draining = {draining->begin(), draining->end()};
   return started;
 }
 
@@ -83,6 +91,10 @@ base::Status ResourceManager::Open() {
   base::Result<std::unique_ptr<scheduler::Scheduler>> scheduler = options_.make_scheduler(started->epoch);
   if (!scheduler.ok()) return scheduler.error();
   machine_ = std::make_unique<ResourceMachine>(options_.core, std::move(*scheduler));
+  machine_->SetWatch([this](base::WallTime wall, std::span<const model::scheduler::Effect> effects) {
+    lately_.Record(wall, core(), effects);
+  });
+  drained_ = started->draining;
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
   std::vector<env::Row> first =
       keys_->Start(stored_keys, [this](std::vector<env::Row> rows, std::function<void()> stored) {
@@ -99,7 +111,21 @@ base::Status ResourceManager::Open() {
     held_ = false;
     Drain();
   });
+  if (options_.keep_charts) {
+    if (!options_.charts.empty()) {
+      if (const base::Status read = charts_.Decode(options_.charts); !read.ok()) {
+        Warn("The charts begin anew, what was kept of them cannot be read: " + read.error().message);
+      }
+    }
+    SampleCharts();
+  }
   return {};
+}
+
+void ResourceManager::SampleCharts() {
+  charts_.Sample(loop_.Wall(), scheduler().GetView(), lately_.Count(HappeningKind::kGranted));
+  if (++chart_samples_ % kSamplesBetweenKeeping == 0) options_.keep_charts(charts_.Encode());
+  chart_timer_ = loop_.After(Charts::kStep, [this] { SampleCharts(); });
 }
 
 void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored) {
@@ -147,6 +173,7 @@ void ResourceManager::Drain() {
     const base::Instant now = loop_.Now();
     const base::WallTime wall = loop_.Wall();
     machine_->Step(now, wall, batch_, effects_);
+    counters_.step.Add(loop_.Now() - now);
     counters_.events += batch_.size();
     ++counters_.batches;
     if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_});
@@ -194,6 +221,7 @@ void ResourceManager::Dispatch(m::OuterEffect& effect) {
         } else if constexpr (std::is_same_v<E, m::StopContainers>) {
           launcher_->Stop(e);
         } else if constexpr (std::is_same_v<E, m::StateChanged>) {
+          lately_.Record(loop_.Wall(), core(), e);
           if (options_.on_state_change) options_.on_state_change(e);
         } else {
           if constexpr (std::is_same_v<E, m::AllocateAnswer>) counters_.granted += e.granted.size();
@@ -212,14 +240,16 @@ void ResourceManager::Commit(const m::Persist& persist) {
   for (const m::StoreRow& row : persist.rows) {
     rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
   }
-  store_->Commit(std::move(rows), [this, alive = alive_, txn = persist.txn](const env::CommitStatus& status) {
-    if (!*alive) return;
-    if (status.ok()) return Post(m::Persisted{txn, true, ""});
-    ++counters_.store_errors;
-    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
-    Warn("The state store refused a change: " + status.error().message);
-    Post(m::Persisted{txn, false, status.error().message});
-  });
+  store_->Commit(std::move(rows),
+                 [this, alive = alive_, txn = persist.txn, began = loop_.Now()](const env::CommitStatus& status) {
+                   if (!*alive) return;
+                   counters_.commit.Add(loop_.Now() - began);
+                   if (status.ok()) return Post(m::Persisted{txn, true, ""});
+                   ++counters_.store_errors;
+                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
+                   Warn("The state store refused a change: " + status.error().message);
+                   Post(m::Persisted{txn, false, status.error().message});
+                 });
 }
 
 // What was asked is not answered: nobody knows, or another resource manager does.

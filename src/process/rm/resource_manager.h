@@ -14,7 +14,10 @@
 #include "env/store.h"
 #include "model/queues.h"
 #include "model/rm.h"
+#include "process/http/metrics.h"
+#include "process/rm/charts.h"
 #include "process/rm/key_ring.h"
+#include "process/rm/lately.h"
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
@@ -56,6 +59,11 @@ struct ResourceManagerOptions {
   std::function<base::Result<model::QueueTree>()> read_queues;
   std::function<void(const model::rm::StateChanged&)> on_state_change;
   std::function<void(const std::string&)> on_warning;
+  /// An operator's act, for the log: what, by whom, from where.
+  std::function<void(const std::string&)> on_action;
+  /// What Charts::Encode of the last run gave, and who keeps it from now on; without a keeper nothing is sampled.
+  std::string charts;
+  std::function<void(const std::string& bytes)> keep_charts;
   /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
   std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;
@@ -107,6 +115,8 @@ class ResourceManager {
   const ResourceManagerOptions& options() const { return options_; }
   /// In use now.
   const model::QueueTree& queues() const { return core().config().queues; }
+  /// False while nothing is decided: the store has not taken this run's keys, or it is lost.
+  bool decides() const { return !held_; }
   base::WallTime started() const { return started_; }
   base::WallTime now_wall() const { return loop_.Wall(); }
   base::Instant now() const { return loop_.Now(); }
@@ -125,6 +135,22 @@ class ResourceManager {
   /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
   using ReloadDone = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
   void ReloadQueues(model::QueueTree queues, ReloadDone done);
+
+  // ---- What operators do (draining.cc) ----
+  static constexpr char kDrainingTable[] = "rm/draining";
+  /// The lists of hosts as their files have them now, with what was drained here.
+  base::Result<model::rm::RefreshNodes> HostLists() const;
+  /// Takes a host out as graceful decommissioning does, within `seconds` (0: at once, negative: for ever); nullopt
+  /// takes it back. Stored before `done`.
+  using DrainDone = std::function<void(const base::Status& status)>;
+  void DrainHost(const std::string& host, std::optional<int64_t> seconds, DrainDone done);
+  const std::map<std::string, int64_t>& drained() const { return drained_; }
+  /// Notes an act for /fairlead/v1/events and the log.
+  void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
+                  const std::string& queue, const std::string& node);
+
+  const Lately& lately() const { return lately_; }
+  const Charts& charts() const { return charts_; }
 
   /// What a node said of its use in its last heartbeat.
   struct Utilization {
@@ -147,6 +173,9 @@ class ResourceManager {
     uint64_t allocate_calls = 0;
     uint64_t heartbeats = 0;
     uint64_t store_errors = 0;
+    http::Histogram step;      // of a batch through both cores
+    http::Histogram commit;    // from a change to its being stored
+    http::Histogram allocate;  // from an allocate call to its answer
   };
   const Counters& counters() const { return counters_; }
   const rpc::RpcServer& rpc_server() const { return *server_; }
@@ -168,6 +197,7 @@ class ResourceManager {
   void StoreLost(const env::CommitError& error);
   void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
   void ArmTimer();
+  void SampleCharts();
   void Warn(const std::string& text) const;
 
   enum class Access { kAny, kView, kModify };
@@ -235,6 +265,11 @@ class ResourceManager {
   model::rm::CallToken last_call_ = 0;
   std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
+  Lately lately_;
+  Charts charts_;
+  env::Loop::TimerId chart_timer_ = 0;
+  int chart_samples_ = 0;
+  std::map<std::string, int64_t> drained_;  // hosts, with the seconds that they have; stored
   std::map<model::rm::NodeAddress, Utilization> utilization_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;

@@ -62,7 +62,7 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
 }
 
 TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
-  for (const char* table : {"rm/app", "rm/attempt", "rm/key", "rm/epoch"}) {
+  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/key", "rm/epoch"}) {
     env_sim::World world(1);
     env_sim::Machine& machine = world.AddMachine("rm");
     machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});
@@ -100,6 +100,53 @@ TEST(ResourceManager, DecidesNothingBeforeItsEpochIsStored) {
     machine.Crash();
     started->reset();
     machine.Restart();
+  }
+}
+
+TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  const auto run = [&](base::Duration time) { world.RunUntil(world.now() + time, [] { return false; }); };
+  std::vector<int64_t> epochs;
+  model::rm::RegisterNode node;
+  node.address = {"n", 1};
+  node.capacity = model::Resources::Of(8192, 8);
+  for (const auto& [life, state] :
+       {std::pair{0, model::rm::NodeState::kRunning}, std::pair{1, model::rm::NodeState::kDecommissioning},
+        std::pair{2, model::rm::NodeState::kRunning}}) {
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    ResourceManager& rm = **started;
+    rm.Ask(node, [](const model::rm::OuterEffect&) {});
+    run(base::Duration::Seconds(2));
+    ASSERT_NE(rm.core().FindNode(node.address), nullptr);
+    EXPECT_EQ(rm.core().FindNode(node.address)->state, state) << life;
+    bool done = false;
+    rm.DrainHost("n", life == 0 ? std::optional<int64_t>(-1) : std::nullopt,
+                 [&](const base::Status& status) { done = status.ok(); });
+    run(base::Duration::Seconds(2));
+    EXPECT_TRUE(done);
+    EXPECT_EQ(rm.core().FindNode(node.address)->state,
+              life == 0 ? model::rm::NodeState::kDecommissioning : model::rm::NodeState::kRunning);
+    machine.Crash();
+    started->reset();
+    machine.Restart();
+  }
+}
+
+TEST(ResourceManager, ChartsGoOnInTheNextRun) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  std::string kept;
+  for (const size_t samples : {7U, 14U}) {
+    ResourceManagerOptions options = Options(epochs);
+    options.charts = kept;
+    options.keep_charts = [&](const std::string& bytes) { kept = bytes; };
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    world.RunUntil(world.now() + base::Duration::Seconds(65), [] { return false; });
+    EXPECT_EQ((*started)->charts().Since(1).size(), samples);
   }
 }
 

@@ -67,12 +67,12 @@ void Web::Serve(http::Request request, Reply reply) {
     if (request.method != "GET" && request.method != "HEAD") return reply(http::TextResponse(405, "Not here.\n"));
     return reply(http::Redirect(manager_.core().config().ProxyBase() + request.target));
   }
-  if (request.path == "/metrics") {
-    http::Response response = http::TextResponse(200, Metrics());
-    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-    return reply(std::move(response));
-  }
+  if (request.path == "/metrics") return reply(Metrics());
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
+  if (request.path == "/readyz") {  // applications may be submitted
+    return reply(manager_.decides() ? http::TextResponse(200, "ok\n")
+                                    : http::TextResponse(503, "the state store is not open for changes\n"));
+  }
   // One page for people; its script shows what the address names.
   const bool page = path.empty() || path[0] == "cluster";
   if (page || (path[0] == "static" && path.size() == 2)) {

@@ -80,9 +80,21 @@ class Web {
   Document OwnApps(const http::Request& request) const;
   Document OwnApp(const App& app, const std::string& user) const;
   Document OwnQueues() const;
-  Document OwnNodes() const;
+  Document OwnNodes(const http::Request& request) const;
+  Document OwnNode(const Node& node, const std::string& user) const;
+  /// The node of HOST:PORT, or null.
+  const Node* FindNamed(const std::string& address) const;
+  // web_lately.cc
+  /// May `user` hear of the application? One that is forgotten is the administrators' alone.
+  bool MayHearOf(const std::string& user, const model::ApplicationId& id) const;
+  void OwnEvents(const http::Request& request, const Reply& reply) const;
+  void OwnHistory(const http::Request& request, const Reply& reply) const;
+  // web_act.cc
+  static void OwnError(const Reply& reply, int status, const std::string& message);
+  void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
+  void RefreshQueues(const http::Request& request, const Reply& reply);
   // web_metrics.cc
-  std::string Metrics() const;
+  http::Response Metrics() const;
   // web_proxy.cc
   void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
 

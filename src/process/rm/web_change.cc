@@ -109,6 +109,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   if (const std::string why = Text(*body, "diagnostics"); !why.empty()) {
     event.diagnostics += " with diagnostic message: " + why;
   }
+  manager_.NoteAction(user, request.peer, id + " is killed", app.submission.id, app.submission.queue, "");
   manager_.Ask(std::move(event), [](const m::OuterEffect&) {});
   done(202, "KILLING");
 }
@@ -128,6 +129,8 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   m::MoveApp event;
   event.app = app.submission.id;
   event.queue = queue;
+  manager_.NoteAction(UserOf(request), request.peer, ToString(event.app) + " is moved to " + queue, event.app,
+                      app.submission.queue, "");
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const App* moved = manager_.core().FindApp(id);
@@ -148,6 +151,9 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   m::SetPriority event;
   event.app = app.submission.id;
   event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
+  manager_.NoteAction(UserOf(request), request.peer,
+                      "the priority of " + ToString(event.app) + " becomes " + std::to_string(event.priority),
+                      event.app, app.submission.queue, "");
   manager_.Ask(std::move(event), [request, reply, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t priority = std::get<m::PriorityAnswer>(effect).priority;

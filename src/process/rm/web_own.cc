@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "process/rm/web.h"
@@ -13,20 +14,32 @@ namespace fairlead::process::rm {
 
 using endpoints::rest::Document;
 
-namespace {
+std::string_view Asked(const Query& query, const std::string& key) {
+  const auto it = query.find(key);
+  return it == query.end() ? std::string_view() : std::string_view(it->second);
+}
 
-using Query = std::map<std::string, std::string>;
+size_t AskedNumber(const Query& query, const std::string& key, size_t otherwise) {
+  const std::string_view text = Asked(query, key);
+  int32_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() && value >= 0 ? static_cast<size_t>(value)
+                                                                                       : otherwise;
+}
 
-/// Applications in one answer; why each of them waits is worked out on the thread that schedules.
-constexpr size_t kPageMax = 1000;
-
-Document Amount(const model::Resources& resources) {
+Document AmountDocument(const model::Resources& resources) {
   Document document = Document::Object().Add("memory_mib", resources.memory_mib()).Add("vcores", resources.vcores());
   for (size_t type = 2; type < model::ResourceTypes::Count(); ++type) {
     document.Add(std::string(model::ResourceTypes::Name(type)), resources[type]);
   }
   return document;
 }
+
+namespace {
+
+/// Applications in one answer; why each of them waits is worked out on the thread that schedules.
+constexpr size_t kPageMax = 1000;
+constexpr size_t kNodesMax = 10'000;
 
 bool Waits(const App& app) { return !Core::IsCompleted(app) && app.state != model::rm::AppState::kRunning; }
 
@@ -53,7 +66,7 @@ Document ShortApp(const App& app, bool full, base::WallTime now) {
       .Add("finished_ms", Core::IsCompleted(app) ? app.finished.ms : 0)
       .Add("elapsed_ms", ElapsedMs(app, now))
       .Add("containers", usage.containers)
-      .Add("used", Amount(usage.used))
+      .Add("used", AmountDocument(usage.used))
       .Add("tracking_url", attempt ? attempt->original_url : "")
       .Add("hidden", !full);
 }
@@ -63,25 +76,11 @@ Document PendingDocument(const model::scheduler::Pending& one, base::Instant now
       .Add("name", one.ask.name)
       .Add("priority", one.ask.priority)
       .Add("count", one.ask.count)
-      .Add("capability", Amount(one.ask.capability))
+      .Add("capability", AmountDocument(one.ask.capability))
       .Add("reason", EnumName(one.reason))
       .Add("detail", one.detail)
       .Add("remedy", one.remedy)
       .Add("waiting_ms", (now - one.since).millis());
-}
-
-std::string_view Asked(const Query& query, const std::string& key) {
-  const auto it = query.find(key);
-  return it == query.end() ? std::string_view() : std::string_view(it->second);
-}
-
-/// A number of the query within [0, 2^31), or `otherwise`.
-size_t AskedNumber(const Query& query, const std::string& key, size_t otherwise) {
-  const std::string_view text = Asked(query, key);
-  int32_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() && value >= 0 ? static_cast<size_t>(value)
-                                                                                       : otherwise;
 }
 
 bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
@@ -129,18 +128,30 @@ std::function<bool(const App*, const App*)> Order(std::string_view key, base::Wa
 void Web::Own(const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string what = path.empty() ? "" : path[0];
   const auto answer = [&](const Document& document) { reply(http::JsonResponse(200, document.ToJson(""))); };
+  if (what == "nodes" && path.size() == 3 && path[2] == "state" && request.method == "PUT") {
+    return SetNodeState(request, path[1], reply);
+  }
+  if (what == "queues" && path.size() == 2 && path[1] == "refresh" && request.method == "POST") {
+    return RefreshQueues(request, reply);
+  }
+  if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "cluster") return answer(OwnCluster());
   if (what == "queues") return answer(OwnQueues());
-  if (what == "nodes") return answer(OwnNodes());
+  if (what == "events") return OwnEvents(request, reply);
+  if (what == "history") return OwnHistory(request, reply);
+  if (what == "nodes" && path.size() == 1) return answer(OwnNodes(request));
+  if (what == "nodes" && path.size() == 2) {
+    const Node* node = FindNamed(path[1]);
+    return node ? answer(OwnNode(*node, UserOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
+  }
   if (what == "apps" && path.size() == 1) return answer(OwnApps(request));
   if (what == "apps" && path.size() == 2) {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
     const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
-    if (!app) return reply(http::JsonResponse(404, Document::Object().Add("error", "no such application").ToJson("")));
+    if (!app) return OwnError(reply, 404, "no such application");
     return answer(OwnApp(*app, UserOf(request)));
   }
-  reply(http::JsonResponse(
-      404, Document::Object().Add("error", "unknown; there are cluster, apps, queues and nodes").ToJson("")));
+  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events and history");
 }
 
 Document Web::OwnCluster() const {
@@ -168,8 +179,8 @@ Document Web::OwnCluster() const {
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
       .Add("version", manager_.options().version)
-      .Add("capacity", Amount(capacity))
-      .Add("used", Amount(used))
+      .Add("capacity", AmountDocument(capacity))
+      .Add("used", AmountDocument(used))
       .Add("containers", containers)
       .Add("apps", counts(apps))
       .Add("nodes", counts(nodes));
@@ -216,36 +227,114 @@ Document Web::OwnQueues() const {
                        .Add("leaf", queue.leaf)
                        .Add("policy", queue.policy)
                        .Add("weight", Document::Double(queue.weight))
-                       .Add("fair_share", Amount(queue.fair_share))
-                       .Add("steady_share", Amount(queue.steady_share))
-                       .Add("min_share", Amount(queue.min_share))
-                       .Add("max_share", Amount(queue.max_share))
-                       .Add("demand", Amount(queue.demand))
-                       .Add("used", Amount(queue.used))
-                       .Add("master_used", Amount(queue.master_used))
+                       .Add("fair_share", AmountDocument(queue.fair_share))
+                       .Add("steady_share", AmountDocument(queue.steady_share))
+                       .Add("min_share", AmountDocument(queue.min_share))
+                       .Add("max_share", AmountDocument(queue.max_share))
+                       .Add("demand", AmountDocument(queue.demand))
+                       .Add("used", AmountDocument(queue.used))
+                       .Add("master_used", AmountDocument(queue.master_used))
                        .Add("runnable_apps", queue.runnable_apps)
                        .Add("waiting_apps", queue.waiting_apps));
   }
-  return Document::Object().Add("cluster", Amount(view.cluster)).Add("queues", Document(std::move(list)));
+  return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
 }
 
-Document Web::OwnNodes() const {
+namespace {
+
+Document NodeDocumentOf(const Node& node, const NodeUsage& own) {
+  return Document::Object()
+      .Add("id", ToString(node.address))
+      .Add("rack", node.rack)
+      .Add("state", EnumName(node.state))
+      .Add("capacity", AmountDocument(node.capacity))
+      .Add("used", AmountDocument(own.used))
+      .Add("containers", own.containers)
+      .Add("http_address", node.HttpAddress())
+      .Add("version", node.version)
+      .Add("health_report", node.health_report);
+}
+
+Document ContainerOf(const Core& core, const Container& container) {
+  const model::rm::ContainerInfo info = core.InfoOf(container);
+  return Document::Object()
+      .Add("id", ToString(info.id))
+      .Add("state", EnumName(container.state))
+      .Add("node", ToString(info.address))
+      .Add("http_address", info.http_address)
+      .Add("resources", AmountDocument(info.resources))
+      .Add("priority", info.priority)
+      .Add("created_ms", info.created.ms);
+}
+
+}  // namespace
+
+// ?text= &offset= &limit=; by rack and name. "total" counts what matches, "map" has the rack, state and how full (in
+// thousandths) of every node, for a picture of all.
+Document Web::OwnNodes(const http::Request& request) const {
+  const std::string_view text = Asked(request.query, "text");
   const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
-  Document::List list;
+  const auto usage_of = [&](const Node& node) {
+    return node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{};
+  };
+  std::vector<const Node*> found;
+  std::vector<const Node*> all;
   manager_.core().ForEachNode([&](const Node& node) {
-    const NodeUsage own = node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{};
-    list.push_back(Document::Object()
-                       .Add("id", ToString(node.address))
-                       .Add("rack", node.rack)
-                       .Add("state", EnumName(node.state))
-                       .Add("capacity", Amount(node.capacity))
-                       .Add("used", Amount(own.used))
-                       .Add("containers", own.containers)
-                       .Add("http_address", node.HttpAddress())
-                       .Add("version", node.version)
-                       .Add("health_report", node.health_report));
+    all.push_back(&node);
+    if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) || ContainsIgnoringCase(node.rack, text) ||
+        ContainsIgnoringCase(EnumName(node.state), text)) {
+      found.push_back(&node);
+    }
   });
-  return Document::Object().Add("nodes", Document(std::move(list)));
+  const auto by_rack = [](const Node* a, const Node* b) {
+    return std::tie(a->rack, a->address) < std::tie(b->rack, b->address);
+  };
+  std::stable_sort(found.begin(), found.end(), by_rack);
+  std::stable_sort(all.begin(), all.end(), by_rack);
+  const size_t first = std::min(AskedNumber(request.query, "offset", 0), found.size());
+  const size_t count = std::min(AskedNumber(request.query, "limit", kNodesMax), found.size() - first);
+  Document::List list;
+  for (size_t i = first; i < first + count; ++i) list.push_back(NodeDocumentOf(*found[i], usage_of(*found[i])));
+  Document::List map;
+  for (const Node* node : all) {
+    const int64_t full =
+        node->capacity.memory_mib() == 0 ? 0 : usage_of(*node).used.memory_mib() * 1000 / node->capacity.memory_mib();
+    map.push_back(Document(Document::List{ToString(node->address), node->rack, EnumName(node->state), full}));
+  }
+  return Document::Object()
+      .Add("total", static_cast<int64_t>(found.size()))
+      .Add("nodes", Document(std::move(list)))
+      .Add("map", Document(std::move(map)));
+}
+
+const Node* Web::FindNamed(const std::string& address) const {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos) return nullptr;
+  int32_t port = -1;
+  std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
+  return manager_.core().FindNode({address.substr(0, colon), port});
+}
+
+// A node with what it measured last and the containers on it that the caller may see. Cost: all live containers.
+Document Web::OwnNode(const Node& node, const std::string& user) const {
+  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
+  Document document = NodeDocumentOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{});
+  const ResourceManager::Utilization measured = manager_.UtilizationOf(node.address);
+  document.Add("measured", Document::Object()
+                               .Add("memory_mib", measured.node_memory_mib)
+                               .Add("cores", Document::Double(measured.node_cpu))
+                               .Add("containers_memory_mib", measured.containers_memory_mib)
+                               .Add("containers_cores", Document::Double(measured.containers_cpu)));
+  Document::List containers;
+  manager_.core().ForEachApp([&](const App& app) {
+    if (!manager_.MayAccess(user, app, false)) return;
+    for (const Container* container : InOrder(app.containers)) {
+      if (container->node != node.index) continue;
+      Document one = ContainerOf(manager_.core(), *container);
+      containers.push_back(std::move(one.Add("app", ToString(app.submission.id)).Add("user", app.submission.user)));
+    }
+  });
+  return std::move(document.Add("running", Document(std::move(containers))));
 }
 
 // An application with its attempts, its containers and why each of its asks waits.
@@ -271,15 +360,7 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
   }
   Document::List containers;
   for (const fairlead::rm::Container* container : InOrder(app.containers)) {
-    const model::rm::ContainerInfo info = manager_.core().InfoOf(*container);
-    containers.push_back(Document::Object()
-                             .Add("id", ToString(info.id))
-                             .Add("state", EnumName(container->state))
-                             .Add("node", ToString(info.address))
-                             .Add("http_address", info.http_address)
-                             .Add("resources", Amount(info.resources))
-                             .Add("priority", info.priority)
-                             .Add("created_ms", info.created.ms));
+    containers.push_back(ContainerOf(manager_.core(), *container));
   }
   Document::List pending;
   if (app.in_scheduler) {

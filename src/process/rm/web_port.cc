@@ -49,6 +49,7 @@ void WebPort::Serve(http::Request request, http::Server::Reply reply) {
     return web_->Serve(std::move(request), [owed](http::Response response) { owed->Give(std::move(response)); });
   }
   if (request.path == "/healthz") return reply(http::TextResponse(200, "standby\n"));
+  if (request.path == "/readyz") return reply(ComeBack("This is a standby."));
   const std::string active = standby_.active();
   if (active.empty()) return reply(ComeBack("There is currently no active resource manager."));
   const std::string url = active + request.target;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 #include "endpoints/rest/document.h"
@@ -14,6 +15,15 @@ namespace fairlead::process::rm {
 /// is configured and not computed.
 endpoints::rest::Document ResourceDocument(const model::Resources& resources,
                                            const fairlead::rm::Config* bounds = nullptr);
+/// Fairlead's own: memory_mib, vcores, and other types by their names.
+endpoints::rest::Document AmountDocument(const model::Resources& resources);
+
+using Query = std::map<std::string, std::string>;
+/// The query's value; empty when it has none.
+std::string_view Asked(const Query& query, const std::string& key);
+/// A number of the query within [0, 2^31), or `otherwise`.
+size_t AskedNumber(const Query& query, const std::string& key, size_t otherwise);
+
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 /// The application's diagnostics, or what its master waits for.

@@ -69,10 +69,17 @@ class BlockingYarnClient final : public YarnClient {
     }
   }
 
-  base::Result<process::http::Response> Get(const std::string& target) override {
+  base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
+                                            const std::string& body) override {
     const base::Instant give_up = loop_->Now() + patience_;
     for (size_t tried = 1;; ++tried) {
-      auto answer = Fetch(managers_[current_].web, target);
+      process::http::ClientRequest request;
+      request.endpoint = managers_[current_].web;
+      request.method = method;
+      request.target = target;
+      request.body = body;
+      if (!body.empty()) request.headers = {{"Content-Type", "application/json"}};
+      auto answer = Fetch(std::move(request));
       // A standby sends elsewhere, or says that nobody leads.
       const bool elsewhere = !answer.ok() || answer->status == 307 || answer->status == 503;
       if (managers_.size() == 1 || !elsewhere || loop_->Now() > give_up) return answer;
@@ -88,7 +95,10 @@ class BlockingYarnClient final : public YarnClient {
     const size_t slash = rest.find('/');
     const auto endpoint = env::ParseEndpoint(rest.substr(0, slash), 80);
     if (!endpoint) return endpoint.error();
-    return Fetch(*endpoint, slash == std::string::npos ? "/" : rest.substr(slash));
+    process::http::ClientRequest request;
+    request.endpoint = *endpoint;
+    request.target = slash == std::string::npos ? "/" : rest.substr(slash);
+    return Fetch(std::move(request));
   }
 
   void Pause(int64_t milliseconds) override {
@@ -114,13 +124,11 @@ class BlockingYarnClient final : public YarnClient {
     return result;
   }
 
-  base::Result<process::http::Response> Fetch(const env::Endpoint& endpoint, const std::string& target) {
-    process::http::ClientRequest request;
-    request.endpoint = endpoint;
-    request.target = target + (target.find('?') == std::string::npos ? "?" : "&") +
-                     "user.name=" + process::http::PercentEncode(user_);
+  base::Result<process::http::Response> Fetch(process::http::ClientRequest request) {
+    request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + std::string("user.name=") +
+                      process::http::PercentEncode(user_);
     base::Result<process::http::Response> result = base::Error{"no answer"};
-    process::http::Fetch(*loop_, *loop_, request, [&](base::Result<process::http::Response> answer) {
+    process::http::Fetch(*loop_, *loop_, std::move(request), [&](base::Result<process::http::Response> answer) {
       result = std::move(answer);
       loop_->Stop();
     });

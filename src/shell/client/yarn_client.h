@@ -35,8 +35,10 @@ class YarnClient {
   /// One call of ApplicationClientProtocol with encoded messages.
   virtual base::Result<std::string> CallRaw(std::string_view method, std::string_view request) = 0;
 
-  /// GET on the resource manager's web port, "/fairlead/v1/queues".
-  virtual base::Result<process::http::Response> Get(const std::string& target) = 0;
+  /// A request to the resource manager's web port, GET "/fairlead/v1/queues"; a body is JSON.
+  virtual base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
+                                                    const std::string& body) = 0;
+  base::Result<process::http::Response> Get(const std::string& target) { return Ask("GET", target, ""); }
   /// GET of an http:// URL anywhere (a node's pages).
   virtual base::Result<process::http::Response> GetUrl(const std::string& url) = 0;
 

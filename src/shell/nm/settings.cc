@@ -389,6 +389,8 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   }
   out.manager.hmac = ReadTokenHmac(conf);
   out.may_view = ReadViewAccess(conf);
+  const std::string manager = conf.String("yarn.resourcemanager.webapp.address");
+  if (!manager.empty() && !manager.starts_with("0.0.0.0:")) out.cluster_page = "http://" + manager;
   ReadIdentity(conf, out);
   ReadTrackers(conf, out);
   ReadExecutor(conf, out);

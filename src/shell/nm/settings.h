@@ -28,6 +28,7 @@ struct NmSettings {
   process::nm::Settings manager;
   env::Endpoint web;
   ViewAccess may_view;
+  std::string cluster_page;         // the resource manager's pages, for the way back; empty: not known
   process::http::KnownHosts hosts;  // under which names the web port is served
   std::string state_directory;      // yarn.nodemanager.recovery.dir
   bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false

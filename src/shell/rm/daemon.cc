@@ -70,13 +70,22 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
   }
 }
 
-void Observe(Daemon& daemon, process::rm::ResourceManagerOptions& options) {
+void Observe(Daemon& daemon, const std::string& state_directory, process::rm::ResourceManagerOptions& options) {
   env::Log* log = daemon.log.get();
   options.on_state_change = [log](const model::rm::StateChanged& change) {
     // The id belongs to the sentence: equal sentences are counted, not written.
     log->Info(change.subject + " is " + change.to, {{"from", change.from}, {"why", change.detail}});
   };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
+  options.on_action = [log](const std::string& text) { log->Info("audit: " + text); };
+  const std::string charts = state_directory + "/charts";
+  if (base::Result<std::string> kept = daemon.disk->ReadFile(charts, uint64_t{16} << 20); kept.ok()) {
+    options.charts = std::move(*kept);
+  }
+  options.keep_charts = [&daemon, charts](const std::string& bytes) {
+    const base::Status kept = daemon.disk->WriteFileAtomically(charts, bytes, 0640);
+    if (!kept.ok()) daemon.log->Warn("the charts could not be kept", {{"why", kept.error().message}});
+  };
   options.on_store_lost = [&daemon](const std::string& why) {
     daemon.log->Error("the resource manager ends", {{"why", why}});
     daemon.exit_code = 1;
@@ -157,7 +166,7 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
 void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& settings) {
   daemon.journal.reset();
   OpenJournal(daemon, conf, settings);
-  Observe(daemon, settings.manager);
+  Observe(daemon, settings.state_directory, settings.manager);
   daemon.allocation_file = settings.allocation_file;
   if (daemon.allocation_file.empty()) return;
   base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);

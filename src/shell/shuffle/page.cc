@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "process/http/metrics.h"
 #include "wire/spark_transport/cipher.h"
 
 namespace fairlead::shell {
@@ -89,14 +90,56 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
   return {{"pid", ::getpid()}, {"counters", Counters(status)}, {"apps", apps}, {"disks", disks}};
 }
 
-/// Prometheus text: one line a counter.
-std::string MetricsText(const ShuffleRuntime::Status& status) {
-  std::string out;
+/// What each of Counters is, for /metrics, which has them by the same names.
+struct About {
+  const char* name;
+  bool counts;  // it only grows
+  const char* help;
+};
+constexpr About kAbout[] = {
+    {"registeredExecutorsSize", false, "Executors whose files are served"},
+    {"numActiveConnections", false, "Open connections"},
+    {"openBlockRequests", true, "Requests to open or fetch blocks"},
+    {"registerExecutorRequests", true, "Registrations of executors"},
+    {"removeBlocksRequests", true, "Requests to remove blocks"},
+    {"localDirsRequests", true, "Requests for executors' local directories"},
+    {"diagnoseRequests", true, "Requests to diagnose a corrupt block"},
+    {"blockTransfers", true, "Blocks sent"},
+    {"blockTransferBytes", true, "Bytes of blocks sent"},
+    {"blockFailures", true, "Blocks that could not be read"},
+    {"rpcFailures", true, "Requests that were answered with an error"},
+    {"refusedFrames", true, "Frames that break the protocol or its bounds"},
+    {"authSuccesses", true, "Connections that proved their secret"},
+    {"authFailures", true, "Connections that did not"},
+    {"filesPassed", true, "Files handed to a reader of this machine"},
+    {"openStreams", false, "Streams that are being read"},
+    {"openStreamBytes", false, "Memory of these streams' lists in bytes"},
+    {"queuedBytes", false, "Bytes that wait to be sent"},
+    {"indexCacheBytes", false, "Memory of cached index files in bytes"},
+    {"indexCacheHits", true, "Index files found in the cache"},
+    {"indexCacheMisses", true, "Index files read"},
+    {"diskReads", true, "Reads of files ahead of sending"},
+    {"diskReadsWaiting", false, "Reads that wait for a disk"},
+    {"diskReadsUnanswered", true, "Reads given up, as their disk was silent"},
+    {"openFiles", false, "Open files of blocks"},
+    {"connectionsOpened", true, "Connections accepted"},
+    {"connectionsRefused", true, "Connections refused, as there are too many"},
+    {"tlsFailures", true, "Connections that failed to agree on TLS"},
+    {"connectionsClosedIdle", true, "Connections closed, as nothing came"},
+};
+
+http::Response Metrics(const ShuffleRuntime::Status& status) {
   const json counters = Counters(status);
-  for (const auto& [name, value] : counters.items()) {
-    out += "fairlead_shuffle_" + name + " " + value.dump() + "\n";
+  http::MetricsText out("fairlead_shuffle_");
+  for (const About& about : kAbout) {
+    const auto value = counters.at(about.name).get<uint64_t>();
+    if (about.counts) {
+      out.Counter(about.name, about.help, value);
+    } else {
+      out.Gauge(about.name, about.help, static_cast<int64_t>(value));
+    }
   }
-  return out;
+  return out.ToResponse();
 }
 
 std::string RandomToken(env::Loop& loop) {
@@ -151,14 +194,13 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
       reply(http::JsonResponse(200, StatusJson(status, config_).dump(-1, ' ', true, json::error_handler_t::replace)));
     });
   } else if (request.path == "/metrics") {
-    runtime_.CollectStatus(
-        [reply](const ShuffleRuntime::Status& status) { reply(http::TextResponse(200, MetricsText(status))); });
-  } else if (request.path == "/healthz") {
+    runtime_.CollectStatus([reply](const ShuffleRuntime::Status& status) { reply(Metrics(status)); });
+  } else if (request.path == "/healthz" || request.path == "/readyz") {
     reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {
     reply(Drain(request));
   } else {
-    reply(http::TextResponse(404, "try /status, /metrics or /healthz\n"));
+    reply(http::TextResponse(404, "try /status, /metrics, /healthz or /readyz\n"));
   }
 }
 

@@ -1,0 +1,37 @@
+#include "process/http/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fairlead::process::http {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Metrics, BucketsCountWhatIsAtMostTheirBound) {
+  Histogram histogram;
+  histogram.Add(base::Duration::Nanos(10'000));
+  histogram.Add(base::Duration::Millis(2));
+  histogram.Add(base::Duration::Seconds(60));
+  MetricsText metrics("fairlead_");
+  metrics.Seconds("x_seconds", "How long x took", histogram);
+  EXPECT_THAT(metrics.text(),
+              HasSubstr("# HELP fairlead_x_seconds How long x took\n# TYPE fairlead_x_seconds histogram\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("fairlead_x_seconds_bucket{le=\"1e-05\"} 1\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("fairlead_x_seconds_bucket{le=\"0.001\"} 1\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("fairlead_x_seconds_bucket{le=\"0.003\"} 2\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("fairlead_x_seconds_bucket{le=\"10\"} 2\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("fairlead_x_seconds_bucket{le=\"+Inf\"} 3\nfairlead_x_seconds_sum 60.00201\n"
+                                        "fairlead_x_seconds_count 3\n"));
+}
+
+TEST(Metrics, AStrangersWordIsALabelAndNothingElse) {
+  MetricsText metrics("fairlead_");
+  metrics.Gauges("used", "Use", "queue", {{"root.a\"} 7\nforged 1", -3}});
+  EXPECT_EQ(metrics.text().find("\nforged"), std::string::npos);
+  EXPECT_THAT(metrics.text(), HasSubstr("\\\"} 7"));
+  EXPECT_THAT(metrics.text(), HasSubstr("\"} -3\n"));
+}
+
+}  // namespace
+}  // namespace fairlead::process::http
