@@ -1,5 +1,9 @@
 #include "cluster_command.h"
 
+#include <cstdio>
+
+#include "base/text.h"
+
 namespace fairlead::apps {
 
 using nlohmann::ordered_json;
@@ -23,6 +27,31 @@ base::Result<yarn::ApplicationReportProto> Report(Cluster& cluster, const model:
   const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
   if (!answer) return answer.error();
   return answer->ApplicationReport();
+}
+
+base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& target, const std::string& method,
+                                       const std::string& body) {
+  const auto answer = cluster.client->Ask(method, "/fairlead/v1/" + target, body);
+  if (!answer.ok()) {
+    const std::string& why = answer.error().message;
+    const size_t colon = why.rfind(": ");
+    return base::Error{
+        "the resource manager's web port does not answer: " + why.substr(colon == std::string::npos ? 0 : colon + 2) +
+            "; start one with 'fairlead up', or name another's files with --hadoop-conf",
+        shell::kRmUnreachable};
+  }
+  ordered_json json = ordered_json::parse(answer->body, nullptr, false);
+  if (answer->status == 200 && json.is_object()) return json;
+  const std::string told = json.is_object() ? json.value("error", "") : "";
+  if (!told.empty()) return base::Error{told, answer->status == 404 ? shell::kRmNotFound : shell::kRmRefused};
+  return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP " +
+                         std::to_string(answer->status) + ")",
+                     shell::kRmRefused};
+}
+
+void PrintJson(const ordered_json& json) {
+  const std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
 }
 
 ordered_json FairleadDetail(Cluster& cluster, const std::string& id) {

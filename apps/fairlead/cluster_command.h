@@ -42,6 +42,11 @@ CLI::App* AddClusterCommand(CLI::App& app, int& exit_code, const std::string& na
 
 wire::yarn::ApplicationIdProto ToProto(const model::ApplicationId& id);
 base::Result<wire::yarn::ApplicationReportProto> Report(Cluster& cluster, const model::ApplicationId& id);
+/// An answer of /fairlead/v1/TARGET as JSON. Error: nothing answers, it is refused, or it is another resource manager.
+base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::string& target,
+                                                 const std::string& method = "GET", const std::string& body = "");
+/// Prints JSON with strangers' control characters seen.
+void PrintJson(const nlohmann::ordered_json& json);
 /// What only Fairlead tells about an application; null elsewhere.
 nlohmann::ordered_json FairleadDetail(Cluster& cluster, const std::string& id);
 

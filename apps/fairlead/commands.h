@@ -26,6 +26,10 @@ void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);            // up
 void AddSubmit(CLI::App& app, int& exit_code);        // submit
 void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, kill
+void AddTop(CLI::App& app, int& exit_code);           // top
+void AddEvents(CLI::App& app, int& exit_code);        // events
+void AddNode(CLI::App& app, int& exit_code);          // node drain, node undrain, node decommission
+void AddQueue(CLI::App& app, int& exit_code);         // queue show, queue set
 void AddLogs(CLI::App& app, int& exit_code);          // logs
 void AddHistory(CLI::App& app, int& exit_code);       // history
 void AddReplay(CLI::App& app, int& exit_code);        // replay

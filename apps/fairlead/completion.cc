@@ -26,6 +26,8 @@ std::string Words(const CLI::App& app) {
 std::string ValuesOf(const CLI::App& command) {
   const std::string& name = command.get_name();
   if (name == "kill") return "active";
+  if (name == "node") return "nodes";
+  if (name == "queue") return "queues";
   return name == "app" || name == "logs" || name == "history" ? "apps" : "";
 }
 

@@ -1,9 +1,11 @@
 #include <cmath>
 #include <cstdio>
-#include <cstring>
+#include <map>
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "exit_words.h"
+#include "interrupt.h"
 #include "model/exit_status.h"
 #include "table.h"
 
@@ -53,11 +55,6 @@ ordered_json AppJson(const yarn::ApplicationReportProto& report) {
           {"diagnostics", report.Diagnostics()}};
 }
 
-void PrintJson(const ordered_json& json) {
-  const std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
-  std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
-}
-
 // ---------------------------------------------------------------- apps
 
 struct AppsFilter {
@@ -65,6 +62,7 @@ struct AppsFilter {
   std::vector<std::string> users;
   std::vector<std::string> queues;
   bool all = false;
+  bool watch = false;
 };
 
 base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filter) {
@@ -90,7 +88,59 @@ base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filt
   return request;
 }
 
+std::vector<std::string> AppRow(const yarn::ApplicationReportProto& report) {
+  const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
+  const int64_t end = report.finish_time.value_or(0) > 0 ? *report.finish_time : Now();
+  return {Spell(report.ApplicationId()),
+          std::string(report.Name()),
+          std::string(report.User()),
+          std::string(report.Queue()),
+          std::string(Name(report.YarnApplicationState())),
+          std::string(Name(report.FinalApplicationStatus())),
+          std::to_string(std::max(0, usage.num_used_containers.value_or(0))),
+          MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))),
+          DurationText(end - report.start_time.value_or(end))};
+}
+
+const std::vector<std::string> kAppColumns = {"ID",    "NAME",       "USER",   "QUEUE", "STATE",
+                                              "FINAL", "CONTAINERS", "MEMORY", "AGE"};
+
+/// As `kubectl get -w`: each application as it is, then again whenever something but its age has changed, until Ctrl-C.
+int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
+  filter.all = filter.states.empty();  // an end is shown, too
+  const auto request = ToRequest(filter);
+  if (!request) return command.Fail(request.error());
+  NoteInterrupts();
+  std::map<std::string, std::vector<std::string>> shown;
+  bool first = true;
+  do {
+    const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+    if (!answer) return command.Fail(answer.error());
+    Table table = first && !command.options.json ? Table(kAppColumns) : Table();
+    for (const auto& report : answer->applications) {
+      std::vector<std::string> row = AppRow(report);
+      std::vector<std::string> facts(row.begin(), row.end() - 1);
+      const auto [known, fresh] = shown.try_emplace(row[0]);
+      const bool ended = report.YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
+      const bool changed = known->second != facts && !(first && ended);
+      known->second = std::move(facts);
+      if (!changed) continue;
+      if (command.options.json) {
+        std::puts(
+            base::VisibleText(AppJson(report).dump(-1, ' ', false, ordered_json::error_handler_t::replace)).c_str());
+      } else {
+        table.Add(std::move(row));
+      }
+    }
+    table.Print();
+    std::fflush(stdout);
+    first = false;
+  } while (PauseUnlessInterrupted(cluster, 1000));
+  return kOk;
+}
+
 int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
+  if (filter.watch) return WatchApps(command, cluster, filter);
   const auto request = ToRequest(filter);
   if (!request) return command.Fail(request.error());
   const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
@@ -101,17 +151,8 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
     PrintJson(list);
     return kOk;
   }
-  Table table({"ID", "NAME", "USER", "QUEUE", "STATE", "FINAL", "CONTAINERS", "MEMORY", "AGE"});
-  for (const auto& report : answer->applications) {
-    const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
-    const int64_t end = report.finish_time.value_or(0) > 0 ? *report.finish_time : Now();
-    table.Add({Spell(report.ApplicationId()), std::string(report.Name()), std::string(report.User()),
-               std::string(report.Queue()), std::string(Name(report.YarnApplicationState())),
-               std::string(Name(report.FinalApplicationStatus())),
-               std::to_string(std::max(0, usage.num_used_containers.value_or(0))),
-               MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))),
-               DurationText(end - report.start_time.value_or(end))});
-  }
+  Table table(kAppColumns);
+  for (const auto& report : answer->applications) table.Add(AppRow(report));
   table.Print();
   if (table.size() == 0 && !filter.all) std::fputs("no application is active; --all shows ended ones\n", stderr);
   return kOk;
@@ -135,39 +176,6 @@ void PrintPending(const ordered_json& detail) {
       std::printf("             to free it: %s\n", remedy.c_str());
     }
   }
-}
-
-/// How a container ended, in words: Hadoop's reasons, a signal's name, or the program's own number.
-std::string ExitWords(int status) {
-  switch (status) {
-    case model::kExitInvalid:
-      return "";
-    case model::kExitAborted:
-      return "aborted: released, or its node is gone";
-    case model::kExitDisksFailed:
-      return "its node's disks failed";
-    case model::kExitPreempted:
-      return "taken back for another queue (preempted)";
-    case model::kExitExceededVirtualMemory:
-      return "used more virtual memory than it asked for";
-    case model::kExitExceededPhysicalMemory:
-      return "used more memory than it asked for";
-    case model::kExitKilledByMaster:
-      return "ended by its master";
-    case model::kExitKilledByResourceManager:
-      return "ended by the resource manager";
-    case model::kExitKilledAfterAppCompletion:
-      return "ended with its application";
-    case model::kExitKilledByScheduler:
-      return "ended by the scheduler";
-    default:
-      break;
-  }
-  const char* signal = status > 128 ? ::sigabbrev_np(status - 128) : nullptr;
-  if (signal != nullptr) {
-    return "exit status " + std::to_string(status) + ": SIG" + signal + ", " + ::strsignal(status - 128);
-  }
-  return status == 0 ? "succeeded" : "exit status " + std::to_string(status);
 }
 
 /// Attempts with their ends, and the containers that run.
@@ -278,10 +286,9 @@ void AddQueueRows(const yarn::QueueInfoProto& queue, const std::string& parent, 
 
 /// Live shares of a Fairlead resource manager.
 bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
-  const auto answer = cluster.client->Get("/fairlead/v1/queues");
-  if (!answer.ok() || answer->status != 200) return false;
-  const auto json = ordered_json::parse(answer->body, nullptr, false);
-  if (json.is_discarded() || !json.contains("queues")) return false;
+  const auto answer = AskFairlead(cluster, "queues");
+  if (!answer.ok()) return false;
+  const ordered_json& json = *answer;
   if (command.options.json) {
     PrintJson(json);
     return true;
@@ -297,7 +304,7 @@ bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
     const int64_t most = queue.value("max_share", ordered_json::object()).value("memory_mib", int64_t{0});
     return most < whole;
   };
-  for (const auto& queue : json["queues"]) {
+  for (const auto& queue : json.at("queues")) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
     table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
@@ -371,16 +378,22 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
 
 // ---------------------------------------------------------------- values
 
+int PrintNames(Cluster& cluster, const char* list, const char* field) {
+  const auto answer = AskFairlead(cluster, list);
+  if (!answer.ok()) return kUnreachable;
+  for (const auto& one : answer->value(list, ordered_json::array()))
+    std::puts(base::VisibleText(one.value(field, "")).c_str());
+  return kOk;
+}
+
 /// One word a line, for completion scripts, which may not make a shell wait.
 int Values(Cluster& cluster, const std::string& kind) {
   cluster.client->SetPatience(base::Duration::Millis(0));
   if (kind == "queues") {
-    const auto answer = cluster.client->Get("/fairlead/v1/queues");
-    if (!answer.ok() || answer->status != 200) return kUnreachable;
-    const auto json = ordered_json::parse(answer->body, nullptr, false);
-    for (const auto& queue : json.is_object() ? json.value("queues", ordered_json::array()) : ordered_json::array())
-      std::puts(base::VisibleText(queue.value("name", "")).c_str());
-    return kOk;
+    return PrintNames(cluster, "queues", "name");
+  }
+  if (kind == "nodes") {
+    return PrintNames(cluster, "nodes", "id");
   }
   AppsFilter filter;
   filter.all = kind == "apps";
@@ -406,10 +419,11 @@ void AddInspect(CLI::App& app, int& exit_code) {
       app, exit_code, "apps", "List applications", filter,
       [](const Command& command, Cluster& cluster, AppsFilter& options) { return Apps(command, cluster, options); });
   apps->add_flag("--all,-a", filter->all, "ended ones, too");
+  apps->add_flag("--watch,-w", filter->watch, "go on with what changes, until Ctrl-C");
   apps->add_option("--state", filter->states, "only these states");
   apps->add_option("--of-user", filter->users, "only of these users");
   apps->add_option("--queue", filter->queues, "only of these queues");
-  apps->footer("Examples:\n  fairlead apps\n  fairlead apps --all --queue root.prod --json");
+  apps->footer("Examples:\n  fairlead apps\n  fairlead apps --watch\n  fairlead apps --all --queue root.prod --json");
 
   auto id = std::make_shared<std::string>();
   CLI::App* one = AddClusterCommand<std::string>(
@@ -433,7 +447,7 @@ void AddInspect(CLI::App& app, int& exit_code) {
       app, exit_code, "values", "", kind,
       [](const Command&, Cluster& cluster, std::string& wanted) { return Values(cluster, wanted); });
   values->group("");
-  values->add_option("kind", *kind)->required()->check(CLI::IsMember({"apps", "active", "queues"}));
+  values->add_option("kind", *kind)->required()->check(CLI::IsMember({"apps", "active", "queues", "nodes"}));
 
   auto kill_options = std::make_shared<KillOptions>();
   CLI::App* kill = AddClusterCommand<KillOptions>(app, exit_code, "kill", "Kill applications", kill_options,

@@ -94,6 +94,10 @@ int main(int argc, char** argv) {
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddTop(app, exit_code);
+  AddEvents(app, exit_code);
+  AddNode(app, exit_code);
+  AddQueue(app, exit_code);
   AddLogs(app, exit_code);
   AddHistory(app, exit_code);
   AddSim(app, exit_code);

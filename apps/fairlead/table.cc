@@ -13,19 +13,26 @@ void Table::Add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
-void Table::Print() const {
+std::vector<std::string> Table::Lines() const {
+  if (rows_.empty()) return {};
   std::vector<size_t> widths(rows_.front().size());
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  std::vector<std::string> lines;
   for (const auto& row : rows_) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       line += row[i];
       if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
     }
-    std::puts(line.c_str());
+    lines.push_back(std::move(line));
   }
+  return lines;
+}
+
+void Table::Print() const {
+  for (const std::string& line : Lines()) std::puts(line.c_str());
 }
 
 std::string MemoryText(int64_t mib) {

@@ -9,9 +9,12 @@ namespace fairlead::apps {
 /// wrote: their control characters are seen.
 class Table {
  public:
+  /// Without a header: rows that go on.
+  Table() = default;
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
   void Add(std::vector<std::string> row);
   size_t size() const { return rows_.size() - 1; }
+  std::vector<std::string> Lines() const;
   /// Prints to stdout.
   void Print() const;
 

@@ -3,13 +3,16 @@
 import concurrent.futures
 import os
 import pathlib
+import pty
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -48,6 +51,15 @@ class Words(unittest.TestCase):
             self.assertIn("queues from Fairlead's YAML", run("config", "check", "--config", file.name).stdout)
         self.assertIn("queues from Fairlead's defaults", run("config", "check").stdout)
 
+    def test_config_check_tells_of_misspelt_elements_and_queues_written_twice(self):
+        with tempfile.TemporaryDirectory() as work:
+            file = pathlib.Path(work) / "fair-scheduler.xml"
+            file.write_text("<allocations><queue name='prod'><wieght>3</wieght></queue>\n<queue name='prod'/></allocations>")
+            shown = run("config", "check", "--daemon", "rm", "--set", f"yarn.scheduler.fair.allocation.file={file}")
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn("did you mean 'weight'?", shown.stdout)
+            self.assertIn(":2:2: queue root.prod is written twice", shown.stdout)
+
     def test_numbers_that_cannot_be_meant(self):
         for option in ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle"):
             for value in ("0", "-1", "x", "99999999999999999999"):
@@ -68,11 +80,11 @@ NOWHERE = ("--set", "yarn.resourcemanager.address=127.0.0.1:1")
 WRONG = [
     # Unknown words, with what was meant.
     *[((word,), 2, "no such command; did you mean '" + meant + "'") for word, meant in [
-        ("aps", "apps"), ("node", "nodes"), ("queue", "queues"), ("log", "logs"), ("kil", "kill"), ("sumbit", "submit"),
+        ("aps", "apps"), ("nodse", "node"), ("queu", "queue"), ("log", "logs"), ("tops", "top"), ("evnts", "events"), ("kil", "kill"), ("sumbit", "submit"),
         ("histroy", "history"), ("repaly", "replay"), ("cofig", "config"), ("spark-mater", "spark-master"), ("shufle", "shuffle")]],
     *[((word,), 2, "no such command") for word in ("nonsense", "start-everything", "Apps-and-more", "\x1b[31mred")],
     ((), 2, "subcommand"),
-    (("config",), 2, "subcommand"), (("sim",), 2, "subcommand"),
+    *[((word,), 2, "subcommand") for word in ("config", "sim", "node", "queue")],
     (("sim", "nosuch"), 2, "nosuch"), (("config", "chek"), 2, "chek"),
     # Unknown options of each command.
     *[((command, "--nosuch-option-at-all"), 2, "'--nosuch-option-at-all' is not understood") for command in
@@ -87,6 +99,13 @@ WRONG = [
     *[((command, option), 2, option) for command, option in [
         ("apps", "--set"), ("apps", "--hadoop-conf"), ("apps", "--user"), ("apps", "--queue"), ("up", "--nodes"), ("up", "--directory"),
         ("logs", "--file"), ("logs", "--tail"), ("submit", "--queue"), ("rm", "--hadoop-conf"), ("nm", "--set")]],
+    # Nodes, queues, events.
+    (("node", "drian", "n1"), 2, "did you mean 'drain'"), (("queue", "sho", "x"), 2, "did you mean 'show'"),
+    *[(("node", action), 2, "required") for action in ("drain", "undrain", "decommission")],
+    *[(("node", "drain", "n1", f"--timeout={value}"), 2, "--timeout") for value in ("0", "-1", "x")],
+    (("queue", "set", "root.a"), 2, "required"), (("queue", "set", "root.a", "weight"), 2, "weight=2"),
+    (("queue", "set", "root.a", "weight=2", "--file", "/nosuch.xml"), 4, "/nosuch.xml"),
+    (("events", "--kind", "nosuch"), 2, "--kind"), (("events", "--limit", "0"), 2, "--limit"), (("top", "--interval", "0"), 2, "--interval"),
     # Ids.
     *[((command, word), 2, word) for command in ("app", "kill", "logs") for word in
       ("x", "application_", "application_1", "application_x_1", "application_1_x", "job_1_1", CONTAINER, "application_1_1_1")],
@@ -119,7 +138,9 @@ WRONG = [
     (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),
     # No cluster: which address, why, what to do.
     *[((*command, *NOWHERE), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
-      (("apps",), ("app", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID))],
+      (("apps",), ("apps", "-w"), ("app", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID))],
+    *[((*command, *NOWHERE, "--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1"), 3, "does not answer: Connection refused; start one")
+      for command in (("top", "--once"), ("events",), ("node", "drain", "n1"), ("queue", "show", "root"))],
 ]
 
 
@@ -205,7 +226,7 @@ class OnACluster(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
         ready = cls.work / "ready"
         cls.up = subprocess.Popen([FAIRLEAD, "up", "--nodes", "2", "--memory", "2048", "--queue", "small=1", "--ready-file", ready],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                  stdout=open(cls.work / "up.log", "w"), stderr=subprocess.STDOUT)
         cls.addClassCleanup(cls.end)
         deadline = time.monotonic() + 60
         while not ready.exists():
@@ -218,10 +239,10 @@ class OnACluster(unittest.TestCase):
     @classmethod
     def end(cls):
         cls.up.terminate()
-        cls.announced = cls.up.communicate(timeout=60)[0]
+        cls.up.wait(timeout=60)
 
     def ask(self, name, *words):
-        return run(name, "--hadoop-conf", self.conf, *words)
+        return run(*name.split(), "--hadoop-conf", self.conf, *words)
 
     def finished_job(self):
         out = self.work / f"out{time.monotonic_ns()}"
@@ -267,6 +288,104 @@ class OnACluster(unittest.TestCase):
     def test_options_after_the_job_are_noted(self):
         shown = self.ask("submit", "--detach", BUILD / "examples/word_count", self.work / "text", self.work / "o", "--queue", "small")
         self.assertIn("--queue stands after the job", shown.stderr)
+
+    def test_a_misspelt_queue_is_told(self):
+        shown = self.ask("submit", "--detach", "--queue", "smal", BUILD / "examples/word_count", self.work / "text", self.work / "o2")
+        self.assertIn("there is no queue 'smal' yet; did you mean 'small'?", shown.stderr)
+        shown = self.ask("submit", "--detach", "--queue", "small", BUILD / "examples/word_count", self.work / "text", self.work / "o3")
+        self.assertEqual(shown.stderr, "")
+
+    def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
+        page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"http://{page}/ws/v1/cluster/nosuch", timeout=10)
+        self.assertEqual(refused.exception.code, 404)
+        self.assertNotIn("RemoteException", refused.exception.read().decode())
+
+    def test_top_prints_one_picture(self):
+        shown = self.ask("top", "--once")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        for word in ("memory [", "QUEUE", "root.small", "APPLICATION", "NODE", " running, 0 draining"):
+            self.assertIn(word, shown.stdout)
+        self.assertEqual(self.ask("top").returncode, 2)  # no terminal
+
+    def test_top_is_live_on_a_terminal_and_leaves_it_as_it_was(self):
+        out, terminal = pty.openpty()
+        top = subprocess.Popen([FAIRLEAD, "top", "--hadoop-conf", self.conf, "--interval", "1"], stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while text.count(b"\x1b[H") < 2:
+            text += os.read(out, 65536)
+        top.send_signal(signal.SIGINT)
+        try:
+            while part := os.read(out, 65536):
+                text += part
+        except OSError:  # the other side is closed
+            pass
+        self.assertEqual(top.wait(timeout=30), 0)
+        os.close(out)
+        self.assertTrue(text.startswith(b"\x1b[?1049h\x1b[?25l"))
+        self.assertTrue(text.endswith(b"\x1b[?25h\x1b[?1049l"))
+
+    def test_watched_applications_go_on_until_interrupted(self):
+        watch = subprocess.Popen([FAIRLEAD, "apps", "-w", "--hadoop-conf", self.conf], stdout=subprocess.PIPE, text=True)
+        self.assertIn("CONTAINERS", watch.stdout.readline())
+        app = self.finished_job()
+        for line in watch.stdout:
+            if app in line and "SUCCEEDED" in line:
+                break
+        watch.send_signal(signal.SIGINT)
+        self.assertEqual(watch.wait(timeout=30), 0)
+        watch.stdout.close()
+
+    def test_events_tell_of_an_application(self):
+        app = self.finished_job()
+        shown = self.ask("events", "--app", app)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"granted +container_")
+        self.assertRegex(shown.stdout, r"ended +container_\S+ .*(succeeded|ended with)")
+        self.assertIn(f"{app} is FINISHED", shown.stdout)
+        self.assertEqual(self.ask("events", "--app", "application_1_1").returncode, 0)
+
+    def test_a_node_is_drained_and_taken_back(self):
+        def state():
+            lines = [line for line in self.ask("nodes").stdout.splitlines() if line.startswith("127.0.0.2:")]
+            return sorted({line.split()[1] for line in lines})
+        self.assertIn("RUNNING", state())
+        shown = self.ask("node drain", "127.0.0.2")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ DECOMMISSIONED\n$")
+        self.assertIn("containers run", shown.stderr)
+        self.assertNotIn("RUNNING", state())
+        self.assertRegex(self.ask("events", "--kind", "action").stdout, r"node 127\.0\.0\.2:\d+ is drained by ")
+        shown = self.ask("node undrain", "127.0.0.2")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("its node agent has ended and may be started again", shown.stdout)
+        self.assertEqual(self.ask("node drain", "nosuch").returncode, 4)
+
+    def test_a_queue_is_changed_in_its_file(self):
+        file = pathlib.Path(self.conf) / "fair-scheduler.xml"
+        before = file.read_text()
+        shown = self.ask("queue set", "small", "weight=3", "--preview")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("+   <queue name=\"small\"><weight>3</weight></queue>", shown.stdout)
+        self.assertEqual(file.read_text(), before)
+        shown = self.ask("queue set", "small", "wieght=3")
+        self.assertEqual(shown.returncode, 2)
+        self.assertIn("did you mean 'weight'?", shown.stderr)
+        self.assertEqual(self.ask("queue set", "small", "weight=heavy").returncode, 2)
+        self.assertEqual(file.read_text(), before)
+        shown = self.ask("queue set", "small", "weight=3")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertTrue(shown.stdout.endswith("in use\n"), shown.stdout)
+        self.assertEqual(pathlib.Path(f"{file}.before").read_text(), before)
+        self.assertRegex(self.ask("queue show", "root.small").stdout, r"Weight +3")
+
+    def test_a_queue_shows_itself(self):
+        shown = self.ask("queue show", "small")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"Queue +root\.small\n")
+        self.assertEqual(self.ask("queue show", "nosuch").returncode, 4)
 
     def test_queues_say_what_they_may_have_at_most(self):
         shown = self.ask("queues")

@@ -1,0 +1,103 @@
+#include <cstdio>
+
+#include "base/text.h"
+#include "cluster_command.h"
+#include "exit_words.h"
+#include "interrupt.h"
+#include "process/http/http.h"
+#include "table.h"
+
+// events: what the scheduler did lately.
+
+namespace fairlead::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct EventsOptions {
+  std::string app;
+  std::string queue;
+  std::string node;
+  std::string kind;
+  int64_t limit = 50;
+  bool follow = false;
+};
+
+std::string TargetOf(const EventsOptions& options, int64_t after, int64_t limit) {
+  std::string target = "events?limit=" + std::to_string(limit) + "&after=" + std::to_string(after);
+  for (const auto& [key, value] : {std::pair{"app", options.app}, std::pair{"queue", options.queue},
+                                   std::pair{"node", options.node}, std::pair{"kind", options.kind}}) {
+    if (!value.empty()) target += "&" + std::string(key) + "=" + process::http::PercentEncode(value);
+  }
+  return target;
+}
+
+std::string SizeText(const ordered_json& event) {
+  if (!event.contains("size")) return "";
+  return MemoryText(event["size"].value("memory_mib", int64_t{0})) + ", " +
+         std::to_string(event["size"].value("vcores", int64_t{0})) + " vc";
+}
+
+std::string DetailText(const ordered_json& event) {
+  std::string text = event.value("detail", "");
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::string words = event.contains("exit_status") ? ExitWords(event.value("exit_status", 0)) : "";
+  return words.empty() || text.empty() ? words + text : words + "; " + text;
+}
+
+void AddRow(Table& table, const ordered_json& event) {
+  table.Add({TimeText(event.value("at_ms", int64_t{0})), event.value("kind", ""),
+             event.value("container", event.value("app", "-")), event.value("queue", "-"), event.value("node", "-"),
+             SizeText(event), DetailText(event)});
+}
+
+int Events(const Command& command, Cluster& cluster, const EventsOptions& options) {
+  if (options.follow) NoteInterrupts();
+  int64_t after = 0;
+  for (bool first = true;; first = false) {
+    const auto answer = AskFairlead(cluster, TargetOf(options, after, first ? options.limit : 1000));
+    if (!answer.ok()) return command.Fail(answer.error());
+    const ordered_json events = answer->value("events", ordered_json::array());
+    Table table =
+        first ? Table({"TIME", "WHAT", "CONTAINER OR APPLICATION", "QUEUE", "NODE", "SIZE", "DETAIL"}) : Table();
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      if (command.options.json && options.follow) {
+        std::puts(base::VisibleText(event->dump(-1, ' ', false, ordered_json::error_handler_t::replace)).c_str());
+      }
+      AddRow(table, *event);
+    }
+    if (!events.empty()) after = events.front().value("number", after);
+    if (command.options.json && !options.follow) {
+      PrintJson(*answer);
+    } else if (!command.options.json) {
+      table.Print();
+    }
+    std::fflush(stdout);
+    if (!options.follow || !PauseUnlessInterrupted(cluster, 1000)) return kOk;
+  }
+}
+
+}  // namespace
+
+void AddEvents(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<EventsOptions>();
+  CLI::App* events = AddClusterCommand<EventsOptions>(
+      app, exit_code, "events", "Show what the scheduler did lately: grants, ends, holds, preemptions, refusals",
+      options,
+      [](const Command& command, Cluster& cluster, EventsOptions& wanted) { return Events(command, cluster, wanted); });
+  events->add_option("--app", options->app, "only of this application");
+  events->add_option("--queue", options->queue, "only of this queue and those below it (full name)");
+  events->add_option("--node", options->node, "only of this node (HOST:PORT)");
+  events->add_option("--kind", options->kind, "only of this kind")
+      ->check(
+          CLI::IsMember({"granted", "held", "released", "ended", "preempted", "notice", "refused", "state", "action"}));
+  events->add_option("--limit", options->limit, "so many at most, the latest")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  events->add_flag("--follow,-f", options->follow, "go on with what happens, until Ctrl-C");
+  events->footer(
+      "The resource manager remembers the last 4096 of each kind since its start.\n"
+      "Examples:\n  fairlead events --kind preempted\n  fairlead events --app application_1700000000000_0001 -f");
+}
+
+}  // namespace fairlead::apps

@@ -1,0 +1,42 @@
+#include "exit_words.h"
+
+#include <csignal>
+#include <cstring>
+
+#include "model/exit_status.h"
+
+namespace fairlead::apps {
+
+std::string ExitWords(int status) {
+  switch (status) {
+    case model::kExitInvalid:
+      return "";
+    case model::kExitAborted:
+      return "aborted: released, or its node is gone";
+    case model::kExitDisksFailed:
+      return "its node's disks failed";
+    case model::kExitPreempted:
+      return "taken back for another queue (preempted)";
+    case model::kExitExceededVirtualMemory:
+      return "used more virtual memory than it asked for";
+    case model::kExitExceededPhysicalMemory:
+      return "used more memory than it asked for";
+    case model::kExitKilledByMaster:
+      return "ended by its master";
+    case model::kExitKilledByResourceManager:
+      return "ended by the resource manager";
+    case model::kExitKilledAfterAppCompletion:
+      return "ended with its application";
+    case model::kExitKilledByScheduler:
+      return "ended by the scheduler";
+    default:
+      break;
+  }
+  const char* signal = status > 128 ? ::sigabbrev_np(status - 128) : nullptr;
+  if (signal != nullptr) {
+    return "exit status " + std::to_string(status) + ": SIG" + signal + ", " + ::strsignal(status - 128);
+  }
+  return status == 0 ? "succeeded" : "exit status " + std::to_string(status);
+}
+
+}  // namespace fairlead::apps

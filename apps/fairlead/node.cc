@@ -1,0 +1,141 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/text.h"
+#include "cluster_command.h"
+#include "interrupt.h"
+
+// node drain, undrain, decommission: Hadoop's graceful decommissioning, by /fairlead/v1/nodes.
+
+namespace fairlead::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct NodeOptions {
+  std::string node;
+  int64_t timeout_s = -1;
+  bool no_wait = false;
+};
+
+/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there.
+base::Result<std::vector<std::string>> NodesOf(Cluster& cluster, const std::string& name) {
+  const auto nodes = AskFairlead(cluster, "nodes");
+  if (!nodes.ok()) return nodes.error();
+  std::vector<std::string> found;
+  std::string known;
+  for (const auto& node : nodes->value("nodes", ordered_json::array())) {
+    const std::string id = node.value("id", "");
+    known += (known.empty() ? "" : ", ") + id;
+    if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
+  }
+  if (!found.empty()) return found;
+  if (known.size() > 300) known = known.substr(0, 300) + " ...";
+  return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),
+                     shell::kRmNotFound};
+}
+
+base::Result<void> SetState(Cluster& cluster, const std::string& id, const char* state, int64_t timeout_s) {
+  const ordered_json body = {{"state", state}, {"timeout_s", timeout_s}};
+  const auto answer = AskFairlead(cluster, "nodes/" + id + "/state", "PUT", body.dump());
+  if (!answer.ok()) return answer.error();
+  return {};
+}
+
+/// Waits until the node is out: a line where a terminal can renew it, else a line whenever something changes.
+int AwaitEmpty(const Command& command, Cluster& cluster, const std::string& id) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  std::string last;
+  while (true) {
+    const auto node = AskFairlead(cluster, "nodes/" + id);
+    if (!node.ok()) return command.Fail(node.error());
+    const std::string state = node->value("state", "");
+    const auto running = node->value("running", ordered_json::array()).size();
+    const std::string line = base::VisibleText(id + " " + state) + ", " + std::to_string(running) + " containers run";
+    if (line != last) std::fprintf(stderr, terminal ? "\r\x1b[K%s" : "%s\n", line.c_str());
+    last = line;
+    if (state != "DECOMMISSIONING") {
+      if (terminal) std::fputs("\n", stderr);
+      if (state == "DECOMMISSIONED") return kOk;
+      return Complain(command.name, id + " is " + state + ", somebody or something else ended the draining", kFailed);
+    }
+    if (PauseUnlessInterrupted(cluster, 500)) continue;
+    if (terminal) std::fputs("\n", stderr);
+    std::fprintf(stderr, "%s goes on draining; 'fairlead node undrain %s' takes it back\n", id.c_str(), id.c_str());
+    return kOk;
+  }
+}
+
+int Take(const Command& command, Cluster& cluster, const NodeOptions& options, const char* state) {
+  const auto ids = NodesOf(cluster, options.node);
+  if (!ids.ok()) return command.Fail(ids.error());
+  for (const std::string& id : *ids) {
+    if (const auto set = SetState(cluster, id, state, options.timeout_s); !set.ok()) return command.Fail(set.error());
+  }
+  if (options.no_wait) return kOk;
+  NoteInterrupts();
+  for (const std::string& id : *ids) {
+    if (const int code = AwaitEmpty(command, cluster, id); code != kOk || Interrupted()) return code;
+    std::printf("%s DECOMMISSIONED\n", base::VisibleText(id).c_str());
+  }
+  return kOk;
+}
+
+int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& options) {
+  const auto ids = NodesOf(cluster, options.node);
+  if (!ids.ok()) return command.Fail(ids.error());
+  for (const std::string& id : *ids) {
+    if (const auto set = SetState(cluster, id, "RUNNING", -1); !set.ok()) return command.Fail(set.error());
+    const auto node = AskFairlead(cluster, "nodes/" + id);
+    if (!node.ok()) return command.Fail(node.error());
+    const std::string state = node->value("state", "");
+    const bool out = state == "DECOMMISSIONED";
+    std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state.c_str(),
+                out ? "; its node agent has ended and may be started again" : "");
+    if (state == "DECOMMISSIONING") {
+      return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
+                      kFailed);
+    }
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddNode(CLI::App& app, int& exit_code) {
+  CLI::App* node = app.add_subcommand("node", "Take nodes out of service and back");
+  node->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, int (*body)(const Command&, Cluster&, NodeOptions&)) {
+    auto options = std::make_shared<NodeOptions>();
+    CLI::App* sub = AddClusterCommand<NodeOptions>(*node, exit_code, name, help, options, body);
+    sub->add_option("node", options->node, "HOST:PORT, or HOST")->required();
+    return std::pair{sub, options};
+  };
+  auto [drain, drain_options] = add("drain", "Start no container on a node any more and wait until it is empty",
+                                    [](const Command& command, Cluster& cluster, NodeOptions& options) {
+                                      return Take(command, cluster, options, "DECOMMISSIONING");
+                                    });
+  drain->add_option("--timeout", drain_options->timeout_s, "end what still runs after so many seconds (default: never)")
+      ->check(CLI::Range(1, 31'536'000));
+  drain->add_flag("--no-wait", drain_options->no_wait, "do not wait until it is empty");
+  drain->footer(
+      "It is DECOMMISSIONING until nothing runs and no application needs its files, then DECOMMISSIONED, as after "
+      "yarn\n"
+      "rmadmin -refreshNodes -g; its node agent ends. Kept over a restart of the resource manager.\n"
+      "Examples:\n  fairlead node drain worker7\n  fairlead node drain worker7:45454 --timeout 3600 --no-wait");
+  auto [decommission, decommission_options] = add("decommission", "Take a node out at once: its containers end",
+                                                  [](const Command& command, Cluster& cluster, NodeOptions& options) {
+                                                    return Take(command, cluster, options, "DECOMMISSIONED");
+                                                  });
+  decommission->add_flag("--no-wait", decommission_options->no_wait, "do not wait until it is out");
+  decommission->footer("Example: fairlead node decommission worker7");
+  CLI::App* undrain = add("undrain", "Take a node back into service",
+                          [](const Command& command, Cluster& cluster, NodeOptions& options) {
+                            return GiveBack(command, cluster, options);
+                          })
+                          .first;
+  undrain->footer("Example: fairlead node undrain worker7");
+}
+
+}  // namespace fairlead::apps
