@@ -1,0 +1,120 @@
+// Clicks through every page of a running cluster in Debian's Chromium. Usage: node pages.mjs URL APPLICATION SCREENSHOTS
+// Each page: nothing on the console, a title, a language, no contrast violation or nameless control (axe) in light and dark, no
+// overflow from 390 px to 4K. Then what people do: search, keyboard, drill down to a log, an action with its confirmation.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const [url, app, pictures] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const SIZES = [[390, 844], [1280, 800], [3840, 2160]];
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const PICTURED = ["application", "node", "queue"];  // for the documents
+let checked = 0;
+
+async function open(path, colorScheme = "light", [width, height] = [1280, 800]) {
+  const page = await browser.newPage({ colorScheme, viewport: { width, height }, bypassCSP: true });
+  page.faults = [];
+  page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
+  page.on("pageerror", (error) => page.faults.push(String(error)));
+  await page.goto(url + path);
+  await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+  return page;
+}
+
+// The next refresh has been shown.
+const refreshed = (page) => page.evaluate(() => new Promise((done) => new MutationObserver(done).observe(document.getElementById("main"), { childList: true })));
+
+async function check(page, path) {
+  await refreshed(page);
+  assert.equal(await page.textContent("#freshness"), "live", path);
+  await judge(page, path);
+}
+
+async function judge(page, path) {
+  assert.deepEqual(page.faults, [], path);
+  assert.match(await page.title(), /\S.* · Fairlead$/, path);
+  assert.equal(await page.getAttribute("html", "lang"), "en");
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(beyond <= 0, `${path} is ${beyond} px too wide`);
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }));
+  assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(" ")}`), [], path);
+  ++checked;
+}
+
+async function everyPage(paths) {
+  for (const [name, path] of Object.entries(paths)) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await open(path, colorScheme);
+      await check(page, path);
+      if (pictures && colorScheme === "light" && PICTURED.includes(name)) await page.screenshot({ path: `${pictures}/${name}.png` });
+      if (colorScheme === "dark") {
+        for (const [width, height] of SIZES) {
+          await page.setViewportSize({ width, height });
+          const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+          assert.ok(beyond <= 0, `${path} is ${beyond} px too wide at ${width}`);
+        }
+      }
+      await page.close();
+    }
+  }
+}
+
+async function whatPeopleDo() {
+  const page = await open("/cluster", "light", [390, 844]);
+  await page.keyboard.press("/");
+  await page.keyboard.type(app.slice(-6));
+  await page.waitForURL(/text=/);
+  await page.waitForFunction(() => document.activeElement.id === "search");
+  // The focus stays over refreshes.
+  const chip = page.locator(".chips button", { hasText: "Ended" });
+  await chip.focus();
+  await refreshed(page);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Ended");
+  // Cluster, application, container, log: after the end, too.
+  await page.goto(`${url}/cluster/app/${app}`);
+  await page.waitForSelector("text=Containers that have ended");
+  const log = await page.locator("h2:has-text('Containers that have ended') + .scroll a:has-text('logs')").first().getAttribute("href");
+  const answer = await page.goto(log);
+  assert.equal(answer.status(), 200, log);
+  assert.match(await page.content(), /stderr/);
+  await judge(page, log);
+  await page.click("main a:has-text('stderr')");
+  await judge(page, "a log");
+  // The node's own pages lead back.
+  await page.click("nav a:has-text('Applications')");
+  await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+  // Queue and node from the application.
+  await page.goto(`${url}/cluster/app/${app}`);
+  await page.click("dd a[href^='/cluster/queue/']");
+  await page.waitForSelector("h2:has-text('How it went')");
+  await page.goto(`${url}/cluster/nodes`);
+  await page.click("td.id a");
+  await page.waitForSelector("h2:has-text('Lately')");
+  // An action asks before; Escape leaves everything as it is.
+  await page.click("button:has-text('Drain')");
+  await page.waitForSelector("dialog[open]");
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("dialog[open]", { state: "detached" });
+  await page.goto(`${url}/cluster/scheduler`);
+  await page.click("button:has-text('Refresh')");
+  await page.fill("#who", "ann");
+  await page.click("dialog button.act");
+  await page.waitForFunction(() => document.getElementById("freshness").textContent === "Done.");
+  await page.goto(`${url}/cluster/events?kind=action`);
+  await page.waitForSelector("td:has-text('by ann from')");
+  await page.close();
+}
+
+try {
+  const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
+  await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.small",
+    nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
+  await whatPeopleDo();
+  console.log(`${checked} pages checked`);
+} finally {
+  await browser.close();
+}
