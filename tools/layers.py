@@ -61,8 +61,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/spark_rpc": "base endpoints/spark env wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
-        "process/spark_rpc scheduler/spark_standalone wire/java_stream wire/yarn",
-    "process/spark_worker": "base endpoints/spark env process/spark_rpc",
+        "process/spark_rpc scheduler scheduler/spark_standalone wire/java_stream wire/yarn",
+    "process/spark_worker": "base endpoints/spark env process/http process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
     "engine/settings": "base tasks wire/hadoop_rpc",
@@ -95,7 +95,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/rm": "base config env env_posix env_zookeeper process/http process/rm profiles shell/base",
     "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
     "shell/spark":
-        "base endpoints/spark env env_posix env_zookeeper process/http process/spark_master process/spark_rpc process/spark_worker "
+        "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
+        "process/spark_worker profiles "
         "shell/base shell/shuffle wire/java_stream wire/spark_transport",
 }.items()}
 

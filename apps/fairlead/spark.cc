@@ -18,6 +18,9 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
   spark->add_option("--webui-port", spark_options->web_port, "port of a Standalone Master's page (8080)");
   spark->add_option("--properties-file", spark_options->properties_file,
                     "Spark's properties (default: spark-defaults.conf of SPARK_CONF_DIR or SPARK_HOME/conf)");
+  spark->add_option("--profile", spark_options->profile,
+                    "what places a Standalone Master's executors: spark-standalone (Spark's rules, the default) or "
+                    "fairlead (queues, shares, priorities, preemption)");
   spark->add_option("--queue", spark_options->queue, "queue of applications that do not choose (default)");
   spark->add_option("--state", spark_options->state,
                     "directory of what outlives a restart (default: below hadoop.tmp.dir)");

@@ -218,10 +218,29 @@ struct AppKilled {
   FL_FIELDS(app)
 };
 
+/// Of who places executors in the core's stead (MasterConfig::places_executors): one more of this profile goes to the
+/// worker. What does not fit there is not launched.
+struct ExecutorPlaced {
+  static constexpr std::string_view kName = "executor_placed";
+  AppIndex app;
+  int32_t profile = 0;
+  WorkerIndex worker;
+  int32_t cores = 0;
+  FL_FIELDS(app, profile, worker, cores)
+};
+/// From the same: an executor is taken back, for others. Its tasks' failures are not the application's.
+struct ExecutorTaken {
+  static constexpr std::string_view kName = "executor_taken";
+  AppIndex app;
+  int32_t executor = 0;
+  std::string message;
+  FL_FIELDS(app, executor, message)
+};
+
 using Event =
     std::variant<WorkerRegistered, WorkerLost, WorkerDecommissioned, AppRegistered, AppFinished, ExecutorStateChanged,
                  ExecutorsRequested, ExecutorsKilled, DriverSubmitted, DriverStateChanged, DriverKilled, Orders,
-                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded, AppKilled>;
+                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded, AppKilled, ExecutorPlaced, ExecutorTaken>;
 
 struct LaunchExecutor {
   static constexpr std::string_view kName = "launch_executor";

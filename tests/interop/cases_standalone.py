@@ -338,6 +338,102 @@ def custom_resources(cluster, work):
     job.result()
 
 
+def idled_out(cluster, work):
+    """Dynamic allocation gives executors back that are idle; the shuffle service inside their Worker serves what they wrote."""
+    job = PausedJob(cluster, work, "--conf", "spark.dynamicAllocation.enabled=true", "--conf", "spark.dynamicAllocation.executorIdleTimeout=1s",
+                    "--conf", "spark.dynamicAllocation.maxExecutors=2", "--conf", "spark.shuffle.readHostLocalDisk=false", again=True)
+    app_id = job.await_round()
+    job.release()
+    cluster.wait(lambda: job.running() and (work / "idle").exists() and not cluster.processes_of(app_id), "the release of the executors", 120)
+    (work / "go-on").write_text("")
+    result = job.result()
+    assert result["task_runs"] == 2, result
+
+
+def in_pool(cluster, work, pool, *options, tasks=2, priority=0, cores_max=4):
+    """A paused job of a pool."""
+    work = work / pool
+    work.mkdir()
+    return PausedJob(cluster, work, "--conf", f"spark.executorEnv.FAIRLEAD_QUEUE=root.{pool}", "--conf", f"spark.executorEnv.FAIRLEAD_PRIORITY={priority}",
+                     "--conf", f"spark.cores.max={cores_max}", *options, tasks=tasks)
+
+
+def cores_of(cluster):
+    """{application: its cores}."""
+    return {app["id"]: app["cores"] for app in cluster.page()["activeapps"]}
+
+
+def shares(cluster, work):
+    """A pool that has everything gives half of it back to another one; its job does not suffer."""
+    first = in_pool(cluster, work, "one", tasks=4)
+    first.await_round()
+    assert list(cores_of(cluster).values()) == [4], cores_of(cluster)
+    second = in_pool(cluster, work, "two")
+    second.await_round()
+    assert sorted(cores_of(cluster).values()) == [2, 2], cores_of(cluster)
+    for job in (first, second):
+        job.release()
+    for job in (first, second):
+        job.result()
+
+
+def urgent(cluster, work):
+    """Of two applications that wait the more important one comes first, and the page says why the other waits."""
+    running = in_pool(cluster, work, "running", cores_max=2)
+    running.await_round()
+    jobs = []
+    for name, priority in (("calm", 0), ("urgent", 7)):
+        (work / name).mkdir()
+        jobs.append(PausedJob(cluster, work / name, "--conf", "spark.executorEnv.FAIRLEAD_QUEUE=root.running", "--conf",
+                              f"spark.executorEnv.FAIRLEAD_PRIORITY={priority}"))
+        cluster.wait(lambda: len(cluster.page()["activeapps"]) == len(jobs) + 1, "the application", 60)
+    waiting = cluster.page("/fairlead/waiting")
+    assert len(waiting) == 2, waiting
+    running.release()
+    running.result()
+    app_id = jobs[1].await_round()
+    states = {app["id"]: app["state"] for app in cluster.page()["activeapps"]}
+    assert states.pop(app_id) == "RUNNING" and list(states.values()) == ["WAITING"], states
+    for job in reversed(jobs):
+        job.release()
+        job.result()
+
+
+def limited(cluster, work):
+    """A pool with a maximum gets no more, and the page says so."""
+    job = in_pool(cluster, work, "small", tasks=1)
+    app_id = job.await_round()
+    assert list(cores_of(cluster).values()) == [1], cores_of(cluster)
+    assert "small" in cluster.page("/fairlead/waiting")[app_id], cluster.page("/fairlead/waiting")
+    job.release()
+    job.result()
+
+
+def worker_page(cluster, work):
+    """The Worker's JSON has the keys of Spark's own, and its log pages give what an executor wrote."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    web = int(cluster.page()["workers"][0]["webuiaddress"].rsplit(":", 1)[1])
+    found = cluster.page(web=web)
+    assert set(found) == {"id", "masterurl", "masterwebuiurl", "cores", "coresused", "memory", "memoryused", "resources", "resourcesused", "executors",
+                          "finishedexecutors"}, found
+    executor = found["executors"][0]
+    assert set(executor) == {"id", "memory", "resources", "appid", "appdesc"}, executor
+    assert set(executor["appdesc"]) == {"name", "cores", "memoryperexecutor", "resourcesperexecutor", "memoryperslave", "resourcesperslave", "user",
+                                        "command"}, executor
+    assert (executor["appid"], found["masterurl"], found["coresused"]) == (app_id, cluster.url, 1), found
+    asked = f"?appId={app_id}&executorId={executor['id']}&logType=stderr&offset=0&byteLength=50"
+    with urllib.request.urlopen(f"http://127.0.0.1:{web}/log/{asked}", timeout=10) as answer:
+        head, text = answer.read().decode().split("\n", 1)
+    assert re.match(rf"==== Bytes 0-50 of \d+ of .*/{app_id}/{executor['id']}/stderr ====", head), head
+    assert text.startswith("Spark Executor Command: "), text
+    with urllib.request.urlopen(f"http://127.0.0.1:{web}/logPage/{asked}", timeout=10) as answer:
+        assert answer.status == 200
+    job.release()
+    job.result()
+
+
+SHUFFLE = (("spark.shuffle.service.enabled", "true"), ("spark.shuffle.service.port", "{shuffle}"))
 SECRET = (("spark.authenticate", "true"), ("spark.authenticate.secret", "one secret"), ("spark.master.rest.enabled", "false"))
 
 
@@ -376,4 +472,15 @@ register("custom-resources", custom_resources, workers=(4,), conf=(
     ("spark.worker.resource.gpu.amount", "2"), ("spark.worker.resource.gpu.discoveryScript", str(peers.HERE / "gpus.sh"))))
 register("authenticated", authenticated, conf=SECRET)
 register("encrypted", authenticated, conf=(*SECRET, ("spark.network.crypto.enabled", "true"), ("spark.network.crypto.saslFallback", "false")))
+OURS = (PAIRINGS[0], PAIRINGS[2])
+FAIR = ("--profile", "fairlead", "--set", "yarn.scheduler.fair.preemption=true", "--set", "fairlead.scheduler.preemption.starvation-ms=1000",
+        "--set", "yarn.scheduler.fair.waitTimeBeforeKill=0", "--set", "fairlead.scheduler.preemption.interval-ms=500")
+register("shares", shares, pairings=OURS, options=FAIR)
+register("urgent", urgent, pairings=OURS, workers=(2,), options=FAIR)
+register("limited", limited, pairings=OURS, options=FAIR,
+         queues='<allocations><queue name="small"><maxResources>4096 mb, 1 vcores</maxResources></queue></allocations>')
+register("profile-client-mode", client_mode, pairings=OURS, options=FAIR)
+register("worker-page", worker_page, pairings=(*PAIRINGS, ("spark", "spark")))
+register("idled-out", idled_out, workers=(4,), conf=SHUFFLE)
+register("idled-out-authenticated", idled_out, workers=(4,), pairings=(PAIRINGS[2],), conf=(*SHUFFLE, *SECRET))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

@@ -20,7 +20,9 @@ class Spec:
     master: str = "fairlead"                # or "spark"
     worker: str = "spark"                   # or "fairlead"
     workers: tuple[int, ...] = (2, 2)       # cores of each
-    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's, {zookeeper} its address
+    conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's, {shuffle} a port, {zookeeper} its address
+    options: tuple[str, ...] = ()           # further words of our master's command line
+    queues: str = ""                        # a fair-scheduler.xml for it
     masters: int = 1                        # more than one: with ZooKeeper
 
     def needs(self):
@@ -34,10 +36,11 @@ class SparkCluster(Daemons):
         self.home = peers.spark(spec.spark)
         self.ports = [peers.free_ports(3) for _ in range(spec.masters)]
         self.leader = 0  # as the case knows
+        self.shuffle, = peers.free_ports(1)
         self.zookeeper = ZooKeeper(self.directory / "zookeeper") if spec.masters > 1 else None
         self.url = "spark://" + ",".join(f"127.0.0.1:{port}" for port, _, _ in self.ports)
         self.conf = {"spark.ui.enabled": "false", "spark.local.dir": self.directory / "local", "spark.master.rest.enabled": "true",
-                     **{key: value.format(directory=self.directory, zookeeper=self.zookeeper and self.zookeeper.address) for key, value in spec.conf}}
+                     **{key: value.format(directory=self.directory, shuffle=self.shuffle, zookeeper=self.zookeeper and self.zookeeper.address) for key, value in spec.conf}}
         self.properties = self.directory / "spark-defaults.conf"
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -60,7 +63,11 @@ class SparkCluster(Daemons):
         """Master 0 is called "master", as that of a cluster with one."""
         port, web, rest = self.ports[number]
         words = ["--host", "127.0.0.1", "--port", port, "--webui-port", web, "--properties-file", self.properties]
-        self.daemon(self.master_name(number), self.spec.master, words, options=f"-Dspark.master.rest.port={rest}")
+        if self.spec.queues:
+            queues = self.directory / "fair-scheduler.xml"
+            queues.write_text(self.spec.queues)
+            words += ["--set", f"yarn.scheduler.fair.allocation.file={queues}"]
+        self.daemon(self.master_name(number), self.spec.master, [*words, *self.spec.options], options=f"-Dspark.master.rest.port={rest}")
         self.wait(lambda: listening(port), "the master")
 
     @staticmethod

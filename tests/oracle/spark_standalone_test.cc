@@ -218,6 +218,8 @@ TEST_P(SparkStandalone, OfALostWorkerTheDriverHearsAndOthersTakeItsPlace) {
   ASSERT_TRUE(Await([&] { return Got(*driver, "WorkerRemoved"); }));
   ASSERT_TRUE(Await([&] { return workers_[0]->executors().size() == 2; }));
   EXPECT_EQ(Page()["aliveworkers"], 1);
+  EXPECT_EQ(Page()["workers"].size(), 2u) << "a lost one is shown";
+  EXPECT_TRUE(Await([&] { return Page()["workers"].size() == 1; }, base::Duration::Seconds(8 * 17))) << "for some time";
 }
 
 TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
@@ -240,6 +242,27 @@ TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
   ASSERT_TRUE(Await([&] { return Got(*silent, "ReconnectWorker"); }));
   silent->Write(registration);
   ASSERT_TRUE(AwaitWorkers(2));
+}
+
+TEST_P(SparkStandalone, AWorkerThatRegistersTwiceSpeaksByItsLastConnection) {
+  const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
+  std::string registration;
+  for (const SparkMessage& message : *messages) {
+    if (message.type.ends_with("$RegisterWorker")) registration = message.frame;
+  }
+  auto first = Connect();
+  first->Write(registration);
+  ASSERT_TRUE(AwaitWorkers(1));
+  auto second = Connect();
+  second->Write(registration);
+  ASSERT_TRUE(Await([&] { return Got(*second, "RegisteredWorker"); }));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Got(*second, "LaunchExecutor"); }));
+  EXPECT_FALSE(Got(*first, "LaunchExecutor"));
+  first->Close();
+  EXPECT_FALSE(Await([&] { return Page()["aliveworkers"] != 1; }, base::Duration::Seconds(5)));
+  second->Close();
+  ASSERT_TRUE(AwaitWorkers(0));
 }
 
 TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {

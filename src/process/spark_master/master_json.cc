@@ -127,7 +127,7 @@ ordered_json Whole(const StandaloneCluster& cluster) {
   for (size_t i = 0; i < cluster.workers().size(); ++i) {
     const WorkerRecord& record = cluster.workers()[i];
     const ss::Worker& worker = core.workers()[i];
-    if (worker.id.empty()) continue;  // one that was refused
+    if (!cluster.Shows(i)) continue;
     workers.push_back(WorkerJson(record, worker));
     if (worker.state != sa::WorkerState::kAlive) continue;
     all.push_back(ResourcesOf(record, worker, Part::kAll));
@@ -257,7 +257,9 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   ordered_json out = ordered_json::object();
   const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
   for (size_t place = 0; place < apps.size(); ++place) {
-    const std::string why = WhyWaits(cluster, cluster.core().apps()[apps[place]], place);
+    const std::string why = cluster.placement() != nullptr && !cluster.core().recovering()
+                                ? cluster.placement()->Why(apps[place], cluster.instant())
+                                : WhyWaits(cluster, cluster.core().apps()[apps[place]], place);
     if (!why.empty()) out[cluster.applications()[apps[place]].id] = why;
   }
   for (const uint32_t driver : cluster.core().waiting_drivers()) {

@@ -1,6 +1,7 @@
 #include "process/spark_master/standalone_cluster.h"
 
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 
 #include "endpoints/spark/master_messages.h"
@@ -27,17 +28,29 @@ StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Lo
       build_(build),
       settings_(std::move(settings)),
       imported_(std::move(imported)),
-      core_(settings_.scheduling) {}
+      core_(settings_.scheduling) {
+  if (!settings_.make_scheduler) return;
+  placement_ =
+      std::make_unique<ExecutorPlacement>(settings_.make_scheduler(), [this](uint32_t app) { return StandingOf(app); });
+}
 
 StandaloneCluster::~StandaloneCluster() {
   *alive_ = false;
   if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
   if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
+  if (placement_timer_ != 0) loop_.Cancel(placement_timer_);
 }
 
 const char* StandaloneCluster::status() const {
   if (standby()) return "STANDBY";
   return core_.recovering() ? "RECOVERING" : "ALIVE";
+}
+
+bool StandaloneCluster::Shows(size_t index) const {
+  const scheduler::standalone::Worker& worker = core_.workers()[index];
+  const int64_t kept_ms = (settings_.dead_worker_persistence + 1) * settings_.worker_timeout.millis();
+  const bool old = loop_.Wall().ms - workers_[index].heartbeat.ms > kept_ms;
+  return !worker.id.empty() && !(worker.state == sa::WorkerState::kDead && old);
 }
 
 std::string OnlyWhenAlive(const char* what) {
@@ -78,11 +91,43 @@ void StandaloneCluster::Step() {
       CollectLostWorkers(fed.event, recovering, rows);
       CollectRows(fed.event, made, rows);
       if (recovering && !core_.recovering()) OnRecovered();
+      if (queue_.size() == 1) Place();  // after the last, so that nothing comes between a decision and its place
     }
     if (store_ != nullptr && !rows.empty()) return Commit(std::move(rows), std::move(effects));
     Apply(effects);
   }
   stepping_ = false;
+}
+
+void StandaloneCluster::Place() {
+  if (!placement_ || core_.recovering()) return;
+  for (sa::Event& event : placement_->Decide(loop_.Now(), core_)) queue_.push_back({std::move(event), nullptr});
+  if (placement_timer_ != 0) loop_.Cancel(placement_timer_);
+  placement_timer_ = 0;
+  if (placement_->NextDeadline() == base::Instant::Max()) return;
+  placement_timer_ = loop_.At(placement_->NextDeadline(), [this] {
+    placement_timer_ = 0;
+    if (stepping_) return;  // the end of the step asks again
+    Place();
+    Step();
+  });
+}
+
+/// The driver says where its application stands: spark.executorEnv.FAIRLEAD_QUEUE, _PRIORITY, _GANG.
+Standing StandaloneCluster::StandingOf(uint32_t app) const {
+  const es::ApplicationDescription& description = applications_[app].description;
+  const auto said = [&](const char* name) {
+    const auto found = description.command.environment.find(name);
+    return found != description.command.environment.end() ? found->second : std::string();
+  };
+  Standing standing;
+  standing.user = description.user;
+  standing.queue = said("FAIRLEAD_QUEUE");
+  if (standing.queue.empty()) standing.queue = "default";
+  const std::string priority = said("FAIRLEAD_PRIORITY");
+  std::from_chars(priority.data(), priority.data() + priority.size(), standing.priority);
+  standing.gang = said("FAIRLEAD_GANG") == "true";
+  return standing;
 }
 
 void StandaloneCluster::Apply(const std::vector<sa::Effect>& effects) {
@@ -318,6 +363,7 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
                                      {"memory_mib", std::to_string(worker.said.memory_mib)}});
   } else {
     log_.Warn("a worker registers twice", {{"worker", worker.said.id}});
+    Adopt(worker);
   }
   es::RegisteredWorker answer;
   answer.master = {master_.address, es::kMasterEndpoint};
@@ -330,6 +376,18 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
   } else if (gone) {  // while it was being stored
     Lose(effect.worker.value, "its connection ended");
   }
+}
+
+/// A worker that has registered speaks by another connection from now on (org.apache.spark.deploy.worker.Worker, which
+/// registers anew while it is called back).
+void StandaloneCluster::Adopt(const WorkerRecord& again) {
+  const auto alive = alive_workers_.find(again.said.id);
+  if (again.peer == 0 || alive == alive_workers_.end()) return;
+  WorkerRecord& worker = workers_[alive->second];
+  if (worker.said.host != again.said.host || worker.said.port != again.said.port) return;
+  members_[again.peer] = alive->second;
+  worker.peer = again.peer;
+  worker.heard = loop_.Now();
 }
 
 void StandaloneCluster::Apply(const sa::RegisterWorkerFailed& effect) {
@@ -347,9 +405,8 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::Heartbeat& message) {
     worker.heartbeat = loop_.Wall();
     return;
   }
-  // One that was given up too early: it shall register again.
-  const bool known = std::ranges::any_of(workers_, [&](const WorkerRecord& w) { return w.said.id == message.worker; });
-  if (!known) return log_.Warn("a heartbeat of a worker that never registered", {{"worker", message.worker}});
+  // One that was given up too early, or was called back in the place of an earlier worker of its address, where Spark's
+  // master would not answer: it shall register.
   master_.peers->Send(peer, message.reference.address, message.reference.name,
                       es::Encode(build_, es::ReconnectWorker{url()}));
 }
@@ -398,6 +455,7 @@ void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
     return;
   }
   WorkerRecord& worker = workers_[member.mapped()];
+  if (worker.peer != peer) return;  // it speaks by another one
   worker.peer = 0;
   Lose(member.mapped(), worker.said.worker.address.ToString() + " got disassociated");
 }

@@ -16,6 +16,7 @@
 #include "env/loop.h"
 #include "env/store.h"
 #include "model/standalone.h"
+#include "process/spark_master/executor_placement.h"
 #include "process/spark_master/executor_source.h"
 #include "process/spark_master/standalone_store.h"
 #include "scheduler/spark_standalone/master.h"
@@ -24,7 +25,10 @@ namespace fairlead::process::spark_master {
 
 struct StandaloneSettings {
   scheduler::standalone::MasterConfig scheduling;
+  /// Decides where executors go in the place of Spark's rules (--profile); not set: Spark's rules.
+  std::function<std::unique_ptr<scheduler::Scheduler>()> make_scheduler;
   base::Duration worker_timeout = base::Duration::Seconds(60);    // spark.worker.timeout
+  int64_t dead_worker_persistence = 15;                           // the same key: in worker_timeouts
   size_t retained_applications = 200;                             // spark.deploy.retainedApplications
   size_t retained_drivers = 200;                                  // spark.deploy.retainedDrivers
   base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
@@ -111,9 +115,14 @@ class StandaloneCluster final : public ExecutorSource {
 
   // ---- for pages; indices are the core's
   const scheduler::standalone::Master& core() const { return core_; }
+  /// Null: executors go where Spark's rules say.
+  const ExecutorPlacement* placement() const { return placement_.get(); }
+  base::Instant instant() const { return loop_.Now(); }
   bool standby() const { return settings_.standby; }
   /// As Spark's calls it: ALIVE, RECOVERING, STANDBY.
   const char* status() const;
+  /// Whether pages show a worker: lost ones for some time, those that were refused never.
+  bool Shows(size_t worker) const;
   const std::vector<WorkerRecord>& workers() const { return workers_; }
   const std::vector<ApplicationRecord>& applications() const { return applications_; }
   const std::vector<DriverRecord>& drivers() const { return drivers_; }
@@ -132,6 +141,9 @@ class StandaloneCluster final : public ExecutorSource {
   // ---- the core
   void Feed(model::standalone::Event event, std::shared_ptr<const Submission> submission = nullptr);
   void Step();
+  /// Asks who places executors in the core's stead, and wakes up when it wants to be asked again.
+  void Place();
+  Standing StandingOf(uint32_t app) const;
   void Apply(const std::vector<model::standalone::Effect>& effects);
   void Apply(const model::standalone::LaunchExecutor& effect);
   void Apply(const model::standalone::LaunchDriver& effect);
@@ -158,6 +170,7 @@ class StandaloneCluster final : public ExecutorSource {
   void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::DriverStateChanged& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerLatestState& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerSchedulerStateResponse& message);
+  void Adopt(const WorkerRecord& again);
   void Sweep();
   void Lose(uint32_t worker, const std::string& why);
   void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,
@@ -204,6 +217,8 @@ class StandaloneCluster final : public ExecutorSource {
   StandaloneState imported_;
   Master master_;
   scheduler::standalone::Master core_;
+  std::unique_ptr<ExecutorPlacement> placement_;
+  env::Loop::TimerId placement_timer_ = 0;
   std::deque<Fed> queue_;
   bool stepping_ = false;
 

@@ -177,9 +177,7 @@ void SparkWorker::SetMaster(PeerId peer, const es::EndpointReference& master, co
 
 void SparkWorker::On(PeerId peer, const es::RegisteredWorker& message) {
   if (message.duplicate) {
-    world_.log.Warn("the master knows this worker already; it will be tried again",
-                    {{"master", message.master.address.ToString()}});
-    return;
+    world_.log.Warn("the master knows this worker already", {{"master", message.master.address.ToString()}});
   }
   SetMaster(peer, message.master, message.web_url);
   world_.log.Info("the master has registered this worker", {{"master", master_url_}, {"worker", id_}});

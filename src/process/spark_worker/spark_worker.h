@@ -36,6 +36,9 @@ struct SparkWorkerSettings {
   /// As long as Spark's worker tries by default (spark.worker.initialRegistrationRetries, .maxRegistrationRetries).
   base::Duration patience = base::Duration::Seconds(660);
   spark_rpc::Security security;
+  /// For a shuffle service: an executor has ended; an application has, and all its executors here. May be null.
+  std::function<void(const std::string& application, const std::string& executor)> on_executor_gone;
+  std::function<void(const std::string& application)> on_application_gone;
   LaunchSettings launch;  // without worker_url, which the port decides
 };
 

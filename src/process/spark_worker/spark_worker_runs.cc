@@ -134,6 +134,7 @@ void SparkWorker::EndExecutor(const std::string& key, es::ExecutorState state, s
   // The child is in the middle of its end.
   auto gone = std::make_shared<std::unique_ptr<Child>>(std::move(run.child));
   world_.loop.Post([gone] { gone->reset(); });
+  if (settings_.on_executor_gone) settings_.on_executor_gone(application, std::to_string(run.launch.executor));
   Keep(finished_executors_, key, std::move(run));
   CleanUp(application);
   ReportIfAllEnded();
@@ -158,6 +159,7 @@ void SparkWorker::CleanUp(const std::string& application) {
   const auto at = executors_.lower_bound(application + "/");
   if (at != executors_.end() && at->second.launch.application == application) return;
   finished_applications_.erase(application);
+  if (settings_.on_application_gone) settings_.on_application_gone(application);
   const auto directories = local_directories_.extract(application);
   if (directories.empty()) return;
   world_.loop.Offload(

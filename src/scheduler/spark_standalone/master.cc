@@ -244,6 +244,20 @@ void Master::On(const sa::ExecutorsKilled& event) {
   Emit(sa::Answer{event.token, true});
 }
 
+void Master::On(const sa::ExecutorTaken& event) {
+  if (event.app.value >= apps_.size()) return;
+  const auto it = apps_[event.app.value].executors.find(event.executor);
+  if (it == apps_[event.app.value].executors.end()) return;
+  const uint32_t worker = it->second.worker;
+  // Of ExecutorExitCode: with this status drivers of Spark do not hold the loss against the tasks.
+  constexpr int32_t kHeartbeatFailure = 56;
+  Emit(sa::ExecutorUpdated{event.app, event.executor, sa::ExecutorState::kKilled, event.message, kHeartbeatFailure,
+                           std::nullopt});
+  RemoveExecutorFromApp(event.app.value, event.executor);
+  KillExecutorOf(event.app.value, event.executor, worker);
+  Schedule();
+}
+
 void Master::RemoveExecutorFromApp(uint32_t index, int32_t id) {
   App& app = apps_[index];
   const auto it = app.executors.find(id);

@@ -32,6 +32,7 @@ enum class WorkerPolicy : uint8_t {
 std::optional<WorkerPolicy> WorkerPolicyByName(std::string_view name);
 
 struct MasterConfig {
+  bool places_executors = true;       // false: ExecutorPlaced says where they go
   bool spread_out_apps = true;        // spark.deploy.spreadOut(Apps)
   int32_t default_cores = INT32_MAX;  // spark.deploy.defaultCores
   int32_t max_executor_retries = 10;  // spark.deploy.maxExecutorRetries; below 0: never give an application up
@@ -137,6 +138,8 @@ class Master {
   void On(const sa::AppAnswered& event);
   void On(const sa::RecoveryEnded& event);
   void On(const sa::AppKilled& event);
+  void On(const sa::ExecutorPlaced& event);
+  void On(const sa::ExecutorTaken& event);
   void Emit(sa::Effect effect) { out_->push_back(std::move(effect)); }
 
   Worker& AddWorker(const sa::WorkerRegistered& event);

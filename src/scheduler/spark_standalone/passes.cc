@@ -118,6 +118,7 @@ void Master::LaunchDriverOn(uint32_t index, uint32_t worker_index) {
 }
 
 void Master::ScheduleExecutors() {
+  if (!config_.places_executors) return;
   for (const uint32_t index : waiting_apps_) {
     for (const auto& [profile, target] : apps_[index].targets) {
       const ExecutorNeeds& needs = apps_[index].profiles.at(profile);
@@ -204,6 +205,16 @@ std::vector<int32_t> Master::Distribute(const App& app, int32_t profile, const E
     std::erase_if(open, [&](size_t i) { return !can(i); });
   }
   return cores;
+}
+
+void Master::On(const sa::ExecutorPlaced& event) {
+  if (event.app.value >= apps_.size() || event.worker.value >= workers_.size()) return;
+  const App& app = apps_[event.app.value];
+  const auto needs = app.profiles.find(event.profile);
+  const Worker& worker = workers_[event.worker.value];
+  const bool fits = app.known && needs != app.profiles.end() && worker.state == sa::WorkerState::kAlive &&
+                    CanLaunch(worker, event.cores, needs->second.memory, needs->second.resources);
+  if (fits) LaunchExecutors(event.app.value, event.profile, needs->second, event.worker.value, event.cores);
 }
 
 void Master::LaunchExecutors(uint32_t app_index, int32_t profile, const ExecutorNeeds& needs, uint32_t worker_index,

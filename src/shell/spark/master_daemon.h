@@ -16,6 +16,7 @@ struct SparkMasterOptions {
   std::string host;
   std::optional<uint16_t> port;
   std::optional<uint16_t> web_port;  // of a Standalone Master's page
+  std::string profile;               // places a Standalone Master's executors; empty: Spark's rules
   std::string properties_file;       // spark-defaults.conf of a Standalone Master
   std::string queue;
   std::string state;  // directory

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <climits>
 
+#include "config/fairlead_yaml.h"
+#include "env_posix/posix_loop.h"
+#include "model/queues.h"
+#include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
@@ -23,15 +27,10 @@ constexpr int64_t kPortMax = 65535;
 
 /// Keys of Spark that change nothing here.
 constexpr const char* kIgnored[] = {
-    "spark.deploy.recoveryModeFactory",
-    "spark.deploy.recoverySerializer",
-    "spark.deploy.recoveryCompressionCodec",
-    "spark.deploy.recoverySerializationFilter",
-    "spark.dead.worker.persistence",
-    "spark.master.rest.maxThreads",
-    "spark.master.rest.virtualThread.enabled",
-    "spark.master.ui.historyServerUrl",
-    "spark.master.ui.title",
+    "spark.deploy.recoveryModeFactory",      "spark.deploy.recoverySerializer",
+    "spark.deploy.recoveryCompressionCodec", "spark.deploy.recoverySerializationFilter",
+    "spark.master.rest.maxThreads",          "spark.master.rest.virtualThread.enabled",
+    "spark.master.ui.historyServerUrl",      "spark.master.ui.title",
     "spark.master.ui.visibleEnvVarPrefixes",
 };
 
@@ -105,6 +104,42 @@ scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4)
   return config;
 }
 
+/// Fairlead's own YAML, or the file that yarn.scheduler.fair.allocation.file names; without either none is declared.
+base::Result<model::QueueTree> ReadQueues(const config::Settings& source, const profiles::QueueFile& form) {
+  if (source.queues) return *source.queues;
+  if (!source.conf.IsSet(form.key)) return model::QueueTree{};
+  const std::string file = source.conf.String(form.key);
+  const auto text = env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
+  if (!text.ok()) return base::Error{std::string(form.key) + ": " + text.error().message};
+  return form.parse(*text, file);
+}
+
+/// --profile: who places executors.
+base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& source,
+                           StandaloneMasterSettings& settings) {
+  const std::string name = options.profile.empty() ? "spark-standalone" : options.profile;
+  if (name == "spark-standalone") return {};
+  const profiles::Profile* profile = profiles::Find(name);
+  if (profile == nullptr || name != "fairlead") {
+    return base::Error{"--profile " + name + ": write spark-standalone or fairlead"};
+  }
+  // Executors have the sizes that drivers ask for: YARN's defaults do not bound or round them.
+  const std::pair<const char*, const char*> sizes[] = {{"yarn.scheduler.minimum-allocation-mb", "1"},
+                                                       {"yarn.scheduler.increment-allocation-mb", "1"},
+                                                       {"yarn.scheduler.maximum-allocation-mb", "2147483647"},
+                                                       {"yarn.scheduler.maximum-allocation-vcores", "2147483647"}};
+  for (const auto& [key, value] : sizes) {
+    if (!source.conf.IsSet(key)) source.conf.Set(key, value);
+  }
+  const auto queues = ReadQueues(source, profile->queue_file);
+  if (!queues.ok()) return queues.error();
+  const auto maker = profiles::Read(name, source.conf, *queues);
+  if (!maker.ok()) return maker.error();
+  settings.cluster.scheduling.places_executors = false;
+  settings.cluster.make_scheduler = [maker = *maker] { return maker(1); };
+  return {};
+}
+
 }  // namespace
 
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise) {
@@ -147,6 +182,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.web = {host, static_cast<uint16_t>(keys.Number("spark.master.ui.port", *web_port, 0, kPortMax))};
   settings.cluster.scheduling = ReadScheduling(keys, build->has_module_proxies());
   settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
+  settings.cluster.dead_worker_persistence = keys.Number("spark.dead.worker.persistence", 15, 0, INT32_MAX);
   ReadRecovery(keys, settings);
   settings.orders = ReadOrders(keys);
   settings.cluster.retained_applications =
@@ -169,11 +205,12 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   for (const char* key : kIgnored) {
     if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");
   }
-  const auto source = LoadSettings(options.settings);
+  auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
   constexpr const char* kSession = "fairlead.spark-master.zookeeper-session-ms";
   settings.elector.timeout = base::Duration::Millis(source->conf.Int(kSession, 2000, 200, 60'000));
+  if (const base::Status read = ReadPlacement(options, *source, settings); !read.ok()) return read.error();
   if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
   settings.hosts.AddName(settings.master.host);
   settings.master.builds.push_back(std::move(*build));

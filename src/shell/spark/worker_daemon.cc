@@ -12,7 +12,10 @@
 #include <thread>
 
 #include "env_posix/posix_loop.h"
+#include "process/http/server.h"
 #include "process/spark_worker/spark_worker.h"
+#include "process/spark_worker/worker_page.h"
+#include "shell/base/known_hosts.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
@@ -21,6 +24,7 @@
 #include "shell/spark/spark_security.h"
 #include "shell/spark/standalone_settings.h"
 #include "shell/spark/worker_resources.h"
+#include "shell/spark/worker_shuffle.h"
 
 namespace fairlead::shell {
 
@@ -105,6 +109,8 @@ struct WorkerDaemonSettings {
   endpoints::spark::SparkBuild build;
   sw::SparkWorkerSettings worker;
   env::Endpoint web;
+  SparkProperties properties;
+  std::vector<std::string> warnings;
 };
 
 base::Status ReadSize(const SparkWorkerOptions& options, sw::SparkWorkerSettings& worker) {
@@ -173,6 +179,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   worker.launch = {home, *java, ClassPath(home), Environment(), "", "", ""};
   if (worker.security.authenticates()) worker.launch.environment["_SPARK_AUTH_SECRET"] = worker.security.secret;
   if (!keys.error().empty()) return base::Error{keys.error()};
+  daemon.properties = *properties;
   return daemon;
 }
 
@@ -189,23 +196,38 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
     const std::string warning = OpenPortsWarning({settings->worker.listen}, kOpen);
     if (!warning.empty()) log->Warn(warning);
   }
-  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string(settings->web.port);
+  std::unique_ptr<sw::SparkWorker> worker;
+  process::http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings->warnings);
+  hosts.AddName(settings->worker.host);
+  const auto page = process::http::Server::Listen(
+      *loop, *loop, settings->web, std::move(hosts),
+      [&](const process::http::Request& request, const process::http::Server::Reply& reply) {
+        reply(worker ? sw::WorkerPage(*worker, *disk, request) : process::http::TextResponse(503, "the worker starts"));
+      });
+  if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
+  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
+  for (const std::string& warning : settings->warnings) log->Warn(warning);
+  const auto shuffle =
+      StartWorkerShuffle(settings->properties, settings->build.has_module_proxies(), settings->worker, *log);
+  if (!shuffle.ok()) return Refuse(shuffle.error().message, 1);
   std::string given_up;
-  const auto worker = sw::SparkWorker::Start({*loop, *loop, *loop, *disk, *log}, settings->build, settings->worker,
-                                             [&](const std::string& reason) {
-                                               given_up = reason;
-                                               loop->Stop();
-                                             });
-  if (!worker.ok()) return Refuse(worker.error().message, 1);
+  auto started = sw::SparkWorker::Start({*loop, *loop, *loop, *disk, *log}, settings->build, settings->worker,
+                                        [&](const std::string& reason) {
+                                          given_up = reason;
+                                          loop->Stop();
+                                        });
+  if (!started.ok()) return Refuse(started.error().message, 1);
+  worker = std::move(*started);
   for (const int signal : {SIGTERM, SIGINT}) {
-    loop->OnSignal(signal, [&] { (*worker)->EndAll([&loop] { loop->Stop(); }); });
+    loop->OnSignal(signal, [&] { worker->EndAll([&loop] { loop->Stop(); }); });
   }
-  loop->OnSignal(SIGPWR, [&] { (*worker)->Decommission(); });
-  log->Info("the Spark worker is ready", {{"worker", (*worker)->id()},
+  loop->OnSignal(SIGPWR, [&] { worker->Decommission(); });
+  log->Info("the Spark worker is ready", {{"worker", worker->id()},
                                           {"cores", std::to_string(settings->worker.cores)},
                                           {"memory_mib", std::to_string(settings->worker.memory_mib)},
                                           {"release", settings->build.release}});
   loop->Run();
+  if (*shuffle) (*shuffle)->Stop(base::Duration::Seconds(1));
   if (!given_up.empty()) return Refuse(given_up, 1);
   log->Info("the Spark worker ends");
   return 0;

@@ -1,5 +1,7 @@
 #include "shell/spark/worker_resources.h"
 
+#include <sys/wait.h>
+
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -25,11 +27,13 @@ struct CloseProgram {
   void operator()(FILE* program) const { ::pclose(program); }
 };
 
-/// What a program prints.
-base::Result<std::string> OutputOf(const std::string& path) {
+/// What a program prints. One that does not end in time, with what it has started, is killed (coreutils' timeout).
+base::Result<std::string> OutputOf(const std::string& path, base::Duration deadline) {
+  const std::string seconds = std::to_string(static_cast<double>(deadline.millis()) / 1000);
   std::string quoted = "'";
   for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  FILE* const program = ::popen((quoted + "'").c_str(), "re");  // NOLINT(cert-env33-c): the operator names it
+  FILE* const program = ::popen(("timeout -k 5 " + seconds + " " + quoted + "'").c_str(),
+                                "re");  // NOLINT(cert-env33-c): the operator names it
   if (program == nullptr) return base::Error{"cannot run " + path};
   std::unique_ptr<FILE, CloseProgram> closer(program);
   std::string output;
@@ -38,7 +42,12 @@ base::Result<std::string> OutputOf(const std::string& path) {
     output.append(part.data(), got);
     if (output.size() > kOutputBytesMax) return base::Error{path + " prints too much"};
   }
-  if (const int code = ::pclose(closer.release()); code != 0) return base::Error{path + " failed"};
+  constexpr int kTimedOut = 124;
+  const int code = ::pclose(closer.release());
+  if (WIFEXITED(code) && WEXITSTATUS(code) == kTimedOut) {
+    return base::Error{path + " did not end within " + seconds + " s"};
+  }
+  if (code != 0) return base::Error{path + " failed"};
   return output;
 }
 
@@ -72,7 +81,7 @@ base::Result<std::optional<Addresses>> AddressesInFile(const std::string& path, 
   return std::optional<Addresses>();
 }
 
-base::Result<Addresses> Discover(const SparkProperties& properties, const std::string& name) {
+base::Result<Addresses> Discover(const SparkProperties& properties, const std::string& name, base::Duration deadline) {
   const auto text = [&](const std::string& key) {
     const auto found = properties.find(key);
     return found != properties.end() ? found->second : std::string();
@@ -83,14 +92,15 @@ base::Result<Addresses> Discover(const SparkProperties& properties, const std::s
   const std::string key = std::string(kPrefix) + name + ".discoveryScript";
   const std::string script = text(key);
   if (script.empty()) return base::Error{"say the program that finds its addresses: " + key};
-  const auto output = OutputOf(script);
+  const auto output = OutputOf(script, deadline);
   if (!output) return base::Error{key + ": " + output.error().message};
   return AddressesIn(json::parse(*output, nullptr, false), script);
 }
 
 }  // namespace
 
-base::Result<endpoints::spark::Resources> ReadWorkerResources(const SparkProperties& properties) {
+base::Result<endpoints::spark::Resources> ReadWorkerResources(const SparkProperties& properties,
+                                                              base::Duration deadline) {
   endpoints::spark::Resources resources;
   for (const auto& [key, value] : properties) {
     if (!key.starts_with(kPrefix) || !key.ends_with(kAmount) || key.size() <= kPrefix.size() + kAmount.size()) continue;
@@ -101,7 +111,7 @@ base::Result<endpoints::spark::Resources> ReadWorkerResources(const SparkPropert
       return base::Error{key + ": " + value + " is no number"};
     }
     if (amount == 0) continue;
-    auto addresses = Discover(properties, name);
+    auto addresses = Discover(properties, name, deadline);
     if (!addresses) return base::Error{key + ": " + addresses.error().message};
     if (addresses->size() < amount) {
       return base::Error{key + ": " + value + " are wanted and there are " + std::to_string(addresses->size())};

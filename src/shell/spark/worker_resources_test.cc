@@ -44,6 +44,10 @@ TEST(WorkerResourcesTest, WhatIsWrongIsNamed) {
   EXPECT_NE(error("x", one).find("is no number"), std::string::npos);
   EXPECT_NE(error("1", "").find("discoveryScript"), std::string::npos);
   EXPECT_NE(error("1", Script("fails.sh", "exit 3")).find("failed"), std::string::npos);
+  const auto late = ReadWorkerResources({{"spark.worker.resource.gpu.amount", "1"},
+                                         {"spark.worker.resource.gpu.discoveryScript", Script("late.sh", "sleep 60")}},
+                                        base::Duration::Millis(100));
+  EXPECT_NE(late.error().message.find("did not end within"), std::string::npos);
   EXPECT_NE(error("1", Script("words.sh", "echo no json")).find("says no addresses"), std::string::npos);
 }
 

@@ -1,0 +1,153 @@
+#include "process/spark_worker/worker_page.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "process/http/static_file.h"
+
+namespace fairlead::process::spark_worker {
+
+namespace es = endpoints::spark;
+using nlohmann::ordered_json;
+
+/// A file of web/; null when there is none of this name.
+const http::StaticFile* FindWebFile(std::string_view name);
+
+namespace {
+
+ordered_json ResourcesJson(const es::Resources& resources) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [name, addresses] : resources) out[name] = {{"name", name}, {"addresses", addresses}};
+  return out;
+}
+
+ordered_json DescriptionJson(const es::ApplicationDescription& application) {
+  const es::ResourceProfile& profile = application.profile;
+  ordered_json needs = ordered_json::array();
+  for (size_t i = 0; i < profile.other_amounts.size(); ++i) {
+    needs.push_back({{"name", profile.other[i]}, {"amount", profile.other_amounts[i]}});
+  }
+  return {{"name", application.name},
+          {"cores", application.cores_max.value_or(0)},
+          {"memoryperexecutor", profile.memory_mib},
+          {"resourcesperexecutor", needs},
+          {"memoryperslave", profile.memory_mib},
+          {"resourcesperslave", needs},
+          {"user", application.user},
+          {"command", application.command.main_class}};  // without its arguments, which may hold secrets
+}
+
+ordered_json RunsJson(const std::map<std::string, ExecutorRun>& runs) {
+  ordered_json out = ordered_json::array();
+  for (const auto& [key, run] : runs) {
+    out.push_back({{"id", run.launch.executor},
+                   {"memory", run.launch.memory_mib},
+                   {"resources", ResourcesJson(run.launch.resources)},
+                   {"appid", run.launch.application},
+                   {"appdesc", DescriptionJson(run.launch.description)}});
+  }
+  return out;
+}
+
+/// Of all that runs here.
+es::Resources ResourcesUsed(const SparkWorker& worker) {
+  std::map<std::string, std::vector<std::string>> used;
+  const auto add = [&](const es::Resources& resources) {
+    for (const auto& [name, addresses] : resources) {
+      used[name].insert(used[name].end(), addresses.begin(), addresses.end());
+    }
+  };
+  for (const auto& [key, run] : worker.executors()) add(run.launch.resources);
+  for (const auto& [id, run] : worker.drivers()) add(run.launch.resources);
+  es::Resources out;
+  for (const auto& [name, addresses] : worker.settings().resources) out.emplace_back(name, used[name]);
+  return out;
+}
+
+std::string Parameter(const http::Request& request, const char* name) {
+  const auto found = request.query.find(name);
+  return found != request.query.end() ? found->second : "";
+}
+
+std::optional<int64_t> Number(const std::string& text) {
+  int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = !text.empty() && read.ec == std::errc() && read.ptr == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+/// Below the work directory, with a "/" at its end; nothing for what names no directory of an executor or driver.
+std::optional<std::string> LogDirectory(const http::Request& request) {
+  const std::string driver = Parameter(request, "driverId");
+  const std::string application = Parameter(request, "appId");
+  const std::string executor = Parameter(request, "executorId");
+  if (IsDirectoryName(driver) && application.empty()) return driver + "/";
+  if (driver.empty() && IsDirectoryName(application) && Number(executor)) return application + "/" + executor + "/";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string WorkerJson(const SparkWorker& worker) {
+  const SparkWorkerSettings& settings = worker.settings();
+  return ordered_json({{"id", worker.id()},
+                       {"masterurl", worker.master_url()},
+                       {"masterwebuiurl", worker.master_web_url()},
+                       {"cores", settings.cores},
+                       {"coresused", worker.cores_used()},
+                       {"memory", settings.memory_mib},
+                       {"memoryused", worker.memory_used()},
+                       {"resources", ResourcesJson(settings.resources)},
+                       {"resourcesused", ResourcesJson(ResourcesUsed(worker))},
+                       {"executors", RunsJson(worker.executors())},
+                       {"finishedexecutors", RunsJson(worker.finished_executors())}})
+      .dump(2);
+}
+
+http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request) {
+  constexpr int64_t kBytes = 100 << 10, kBytesMax = 1 << 20;
+  const std::string type = Parameter(request, "logType");
+  const auto directory = LogDirectory(request);
+  if (!directory || (type != "stdout" && type != "stderr")) {
+    return http::TextResponse(400, "say appId and executorId, or driverId, and logType=stdout or stderr");
+  }
+  const auto file = disk.OpenBeneath(worker.settings().work_directory, *directory + type);
+  if (!file.ok()) return http::TextResponse(404, "there is no log " + *directory + type);
+  const auto size = (*file)->Size();
+  if (!size.ok()) return http::TextResponse(500, size.error().message);
+  const auto total = static_cast<int64_t>(*size);
+  const int64_t wanted = std::clamp<int64_t>(Number(Parameter(request, "byteLength")).value_or(kBytes), 0, kBytesMax);
+  const int64_t begin = std::clamp<int64_t>(Number(Parameter(request, "offset")).value_or(total - wanted), 0, total);
+  std::string text(static_cast<size_t>(std::min(wanted, total - begin)), '\0');
+  const auto got = (*file)->ReadAt(static_cast<uint64_t>(begin), text);
+  if (!got.ok()) return http::TextResponse(500, got.error().message);
+  text.resize(*got);
+  http::Response response;
+  response.body = "==== Bytes " + std::to_string(begin) + "-" + std::to_string(begin + static_cast<int64_t>(*got)) +
+                  " of " + std::to_string(total) + " of " + worker.settings().work_directory + "/" + *directory + type +
+                  " ====\n" + text;
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http::Request& request) {
+  if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
+  std::string path = request.path;
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  if (path == "/json") {
+    http::Response response = http::JsonResponse(200, WorkerJson(worker));
+    response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
+    return response;
+  }
+  if (path == "/log") return LogPart(worker, disk, request);
+  constexpr std::string_view kStatic = "/static/";
+  std::string name;
+  if (path == "/") name = "worker.html";
+  if (path == "/logPage") name = "log.html";
+  if (path.starts_with(kStatic)) name = path.substr(kStatic.size());
+  const http::StaticFile* file = FindWebFile(name);
+  return file != nullptr ? http::StaticResponse(request, *file) : http::TextResponse(404, "there is no page " + path);
+}
+
+}  // namespace fairlead::process::spark_worker

@@ -1,0 +1,12 @@
+// The end of an executor's or driver's log, from /log/ with the same query.
+
+const text = document.getElementById("text");
+
+async function load() {
+  const answer = await fetch(`/log/${location.search}`);
+  text.textContent = await answer.text();
+  text.scrollIntoView(false);
+}
+
+document.getElementById("again").addEventListener("click", load);
+load();
