@@ -160,7 +160,8 @@ struct Orders {
 struct StoredApp {
   AppRegistered registration;
   std::vector<ProfileTarget> targets;  // the last that it asked for
-  FL_FIELDS(registration, targets)
+  int32_t next_executor = 0;           // smaller numbers may be in use, also where nobody claims them
+  FL_FIELDS(registration, targets, next_executor)
 };
 struct StoredDriver {
   DriverSubmitted description;

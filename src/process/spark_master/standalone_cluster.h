@@ -60,6 +60,7 @@ struct ApplicationRecord {
   base::WallTime started;
   base::WallTime ended;                                         // 0: not yet
   std::map<int32_t, model::standalone::ProfileTarget> targets;  // the last it asked for, by profile
+  int32_t next_executor = 0;                                    // as an earlier life stored it
   bool cleared = false;                                         // it has ended and is not shown any more
 };
 /// What was submitted; a driver that is started again shares it with its predecessor.

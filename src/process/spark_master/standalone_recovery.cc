@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
@@ -39,8 +40,10 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
   const auto put_application = [&](uint32_t i) {
     const ApplicationRecord& record = applications_[i];
     if (record.machine == nullptr) return;
-    StoredStandaloneApplication stored{
-        wire::java_stream::WriteStream(record.machine->registration().graph), record.started, {}};
+    StoredStandaloneApplication stored{wire::java_stream::WriteStream(record.machine->registration().graph),
+                                       record.started,
+                                       {},
+                                       core_.apps()[i].next_executor};
     for (const auto& [profile, target] : record.targets) stored.targets.push_back(target);
     rows.push_back(RowOf(kStandaloneApplications, record.id, stored));
   };
@@ -52,10 +55,11 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
   };
   const auto remove = [&](const char* table, const std::string& id) { rows.push_back({table, id, std::nullopt}); };
 
+  std::set<uint32_t> changed;  // applications
   if (const auto* asked = std::get_if<sa::ExecutorsRequested>(&event)) {
     for (const sa::ProfileTarget& target : asked->targets)
       applications_[asked->app.value].targets[target.profile.id] = target;
-    put_application(asked->app.value);
+    changed.insert(asked->app.value);
   } else if (const auto* over = std::get_if<sa::AppFinished>(&event)) {
     remove(kStandaloneApplications, applications_[over->app.value].id);
   }
@@ -63,7 +67,9 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
     if (const auto* worker = std::get_if<sa::RegisteredWorker>(&effect)) {
       if (!worker->duplicate) put_worker(worker->worker.value);
     } else if (const auto* application = std::get_if<sa::RegisteredApplication>(&effect)) {
-      put_application(application->app.value);
+      changed.insert(application->app.value);
+    } else if (const auto* executor = std::get_if<sa::LaunchExecutor>(&effect)) {
+      changed.insert(executor->app.value);
     } else if (const auto* removed = std::get_if<sa::ApplicationRemoved>(&effect)) {
       remove(kStandaloneApplications, applications_[removed->app.value].id);
     } else if (const auto* accepted = std::get_if<sa::DriverAccepted>(&effect)) {
@@ -75,6 +81,7 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
       if (ended->state == sa::DriverState::kRelaunching) put_driver(ended->successor.value);
     }
   }
+  for (const uint32_t application : changed) put_application(application);
 }
 
 /// Rows of workers that this event ended.
@@ -164,6 +171,7 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
   record.description = application->registration().application;
   record.started = stored.started;
   for (const sa::ProfileTarget& target : stored.targets) record.targets[target.profile.id] = target;
+  record.next_executor = stored.next_executor;
   application_ids_[id] = index;
   application->SetId({index}, id, true);
   return application;
@@ -185,6 +193,7 @@ void StandaloneCluster::OnLoaded() {
     sa::StoredApp& stored = event.apps.emplace_back();
     stored.registration = RegistrationOf(i);
     for (const auto& [profile, target] : applications_[i].targets) stored.targets.push_back(target);
+    stored.next_executor = applications_[i].next_executor;
   }
   event.drivers = std::exchange(loaded_drivers_, {});
   recovery_since_ = loop_.Now();

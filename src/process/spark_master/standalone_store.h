@@ -45,7 +45,10 @@ struct StoredStandaloneApplication {
   std::string registration;  // the object stream of RegisterApplication
   base::WallTime started;
   std::vector<model::standalone::ProfileTarget> targets;
-  FL_FIELDS(registration, started, targets)
+  /// A number is not given twice: a worker that is cut off may still run who has it. 0 (earlier releases): what workers
+  /// claim tells.
+  int32_t next_executor = 0;
+  FL_FIELDS(registration, started, targets, next_executor)
 };
 
 struct StoredStandaloneDriver {

@@ -52,6 +52,7 @@ void Master::On(const sa::Recovered& event) {
   for (const sa::StoredApp& stored : event.apps) {
     App& app = AddApp(stored.registration);
     for (const sa::ProfileTarget& target : stored.targets) SetTarget(app, target);
+    app.next_executor = stored.next_executor;
     app.state = sa::AppState::kUnknown;
   }
   for (const sa::StoredDriver& stored : event.drivers) {
