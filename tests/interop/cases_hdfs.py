@@ -64,7 +64,8 @@ def shares_of_levels(cluster, work, replication, options):
 
 def tasks_beside_their_blocks(cluster, work):
     """A text in blocks on three DataNodes of two racks: with the default wait nearly all of its tasks run on a host that has their block."""
-    text_file(work / "text", words=2_000_000)
+    text_file(work / "text", words=1_500_000)
+    (work / "text").write_bytes((work / "text").read_bytes() * 5)  # some 30 blocks
     cluster.hdfs.shell("-mkdir", "-p", "/places")
     for replication in (1, 2):
         cluster.hdfs.shell("-D", f"dfs.replication={replication}", "-put", work / "text", f"/places/text-{replication}")

@@ -158,8 +158,9 @@ void MeetAll(Context& context, const Arguments& arguments) {
 }
 void Places(Context& context, const Arguments& arguments) {
   MeetAll(context, arguments);
-  std::printf("lines %lld\n",
-              static_cast<long long>(context.Text(arguments.at(3)).Named("text").SaveText(arguments.at(4))));
+  std::printf(
+      "lines %lld\n",
+      static_cast<long long>(context.Text(arguments.at(3), Partitions(30)).Named("text").SaveText(arguments.at(4))));
 }
 
 /// copy: lines from one place to another.
