@@ -159,8 +159,10 @@ class Life(unittest.TestCase):
         return application
 
     def containers(self):
-        """Process ids of supervisors of containers."""
-        return set(map(int, self.machine.call("pgrep", "-u", "fairlead-nm", "-x", "fl-supervise").stdout.split()))
+        """Process ids of supervisors whose container runs; a container's process has its supervisor's name until it runs."""
+        rows = [line.split() for line in self.machine.run("ps", "-eo", "pid,ppid,user:32,comm").splitlines()[1:]]
+        names = {row[0]: row[3] for row in rows}
+        return {int(row[1]) for row in rows if row[2] == "fairlead-job" and names.get(row[1]) == "fl-supervise"}
 
     def ours(self):
         return [line for line in self.machine.processes().values() if line.startswith("fairlead") or "fairlead" in line.split()[1]]
