@@ -26,6 +26,7 @@ void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);            // up
 void AddSubmit(CLI::App& app, int& exit_code);        // submit
 void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, kill
+void AddStatus(CLI::App& app, int& exit_code);        // status
 void AddTop(CLI::App& app, int& exit_code);           // top
 void AddEvents(CLI::App& app, int& exit_code);        // events
 void AddNode(CLI::App& app, int& exit_code);          // node drain, node undrain, node decommission

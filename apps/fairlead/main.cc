@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddStatus(app, exit_code);
   AddTop(app, exit_code);
   AddEvents(app, exit_code);
   AddNode(app, exit_code);

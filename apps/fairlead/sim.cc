@@ -16,29 +16,33 @@ struct FaultOptions {
   int seeds = 200;
   std::string plant;
   int twice = 0;
+  bool ha = false;
+  int managers() const { return ha ? 2 : 1; }
 };
 
 sim::PlantedBug BugOf(const std::string& name) {
   if (name == "double-grant") return sim::PlantedBug::kDoubleGrant;
   if (name == "lost-acknowledgement") return sim::PlantedBug::kLostAcknowledgement;
   if (name == "forgotten-container") return sim::PlantedBug::kForgottenContainer;
+  if (name == "no-fence") return sim::PlantedBug::kNoFence;
+  if (name == "late-step-down") return sim::PlantedBug::kLateStepDown;
   return sim::PlantedBug::kNone;
 }
 
 void PrintFailure(const sim::FaultRunResult& run, const FaultOptions& options) {
   std::printf("seed %llu FAILED\n", static_cast<unsigned long long>(run.seed));
   for (size_t i = 0; i < run.violations.size() && i < 5; ++i) std::printf("  %s\n", run.violations[i].c_str());
-  std::printf("  repeat it: fairlead sim faults --first %llu --seeds 1%s%s\n",
+  std::printf("  repeat it: fairlead sim faults%s --first %llu --seeds 1%s%s\n", options.ha ? " --ha" : "",
               static_cast<unsigned long long>(run.seed), options.plant.empty() ? "" : " --plant ",
               options.plant.c_str());
 }
 
 /// Zero of an expected fault over all seeds means that the runs no longer test it.
-bool PrintCounts(const env_sim::FaultCounts& counts, bool require_all) {
+bool PrintCounts(const env_sim::FaultCounts& counts, int managers, bool require_all) {
   Table table({"FAULT OR RARE BRANCH", "FIRED"});
   bool complete = true;
   for (const auto& [name, count] : counts) table.Add({name, std::to_string(count)});
-  for (const std::string& name : sim::ExpectedFaults()) {
+  for (const std::string& name : sim::ExpectedFaults(managers)) {
     if (counts.contains(name)) continue;
     table.Add({name, require_all ? "0  NEVER" : "0"});
     complete = false;
@@ -55,8 +59,8 @@ int Faults(const FaultOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < options.seeds; ++i) {
     const uint64_t seed = options.first + static_cast<uint64_t>(i);
-    sim::FaultRunResult run = sim::RunFaults(seed, bug);
-    if (i < options.twice && sim::RunFaults(seed, bug).hash != run.hash) {
+    sim::FaultRunResult run = sim::RunFaults(seed, bug, options.managers());
+    if (i < options.twice && sim::RunFaults(seed, bug, options.managers()).hash != run.hash) {
       run.violations.push_back("a second run of the same seed ended in another state");
     }
     virtual_seconds += run.virtual_seconds;
@@ -72,7 +76,7 @@ int Faults(const FaultOptions& options) {
   }
   const std::chrono::duration<double> real = std::chrono::steady_clock::now() - began;
   const bool many = options.seeds >= 100;
-  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, many);
+  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, options.managers(), many);
   std::printf("%.0f simulated seconds in %.1f s (%.0f per second)\n", virtual_seconds, real.count(),
               virtual_seconds / std::max(real.count(), 1e-9));
   if (bug != sim::PlantedBug::kNone) {
@@ -94,7 +98,9 @@ void AddSim(CLI::App& app, int& exit_code) {
   CLI::App* faults = sim->add_subcommand(
       "faults",
       "Jobs on a small cluster while connections break and machines crash, by seed; invariants after every step");
-  faults->footer("Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --first 17 --seeds 1");
+  faults->footer(
+      "Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --ha --seeds 200\n  fairlead sim faults "
+      "--first 17 --seeds 1");
   auto options = std::make_shared<FaultOptions>();
   faults->add_option("--first", options->first, "first seed")->capture_default_str();
   faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
@@ -102,7 +108,9 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
-      ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container"}));
+      ->check(
+          CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "no-fence", "late-step-down"}));
+  faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
   faults->callback([options, &exit_code] { exit_code = Faults(*options); });
 }
 

@@ -44,4 +44,16 @@ base::Result<HadoopConf> OfMember(const HadoopConf& conf, const std::string& id)
   return out;
 }
 
+base::Result<std::vector<std::string>> OfEveryMember(const HadoopConf& conf, const std::string& key) {
+  const std::vector<std::string> ids = RmIds(conf);
+  if (ids.empty()) return std::vector<std::string>{conf.String(key)};
+  std::vector<std::string> out;
+  for (const std::string& id : ids) {
+    const base::Result<HadoopConf> member = OfMember(conf, id);
+    if (!member.ok()) return member.error();
+    out.push_back(member->String(key));
+  }
+  return out;
+}
+
 }  // namespace fairlead::config

@@ -18,4 +18,7 @@ std::vector<std::string> RmIds(const HadoopConf& conf);
 /// org.apache.hadoop.yarn.conf.HAUtil does it. An Error when neither is there.
 base::Result<HadoopConf> OfMember(const HadoopConf& conf, const std::string& id);
 
+/// What a key of addresses says for each manager; one value when one runs alone.
+base::Result<std::vector<std::string>> OfEveryMember(const HadoopConf& conf, const std::string& key);
+
 }  // namespace fairlead::config

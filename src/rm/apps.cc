@@ -268,7 +268,10 @@ std::string Apps::FailureDiagnostics(const App& app, const std::string& cause, b
 
 void Apps::AttemptFailed(App& app, const std::string& diagnostics, bool keep_containers) {
   if (!AppLife().Knows(app.state, AppEvent::kAttemptFailed)) return;
-  const int32_t failures = app.max_attempts == 1 ? 1 : FailedAttempts(app);
+  // With one attempt only, nothing that has run runs again (RMAppImpl.AttemptFailedTransition). A master that was never
+  // started may: a takeover finds some between their grant and their start.
+  const bool has_run = app.launched.ms != 0;
+  const int32_t failures = app.max_attempts == 1 && has_run ? 1 : FailedAttempts(app);
   if (app.submission.unmanaged || failures >= app.max_attempts) {
     SaveFinal(app, AppEvent::kAttemptFailed, AppState::kFailed,
               FailureDiagnostics(app, diagnostics, failures >= app.max_attempts));

@@ -864,6 +864,23 @@ TEST_F(World, MasterThatDidNotSurviveARestartIsFoundByItsNode) {
   EXPECT_EQ(AttemptOf(1, 2).state, AttemptState::kAllocated);
 }
 
+// The resource manager went between the grant and the start: its only attempt has not been used up.
+TEST_F(World, MasterThatWasNeverStartedIsGrantedAgainAfterARestart) {
+  AddNode("n1");
+  m::Submission submission = AnApp(1);
+  submission.max_attempts = 1;
+  Do(m::Submit{1, submission});
+  ASSERT_EQ(AttemptOf(1, 1).state, AttemptState::kAllocated);
+  Crash();
+  AddNode("n1");
+  EXPECT_EQ(AttemptOf(1, 1).state, AttemptState::kFailed);
+  EXPECT_EQ(AttemptOf(1, 2).state, AttemptState::kAllocated);
+  Do(m::MasterLaunched{{submission.id, 2}, ""});
+  Crash();
+  AddNode("n1");
+  EXPECT_EQ(StateOf(1), AppState::kFailed) << "one that has run does not run again";
+}
+
 TEST_F(World, OrphansAreKilledAndEndedApplicationsCleanedUp) {
   AddNode("n1");
   const model::ContainerId stranger{{{1000, 5}, 1}, 2};

@@ -1,13 +1,18 @@
-"""Two resource managers: Hadoop's nodes and clients at their default settings, the leader killed and stopped in the middle of a job."""
+"""Two resource managers: Hadoop's nodes, masters and clients at their default settings, and a change of the leader under each kind of work."""
+import re
 import signal
+import subprocess
 import time
 
-from ha_cluster import FORCED, STANDBY, HaCluster
+from ha_cluster import ACTIVE, FORCED, STANDBY, HaCluster
+from jobs import PausedJob, container_processes, require_end
 from registry import Spec, case
 
 TAKEOVER_S = 20  # the machine may be busy; ./bench/run failover measures
+AWAY_S = 20
 # What Cluster writes for quick restarts is put back to Hadoop's defaults.
-DEFAULTS = (("yarn.resourcemanager.connect.retry-interval.ms", "30000"),)
+DEFAULTS = (("yarn.resourcemanager.connect.retry-interval.ms", "30000"), ("yarn.client.nodemanager-connect.retry-interval-ms", "10000"))
+OTHER = {"rm1": "rm2", "rm2": "rm1"}
 
 
 def on_two(work, spec, test):
@@ -15,63 +20,188 @@ def on_two(work, spec, test):
     (work / "ha").mkdir(exist_ok=True)
     try:
         cluster.start()
-        test(cluster)
+        test(cluster, work)
     finally:
         cluster.stop()
 
 
-def leader_killed(cluster):
-    leader = cluster.await_active()
-    kept = cluster.submit_sleeper()
-    cluster.wait(lambda: cluster.has_container(kept), "a container")
-    begin = time.monotonic()
+# ---- What befalls the leader; each returns when one leads again and both take part ----
+
+def killed(cluster, leader):
     cluster.kill(leader)
-    cluster.wait_for_nodes(len(cluster.spec.nodes))
-    print(f"every node is back {time.monotonic() - begin:.2f} s after kill -9")
-    assert time.monotonic() - begin < TAKEOVER_S
-    assert cluster.has_container(kept), "a container was lost"
-    _, seconds = cluster.time_to_grant()
-    print(f"and a new grant {seconds:.2f} s after that")
+    assert cluster.await_active() == OTHER[leader]
+    cluster.start_manager(leader)
+    cluster.wait(lambda: cluster.state(leader) == STANDBY, "the killed one as standby")
 
 
-def pi_goes_on(cluster, fault):
-    """MapReduce's example with the fault in its middle: it succeeds, with one attempt."""
-    import subprocess
-    leader = cluster.await_active()
-    job = subprocess.Popen(cluster.example_command("pi", 8, 2000000), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           env=cluster.client_environment())
-    cluster.wait(lambda: cluster.apps() and cluster.apps()[0]["runningContainers"] > 1, "a task", 120)
-    app_id = cluster.apps()[0]["id"]
-    fault(leader)
-    out, _ = job.communicate(timeout=240)
-    assert job.returncode == 0 and "Estimated value of Pi is 3.1" in out, out[-3000:]
-    cluster.wait(lambda: cluster.app(app_id)["state"] == "FINISHED", "the end to be known")
-    attempts = cluster.get(f"/ws/v1/cluster/apps/{app_id}/appattempts")["appAttempts"]["appAttempt"]
-    assert len(attempts) == 1, attempts
-
-
-def pi_with_killed_leader(cluster):
-    pi_goes_on(cluster, cluster.kill)
-
-
-def pi_with_planned_transition(cluster):
-    other = {"rm1": "rm2", "rm2": "rm1"}
-    pi_goes_on(cluster, lambda leader: cluster.ha_call(other[leader], "transitionToActive", FORCED))
-
-
-def rmadmin(cluster):
-    """Hadoop's own command sees one active and one standby."""
-    leader = cluster.await_active()
-    run = cluster.java("org.apache.hadoop.yarn.client.cli.RMAdminCLI", "-getAllServiceState", timeout=120)
-    assert run.returncode == 0 and run.stdout.count("active") == 1 and run.stdout.count("standby") == 1, run.stdout + run.stderr
+def stopped(cluster, leader):
+    """For longer than its session."""
     cluster.signal(leader, signal.SIGSTOP)
-    cluster.wait(lambda: [rm for rm in cluster.ports if rm != leader and cluster.state(rm) == 1], "the other to lead")
+    cluster.wait(lambda: cluster.state(OTHER[leader]) == ACTIVE, "the other to lead")
     cluster.signal(leader, signal.SIGCONT)
     cluster.wait(lambda: cluster.state(leader) == STANDBY, "the stopped one as standby")
 
 
-for _version in ("3.3.6", "3.4.3"):
-    _spec = Spec(rm=None, hadoop=_version, nodes=("java", "fairlead"), history=False, yarn_site=DEFAULTS)
-    for _test in (leader_killed, pi_with_killed_leader, pi_with_planned_transition, rmadmin):
-        case("all", _spec, own_cluster=True, name=f"ha-{_test.__name__.replace('_', '-')}-{_version}")(
-            lambda cluster, work, spec=_spec, test=_test: on_two(work, spec, test))
+def moved(cluster, leader):
+    """By Hadoop's own command."""
+    run = cluster.java("org.apache.hadoop.yarn.client.cli.RMAdminCLI", "-transitionToActive", "--forcemanual", "--forceactive", OTHER[leader], timeout=120, input="Y\n")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert cluster.await_active() == OTHER[leader]
+
+
+def zookeeper_restarted(cluster, _leader):
+    cluster.zookeeper.stop()
+    cluster.zookeeper.start()
+    cluster.await_active()
+
+
+def zookeeper_away(cluster, _leader):
+    """Nobody may lead meanwhile; what runs goes on."""
+    cluster.zookeeper.stop()
+    cluster.wait(lambda: cluster.active() is None, "nobody to lead")
+    time.sleep(AWAY_S)  # that long is what is tried
+    assert cluster.active() is None
+    cluster.zookeeper.start()
+    cluster.await_active()
+
+
+FAULTS = (killed, stopped, moved, zookeeper_restarted, zookeeper_away)
+
+
+# ---- What goes on meanwhile ----
+
+def idle(cluster, _work, fault):
+    kept = cluster.submit_sleeper()
+    cluster.wait(lambda: cluster.has_container(kept), "a container")
+    before = cluster.live_containers()
+    begin = time.monotonic()
+    fault(cluster, cluster.await_active())
+    cluster.wait_for_nodes(len(cluster.spec.nodes))
+    print(f"{fault.__name__}: every node is back after {time.monotonic() - begin:.2f} s")
+    assert cluster.has_container(kept) and cluster.live_containers() == before, "a container was lost"
+    _, seconds = cluster.time_to_grant()
+    print(f"and a new grant {seconds:.2f} s after that")
+    cluster.await_sums(2)
+
+
+def spark(cluster, work, fault):
+    """Two executors and a master keep their containers, and no task runs again."""
+    job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2", rounds=2)
+    app_id = job.await_round(1)
+    before = container_processes(app_id)
+    assert len(before) == 3, before
+    fault(cluster, cluster.await_active())
+    cluster.wait(lambda: cluster.app(app_id)["state"] == "RUNNING" and cluster.app(app_id)["runningContainers"] == 3,
+                 "the application to be as it was")
+    assert container_processes(app_id) == before, "a container was lost"
+    cluster.await_sums(3)
+    job.release(1)
+    job.await_round(2)
+    job.release(2)
+    assert job.result()["task_retries"] == 0, "a task was lost"
+    require_end(cluster, app_id)
+    cluster.await_sums(0)
+
+
+def spark_client(cluster, work, fault):
+    """The driver outside; an executor that is asked for after the change is granted by the new leader."""
+    job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2", rounds=1)
+    app_id = job.await_round(1)
+    before = container_processes(app_id)
+    fault(cluster, cluster.await_active())
+    cluster.wait(lambda: cluster.app(app_id)["runningContainers"] == 3, "the application to be as it was")
+    assert container_processes(app_id) == before, "a container was lost"
+    job.release(1)
+    assert job.result()["task_retries"] == 0, "a task was lost"
+    require_end(cluster, app_id)
+    cluster.await_sums(0)
+
+
+def mapreduce(cluster, _work, fault):
+    """One attempt, and no task runs twice: a container each for the master, the maps and the reduce."""
+    job = subprocess.Popen(cluster.example_command("pi", "-Dmapreduce.map.speculative=false", 12, 3000000), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                           env=cluster.client_environment())
+    try:
+        cluster.wait(lambda: cluster.apps() and cluster.apps()[0]["runningContainers"] > 1, "a task", 120)
+        app_id = cluster.apps()[0]["id"]
+        fault(cluster, cluster.await_active())
+        out, _ = job.communicate(timeout=300)
+    finally:
+        job.kill()
+    assert job.returncode == 0 and "Estimated value of Pi is 3.1" in out, out[-3000:]
+    started = {log.name for log in cluster.directory.glob(f"nm*-logs/{app_id}/container_*")}
+    assert len(started) == 14, sorted(started)
+    cluster.wait(lambda: cluster.app(app_id)["state"] == "FINISHED", "the end to be known")
+    attempts = cluster.get(f"/ws/v1/cluster/apps/{app_id}/appattempts")["appAttempts"]["appAttempt"]
+    assert len(attempts) == 1, attempts
+    cluster.await_sums(0)
+
+
+def submitter(cluster, work, fault):
+    """Hadoop's client submits and kills all the time: what it was told is true afterwards."""
+    log = work / "submitter.log"
+    with open(log, "wb") as out, open(work / "submitter.errors", "wb") as errors:
+        process = subprocess.Popen(cluster.program_command("Submitter"), stdin=subprocess.PIPE, stdout=out, stderr=errors,
+                                   env=cluster.client_environment())
+
+    def told(word):
+        lines = log.read_text().split("\n")[:-1]
+        return {line.split()[1] for line in lines if line.startswith(word)}
+    try:
+        cluster.wait(lambda: len(told("killed")) > 5, "submissions", 60)
+        leader = cluster.await_active()
+        for _ in range(2):
+            fault(cluster, leader)
+            leader, before = cluster.await_active(), len(told("submitted"))
+            # A call at a manager that stands still waits for its connection's time-out, two minutes.
+            cluster.wait(lambda before=before: process.poll() is not None or len(told("submitted")) > before + 4, "submissions after it", 180)
+        process.stdin.close()
+        assert process.wait(180) == 0, (work / "submitter.errors").read_text()[-3000:]
+    finally:
+        process.kill()
+    states = {app["id"]: app["state"] for app in cluster.apps()}
+    submitted, ended = told("submitted"), told("killed")
+    print(f"{fault.__name__}: {len(submitted)} submissions, {len(ended)} kills were acknowledged")
+    assert submitted <= set(states), f"lost: {sorted(submitted - set(states))}"
+    assert {states[app] for app in ended} == {"KILLED"}, {app: states[app] for app in ended}
+    assert all(states[app] == "ACCEPTED" for app in submitted - ended), states
+    cluster.await_sums()
+
+
+# ---- Administration ----
+
+def rmadmin(cluster, _work):
+    """Hadoop's commands see one active and one standby, and move it only when forced."""
+    leader = cluster.await_active()
+
+    def admin(*words, code=0):
+        run = cluster.java("org.apache.hadoop.yarn.client.cli.RMAdminCLI", *words, timeout=120, input="Y\n")
+        assert (run.returncode == 0) == (code == 0), f"{words}: {run.returncode}\n{run.stdout}{run.stderr}"
+        return run.stdout + run.stderr
+    states = admin("-getAllServiceState")
+    assert len(re.findall(r":\d+\s+active\s*$", states, re.M)) == 1 and len(re.findall(r":\d+\s+standby\s*$", states, re.M)) == 1, states
+    assert "active" in admin("-getServiceState", leader) and "standby" in admin("-getServiceState", OTHER[leader])
+    for rm in OTHER:
+        admin("-checkHealth", rm)
+    admin("-refreshQueues")
+    admin("-refreshNodes")
+    admin("-transitionToActive", OTHER[leader], code=255)
+    assert cluster.await_active() == leader
+    admin("-transitionToStandby", "--forcemanual", leader)
+    assert cluster.await_active() == OTHER[leader]
+    admin("-transitionToActive", "--forcemanual", "--forceactive", leader)
+    assert cluster.await_active() == leader
+    cluster.wait_for_nodes(len(cluster.spec.nodes))
+
+
+def add(name, version, spark_version, test):
+    spec = Spec(rm=None, hadoop=version, spark=spark_version, nodes=("java", "fairlead"), history=False, yarn_site=DEFAULTS)
+    case("all", spec, own_cluster=True, name=f"ha-{name}-{version}")(lambda cluster, work: on_two(work, spec, test))
+
+
+for _version, _spark in (("3.3.6", "3.5.9"), ("3.4.3", "4.3.0")):
+    add("rmadmin", _version, _spark, rmadmin)
+    for _on in (idle, spark, spark_client, mapreduce, submitter):
+        for _fault in FAULTS:
+            add(f"{_on.__name__}-{_fault.__name__}".replace("_", "-"), _version, _spark,
+                lambda cluster, work, run=_on, fault=_fault: run(cluster, work, fault))

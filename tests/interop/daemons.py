@@ -22,7 +22,7 @@ class Daemons:
         process.kill()
         process.wait()
 
-    def wait(self, condition, what, seconds=60):
+    def wait(self, condition, what, seconds=60, pause=0.1):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             for name, process in list(self.processes.items()):
@@ -33,7 +33,7 @@ class Daemons:
                     return
             except (OSError, KeyError, ValueError):
                 pass
-            time.sleep(0.1)
+            time.sleep(pause)
         raise AssertionError(f"waited {seconds} s for {what}")
 
     def stop(self):

@@ -2,6 +2,8 @@
 import contextlib
 import json
 import os
+import pathlib
+import shutil
 import signal
 import time
 import urllib.error
@@ -22,9 +24,9 @@ FORCED = rpc.field(1, rpc.field(1, 1))
 class HaCluster(Cluster):
     """`rm1` and `rm2`; `rm` is no name of a daemon here."""
 
-    def __init__(self, directory, spec, auth="digest:fairlead:secret"):
+    def __init__(self, directory, spec, auth="digest:fairlead:secret", zookeeper=None):
         super().__init__(directory, spec)
-        self.zookeeper = ZooKeeper(self.directory / "zookeeper")
+        self.zookeeper = zookeeper or ZooKeeper(self.directory / "zookeeper")
         self.auth = auth
         ports = iter(peers.free_ports(2 * len(PORTS)))
         self.ports = {rm: {name: next(ports) for name in PORTS.values()} for rm in ("rm1", "rm2")}
@@ -35,6 +37,9 @@ class HaCluster(Cluster):
                 "fairlead.rm.state-dir": self.directory / "rm-state"}
         if self.auth:
             keys["hadoop.zk.auth"] = self.auth
+        if self.spec.rm == "java":
+            keys["yarn.resourcemanager.store.class"] = "org.apache.hadoop.yarn.server.resourcemanager.recovery.ZKRMStateStore"
+            keys["yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms"] = "10000"  # Hadoop's default again
         for rm, ports in self.ports.items():
             for key, name in PORTS.items():
                 keys[f"yarn.resourcemanager.{key}.{rm}"] = f"127.0.0.1:{ports[name]}"
@@ -51,6 +56,14 @@ class HaCluster(Cluster):
         self.wait_for_nodes(len(self.spec.nodes))
 
     def start_manager(self, rm, *options):
+        if self.spec.rm == "java":
+            conf = self.directory / f"conf-{rm}"
+            shutil.copytree(self.conf, conf, dirs_exist_ok=True)
+            site = (conf / "yarn-site.xml").read_text()
+            own = f"<property><name>yarn.resourcemanager.ha.id</name><value>{rm}</value></property></configuration>"
+            (conf / "yarn-site.xml").write_text(site.replace("</configuration>", own))
+            self.spawn_java(rm, 512, conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
+            return
         self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options])
 
     def stop(self):
@@ -88,19 +101,24 @@ class HaCluster(Cluster):
 
     def get(self, path):
         """From whichever manager is active: the others send there."""
-        for ports in self.ports.values():
+        for rm in self.ports:
             try:
-                self.web = ports["web"]
-                return super().get(path)
+                return self.get_of(rm, path)
             except OSError:
                 continue
         raise OSError("no manager answers")
 
-    def post(self, path, body=None):
-        """Of the active manager; 307 is not followed by itself for a POST."""
+    def get_of(self, rm, path):
+        """From one of the managers; a standby sends to the other."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.ports[rm]['web']}{path}", headers={"Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def send(self, method, path, body=None):
+        """To the active manager; 307 is not followed by itself for what changes something."""
         data = json.dumps(body).encode() if body is not None else b""
         for ports in self.ports.values():
-            request = urllib.request.Request(f"http://127.0.0.1:{ports['web']}{path}?user.name=root", data=data, method="POST",
+            request = urllib.request.Request(f"http://127.0.0.1:{ports['web']}{path}?user.name=root", data=data, method=method,
                                              headers={"Content-Type": "application/json", "Accept": "application/json"})
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
@@ -112,11 +130,14 @@ class HaCluster(Cluster):
                 continue
         raise OSError("no manager takes it")
 
+    def end_app(self, app_id):
+        self.send("PUT", f"/ws/v1/cluster/apps/{app_id}/state", {"state": "KILLED"})
+
     def submit_sleeper(self, seconds=300):
         """An application of one container that sleeps; acknowledged when this returns."""
-        app_id = self.post("/ws/v1/cluster/apps/new-application")["application-id"]
-        self.post("/ws/v1/cluster/apps", {
-            "application-id": app_id, "application-name": "sleeper", "max-app-attempts": 1,
+        app_id = self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
+        self.send("POST", "/ws/v1/cluster/apps", {
+            "application-id": app_id, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
             "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})
         return app_id
 
@@ -125,10 +146,38 @@ class HaCluster(Cluster):
         app = self.app(app_id)
         return app["runningContainers"] == 1 and "AM container is launched" in app["diagnostics"]
 
-    def time_to_grant(self):
+    def live_containers(self):
+        """Ids of the containers that have a process on this machine."""
+        found = set()
+        for entry in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(OSError):  # it ended
+                if entry.name.isdigit() and " Z " not in (entry / "stat").read_text():
+                    where = os.readlink(entry / "cwd")
+                    if where.startswith(f"{self.directory}/") and "/container_" in where:
+                        found.add(where.split("/")[-1])
+        return found
+
+    def await_sums(self, count=None, seconds=60):
+        """Applications, nodes, metrics and processes count the same containers: none was lost, none is there twice, none is nobody's."""
+        seen = []
+
+        def equal():
+            apps = (self.get("/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
+            nodes = (self.get("/ws/v1/cluster/nodes")["nodes"] or {}).get("node", [])
+            metrics = self.get("/ws/v1/cluster/metrics")["clusterMetrics"]
+            seen[:] = [len(self.live_containers()), metrics["containersAllocated"], sum(max(0, app["runningContainers"]) for app in apps),
+                       sum(node["numContainers"] for node in nodes)]
+            used = [metrics["allocatedMB"], sum(max(0, app["allocatedMB"]) for app in apps), sum(node["usedMemoryMB"] for node in nodes)]
+            return len(set(seen)) == 1 and len(set(used)) == 1 and len(nodes) == len(self.spec.nodes) and count in (None, seen[0])
+        try:
+            self.wait(equal, f"equal sums of {count or 'all'} containers", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}: processes, metrics, applications, nodes say {seen}") from None
+
+    def time_to_grant(self, seconds=60):
         """Seconds until an application that is submitted now, as soon as somebody takes it, has its container."""
         begin = time.monotonic()
-        deadline = begin + 60
+        deadline = begin + seconds
         while True:
             try:
                 app_id = self.submit_sleeper()
@@ -137,5 +186,5 @@ class HaCluster(Cluster):
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
-        self.wait(lambda: self.has_container(app_id), "a container", 60)
+        self.wait(lambda: self.has_container(app_id), "a container", seconds, 0.02)
         return app_id, time.monotonic() - begin

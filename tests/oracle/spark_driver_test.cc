@@ -54,8 +54,8 @@ class SparkDriver : public ::testing::Test {
     process::spark_master::SparkMasterSettings settings;
     settings.listen = {"door", 7077};
     settings.host = "door";
-    yarn_.resource_manager = {"rm", 8032};
-    yarn_.scheduler = {"rm", 8030};
+    yarn_.resource_managers = {{"rm", 8032}};
+    yarn_.schedulers = {{"rm", 8030}};
     settings.peers = {.connections_max = 100, .per_address_max = 100};
     for (const std::string& release : kSparkReleases) {
       if (release != "4.1.4") settings.builds.push_back({"/opt/spark-" + release, release, CatalogOf(release)});

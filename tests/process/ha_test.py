@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Two resource managers and a real ZooKeeper: the leader is killed, stopped, cut off, told to step down."""
+import http.client
+import json
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -16,6 +19,7 @@ import ha_cluster  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
+import zookeeper  # noqa: E402
 from ha_cluster import ACTIVE, FORCED, STANDBY  # noqa: E402
 
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
@@ -26,10 +30,13 @@ TAKEOVER_S = 10  # the machine may be busy; ./bench/run failover measures
 
 
 class Managers(unittest.TestCase):
+    def make_zookeeper(self):
+        return None  # one server
+
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-ha-"))
         self.directory.chmod(0o755)
-        self.cluster = ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)))
+        self.cluster = ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)), zookeeper=self.make_zookeeper())
         self.addCleanup(self.clean_up)
         self.cluster.start()
         self.leader = self.cluster.await_active()
@@ -95,6 +102,59 @@ class Managers(unittest.TestCase):
         self.assertEqual(self.client_call(self.standby)[0], None)  # held until it leads
         self.assertEqual(self.cluster.state(self.standby), ACTIVE)
 
+    def web(self, rm, path):
+        """Status, Location and body; a redirection is not followed."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.cluster.ports[rm]["web"], timeout=10)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        seen = answer.status, answer.getheader("Location"), answer.read().decode()
+        connection.close()
+        return seen
+
+    def test_web_of_standby(self):
+        """It answers for itself what Hadoop's does, and sends to the leader for all else; `fairlead status` tells them apart."""
+        for rm, state in ((self.leader, "ACTIVE"), (self.standby, "STANDBY")):
+            status, _, body = self.web(rm, "/ws/v1/cluster/info")
+            info = json.loads(body)["clusterInfo"]
+            self.assertEqual((status, info["haState"], info["haZooKeeperConnectionState"]), (200, state, "CONNECTED"))
+        self.assertEqual(self.web(self.leader, "/isActive")[::2], (200, "I am Active!\n"))
+        self.assertEqual(self.web(self.standby, "/isActive")[::2], (405, "I am not Active!\n"))
+        to = f"http://127.0.0.1:{self.cluster.ports[self.leader]['web']}"
+        for path in ("/ws/v1/cluster/apps?state=RUNNING", "/cluster", "/fairlead/v1/queues", "/metrics"):
+            self.assertEqual(self.web(self.standby, path)[:2], (307, to + path))
+        run = self.command("status", "--json")
+        states = {manager["id"]: manager["state"] for manager in json.loads(run.stdout)["managers"]}
+        self.assertEqual((run.returncode, states), (0, {self.leader: "ACTIVE", self.standby: "STANDBY"}), run.stderr)
+        self.assertEqual(self.command("nodes").returncode, 0)
+        self.cluster.zookeeper.stop()
+        self.cluster.wait(lambda: self.cluster.active() is None, "nobody to lead")
+        run = self.command("status")
+        self.assertEqual((run.returncode, run.stdout.count("STANDBY")), (1, 2), run.stderr)
+        self.assertIn("no manager leads now", run.stderr)
+
+    def command(self, *words):
+        return subprocess.run([peers.BINARY, *words, "--hadoop-conf", self.cluster.conf], capture_output=True, text=True, timeout=60)
+
+    def test_leader_cut_off(self):
+        """What the leader and ZooKeeper send each other is lost: it stops before the other starts, and both never act at once."""
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        relay = zookeeper.Relay(self.cluster.zookeeper.port)
+        self.addCleanup(relay.stop)
+        self.cluster.kill(self.standby)
+        self.cluster.start_manager(self.standby, "--set", f"hadoop.zk.address={relay.address}")
+        info = "/ws/v1/cluster/info"
+        self.cluster.wait(lambda: "CONNECTED" in self.web(self.standby, info)[2], "the standby behind the relay to know the leader")
+        self.assertEqual(self.cluster.ha_call(self.standby, "transitionToActive", FORCED), (None, b""))
+        relay.cut()
+        self.assertEqual(self.cluster.await_active(other_than=self.standby), self.leader)  # it fails where it finds two
+        self.assertEqual(self.cluster.state(self.standby), STANDBY)
+        self.assert_led_by(self.leader)
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+        relay.heal()
+        self.cluster.kill(self.leader)
+        self.assert_led_by(self.standby)
+
     def test_transitions(self):
         """rmadmin -transitionToActive and -transitionToStandby, with --forcemanual and without."""
         refused, _ = self.cluster.ha_call(self.standby, "transitionToActive", rpc.field(1, rpc.field(1, 0)))
@@ -147,6 +207,30 @@ class Managers(unittest.TestCase):
         stranger = self.cluster.processes.pop("stranger")
         self.assertEqual(stranger.wait(timeout=60), 1)
         self.assertIn("its ACL is for another identity", (self.directory / "stranger.log").read_text())
+
+
+class ThreeServers(Managers):
+    """The same ensemble as in production; a server of it that dies is no matter."""
+
+    def make_zookeeper(self):
+        return zookeeper.Ensemble(self.directory)
+
+    def test_killed_server(self):
+        for kill in (self.cluster.zookeeper.leader, lambda: self.cluster.zookeeper.servers[0]):
+            server = kill()
+            server.stop()
+            self.cluster.await_active()
+            app, _ = self.cluster.time_to_grant()
+            self.cluster.end_app(app)
+            server.start()
+        self.cluster.kill(self.cluster.await_active())
+        self.cluster.time_to_grant()
+
+
+def load_tests(_loader, _tests, _pattern):
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Managers)
+    suite.addTest(ThreeServers("test_killed_server"))
+    return suite
 
 
 if __name__ == "__main__":

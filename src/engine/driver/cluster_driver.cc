@@ -136,7 +136,7 @@ base::Status Cluster::Start() {
   pd::FleetSettings settings;
   settings.host = container_.host;
   settings.tracking_url = StartPage();
-  settings.resource_manager = container_.scheduler;
+  settings.resource_managers = {container_.scheduler};
   settings.am_rm_token = container_.am_rm_token;
   settings.resource_manager_client = container_.client;
   settings.user = Environment("HADOOP_USER_NAME", Environment("USER"));

@@ -81,11 +81,11 @@ bool ExecutorEnd::IsClustersDoing() const {
   }
 }
 
-YarnMaster::YarnMaster(env::Loop& loop, env::Net& net, env::Endpoint resource_manager, ey::RpcToken am_rm_token,
+YarnMaster::YarnMaster(env::Loop& loop, env::Net& net, rpc::Members resource_managers, ey::RpcToken am_rm_token,
                        Callbacks callbacks)
     : loop_(loop),
       rpc_(loop, net),
-      resource_manager_(std::move(resource_manager)),
+      resource_managers_(std::move(resource_managers)),
       am_rm_token_(std::move(am_rm_token)),
       callbacks_(std::move(callbacks)) {}
 
@@ -96,7 +96,7 @@ YarnMaster::~YarnMaster() {
 
 rpc::RpcTarget YarnMaster::ResourceManager() const {
   rpc::RpcTarget target;
-  target.address = resource_manager_;
+  target.address = resource_managers_.current();
   target.protocol = std::string(wy::kApplicationMasterProtocol);
   target.user.token = am_rm_token_;
   return target;
@@ -154,6 +154,7 @@ void YarnMaster::SendRegister() {
           return;
         }
         const rpc::RpcError& error = answer.error();
+        resource_managers_.Failed(error);
         if (rpc::IsRefusal(error) || loop_.Now() > register_until_) {
           if (on_registered_) std::exchange(on_registered_, nullptr)(base::Error{error.message});
           return;
@@ -234,6 +235,7 @@ void YarnMaster::RegisterAnew() {
 }
 
 void YarnMaster::OnAllocateFailed(const rpc::RpcError& error) {
+  resource_managers_.Failed(error);
   ForgetAsks();  // whether they arrived is unknown: they state totals, so they can be said again
   if (IsException(error, "ApplicationMasterNotRegisteredException")) {
     return RegisterAnew();
@@ -431,8 +433,8 @@ void YarnMaster::SendFinish() {
       [this, alive = alive_](base::Result<wy::FinishApplicationMasterResponseProto, rpc::RpcError> answer) {
         if (!*alive) return;
         const bool done = answer && answer->is_unregistered.value_or(false);
-        const bool refused = !answer && (answer.error().kind == rpc::RpcErrorKind::kRemote ||
-                                         answer.error().kind == rpc::RpcErrorKind::kLogin);
+        if (!answer) resource_managers_.Failed(answer.error());
+        const bool refused = !answer && rpc::IsRefusal(answer.error());
         if (!answer && IsException(answer.error(), "ApplicationMasterNotRegisteredException")) {
           // The resource manager restarted: register once more to be able to leave.
           registered_ = false;

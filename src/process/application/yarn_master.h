@@ -13,6 +13,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "model/resources.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "wire/yarn/container_manager.h"
 #include "wire/yarn/master.h"
@@ -69,7 +70,7 @@ class YarnMaster {
     std::function<float()> progress;
   };
 
-  YarnMaster(env::Loop& loop, env::Net& net, env::Endpoint resource_manager, endpoints::yarn::RpcToken am_rm_token,
+  YarnMaster(env::Loop& loop, env::Net& net, rpc::Members resource_managers, endpoints::yarn::RpcToken am_rm_token,
              Callbacks callbacks);
   ~YarnMaster();
 
@@ -133,7 +134,7 @@ class YarnMaster {
 
   env::Loop& loop_;
   rpc::RpcClient rpc_;
-  const env::Endpoint resource_manager_;
+  rpc::Members resource_managers_;
   endpoints::yarn::RpcToken am_rm_token_;
   Callbacks callbacks_;
 

@@ -72,7 +72,7 @@ base::Status ExecutorFleet::Start() {
   };
   master.on_dismissed = [this](const std::string& reason) { callbacks_.on_failed(reason); };
   master.progress = callbacks_.progress;
-  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_manager, settings_.am_rm_token,
+  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_managers, settings_.am_rm_token,
                                                       std::move(master));
   if (settings_.resource_manager_client.port != 0) {
     racks_ = std::make_unique<ClusterRacks>(

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "process/application/yarn_master.h"
 #include "process/driver/cluster_racks.h"
@@ -14,9 +15,9 @@
 namespace fairlead::process::driver {
 
 struct FleetSettings {
-  std::string host;                // of the driver, where its executors connect to
-  std::string tracking_url;        // of the driver's page; empty: none
-  env::Endpoint resource_manager;  // ApplicationMasterProtocol
+  std::string host;                              // of the driver, where its executors connect to
+  std::string tracking_url;                      // of the driver's page; empty: none
+  std::vector<env::Endpoint> resource_managers;  // ApplicationMasterProtocol; of each manager
   endpoints::yarn::RpcToken am_rm_token;
   env::Endpoint resource_manager_client;  // ApplicationClientProtocol, for the racks of nodes; port 0: not asked
   std::string user;                       // who asks there

@@ -45,7 +45,8 @@ NodeManager::NodeManager(Environment environment, Settings settings)
       state_(env_.loop, env_.store, env_.log,
              [this](const std::string& why) { End(1, "its state store is lost: " + why); }),
       server_(env_.loop, env_.net),
-      client_(env_.loop, env_.net) {
+      client_(env_.loop, env_.net),
+      trackers_(settings_.trackers) {
   identity_.host = settings_.host;
   identity_.http_port = settings_.http_port;
   identity_.version = settings_.hadoop_version;
@@ -423,7 +424,7 @@ void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void
 
 rpc::RpcTarget NodeManager::Tracker() const {
   rpc::RpcTarget target;
-  target.address = settings_.trackers[tracker_ % settings_.trackers.size()];
+  target.address = trackers_.current();
   target.protocol = std::string(w::kResourceTracker);
   target.user.user = settings_.user;
   return target;
@@ -437,7 +438,7 @@ void NodeManager::RmFailed(const char* call, const rpc::RpcError& error) {
                   {{"call", call}, {"address", Tracker().address.ToString()}, {"why", text}});
     last_rm_error_ = text;
   }
-  if (error.kind == rpc::RpcErrorKind::kConnect || error.remote.class_name == ep::exceptions::kStandby) ++tracker_;
+  trackers_.Failed(error);
   Feed(model::nm::RmCallFailed{text});
 }
 

@@ -22,6 +22,7 @@
 #include "nm/nm.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
 
@@ -36,7 +37,7 @@ struct Settings {
   std::string hadoop_version = "3.3.6";
   std::string node_label;
   model::Resources physical;
-  std::vector<env::Endpoint> trackers;  // of the resource managers; the first that answers
+  std::vector<env::Endpoint> trackers;  // of the resource managers, of which one leads
   std::string user;                     // as whom the agent speaks to them
   base::Duration call_timeout = base::Duration::Seconds(30);
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
@@ -173,7 +174,7 @@ class NodeManager : private ContainerEvents {
   endpoints::yarn::NodeTokens tokens_;
   rpc::RpcServer server_;
   rpc::RpcClient client_;
-  size_t tracker_ = 0;  // index of the one in use
+  rpc::Members trackers_;
   std::map<uint64_t, OpenCall> calls_;
   uint64_t next_call_ = 1;
   std::deque<model::nm::Event> events_;

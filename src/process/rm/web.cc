@@ -73,6 +73,7 @@ void Web::Serve(http::Request request, Reply reply) {
     return reply(manager_.decides() ? http::TextResponse(200, "ok\n")
                                     : http::TextResponse(503, "the state store is not open for changes\n"));
   }
+  if (request.path == "/isActive") return reply(http::TextResponse(200, "I am Active!\n"));
   // One page for people; its script shows what the address names.
   const bool page = path.empty() || path[0] == "cluster";
   if (page || (path[0] == "static" && path.size() == 2)) {

@@ -232,22 +232,31 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   reply(UnknownAddress());
 }
 
-Document Web::ClusterInfo() const {
-  const std::string& version = manager_.options().version;
+Document ClusterDocument(const ClusterFacts& facts) {
+  const std::string version(facts.version);
+  const char* zookeeper = facts.sees_zookeeper ? "CONNECTED" : "CONNECTING";
+  if (facts.alone) zookeeper = "Could not find leader elector. Verify both HA and automatic failover are enabled.";
   return Document::Object()
-      .Add("id", manager_.core().cluster_timestamp())
-      .Add("startedOn", manager_.core().cluster_timestamp())
+      .Add("id", facts.started)
+      .Add("startedOn", facts.started)
       .Add("state", "STARTED")
-      .Add("haState", "ACTIVE")
-      .Add("rmStateStoreName", "fairlead.SqliteStateStore")
+      .Add("haState", facts.active ? "ACTIVE" : "STANDBY")
+      .Add("rmStateStoreName", facts.alone ? "fairlead.SqliteStateStore" : "fairlead.ZooKeeperStateStore")
       .Add("resourceManagerVersion", version)
       .Add("resourceManagerBuildVersion", version + " (fairlead)")
       .Add("resourceManagerVersionBuiltOn", "see fairlead --version")
       .Add("hadoopVersion", version)
       .Add("hadoopBuildVersion", version + " (fairlead)")
       .Add("hadoopVersionBuiltOn", "see fairlead --version")
-      .Add("haZooKeeperConnectionState",
-           "Could not find leader elector. Verify both HA and automatic failover are enabled.");
+      .Add("haZooKeeperConnectionState", zookeeper);
+}
+
+Document Web::ClusterInfo() const {
+  ClusterFacts facts;
+  facts.started = manager_.core().cluster_timestamp();
+  facts.version = manager_.options().version;
+  facts.alone = !manager_.options().may_act;
+  return ClusterDocument(facts);
 }
 
 Document Web::ClusterMetrics() const {

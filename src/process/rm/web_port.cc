@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "process/rm/web_resources.h"
+
 namespace fairlead::process::rm {
 
 namespace {
@@ -43,12 +45,23 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
   return port;
 }
 
+// What RMWebAppFilter does not redirect, as far as it is here (IsActiveServlet, RMWebServices.getClusterInfo).
+std::optional<http::Response> WebPort::OfThisProcess(const http::Request& request) const {
+  if (request.path == "/isActive") return http::TextResponse(405, "I am not Active!\n");
+  if (request.path == "/healthz") return http::TextResponse(200, "standby\n");
+  if (request.path != "/ws/v1/cluster/info") return std::nullopt;
+  ClusterFacts facts{standby_.started, standby_.version, false, false, !standby_.active().empty()};
+  const auto document = ClusterDocument(facts);
+  const bool xml = http::PrefersXml(request);
+  return http::RestAnswer(200, xml, xml ? document.ToXml("clusterInfo") : document.ToJson("clusterInfo"));
+}
+
 void WebPort::Serve(http::Request request, http::Server::Reply reply) {
   if (web_ && standby_.acting()) {
     const auto owed = std::make_shared<Owed>(std::move(reply));
     return web_->Serve(std::move(request), [owed](http::Response response) { owed->Give(std::move(response)); });
   }
-  if (request.path == "/healthz") return reply(http::TextResponse(200, "standby\n"));
+  if (std::optional<http::Response> own = OfThisProcess(request)) return reply(std::move(*own));
   if (request.path == "/readyz") return reply(ComeBack("This is a standby."));
   const std::string active = standby_.active();
   if (active.empty()) return reply(ComeBack("There is currently no active resource manager."));

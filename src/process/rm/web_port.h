@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -14,15 +16,16 @@
 namespace fairlead::process::rm {
 
 /// The web port of one of several resource managers: open from the process' start to its end. While the manager acts,
-/// its pages are served; else visitors are sent to the active one (org.apache.hadoop.yarn.server.resourcemanager.webapp
-/// .RMWebAppFilter), or told to come back.
+/// its pages are served; else visitors are sent to the active one, or told to come back, except for what they want to
+/// know of this very process (org.apache.hadoop.yarn.server.resourcemanager.webapp.RMWebAppFilter).
 class WebPort {
  public:
   struct Standby {
     std::function<bool()> acting;
     /// The active manager's web address, "http://host:port"; empty: nobody is known.
     std::function<std::string()> active;
-    std::string id;
+    std::string version;  // of Hadoop's protocols
+    int64_t started = 0;  // when this process did, milliseconds since 1970
   };
   static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby);
@@ -35,6 +38,7 @@ class WebPort {
  private:
   explicit WebPort(Standby standby) : standby_(std::move(standby)) {}
   void Serve(http::Request request, http::Server::Reply reply);
+  std::optional<http::Response> OfThisProcess(const http::Request& request) const;
 
   Standby standby_;
   std::unique_ptr<Web> web_;

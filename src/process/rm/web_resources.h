@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,6 +25,15 @@ std::string_view Asked(const Query& query, const std::string& key);
 /// A number of the query within [0, 2^31), or `otherwise`.
 size_t AskedNumber(const Query& query, const std::string& key, size_t otherwise);
 
+/// dao/ClusterInfo.
+struct ClusterFacts {
+  int64_t started = 0;       // milliseconds since 1970
+  std::string_view version;  // of Hadoop's protocols
+  bool active = true;
+  bool alone = true;           // it is no member of several
+  bool sees_zookeeper = true;  // of a member
+};
+endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 /// The application's diagnostics, or what its master waits for.

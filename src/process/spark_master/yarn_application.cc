@@ -51,6 +51,7 @@ YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* sto
       registration_(std::move(registration)),
       callbacks_(std::move(callbacks)),
       rpc_(loop, net),
+      resource_managers_(settings.resource_managers),
       policy_(settings.policy, registration_.application),
       store_(store) {
   stored_.registration = wire::java_stream::WriteStream(registration_.graph);
@@ -71,13 +72,14 @@ YarnApplication::~YarnApplication() { *alive_ = false; }
 template <class Response, class Request>
 void YarnApplication::Call(const char* method, const Request& request, std::function<void(Response)> done) {
   rpc::RpcTarget target;
-  target.address = settings_.resource_manager;
+  target.address = resource_managers_.current();
   target.protocol = std::string(wy::kApplicationClientProtocol);
   target.user.user = registration_.application.user;
   rpc_.Call<Response>(target, method, request, kCallTimeout,
                       [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
                         if (!*alive || over_) return;
                         if (answer.ok()) return done(std::move(*answer));
+                        resource_managers_.Failed(answer.error());
                         if (rpc::IsRefusal(answer.error())) return OnRefused(answer.error().message);
                         if (!submitted_ && ending_) return Over();
                         loop_.After(kRetry, [this, alive, method, request, done] {
@@ -251,7 +253,7 @@ void YarnApplication::StartMaster() {
   callbacks.progress = [] { return 0.0f; };
   const endpoints::yarn::RpcToken token{stored_.token_identifier, stored_.token_password, stored_.token_kind,
                                         stored_.token_service};
-  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.scheduler, token, std::move(callbacks));
+  master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.schedulers, token, std::move(callbacks));
   std::vector<application::ExecutorContainer> adopted;
   for (const StoredExecutor& executor : stored_.executors) adopted.push_back(ContainerOf(executor));
   // Ids that were given and not stored are not given again.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/spark_build.h"
@@ -12,6 +13,7 @@
 #include "env/net.h"
 #include "env/store.h"
 #include "process/application/yarn_master.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "process/spark_master/executor_policy.h"
 #include "process/spark_master/executor_source.h"
@@ -22,8 +24,8 @@ namespace fairlead::process::spark_master {
 
 /// What all applications of a cluster share.
 struct YarnSettings {
-  env::Endpoint resource_manager;  // ApplicationClientProtocol
-  env::Endpoint scheduler;         // ApplicationMasterProtocol
+  std::vector<env::Endpoint> resource_managers;  // ApplicationClientProtocol; of each manager
+  std::vector<env::Endpoint> schedulers;         // ApplicationMasterProtocol
   /// Of applications that do not choose by FAIRLEAD_QUEUE in their executors' environment.
   std::string queue = "default";
   /// Of this daemon, as the resource manager shows it; the source sets both.
@@ -86,6 +88,7 @@ class YarnApplication final : public Application {
   const endpoints::spark::RegisterApplication registration_;
   Callbacks callbacks_;
   rpc::RpcClient rpc_;
+  rpc::Members resource_managers_;
   ExecutorPolicy policy_;
   env::Store* const store_;
   StoredApplication stored_;

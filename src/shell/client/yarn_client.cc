@@ -26,6 +26,7 @@ constexpr Duration kPatienceForTakeover = Duration::Seconds(20);
 
 /// Where one resource manager is.
 struct Manager {
+  std::string id;  // of one of several
   env::Endpoint rpc;
   env::Endpoint web;
 };
@@ -67,6 +68,12 @@ class BlockingYarnClient final : public YarnClient {
       AskAnother();
       if (tried % managers_.size() == 0) Pause(kRetryPauseMs);
     }
+  }
+
+  std::vector<std::pair<std::string, std::string>> Managers() const override {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const Manager& manager : managers_) out.emplace_back(manager.id, "http://" + manager.web.ToString());
+    return out;
   }
 
   base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
@@ -151,12 +158,12 @@ class BlockingYarnClient final : public YarnClient {
   Duration patience_;
 };
 
-base::Result<Manager> ReadManager(const config::HadoopConf& conf) {
+base::Result<Manager> ReadManager(const std::string& id, const config::HadoopConf& conf) {
   const auto rm = env::ParseEndpoint(conf.String("yarn.resourcemanager.address"), 8032);
   if (!rm) return base::Error{"yarn.resourcemanager.address: " + rm.error().message};
   const auto web = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
   if (!web) return base::Error{"yarn.resourcemanager.webapp.address: " + web.error().message};
-  return Manager{Connectable(*rm), Connectable(*web)};
+  return Manager{id, Connectable(*rm), Connectable(*web)};
 }
 
 }  // namespace
@@ -166,12 +173,12 @@ base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::Hadoo
   for (const std::string& id : config::RmIds(conf)) {
     const base::Result<config::HadoopConf> member = config::OfMember(conf, id);
     if (!member.ok()) return member.error();
-    const base::Result<Manager> manager = ReadManager(*member);
+    const base::Result<Manager> manager = ReadManager(id, *member);
     if (!manager.ok()) return manager.error();
     managers.push_back(*manager);
   }
   if (managers.empty()) {
-    const base::Result<Manager> alone = ReadManager(conf);
+    const base::Result<Manager> alone = ReadManager("", conf);
     if (!alone.ok()) return alone.error();
     managers.push_back(*alone);
   }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -39,6 +40,9 @@ class YarnClient {
   virtual base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
                                                     const std::string& body) = 0;
   base::Result<process::http::Response> Get(const std::string& target) { return Ask("GET", target, ""); }
+
+  /// The managers that are asked: ids ("" of one that runs alone) and web addresses, "http://host:port".
+  virtual std::vector<std::pair<std::string, std::string>> Managers() const = 0;
   /// GET of an http:// URL anywhere (a node's pages).
   virtual base::Result<process::http::Response> GetUrl(const std::string& url) = 0;
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "config/hadoop_conf.h"
+#include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
@@ -141,27 +142,18 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
 }
 
 void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
-  const auto add = [&](const std::string& key) {
-    const base::Result<env::Endpoint> parsed = env::ParseEndpoint(conf.String(key), 8031);
+  const std::string key = "yarn.resourcemanager.resource-tracker.address";
+  const base::Result<std::vector<std::string>> addresses = config::OfEveryMember(conf, key);
+  if (!addresses.ok()) return conf.Refuse("yarn.resourcemanager.ha.rm-ids", addresses.error().message);
+  for (const std::string& address : *addresses) {
+    const base::Result<env::Endpoint> parsed = env::ParseEndpoint(address, 8031);
     if (!parsed) return conf.Refuse(key, parsed.error().message + "; write host:port");
     env::Endpoint endpoint = *parsed;
     if (endpoint.host == "0.0.0.0") endpoint.host = "127.0.0.1";
     out.manager.trackers.push_back(endpoint);
-  };
-  const std::string key = "yarn.resourcemanager.resource-tracker.address";
-  if (!conf.Bool("yarn.resourcemanager.ha.enabled", false)) return add(key);
-  for (const std::string& id : conf.List("yarn.resourcemanager.ha.rm-ids")) {
-    if (conf.Find(key + "." + id)) {
-      add(key + "." + id);
-      continue;
-    }
-    const std::string host = conf.String("yarn.resourcemanager.hostname." + id);
-    if (host.empty()) {
-      conf.Refuse("yarn.resourcemanager.ha.rm-ids", id + " has no address; write " + key + "." + id);
-    } else {
-      out.manager.trackers.push_back({host, 8031});
-    }
   }
+  // One that stands still, and does not refuse connections, is left for the other before this node is given up.
+  if (out.manager.trackers.size() > 1) out.manager.call_timeout = base::Duration::Seconds(5);
 }
 
 /// Who runs the agent where root has started it and nobody says (docs/privileges.md).

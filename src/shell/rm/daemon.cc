@@ -231,7 +231,8 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
         "the state");
   }
   process::rm::WebPort::Standby standby;
-  standby.id = ha.id;
+  standby.version = settings.manager.version;
+  standby.started = daemon.loop->Wall().ms;
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
   standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
     const std::optional<std::string> leader = daemon.leadership->leader();

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
 #include "env_zookeeper/elector.h"
 #include "process/http/server.h"
@@ -36,6 +37,20 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
   return endpoint;
 }
 
+/// What `key` says for every resource manager.
+base::Result<std::vector<env::Endpoint>> ReadAddresses(const config::HadoopConf& conf, const std::string& key,
+                                                       uint16_t usual_port) {
+  const base::Result<std::vector<std::string>> texts = config::OfEveryMember(conf, key);
+  if (!texts.ok()) return texts.error();
+  std::vector<env::Endpoint> out;
+  for (const std::string& text : *texts) {
+    const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(text, usual_port);
+    if (!endpoint) return base::Error{key + ": " + endpoint.error().message};
+    out.push_back(Connectable(*endpoint));
+  }
+  return out;
+}
+
 struct DaemonSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::YarnSettings yarn;
@@ -67,12 +82,13 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
       conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));
   application.policy.failures_max = static_cast<int32_t>(
       conf.Int("fairlead.spark-master.executor-failures-max", application.policy.failures_max, -1, INT32_MAX));
-  const auto manager = env::ParseEndpoint(conf.String("yarn.resourcemanager.address"), 8032);
-  if (!manager) return base::Error{"yarn.resourcemanager.address: " + manager.error().message};
-  const auto scheduler = env::ParseEndpoint(conf.String("yarn.resourcemanager.scheduler.address"), 8030);
-  if (!scheduler) return base::Error{"yarn.resourcemanager.scheduler.address: " + scheduler.error().message};
-  application.resource_manager = Connectable(*manager);
-  application.scheduler = Connectable(*scheduler);
+  base::Result<std::vector<env::Endpoint>> managers = ReadAddresses(conf, "yarn.resourcemanager.address", 8032);
+  if (!managers.ok()) return managers.error();
+  base::Result<std::vector<env::Endpoint>> schedulers =
+      ReadAddresses(conf, "yarn.resourcemanager.scheduler.address", 8030);
+  if (!schedulers.ok()) return schedulers.error();
+  application.resource_managers = std::move(*managers);
+  application.schedulers = std::move(*schedulers);
   const std::vector<std::string> homes =
       options.spark_homes.empty() ? conf.List("fairlead.spark-master.spark-homes") : options.spark_homes;
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
@@ -111,7 +127,8 @@ int RunDoor(const SparkMasterOptions& options) {
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   const auto loop = env_posix::MakePosixLoop();
-  const std::string manager = settings->yarn.resource_manager.ToString();
+  std::string managers;
+  for (const env::Endpoint& manager : settings->yarn.resource_managers) managers += " " + manager.ToString();
   const std::string& state = settings->state_directory;
   if (const base::Status made = MakeStateDirectory(state, *log); !made.ok()) return Refuse(made.error().message, 1);
   auto store = env_posix::OpenSqliteStore(state + "/fairlead-spark-master.db", *loop, env_posix::Durability::kMachine,
@@ -122,7 +139,7 @@ int RunDoor(const SparkMasterOptions& options) {
   const auto master =
       process::spark_master::SparkMaster::Start(*loop, *loop, *log, std::move(settings->master), source);
   if (!master.ok()) return Refuse(master.error().message, 1);
-  RunUntilTold(*loop, *log, (*master)->local(), {{"resource_manager", manager}});
+  RunUntilTold(*loop, *log, (*master)->local(), {{"resource_manager", managers.substr(1)}});
   return 0;
 }
 

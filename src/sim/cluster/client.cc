@@ -6,7 +6,6 @@ namespace fairlead::sim {
 namespace {
 
 using base::Duration;
-using process::rpc::RpcErrorKind;
 namespace yarn = wire::yarn;
 
 constexpr Duration kCallTimeout = Duration::Seconds(10);
@@ -18,7 +17,7 @@ model::ApplicationId ToId(const yarn::ApplicationIdProto& proto) {
 
 }  // namespace
 
-JobClient::JobClient(env_sim::Machine& machine, env::Endpoint rm, JobSpec job, Ledger& ledger)
+JobClient::JobClient(env_sim::Machine& machine, process::rpc::Members rm, JobSpec job, Ledger& ledger)
     : machine_(machine),
       rm_(std::move(rm)),
       job_(std::move(job)),
@@ -38,13 +37,15 @@ void JobClient::Later(Duration delay, void (JobClient::*step)()) {
 template <class Response, class Request>
 void JobClient::Call(const char* method, const Request& request, void (JobClient::*again)(),
                      std::function<void(const Response&)> then) {
-  const process::rpc::RpcTarget target{
-      rm_, std::string(yarn::kApplicationClientProtocol), {"user" + std::to_string(job_.number % 3), "", std::nullopt}};
+  const process::rpc::RpcTarget target{rm_.current(),
+                                       std::string(yarn::kApplicationClientProtocol),
+                                       {"user" + std::to_string(job_.number % 3), "", std::nullopt}};
   rpc_.Call<Response>(target, method, request, kCallTimeout,
                       [this, alive = alive_, method, again, then = std::move(then)](auto answer) {
                         if (!*alive) return;
                         if (answer.ok()) return then(*answer);
-                        if (answer.error().kind == RpcErrorKind::kRemote) {
+                        rm_.Failed(answer.error());
+                        if (process::rpc::IsRefusal(answer.error())) {
                           const auto& remote = answer.error().remote;
                           // A store that fails refuses the submission by name; the client tries again.
                           const bool store = remote.message.find("store") != std::string::npos;

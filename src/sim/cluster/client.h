@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "env_sim/world.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "sim/cluster/ledger.h"
 #include "sim/cluster/master.h"
@@ -14,7 +15,7 @@ namespace fairlead::sim {
 /// follows it to its end.
 class JobClient {
  public:
-  JobClient(env_sim::Machine& machine, env::Endpoint rm, JobSpec job, Ledger& ledger);
+  JobClient(env_sim::Machine& machine, process::rpc::Members rm, JobSpec job, Ledger& ledger);
   ~JobClient();
   bool ended() const { return ended_; }
 
@@ -28,7 +29,7 @@ class JobClient {
   void Poll();
 
   env_sim::Machine& machine_;
-  env::Endpoint rm_;
+  process::rpc::Members rm_;
   JobSpec job_;
   Ledger& ledger_;
   process::rpc::RpcClient rpc_;

@@ -13,22 +13,25 @@ constexpr uint16_t kSchedulerPort = 8030;
 constexpr uint16_t kTrackerPort = 8031;
 constexpr uint16_t kClientPort = 8032;
 constexpr uint16_t kAdminPort = 8033;
+/// With the quorum of several managers.
+constexpr Duration kSession = Duration::Seconds(2);
 
 std::string NodeName(int node) { return "node" + std::to_string(node); }
 
 }  // namespace
 
 Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec> jobs, Ledger& ledger)
-    : world_(world),
-      spec_(spec),
-      jobs_(std::move(jobs)),
-      ledger_(ledger),
-      rm_machine_(world.AddMachine("rm")),
-      client_machine_(world.AddMachine("clients")) {
-  if (spec_.bug == PlantedBug::kLostAcknowledgement) {
-    lying_store_ = MakeLyingStore(rm_machine_.store(), rm_machine_.loop());
+    : world_(world), spec_(spec), jobs_(std::move(jobs)), ledger_(ledger) {
+  if (spec_.managers > 1) {
+    quorum_ = std::make_unique<env_sim::SimQuorum>(
+        world, kSession, env_sim::QuorumBugs{spec.bug == PlantedBug::kNoFence, spec.bug == PlantedBug::kLateStepDown});
   }
-  StartRm();
+  for (int i = 1; i <= spec_.managers; ++i) AddRm(spec_.managers == 1 ? "rm" : "rm" + std::to_string(i));
+  client_machine_ = &world.AddMachine("clients");
+  if (spec_.bug == PlantedBug::kLostAcknowledgement) {
+    lying_store_ = MakeLyingStore(rms_[0].machine->store(), rms_[0].machine->loop());
+  }
+  for (Manager& manager : rms_) StartRm(manager);
   for (int i = 0; i < spec_.nodes; ++i) {
     auto node = std::make_unique<Node>();
     node->name = NodeName(i);
@@ -38,19 +41,39 @@ Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec>
     node->shuffle = std::make_unique<ShuffleNode>(world_, world_.AddMachine(node->name + "-shuffle"),
                                                   node->machine->disk(), ledger_);
     node->shuffle->Start();
-    node->host = std::make_unique<ContainerHost>(
-        world_,
-        ContainerHost::Place{
-            node->name, *node->apps, node->machine->disk(), {"rm", kSchedulerPort}, node->shuffle->endpoint()},
-        jobs_, ledger_);
+    node->host =
+        std::make_unique<ContainerHost>(world_,
+                                        ContainerHost::Place{node->name, *node->apps, node->machine->disk(),
+                                                             RmEndpoints(kSchedulerPort), node->shuffle->endpoint()},
+                                        jobs_, ledger_);
     StartAgent(*node);
     nodes_.push_back(std::move(node));
   }
 }
 
+void Cluster::AddRm(const std::string& name) {
+  Manager& manager = rms_.emplace_back();
+  manager.name = name;
+  manager.machine = &world_.AddMachine(name);
+}
+
+std::vector<env::Endpoint> Cluster::RmEndpoints(uint16_t port) const {
+  std::vector<env::Endpoint> out;
+  for (const Manager& manager : rms_) out.push_back({manager.name, port});
+  return out;
+}
+
+process::rm::ResourceManager* Cluster::Rm() const {
+  for (const Manager& manager : rms_) {
+    if (manager.alone) return manager.alone.get();
+    if (manager.member && manager.member->acting()) return manager.member->acting();
+  }
+  return nullptr;
+}
+
 Cluster::~Cluster() = default;
 
-process::rm::ResourceManagerOptions Cluster::RmOptions() const {
+process::rm::ResourceManagerOptions Cluster::RmOptions(const std::string& name) const {
   process::rm::ResourceManagerOptions options;
   options.core.max_attempts = 3;
   options.core.global_max_attempts = 3;
@@ -65,10 +88,10 @@ process::rm::ResourceManagerOptions Cluster::RmOptions() const {
   options.keys.roll = Duration::Seconds(60);
   options.launcher.call = Duration::Seconds(5);
   options.launcher.give_up = Duration::Seconds(20);
-  options.ports.client = {"rm", kClientPort};
-  options.ports.scheduler = {"rm", kSchedulerPort};
-  options.ports.tracker = {"rm", kTrackerPort};
-  options.ports.admin = {"rm", kAdminPort};
+  options.ports.client = {name, kClientPort};
+  options.ports.scheduler = {name, kSchedulerPort};
+  options.ports.tracker = {name, kTrackerPort};
+  options.ports.admin = {name, kAdminPort};
   options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
   options.rack_of = [](const std::string& host) { return "/rack" + std::to_string(host.back() % 2); };
   options.make_scheduler = [spec = spec_,
@@ -82,19 +105,42 @@ process::rm::ResourceManagerOptions Cluster::RmOptions() const {
   return options;
 }
 
-void Cluster::StartRm() {
-  env::Store* store = lying_store_ ? lying_store_.get() : &rm_machine_.store();
-  auto started = process::rm::ResourceManager::Start(rm_machine_.loop(), rm_machine_.net(), store, RmOptions());
-  if (ledger_.RefusedDamage(rm_machine_, started.ok())) return StartRm();
+void Cluster::StartRm(Manager& manager) {
+  if (quorum_) return StartMember(manager);
+  env_sim::Machine& machine = *manager.machine;
+  env::Store* store = lying_store_ ? lying_store_.get() : &machine.store();
+  auto started = process::rm::ResourceManager::Start(machine.loop(), machine.net(), store, RmOptions(manager.name));
+  if (ledger_.RefusedDamage(machine, started.ok())) return StartRm(manager);
   if (!started) return ledger_.Violation("the resource manager does not start: " + started.error().message);
-  rm_ = std::move(started).value();
+  manager.alone = std::move(started).value();
+}
+
+void Cluster::StartMember(Manager& manager) {
+  env_sim::Machine& machine = *manager.machine;
+  process::rm::LeadershipOptions options;
+  options.id = manager.name;
+  options.ports = RmOptions(manager.name).ports;
+  for (const Manager& each : rms_) options.admin_of[each.name] = {each.name, kAdminPort};
+  options.admin_acl.everybody = true;
+  options.groups_of = [](const std::string&) { return std::vector<std::string>{}; };
+  options.manager = [this, name = manager.name]() -> base::Result<process::rm::ResourceManagerOptions> {
+    return RmOptions(name);
+  };
+  options.on_active = [this](process::rm::ResourceManager&) {
+    ++world_.counts()["leader elected"];
+    ledger_.RmRestarted();
+  };
+  manager.member = std::make_unique<process::rm::Leadership>(machine.loop(), machine.net(), log_,
+                                                             quorum_->Join(machine, manager.name), std::move(options));
+  const base::Status started = manager.member->Start();
+  if (!started.ok()) ledger_.Violation(manager.name + " does not start: " + started.error().message);
 }
 
 void Cluster::StartAgent(Node& node) {
   process::nm::Settings settings;
   settings.host = node.name;
   settings.listen = {node.name, 0};
-  settings.trackers = {{"rm", kTrackerPort}};
+  settings.trackers = RmEndpoints(kTrackerPort);
   settings.user = "yarn";
   settings.call_timeout = Duration::Seconds(5);
   settings.core.capacity = spec_.node_capacity;
@@ -126,21 +172,24 @@ void Cluster::StartAgent(Node& node) {
 }
 
 void Cluster::Submit(int job) {
-  clients_.push_back(
-      std::make_unique<JobClient>(client_machine_, env::Endpoint{"rm", kClientPort}, jobs_.at(job), ledger_));
+  clients_.push_back(std::make_unique<JobClient>(*client_machine_, RmEndpoints(kClientPort), jobs_.at(job), ledger_));
 }
 
-void Cluster::CrashRm(bool silently) {
-  if (!rm_) return;
-  rm_machine_.Crash(silently);
-  rm_.reset();
+void Cluster::CrashRm(int number, bool silently) {
+  if (!rm_up(number)) return;
+  Manager& manager = rms_[static_cast<size_t>(number)];
+  manager.machine->Stall(false);
+  manager.member.reset();
+  manager.machine->Crash(silently);
+  manager.alone.reset();
 }
 
-void Cluster::RestartRm() {
-  if (rm_) return;
-  rm_machine_.Restart();
-  ledger_.RmRestarted();
-  StartRm();
+void Cluster::RestartRm(int number) {
+  if (rm_up(number)) return;
+  Manager& manager = rms_[static_cast<size_t>(number)];
+  manager.machine->Restart();
+  if (!quorum_) ledger_.RmRestarted();
+  StartRm(manager);
 }
 
 void Cluster::CrashAgent(int number, bool silently) {
@@ -189,8 +238,9 @@ bool Cluster::AllJobsEnded() const {
 }
 
 void Cluster::CheckInvariants() {
-  if (rm_) {
-    const std::string wrong = rm_->machine().CheckInvariants();
+  CheckLeaders();
+  if (const process::rm::ResourceManager* rm = Rm()) {
+    const std::string wrong = rm->machine().CheckInvariants();
     if (!wrong.empty()) ledger_.Violation("resource manager: " + wrong);
   }
   for (const auto& node : nodes_) {
@@ -202,9 +252,18 @@ void Cluster::CheckInvariants() {
   }
 }
 
+void Cluster::CheckLeaders() {
+  if (!quorum_) return;
+  int acting = 0;
+  for (const Manager& manager : rms_) acting += manager.member && manager.member->acting() ? 1 : 0;
+  if (acting > 1) ledger_.Violation("two resource managers act");
+  if (quorum_->foul_writes() > 0) ledger_.Violation("a deposed leader has written");
+}
+
 bool Cluster::Quiet() const {
-  if (!rm_ || ledger_.running() > 0) return false;
-  for (const scheduler::NodeView& node : rm_->scheduler().GetView().nodes) {
+  const process::rm::ResourceManager* rm = Rm();
+  if (!rm || ledger_.running() > 0) return false;
+  for (const scheduler::NodeView& node : rm->scheduler().GetView().nodes) {
     if (node.containers > 0 || !node.used.IsZero()) return false;
   }
   return true;
@@ -214,8 +273,9 @@ void Cluster::CheckQuiet() {
   if (ledger_.running() > 0) {
     ledger_.Violation(std::to_string(ledger_.running()) + " processes run although every job has ended");
   }
-  if (!rm_) return;
-  for (const scheduler::NodeView& node : rm_->scheduler().GetView().nodes) {
+  const process::rm::ResourceManager* rm = Rm();
+  if (!rm) return;
+  for (const scheduler::NodeView& node : rm->scheduler().GetView().nodes) {
     if (node.containers > 0 || !node.used.IsZero()) {
       ledger_.Violation("the scheduler still books " + ToString(node.used) + " in " + std::to_string(node.containers) +
                         " containers although every job has ended" + DescribeBooked());
@@ -224,11 +284,12 @@ void Cluster::CheckQuiet() {
 }
 
 std::string Cluster::DescribeBooked() const {
+  const process::rm::ResourceManager* rm = Rm();
   std::string text;
-  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+  rm->core().ForEachApp([&](const fairlead::rm::App& app) {
     for (const fairlead::rm::Container* container : InOrder(app.containers)) {
       text += "; " + ToString(container->id) + " " + std::string(EnumName(container->state)) + " on " +
-              ToString(rm_->core().NodeAt(container->node)->address) + ", " + std::string(EnumName(app.state)) +
+              ToString(rm->core().NodeAt(container->node)->address) + ", " + std::string(EnumName(app.state)) +
               " application";
     }
   });
@@ -236,9 +297,10 @@ std::string Cluster::DescribeBooked() const {
 }
 
 std::string Cluster::Describe() const {
-  if (!rm_) return "the resource manager is down";
+  const process::rm::ResourceManager* rm = Rm();
+  if (!rm) return "no resource manager acts";
   std::string text;
-  rm_->core().ForEachApp([&](const fairlead::rm::App& app) {
+  rm->core().ForEachApp([&](const fairlead::rm::App& app) {
     if (app.state >= model::rm::AppState::kFinished) return;
     text += "; " + ToString(app.submission.id) + " " + std::string(EnumName(app.state));
     if (const auto* attempt = app.current()) {
@@ -247,12 +309,12 @@ std::string Cluster::Describe() const {
     }
     text += ", " + std::to_string(app.containers.size()) + " containers, " +
             std::to_string(ledger_.tasks_done(app.submission.id)) + " tasks done";
-    for (const auto& pending : rm_->scheduler().Why(app.index, world_.now())) {
+    for (const auto& pending : rm->scheduler().Why(app.index, world_.now())) {
       text += ", waits for " + std::to_string(pending.ask.count) + " x " + ToString(pending.ask.capability) + ": " +
               std::string(EnumName(pending.reason)) + " " + pending.detail;
     }
   });
-  rm_->core().ForEachNode([&](const fairlead::rm::Node& node) {
+  rm->core().ForEachNode([&](const fairlead::rm::Node& node) {
     text += "; " + ToString(node.address) + " " + std::string(EnumName(node.state));
   });
   return text;
@@ -261,7 +323,7 @@ std::string Cluster::Describe() const {
 uint64_t Cluster::StateHash() const {
   base::StateHasher hasher;
   hasher.Mix(static_cast<uint64_t>(world_.now().ns));
-  if (rm_) hasher.Mix(rm_->machine().StateHash());
+  if (const process::rm::ResourceManager* rm = Rm()) hasher.Mix(rm->machine().StateHash());
   for (const auto& node : nodes_) {
     if (node->agent) hasher.Mix(node->agent->core().StateHash());
     hasher.Mix(node->shuffle->StateHash());

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "env/log.h"
+#include "env_sim/sim_quorum.h"
 #include "env_sim/world.h"
 #include "process/nm/node_manager.h"
+#include "process/rm/leadership.h"
 #include "process/rm/resource_manager.h"
 #include "sim/cluster/client.h"
 #include "sim/cluster/containers.h"
@@ -22,10 +24,13 @@ enum class PlantedBug {
   kDoubleGrant,          // the scheduler believes a node is twice as large
   kLostAcknowledgement,  // the store says yes and forgets
   kForgottenContainer,   // the scheduler does not hear of some ends
+  kNoFence,              // a deposed leader's rows are taken (two managers)
+  kLateStepDown,         // a leader believes in its right to act for too long (two managers)
 };
 
 struct ClusterSpec {
   int nodes = 4;
+  int managers = 1;  // resource managers; several elect a leader and share a store
   model::Resources node_capacity = model::Resources::Of(2048, 8);
   PlantedBug bug = PlantedBug::kNone;
 };
@@ -39,8 +44,12 @@ class Cluster {
   /// Starts a client for the job; the job's master and tasks are simulated processes of the nodes' hosts.
   void Submit(int job);
 
-  void CrashRm(bool silently);
-  void RestartRm();
+  void CrashRm(int manager, bool silently);
+  void RestartRm(int manager);
+  /// Of one of several: its process stands still, or it and the quorum do not hear each other, or late.
+  void StallRm(int manager, bool stalled) { rms_[static_cast<size_t>(manager)].machine->Stall(stalled); }
+  void CutRm(int manager, bool cut) { quorum_->Cut(rms_[static_cast<size_t>(manager)].name, cut); }
+  void DelayRm(int manager, base::Duration delay) { quorum_->Delay(rms_[static_cast<size_t>(manager)].name, delay); }
   void CrashAgent(int node, bool silently);
   void RestartAgent(int node);
   /// The host with agent and containers is gone; RestartAgent brings an empty one back.
@@ -52,7 +61,11 @@ class Cluster {
   bool shuffle_up(int node) const { return nodes_[static_cast<size_t>(node)]->shuffle->up(); }
   bool KillTask(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(false); }
   bool KillDriver(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(true); }
-  bool rm_up() const { return rm_ != nullptr; }
+  bool rm_up(int manager) const {
+    const Manager& place = rms_[static_cast<size_t>(manager)];
+    return place.alone || place.member;
+  }
+  int managers() const { return spec_.managers; }
   bool agent_up(int node) const { return nodes_[static_cast<size_t>(node)]->agent != nullptr; }
   int nodes() const { return spec_.nodes; }
 
@@ -83,8 +96,20 @@ class Cluster {
     std::unique_ptr<process::nm::Containers> containers;
     std::unique_ptr<process::nm::NodeManager> agent;
   };
-  process::rm::ResourceManagerOptions RmOptions() const;
-  void StartRm();
+  struct Manager {
+    std::string name;
+    env_sim::Machine* machine = nullptr;
+    std::unique_ptr<process::rm::ResourceManager> alone;
+    std::unique_ptr<process::rm::Leadership> member;  // of several
+  };
+  process::rm::ResourceManagerOptions RmOptions(const std::string& name) const;
+  void AddRm(const std::string& name);
+  void StartRm(Manager& manager);
+  void StartMember(Manager& manager);
+  /// The one that acts, or null.
+  process::rm::ResourceManager* Rm() const;
+  std::vector<env::Endpoint> RmEndpoints(uint16_t port) const;
+  void CheckLeaders();
   void StartAgent(Node& node);
 
   env_sim::World& world_;
@@ -92,10 +117,10 @@ class Cluster {
   std::map<int, JobSpec> jobs_;
   Ledger& ledger_;
   env::NullLog log_;
-  env_sim::Machine& rm_machine_;
-  env_sim::Machine& client_machine_;
+  std::unique_ptr<env_sim::SimQuorum> quorum_;  // of several managers
+  std::vector<Manager> rms_;
+  env_sim::Machine* client_machine_ = nullptr;
   std::unique_ptr<env::Store> lying_store_;
-  std::unique_ptr<process::rm::ResourceManager> rm_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<JobClient>> clients_;
 };

@@ -49,6 +49,7 @@ class SimContainers final : public process::nm::Containers {
   }
   void Signal(const model::ContainerId& id, nm::SignalKind kind) override {
     if (kind == nm::SignalKind::kTerminate || kind == nm::SignalKind::kKill) {
+      host_.CheckOrderedEnd(id);
       host_.End(id, kind == nm::SignalKind::kKill ? 137 : 143, nm::EndCause::kExit);
     }
   }
@@ -122,10 +123,10 @@ void ContainerHost::StartMaster(Process& process, const JobSpec& job) {
   const auto exit = [this, id](int code) { End(id, code, nm::EndCause::kExit); };
   if (job.kind == JobSpec::Kind::kCount) {
     process.program =
-        std::make_unique<CountDriver>(world_, place_.apps, place_.scheduler, job, id.attempt, token, ledger_, exit);
+        std::make_unique<CountDriver>(world_, place_.apps, place_.schedulers, job, id.attempt, token, ledger_, exit);
   } else {
     process.program =
-        std::make_unique<Master>(world_, place_.apps, place_.scheduler, job, id.attempt, token, ledger_, exit);
+        std::make_unique<Master>(world_, place_.apps, place_.schedulers, job, id.attempt, token, ledger_, exit);
   }
 }
 
@@ -181,6 +182,13 @@ void ContainerHost::End(const model::ContainerId& id, int exit_code, nm::EndCaus
   }
   ledger_.ProcessEnded(id);
   Tell(nm::ContainerExited{id, exit_code, cause, "", 0});
+}
+
+// Where nothing befalls but changes of the leader, a task runs to its end.
+void ContainerHost::CheckOrderedEnd(const model::ContainerId& id) {
+  const auto found = processes_.find(id);
+  if (found == processes_.end() || !found->second.running || found->second.end_timer == 0) return;
+  ledger_.TaskKilled(id);
 }
 
 void ContainerHost::Die() {

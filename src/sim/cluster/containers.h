@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "env_sim/world.h"
 #include "process/nm/ports.h"
@@ -16,11 +17,11 @@ namespace fairlead::sim {
 class ContainerHost {
  public:
   struct Place {
-    std::string name;               // of the host
-    env_sim::Machine& apps;         // whose ports the containers' processes use; not the agent's, which may crash alone
-    env::Disk& disk;                // of the host
-    env::Endpoint scheduler;        // of the resource manager
-    env::Endpoint shuffle_service;  // of the host
+    std::string name;        // of the host
+    env_sim::Machine& apps;  // whose ports the containers' processes use; not the agent's, which may crash alone
+    env::Disk& disk;         // of the host
+    std::vector<env::Endpoint> schedulers;  // of each resource manager
+    env::Endpoint shuffle_service;          // of the host
   };
   /// `jobs` outlives this.
   ContainerHost(env_sim::World& world, Place place, const std::map<int, JobSpec>& jobs, Ledger& ledger);
@@ -53,6 +54,7 @@ class ContainerHost {
   void StartExecutor(Process& process, const JobSpec& job, const std::string& driver, const std::string& executor);
   void StartTask(Process& process, int job, int task);
   void End(const model::ContainerId& id, int exit_code, model::nm::EndCause cause);
+  void CheckOrderedEnd(const model::ContainerId& id);
   void Tell(model::nm::Event event);
 
   env_sim::World& world_;

@@ -33,12 +33,12 @@ mt::Dataset DatasetOf(int32_t id, const char* name, int32_t partitions) {
 
 }  // namespace
 
-CountDriver::CountDriver(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, const JobSpec& job,
-                         model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
-                         std::function<void(int exit_code)> exit)
+CountDriver::CountDriver(env_sim::World& world, env_sim::Machine& machine, std::vector<env::Endpoint> schedulers,
+                         const JobSpec& job, model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token,
+                         Ledger& ledger, std::function<void(int exit_code)> exit)
     : world_(world),
       machine_(machine),
-      scheduler_(std::move(scheduler)),
+      schedulers_(std::move(schedulers)),
       job_(job),
       attempt_(attempt),
       token_(std::move(token)),
@@ -70,7 +70,7 @@ process::driver::ExecutorLaunch CountDriver::MakeLaunch(const env::Endpoint& dri
 void CountDriver::Start() {
   process::driver::FleetSettings settings;
   settings.host = machine_.host();
-  settings.resource_manager = scheduler_;
+  settings.resource_managers = schedulers_;
   settings.am_rm_token = token_;
   settings.executors_max = job_.executors;
   settings.executors_min = 1;

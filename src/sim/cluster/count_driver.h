@@ -17,8 +17,8 @@ namespace fairlead::sim {
 /// ExecutorFleet with YarnMaster) with a program of its own.
 class CountDriver final : public Program, private process::driver::PlanSource, private process::driver::DriverListener {
  public:
-  CountDriver(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, const JobSpec& job,
-              model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
+  CountDriver(env_sim::World& world, env_sim::Machine& machine, std::vector<env::Endpoint> schedulers,
+              const JobSpec& job, model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
               std::function<void(int exit_code)> exit);
   ~CountDriver() override;
   std::string CheckInvariants() const override { return jobs_.core().CheckInvariants(); }
@@ -34,7 +34,7 @@ class CountDriver final : public Program, private process::driver::PlanSource, p
 
   env_sim::World& world_;
   env_sim::Machine& machine_;
-  const env::Endpoint scheduler_;
+  const std::vector<env::Endpoint> schedulers_;
   const JobSpec job_;
   const model::ApplicationAttemptId attempt_;
   const endpoints::yarn::RpcToken token_;

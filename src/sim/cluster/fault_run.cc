@@ -56,6 +56,20 @@ class FaultScript {
   void Write() {
     const Instant end = world_.now() + kFaultTime;
     for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::CrashRm);
+    WriteRest(end);
+  }
+  /// Of several managers; `else_too`: everything else befalls the cluster, too.
+  void WriteTakeovers(bool else_too) {
+    const Instant end = world_.now() + kFaultTime;
+    for (int64_t i = world_.rng().Between(1, 4); i > 0; --i) At(end, &FaultScript::CrashRm);
+    for (int64_t i = world_.rng().Between(0, 3); i > 0; --i) At(end, &FaultScript::StallRm);
+    for (int64_t i = world_.rng().Between(0, 3); i > 0; --i) At(end, &FaultScript::CutRm);
+    for (int64_t i = world_.rng().Between(0, 2); i > 0; --i) At(end, &FaultScript::DelayRm);
+    if (else_too) WriteRest(end);
+  }
+
+ private:
+  void WriteRest(Instant end) {
     for (int i = static_cast<int>(world_.rng().Below(4)); i > 0; --i) At(end, &FaultScript::CrashAgent);
     for (int i = static_cast<int>(world_.rng().Below(2)); i > 0; --i) At(end, &FaultScript::KillHost);
     for (int i = static_cast<int>(world_.rng().Below(4)); i > 0; --i) At(end, &FaultScript::KillTask);
@@ -63,8 +77,6 @@ class FaultScript {
     for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::CrashShuffle);
     for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::LoseFiles);
   }
-
- private:
   void At(Instant end, void (FaultScript::*fault)()) {
     const Instant when{world_.rng().Between(world_.now().ns, end.ns)};
     world_.Script(when, [this, fault] { (this->*fault)(); });
@@ -75,11 +87,35 @@ class FaultScript {
     return world_.now() + Duration::Millis(world_.rng().Between(ms_min, ms_max));
   }
 
+  int AnyRm() {
+    return cluster_.managers() == 1 ? 0
+                                    : static_cast<int>(world_.rng().Below(static_cast<uint64_t>(cluster_.managers())));
+  }
   void CrashRm() {
-    if (!cluster_.rm_up()) return;
+    const int manager = AnyRm();
+    if (!cluster_.rm_up(manager)) return;
     Count("rm crash");
-    cluster_.CrashRm(world_.rng().Chance(0.3));
-    world_.Script(Soon(100, 8000), [this] { cluster_.RestartRm(); });
+    cluster_.CrashRm(manager, world_.rng().Chance(0.3));
+    world_.Script(Soon(100, 8000), [this, manager] { cluster_.RestartRm(manager); });
+  }
+  void StallRm() {
+    const int manager = AnyRm();
+    Count("rm stands still");
+    cluster_.StallRm(manager, true);
+    world_.Script(Soon(100, 8000), [this, manager] { cluster_.StallRm(manager, false); });
+  }
+  void CutRm() {
+    const int manager = AnyRm();
+    Count("rm cut off from the quorum");
+    cluster_.CutRm(manager, true);
+    world_.Script(Soon(100, 8000), [this, manager] { cluster_.CutRm(manager, false); });
+  }
+  /// As long as a session and longer, so that what was sent arrives when another leads.
+  void DelayRm() {
+    const int manager = AnyRm();
+    Count("rm hears the quorum late");
+    cluster_.DelayRm(manager, Duration::Millis(world_.rng().Between(500, 4000)));
+    world_.Script(Soon(1000, 8000), [this, manager] { cluster_.DelayRm(manager, {}); });
   }
   void CrashAgent() {
     const int node = AnyNode();
@@ -127,7 +163,11 @@ void Summarize(const env_sim::World& world, Instant began, const Ledger& ledger,
 
 }  // namespace
 
-std::vector<std::string> ExpectedFaults() {
+std::vector<std::string> ExpectedFaults(int managers) {
+  if (managers > 1) {
+    return {"rm crash",       "rm stands still",        "rm cut off from the quorum", "rm hears the quorum late",
+            "leader elected", "master registers again", "call tried again",           "store failure"};
+  }
   return {// faults
           "connection cut before delivery", "connection cut after delivery", "half-open peer", "slow delivery",
           "connect refused", "store failure", "store damaged", "rm crash", "nm crash", "host lost",
@@ -141,7 +181,7 @@ std::vector<std::string> ExpectedFaults() {
           "task lost with its executor", "task runs again"};
 }
 
-FaultRunResult RunFaults(uint64_t seed, PlantedBug bug) {
+FaultRunResult RunFaults(uint64_t seed, PlantedBug bug, int managers) {
   FaultRunResult result;
   result.seed = seed;
   env_sim::World world(seed);
@@ -149,15 +189,21 @@ FaultRunResult RunFaults(uint64_t seed, PlantedBug bug) {
   Ledger ledger;
   ClusterSpec spec;
   spec.bug = bug;
+  spec.managers = managers;
   std::map<int, JobSpec> jobs = MakeJobs(world.rng());
+  const bool only_takeovers = managers > 1 && world.rng().Chance(0.4);
+  if (only_takeovers) {
+    for (auto& [number, job] : jobs) job.task_failure = job.master_failure = 0;
+    ledger.OnlyTakeovers();
+  }
   Cluster cluster(world, spec, jobs, ledger);
-  world.faults() = MakeRates(world.rng());
+  if (!only_takeovers) world.faults() = MakeRates(world.rng());
   for (const auto& [number, job] : jobs) {
     world.Script(began + Duration::Millis(world.rng().Between(0, 10000)),
                  [&cluster, n = number] { cluster.Submit(n); });
   }
   FaultScript script(world, cluster);
-  script.Write();
+  managers > 1 ? script.WriteTakeovers(!only_takeovers) : script.Write();
   world.Script(began + kFaultTime, [&world] { world.faults() = env_sim::FaultRates{}; });
 
   const auto after_step = [&] {

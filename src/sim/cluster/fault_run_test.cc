@@ -16,6 +16,16 @@ TEST(FaultRun, KeepsEveryPromiseAndIsTheSameTheSecondTime) {
   }
 }
 
+TEST(FaultRun, KeepsEveryPromiseWhileLeadersChange) {
+  env_sim::FaultCounts counts;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    const FaultRunResult run = RunFaults(seed, PlantedBug::kNone, 2);
+    ASSERT_TRUE(run.ok()) << "seed " << seed << ": " << run.violations.front();
+    for (const auto& [name, count] : run.counts) counts[name] += count;
+  }
+  for (const std::string& name : ExpectedFaults(2)) EXPECT_GT(counts[name], 0) << name;
+}
+
 TEST(FaultRun, OtherSeedsAreOtherRuns) {
   EXPECT_NE(RunFaults(1, PlantedBug::kNone).hash, RunFaults(2, PlantedBug::kNone).hash);
 }
@@ -24,14 +34,15 @@ class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
 
 TEST_P(PlantedBugs, AreFound) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    if (!RunFaults(seed, GetParam()).ok()) return;
+    if (!RunFaults(seed, GetParam(), GetParam() < PlantedBug::kNoFence ? 1 : 2).ok()) return;
   }
   FAIL() << "no run of 200 noticed the bug";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs,
                          testing::Values(PlantedBug::kDoubleGrant, PlantedBug::kLostAcknowledgement,
-                                         PlantedBug::kForgottenContainer));
+                                         PlantedBug::kForgottenContainer, PlantedBug::kNoFence,
+                                         PlantedBug::kLateStepDown));
 
 }  // namespace
 }  // namespace fairlead::sim

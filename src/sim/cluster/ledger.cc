@@ -38,6 +38,10 @@ void Ledger::MasterHeardEnd(const std::string& master_life, const model::Contain
   }
 }
 
+void Ledger::TaskKilled(const model::ContainerId& id) {
+  if (only_takeovers_) Violation(ToString(id) + " was killed while it worked, and only leaders changed");
+}
+
 bool Ledger::RefusedDamage(env_sim::Machine& machine, bool started) {
   if (!machine.store_is_damaged()) return false;
   if (started) Violation(machine.host() + " was started on a damaged store");

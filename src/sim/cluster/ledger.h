@@ -35,6 +35,11 @@ class Ledger {
   /// One life of a master was told of the end of a container: once by each run of the resource manager at most.
   void MasterHeardEnd(const std::string& master_life, const model::ContainerId& id);
 
+  /// Nothing but changes of the leader befalls the cluster from now on: no order may end what works.
+  void OnlyTakeovers() { only_takeovers_ = true; }
+  /// A task was ended by an order of its node's agent.
+  void TaskKilled(const model::ContainerId& id);
+
   // ---- stores
   /// A process was started on the machine. True when its store is damaged and it refused to start, as it must: the
   /// store is whole again (a backup), and the start is to be repeated.
@@ -65,6 +70,7 @@ class Ledger {
   std::set<model::ContainerId> ever_started_;
   std::map<std::string, model::Resources> capacity_;
   int rm_run_ = 0;
+  bool only_takeovers_ = false;
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
   std::set<model::ApplicationId> right_;

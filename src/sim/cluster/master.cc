@@ -48,7 +48,7 @@ std::string TaskCommand(const JobSpec& job, int task) {
   return "simulate-task " + std::to_string(job.number) + " " + std::to_string(task) + " end";
 }
 
-Master::Master(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, JobSpec job,
+Master::Master(env_sim::World& world, env_sim::Machine& machine, process::rpc::Members scheduler, JobSpec job,
                model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
                std::function<void(int exit_code)> exit)
     : world_(world),
@@ -82,7 +82,7 @@ void Master::Later(Duration delay, void (Master::*step)()) {
 }
 
 process::rpc::RpcTarget Master::SchedulerTarget() const {
-  return {scheduler_, std::string(yarn::kApplicationMasterProtocol), {life(), "", token_}};
+  return {scheduler_.current(), std::string(yarn::kApplicationMasterProtocol), {life(), "", token_}};
 }
 
 void Master::Exit(int code) {
@@ -92,6 +92,7 @@ void Master::Exit(int code) {
 
 /// Connections that fail are tried again, as clients of Hadoop do; a verdict about this attempt ends it.
 void Master::OnError(const RpcError& error, void (Master::*again)()) {
+  scheduler_.Failed(error);
   if (Says(error, "ApplicationMasterNotRegisteredException")) {
     ++world_.counts()["master registers again"];
     unanswered_.reset();
@@ -108,7 +109,7 @@ void Master::OnError(const RpcError& error, void (Master::*again)()) {
     ++world_.counts()["registration had taken effect"];
     return Later(Duration::Millis(50), &Master::Allocate);
   }
-  if (error.kind == RpcErrorKind::kRemote) {
+  if (error.kind == RpcErrorKind::kRemote && process::rpc::IsRefusal(error)) {
     ledger_.Violation(life() + " was refused: " + error.remote.class_name + ": " + error.remote.message);
     return Exit(1);
   }

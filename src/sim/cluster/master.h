@@ -9,6 +9,7 @@
 
 #include "endpoints/yarn/credentials.h"
 #include "env_sim/world.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "sim/cluster/job.h"
 #include "sim/cluster/ledger.h"
@@ -26,7 +27,7 @@ std::string TaskCommand(const JobSpec& job, int task);
 /// response id, registers again when the resource manager forgot it, asks again for tasks that failed.
 class Master final : public Program {
  public:
-  Master(env_sim::World& world, env_sim::Machine& machine, env::Endpoint scheduler, JobSpec job,
+  Master(env_sim::World& world, env_sim::Machine& machine, process::rpc::Members scheduler, JobSpec job,
          model::ApplicationAttemptId attempt, endpoints::yarn::RpcToken token, Ledger& ledger,
          std::function<void(int exit_code)> exit);
   ~Master() override;
@@ -53,7 +54,7 @@ class Master final : public Program {
 
   env_sim::World& world_;
   env_sim::Machine& machine_;
-  env::Endpoint scheduler_;
+  process::rpc::Members scheduler_;
   JobSpec job_;
   model::ApplicationAttemptId attempt_;
   endpoints::yarn::RpcToken token_;

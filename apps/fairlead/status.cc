@@ -1,0 +1,82 @@
+#include <cstdio>
+
+#include "base/text.h"
+#include "cluster_command.h"
+#include "table.h"
+
+// `fairlead status`: the resource managers, which of them leads, and what the cluster has, over YARN's REST, so with
+// Hadoop's managers, too.
+
+namespace fairlead::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The object `root` of an answer; an empty one when there is none.
+ordered_json ObjectOf(const base::Result<process::http::Response>& answer, const char* root) {
+  if (!answer.ok() || answer->status != 200) return ordered_json::object();
+  const ordered_json json = ordered_json::parse(answer->body, nullptr, false);
+  const bool good = json.is_object() && json.contains(root) && json[root].is_object();
+  return good ? json[root] : ordered_json::object();
+}
+
+ordered_json AskManagers(Cluster& cluster) {
+  ordered_json managers = ordered_json::array();
+  for (const auto& [id, page] : cluster.client->Managers()) {
+    const ordered_json info = ObjectOf(cluster.client->GetUrl(page + "/ws/v1/cluster/info"), "clusterInfo");
+    managers.push_back({{"id", id},
+                        {"page", page},
+                        {"state", info.value("haState", "does not answer")},
+                        {"version", info.value("resourceManagerBuildVersion", "")},
+                        {"startedOn", info.value("startedOn", int64_t{0})}});
+  }
+  return managers;
+}
+
+struct NoOptions {};
+
+int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
+  const ordered_json managers = AskManagers(cluster);
+  bool led = false, answered = false;
+  Table table({"MANAGER", "STATE", "SINCE", "VERSION", "PAGE"});
+  for (const ordered_json& manager : managers) {
+    led |= manager["state"] == "ACTIVE";
+    answered |= manager["startedOn"] > 0;
+    const std::string id = manager["id"];
+    table.Add({id.empty() ? "-" : id, manager["state"], manager["startedOn"] > 0 ? TimeText(manager["startedOn"]) : "-",
+               manager["version"], manager["page"]});
+  }
+  ordered_json metrics;
+  if (led) metrics = ObjectOf(cluster.client->Get("/ws/v1/cluster/metrics"), "clusterMetrics");
+  if (command.options.json) {
+    const ordered_json out = {{"managers", managers}, {"metrics", metrics}};
+    std::puts(
+        base::VisibleText(out.dump(2, ' ', false, ordered_json::error_handler_t::replace), base::Lines::kKept).c_str());
+  } else {
+    table.Print();
+    const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
+    if (led) {
+      std::printf("%lld nodes, %lld applications run and %lld wait, %lld containers, %s of %s in use\n",
+                  static_cast<long long>(number("activeNodes")), static_cast<long long>(number("appsRunning")),
+                  static_cast<long long>(number("appsPending")), static_cast<long long>(number("containersAllocated")),
+                  MemoryText(number("allocatedMB")).c_str(), MemoryText(number("totalMB")).c_str());
+    }
+  }
+  if (led) return kOk;
+  if (answered) return Complain(command.name, "no manager leads now: calls wait until one does", kFailed);
+  return Complain(
+      command.name,
+      "no resource manager answers; start one with 'fairlead up', or name another's files with --hadoop-conf",
+      kUnreachable);
+}
+
+}  // namespace
+
+void AddStatus(CLI::App& app, int& exit_code) {
+  AddClusterCommand<NoOptions>(app, exit_code, "status",
+                               "Show the resource managers, which of them leads, and the cluster's sums",
+                               std::make_shared<NoOptions>(), Status)
+      ->footer("Exit code 1: managers answer, and none leads.\nExamples:\n  fairlead status\n  fairlead status --json");
+}
+
+}  // namespace fairlead::apps
