@@ -105,13 +105,14 @@ scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4)
 }
 
 /// Fairlead's own YAML, or the file that yarn.scheduler.fair.allocation.file names; without either none is declared.
-base::Result<model::QueueTree> ReadQueues(const config::Settings& source, const profiles::QueueFile& form) {
+base::Result<model::QueueTree> ReadQueues(const config::Settings& source, const profiles::QueueFile& form,
+                                          std::vector<std::string>& warnings) {
   if (source.queues) return *source.queues;
   if (!source.conf.IsSet(form.key)) return model::QueueTree{};
   const std::string file = source.conf.String(form.key);
   const auto text = env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
   if (!text.ok()) return base::Error{std::string(form.key) + ": " + text.error().message};
-  return form.parse(*text, file);
+  return form.parse(*text, file, warnings);
 }
 
 /// --profile: who places executors.
@@ -131,7 +132,7 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   for (const auto& [key, value] : sizes) {
     if (!source.conf.IsSet(key)) source.conf.Set(key, value);
   }
-  const auto queues = ReadQueues(source, profile->queue_file);
+  const auto queues = ReadQueues(source, profile->queue_file, settings.warnings);
   if (!queues.ok()) return queues.error();
   const auto maker = profiles::Read(name, source.conf, *queues);
   if (!maker.ok()) return maker.error();
