@@ -34,7 +34,7 @@ class ZooKeeper:
         with open(self.directory / "server.log", "ab") as log:
             self.process = subprocess.Popen(
                 [peers.java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", *self.properties, "-cp", JAR,
-                 "org.apache.zookeeper.server.ZooKeeperServerMain", self.directory / "zoo.cfg"],
+                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", self.directory / "zoo.cfg"],
                 stdout=log, stderr=log, start_new_session=True, env={"PATH": os.environ["PATH"]})
 
     def await_service(self):

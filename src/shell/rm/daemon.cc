@@ -83,7 +83,7 @@ void Observe(Daemon& daemon, const std::string& state_directory, process::rm::Re
     options.charts = std::move(*kept);
   }
   options.keep_charts = [&daemon, charts](const std::string& bytes) {
-    const base::Status kept = daemon.disk->WriteFileAtomically(charts, bytes, 0640);
+    const base::Status kept = daemon.disk->WriteFileAtomically(charts, bytes, 0600);
     if (!kept.ok()) daemon.log->Warn("the charts could not be kept", {{"why", kept.error().message}});
   };
   options.on_store_lost = [&daemon](const std::string& why) {
