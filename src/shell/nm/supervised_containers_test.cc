@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -140,7 +141,7 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
     return path;
   }
   static bool Strays(int64_t n) { return !ProcessesWithVariable("CONTAINER_ID=" + model::ToString(Id(n))).empty(); }
-  /// Blocks until none of its processes is left, its supervisor among them.
+  /// Blocks until none of its processes is left.
   static void AwaitNoStrays(int64_t n) {
     for (;;) {
       const std::vector<int64_t> processes = ProcessesWithVariable("CONTAINER_ID=" + model::ToString(Id(n)));
@@ -151,6 +152,13 @@ class Fixture : public testing::Test, public process::nm::ContainerEvents {
       ::poll(&ended, 1, -1);
       ::close(process);
     }
+  }
+  /// Blocks until its supervisor has written its end.
+  static void AwaitEndWritten(const std::string& control) {
+    const int lock = ::open((control + "/" + kSupervisorLock).c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(lock, 0);
+    EXPECT_EQ(::flock(lock, LOCK_EX), 0);
+    ::close(lock);
   }
   model::nm::ContainerSpec Spec(int64_t n) const {
     model::nm::ContainerSpec spec;
@@ -345,7 +353,7 @@ TEST_F(Fixture, DamagedRecordsAreAnEndThatIsLost) {
   Close();
   std::ofstream(go) << "end\n";
   const std::string control = root_ + "/control/" + model::ToString(Id(1));
-  AwaitNoStrays(1);
+  AwaitEndWritten(control);
   for (const char* record : {"/exit", "/pid"}) {
     std::string bytes = Read(control + record);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
