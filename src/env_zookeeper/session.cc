@@ -168,7 +168,11 @@ struct Session::MultiCall {
 };
 
 Session::Session(env::Loop& loop, const Options& options, OnEvent on_event)
-    : mail_(std::make_shared<Mail>(loop, std::move(on_event))), protect_(!options.scheme.empty()) {
+    : mail_(std::make_shared<Mail>(loop, OnEvent())), scheme_(options.scheme), identity_(options.identity) {
+  mail_->on_event = [this, on_event = std::move(on_event)](Event event, const std::string& path) {
+    if (event == Event::kConnected) Identify();
+    on_event(event, path);
+  };
   zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
   // What its lines say comes as events and answers, too.
   handle_ = zookeeper_init2(options.servers.c_str(), Watch, static_cast<int>(options.timeout.millis()), nullptr, &mail_,
@@ -178,9 +182,13 @@ Session::Session(env::Loop& loop, const Options& options, OnEvent on_event)
     Mail::Deliver(mail_, [mail = mail_, reason] { mail->on_event(Event::kExpired, reason); });
     return;
   }
-  if (!protect_) return;
-  const std::string& identity = options.identity;
-  zoo_add_auth(handle_, options.scheme.c_str(), identity.data(), static_cast<int>(identity.size()), nullptr, nullptr);
+  Identify();
+}
+
+void Session::Identify() {
+  if (identified_ || scheme_.empty()) return;
+  identified_ = zoo_add_auth(handle_, scheme_.c_str(), identity_.data(), static_cast<int>(identity_.size()), nullptr,
+                             nullptr) == ZOK;
 }
 
 Session::~Session() {
@@ -193,7 +201,7 @@ void Session::Multi(std::vector<Op> ops, std::function<void(MultiAnswer)> done) 
   call->mail = mail_;
   call->ops = std::move(ops);
   call->done = std::move(done);
-  call->Build(protect_ ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE);
+  call->Build(!scheme_.empty() ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE);
   MultiCall* raw = call.release();
   const int code = handle_ == nullptr ? int{ZINVALIDSTATE}
                                       : zoo_amulti(handle_, static_cast<int>(raw->raw.size()), raw->raw.data(),

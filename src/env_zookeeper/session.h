@@ -87,10 +87,15 @@ class Session {
   struct Mail;
 
  private:
+  /// Once: the client sends it with every further connection. It takes none while no server can be reached.
+  void Identify();
+
   struct MultiCall;
   std::shared_ptr<Mail> mail_;
   _zhandle* handle_ = nullptr;
-  bool protect_ = false;  // new nodes are for our identity alone
+  const std::string scheme_;  // empty: new nodes are for everybody, else for our identity alone
+  const std::string identity_;
+  bool identified_ = false;
 };
 
 }  // namespace fairlead::env_zookeeper

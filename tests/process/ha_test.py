@@ -186,6 +186,18 @@ class Managers(unittest.TestCase):
         self.cluster.wait_for_nodes(1)
         self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
 
+    def test_started_before_zookeeper(self):
+        """They wait for it, and come to it with their identity."""
+        for rm in (self.leader, self.standby):
+            self.cluster.signal(rm, signal.SIGKILL)
+            self.cluster.processes.pop(rm).wait()
+        self.cluster.zookeeper.stop()
+        for rm in (self.leader, self.standby):
+            self.cluster.start_manager(rm)
+        self.cluster.wait(lambda: {self.cluster.state(rm) for rm in (self.leader, self.standby)} == {STANDBY}, "two that stand by")
+        self.cluster.zookeeper.start()
+        self.cluster.await_active()
+
     def test_second_process_with_one_id(self):
         self.cluster.spawn("twin", [peers.BINARY, "rm", "--hadoop-conf", self.cluster.conf, "--set",
                                     f"yarn.resourcemanager.ha.id={self.leader}", *self.other_ports()])
