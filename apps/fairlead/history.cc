@@ -9,6 +9,7 @@
 
 #include "application_logs.h"
 #include "base/text.h"
+#include "cluster_command.h"
 #include "engine/driver/driver_page.h"
 #include "env_posix/posix_loop.h"
 
@@ -18,6 +19,7 @@ namespace fairlead::apps {
 namespace {
 
 namespace history = engine::history;
+namespace yarn = wire::yarn;
 
 struct HistoryOptions {
   ClusterOptions cluster;
@@ -25,26 +27,54 @@ struct HistoryOptions {
   std::string serve;
 };
 
-/// The event log of a file, or of an application's last driver as its node keeps it.
-base::Result<std::string> ReadEvents(const HistoryOptions& options) {
-  const auto id = model::ParseApplicationId(options.what);
-  if (!id) {
-    auto text = env_posix::MakePosixDisk()->ReadFile(options.what);
-    if (!text) return base::Error{text.error().message, kNotFound};
-    return text;
-  }
+base::Result<history::History> ReadStory(const std::string& what, const std::string& text) {
+  auto story = history::ReadLog(text);
+  if (!story) return base::Error{what + ": " + story.error().message, kFailed};
+  return story;
+}
+
+base::Result<history::History> StoryOfFile(const std::string& path) {
+  const auto text = env_posix::MakePosixDisk()->ReadFile(path);
+  if (!text) return base::Error{text.error().message, kNotFound};
+  return ReadStory(path, *text);
+}
+
+/// A driver that crashed could not tell its end, and one that was stopped does not know why: the resource manager does.
+void AddEnd(const yarn::ApplicationReportProto& report, history::History& story) {
+  const yarn::YarnApplicationStateProto state = report.YarnApplicationState();
+  if (state < yarn::YarnApplicationStateProto::kFinished || (story.ended() && !story.ended()->killed)) return;
+  history::ApplicationEnded end;
+  end.at_ms = report.finish_time.value_or(0);
+  end.killed = state == yarn::YarnApplicationStateProto::kKilled;
+  end.error = report.Diagnostics();
+  const bool failed = report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded;
+  if (end.error.empty() && failed) end.error = "the resource manager says " + std::string(Name(state));
+  story.Apply(end);
+}
+
+/// From the event log of the application's last driver, as its node keeps it.
+base::Result<history::History> StoryOfApplication(const HistoryOptions& options, const model::ApplicationId& id) {
   auto cluster = OpenCluster(options.cluster);
   if (!cluster) return base::Error{cluster.error().message, CodeOf(cluster.error())};
-  const auto logs = FetchLogs(*cluster, *id, "", {"events.jsonl"});
+  const auto report = Report(*cluster, id);
+  if (!report) return base::Error{report.error().message, CodeOf(report.error())};
+  const auto logs = FetchLogs(*cluster, id, "", {"events.jsonl"});
   if (!logs) return base::Error{logs.error().message, CodeOf(logs.error())};
   const ContainerLog* last = nullptr;
   for (const ContainerLog& log : *logs) {
     if (last == nullptr || log.container > last->container) last = &log;
   }
-  if (last != nullptr) return last->text;
-  return base::Error{"no node has the event log of " + options.what +
-                         " (not a job of the engine, or its logs are gone; submit --event-log keeps it elsewhere)",
-                     kNotFound};
+  if (last == nullptr) {
+    const std::string why(report->Diagnostics());
+    return base::Error{"no node has the event log of " + options.what +
+                           " (not a job of the engine, or it has not begun, or its logs are gone; submit --event-log "
+                           "keeps it elsewhere); the resource manager says " +
+                           std::string(Name(report->YarnApplicationState())) + (why.empty() ? "" : ": " + why),
+                       kNotFound};
+  }
+  auto story = ReadStory(options.what, last->text);
+  if (story) AddEnd(*report, *story);
+  return story;
 }
 
 int Serve(const history::History& story, const std::string& address) {
@@ -61,10 +91,9 @@ int Serve(const history::History& story, const std::string& address) {
 }
 
 int ShowHistory(const HistoryOptions& options) {
-  const auto text = ReadEvents(options);
-  if (!text) return Complain("history", text.error().message, static_cast<ExitCode>(text.error().code));
-  const auto story = history::ReadLog(*text);
-  if (!story) return Complain("history", options.what + ": " + story.error().message, kFailed);
+  const auto id = model::ParseApplicationId(options.what);
+  const auto story = id ? StoryOfApplication(options, *id) : StoryOfFile(options.what);
+  if (!story) return Complain("history", story.error().message, static_cast<ExitCode>(story.error().code));
   if (!options.serve.empty()) return Serve(*story, options.serve);
   const std::string shown = options.cluster.json ? ToJson(*story) + "\n" : ToText(*story);
   std::fputs(base::VisibleText(shown, base::Lines::kKept).c_str(), stdout);

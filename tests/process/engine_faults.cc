@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/plan/operators.h"
 #include "fairlead/engine.h"
@@ -163,6 +164,20 @@ void Places(Context& context, const Arguments& arguments) {
       static_cast<long long>(context.Text(arguments.at(3), Partitions(30)).Named("text").SaveText(arguments.at(4))));
 }
 
+/// crash GO: one action, then, once GO exists, the driver itself crashes.
+void Crash(Context& context, const Arguments& arguments) {
+  context.Range(0, 10, Partitions(1)).Named("before").Count();
+  Await(arguments.at(1));
+  ::raise(SIGSEGV);
+}
+
+/// eat MIB: the driver takes so much memory and waits for its end.
+void Eat(Context& context, const Arguments& arguments) {
+  context.Range(0, 10, Partitions(1)).Named("before").Count();
+  const std::vector<char> eaten(static_cast<size_t>(arguments.Number(1, 1)) << 20, 'x');
+  std::this_thread::sleep_for(std::chrono::seconds(eaten.back()));
+}
+
 /// copy: lines from one place to another.
 void Copy(Context& context, const Arguments& arguments) {
   std::printf("lines %lld\n", static_cast<long long>(context.Text(arguments.at(1)).SaveText(arguments.at(2))));
@@ -179,6 +194,8 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "broadcasts") return Broadcasts(context, arguments);
   if (mode == "meet") return MeetAll(context, arguments);
   if (mode == "places") return Places(context, arguments);
+  if (mode == "crash") return Crash(context, arguments);
+  if (mode == "eat") return Eat(context, arguments);
   if (mode == "copy") return Copy(context, arguments);
   throw JobError("unknown mode " + mode);
 }

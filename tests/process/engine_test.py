@@ -2,6 +2,8 @@
 """Jobs of the engine that misbehave, on a real cluster and as one process: crashing functions, a driver that dies after its commit,
 executors given back, slow tasks, little memory, a full scratch disk, files of a HDFS."""
 import collections
+import datetime
+import getpass
 import gzip
 import json
 import os
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -90,6 +93,41 @@ class OnACluster(unittest.TestCase):
         self.tool("kill", application)
         until(lambda: self.cluster.app(application)["state"] == "KILLED", "the end")
         until(lambda: not out.exists(), "the output's removal")
+
+    def history_of_detached(self, end, *job):
+        """The text and the JSON that `history` gives once `end` has been done to a running job."""
+        application = self.start(["--detach", "--max-attempts", "1"], *job).communicate(timeout=60)[0].strip()
+        if end:
+            until(lambda: subprocess.run([peers.BINARY, "history", "--hadoop-conf", self.cluster.conf, application], capture_output=True,
+                                         text=True).stdout.count("stage "), "the first stage")
+            end(application)
+        until(lambda: self.cluster.app(application)["state"] in ("FINISHED", "FAILED", "KILLED"), "the end")
+        return self.tool("history", application), json.loads(self.tool("history", "--json", application))
+
+    def expire(self, application):
+        soon = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%S.000+0000")
+        body = json.dumps({"timeout": {"type": "LIFETIME", "expiryTime": soon}}).encode()
+        url = f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/apps/{application}/timeout?user.name={getpass.getuser()}"
+        urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": "application/json"}, method="PUT")).read()
+
+    def test_the_history_tells_every_end(self):
+        slow = ("slow", self.directory / "history")
+        cases = {
+            "done": (None, ("meet", self.directory, 1), "done", ""),
+            "failed": (None, ("copy", "/does/not/exist", self.directory / "none"), "failed", "/does/not/exist"),
+            "killed by its user": (lambda application: self.tool("kill", application), slow, "killed", "with fairlead kill"),
+            "killed by the manager": (self.expire, slow, "killed", "exceeded the lifetime period"),
+            "crashed": (lambda _: (self.directory / "crash-go").touch(), ("crash", self.directory / "crash-go"), "failed", "exitCode: 139"),
+            "killed by the node": (None, ("eat", 500), "failed", "physical memory"),
+        }
+        for case, (end, job, state, why) in cases.items():
+            with self.subTest(case):
+                text, story = self.history_of_detached(end, *job)
+                self.assertEqual((story["state"], why in story["error"]), (state, True), text)
+                self.assertIn(f": {state}, began", text)
+                self.assertNotRegex(text, "(:|  ) running")
+                self.assertIn(why, text)
+                self.assertEqual([stage["state"] for stage in story["stages"]], {"killed": ["failed"], "failed": ["done"] * (job[0] != "copy"), "done": ["done"]}[state])
 
     def test_executors_that_no_node_can_hold_are_a_clear_error(self):
         _, err = self.start([], "slow", self.directory / "too-large", executor_memory=900000).communicate(timeout=60)

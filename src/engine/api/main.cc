@@ -109,9 +109,11 @@ int RunLocally(JobFunction job, const Options& options, const std::map<std::stri
   if (!config) throw JobError(config.error().message);
   LocalOptions local_options = options.local_options;
   local_options.tasks = *std::move(config);
+  std::atomic<bool> stopped = false;
   std::atomic<Local*> running = nullptr;
   const Interrupts interrupts(
       [&](const std::string& reason) {
+        stopped = true;
         if (Local* const local = running) local->session().Fail(reason);
       },
       [&] {
@@ -127,7 +129,7 @@ int RunLocally(JobFunction job, const Options& options, const std::map<std::stri
     error = failed.what();
     std::fprintf(stderr, "job failed: %s\n", error.c_str());
   }
-  local.End(error);
+  local.End(error, stopped && !error.empty());
   running = nullptr;
   return error.empty() ? 0 : 1;
 }

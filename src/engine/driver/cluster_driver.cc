@@ -78,11 +78,13 @@ tasks::Config TasksConfig(const JobSettings& settings) {
 }
 
 /// The driver's machines on the loop and what connects them: the fleet of executors, progress lines, event log and
-/// page. All on the loop's thread but the constructor.
+/// page. All on the loop's thread but the constructor and Stop.
 class Cluster {
  public:
   Cluster(const JobSettings& settings, DriverContainer container, DriverSession& session);
   base::Status Start();
+  /// The process is being stopped: its jobs end, and the event log says so at once. From any thread.
+  void Stop(const std::string& reason);
   /// Ends executors and unregisters; `done` when the resource manager knows.
   void Finish(const std::string& error, std::function<void()> done);
   /// Destroys the machines.
@@ -173,6 +175,13 @@ std::string Cluster::StartPage() {
   return page_->url();
 }
 
+void Cluster::Stop(const std::string& reason) {
+  session_.Fail(reason);
+  session_.loop().Post([this, reason] {
+    if (log_) log_->End(reason, true);
+  });
+}
+
 void Cluster::Finish(const std::string& error, std::function<void()> done) {
   progress_->Last();
   std::fputs(log_->End(error).c_str(), stdout);
@@ -209,11 +218,11 @@ bool InMasterContainer() { return std::getenv(kEnvJobSettings) != nullptr; }
 int RunClusterDriver(const std::map<std::string, std::string>& spark, const std::function<void(Session&)>& program) {
   std::string error;
   std::atomic<bool> stopped = false;
-  std::atomic<DriverSession*> running = nullptr;
+  std::atomic<Cluster*> running = nullptr;
   const Interrupts interrupts(
       [&](const std::string& reason) {
         stopped = true;
-        if (DriverSession* const session = running) session->Fail(reason);
+        if (Cluster* const cluster = running) cluster->Stop(reason);
       },
       [] {});
   try {
@@ -225,7 +234,7 @@ int RunClusterDriver(const std::map<std::string, std::string>& spark, const std:
     base::Status started;
     session.OnLoop([&] { started = cluster.Start(); });
     if (!started.ok()) throw JobError(started.error().message);
-    running = &session;
+    running = &cluster;
     try {
       program(session);
     } catch (const std::exception& failed) {

@@ -73,8 +73,8 @@ void EventLog::Flush() {
   buffer_.clear();
 }
 
-std::string EventLog::End(const std::string& error) {
-  Say(history::ApplicationEnded{Now(), error});
+std::string EventLog::End(const std::string& error, bool killed) {
+  Say(history::ApplicationEnded{Now(), error, killed});
   Flush();
   std::string text;
   for (const auto& [key, stage] : history_.stages()) {

@@ -26,8 +26,9 @@ class EventLog : public process::driver::DriverListener {
   ~EventLog() override;
 
   const history::History& history() const { return history_; }
-  /// The program has returned, or failed with `error`. Gives what the user should know besides: records left out.
-  std::string End(const std::string& error);
+  /// The program has returned, or failed with `error`, or was `killed`. Gives what the user should know besides:
+  /// records left out.
+  std::string End(const std::string& error, bool killed = false);
 
   void OnEvent(const model::tasks::Event& event) override;
   void OnEffect(const model::tasks::Effect& effect) override;

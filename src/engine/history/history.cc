@@ -78,6 +78,16 @@ void History::Apply(const Event& event) {
       event);
 }
 
+std::string History::state() const {
+  if (!ended_) return "running";
+  return ended_->killed ? "killed" : ended_->error.empty() ? "done" : "failed";
+}
+
+std::string History::StateOf(int64_t ended_ms, const std::string& error) const {
+  if (ended_ms == 0) return ended_ ? "not ended" : "running";
+  return error.empty() ? "done" : "failed";
+}
+
 uint32_t History::ExecutorAt(const std::string& id) {
   const auto [found, fresh] = executor_at_.emplace(id, static_cast<uint32_t>(executors_.size()));
   if (fresh) {

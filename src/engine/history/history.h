@@ -103,6 +103,10 @@ class History {
 
   const ApplicationStarted& application() const { return application_; }
   const std::optional<ApplicationEnded>& ended() const { return ended_; }
+  /// "running", "done", "failed" or "killed".
+  std::string state() const;
+  /// Of a job or stage of the application: "running", "done", "failed", or "not ended" when the application has.
+  std::string StateOf(int64_t ended_ms, const std::string& error) const;
   /// The time of the latest event.
   int64_t now_ms() const { return now_ms_; }
   bool tasks_omitted() const { return tasks_omitted_; }

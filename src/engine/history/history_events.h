@@ -27,8 +27,9 @@ struct ApplicationStarted {
 struct ApplicationEnded {
   static constexpr std::string_view kName = "application_ended";
   int64_t at_ms = 0;
-  std::string error;  // empty: the program returned
-  FL_FIELDS(at_ms, error)
+  std::string error;    // empty: the program returned
+  bool killed = false;  // it was stopped from outside
+  FL_FIELDS(at_ms, error, killed)
 };
 struct ExecutorJoined {
   static constexpr std::string_view kName = "executor_joined";

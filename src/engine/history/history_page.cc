@@ -66,9 +66,12 @@ std::string Mark(const char* kind, const std::string& text, const std::string& t
   return std::string("<span class=\"mark ") + kind + "\" title=\"" + Escaped(title) + "\">" + text + "</span>";
 }
 
-std::string StateMark(int64_t ended_ms, const std::string& error, bool application_ended) {
-  if (ended_ms != 0) return error.empty() ? "<span class=\"good\">done</span>" : "<span class=\"bad\">failed</span>";
-  return application_ended ? "<span class=\"quiet\">not ended</span>" : "<span class=\"warn\">running</span>";
+std::string StateMark(const std::string& state) {
+  const char* const kind = state == "done"        ? "good"
+                           : state == "running"   ? "warn"
+                           : state == "not ended" ? "quiet"
+                                                  : "bad";
+  return std::string("<span class=\"") + kind + "\">" + state + "</span>";
 }
 
 std::string StageName(const StageRow& stage) {
@@ -266,8 +269,8 @@ std::string JobTable(const History& history) {
                                            : " <span class=\"quiet\">pool " + Escaped(job.started.pool) + "</span>") +
                  (job.error.empty() ? "" : "<br><span class=\"bad\">" + Escaped(job.error) + "</span>"),
              "name") +
-        Cell(StateMark(job.ended_ms, job.error, history.ended().has_value())) +
-        Cell(DurationText(end - job.started.at_ms), "n") + Cell(links, "name") + "</tr>";
+        Cell(StateMark(history.StateOf(job.ended_ms, job.error))) + Cell(DurationText(end - job.started.at_ms), "n") +
+        Cell(links, "name") + "</tr>";
   }
   return html + "</table></div>";
 }
@@ -295,8 +298,7 @@ std::string ToHtml(const History& history) {
   html += kOpen;
   if (!history.ended()) html += kRenew;
   html += "</head><body><main><h1>" + Escaped(application.program) + " <span class=\"quiet\">" +
-          Escaped(application.id) + "</span></h1><p>" +
-          StateMark(history.ended() ? history.ended()->at_ms : 0, error, false) + ", began " +
+          Escaped(application.id) + "</span></h1><p>" + StateMark(history.state()) + ", began " +
           TimeText(application.at_ms) + " UTC, " + (history.ended() ? "took " : "for ") +
           DurationText(history.now_ms() - application.at_ms) + "</p>";
   if (!error.empty()) html += "<p class=\"bad\">" + Escaped(error) + "</p>";
@@ -316,7 +318,7 @@ std::string ToHtml(const History& history) {
                      Number(ColourOf(stage)) + "\" width=\"8\" height=\"8\"/></svg> " + Escaped(stage.started.name) +
                      " " + MarksOf(stage, sum),
                  "name") +
-            Cell(StateMark(stage.ended_ms, stage.failure, history.ended().has_value())) +
+            Cell(StateMark(history.StateOf(stage.ended_ms, stage.failure))) +
             Cell(ProgressBar(stage.done, stage.started.tasks)) + Cell(DurationText(end - stage.started.at_ms), "n") +
             Cell(DurationText(sum.duration_ms.median), "n") + Cell(DurationText(sum.duration_ms.max), "n") +
             Cell(BytesText(sum.input_bytes), "n") + Cell(BytesText(sum.shuffle_read_bytes), "n") +

@@ -123,5 +123,18 @@ TEST(HistoryTest, ThePageEscapesWhatTheLogSays) {
   EXPECT_EQ(page.find("setInterval"), std::string::npos);  // it has ended
 }
 
+TEST(HistoryTest, WhatRanWhenTheDriverWasKilledDidNotEnd) {
+  std::vector<Event> events = Story();
+  events.resize(events.size() - 3);  // its stage, its job and itself had not ended
+  History history = *ReadLog(LogOf(events));
+  EXPECT_EQ(history.state(), "running");
+  EXPECT_EQ(history.StateOf(history.jobs().at(0).ended_ms, ""), "running");
+  history.Apply(ApplicationEnded{3000, "killed by <root>", true});
+  EXPECT_EQ(history.state(), "killed");
+  EXPECT_EQ(history.StateOf(history.jobs().at(0).ended_ms, ""), "not ended");
+  EXPECT_NE(ToText(history).find("): killed, began"), std::string::npos);
+  EXPECT_NE(ToHtml(history).find("killed by &lt;root&gt;"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fairlead::engine::history

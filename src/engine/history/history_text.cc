@@ -96,10 +96,6 @@ struct HistoryJson {
   FL_FIELDS(id, program, state, error, started_ms, now_ms, tasks_omitted, executors, jobs, stages)
 };
 
-std::string StateOf(int64_t ended_ms, const std::string& error) {
-  return ended_ms == 0 ? "running" : error.empty() ? "done" : "failed";
-}
-
 HistoryJson Collect(const History& history) {
   HistoryJson out;
   out.id = history.application().id;
@@ -107,22 +103,23 @@ HistoryJson Collect(const History& history) {
   out.started_ms = history.application().at_ms;
   out.now_ms = history.now_ms();
   out.error = history.ended() ? history.ended()->error : "";
-  out.state = StateOf(history.ended() ? history.ended()->at_ms : 0, out.error);
+  out.state = history.state();
   out.tasks_omitted = history.tasks_omitted();
   for (const ExecutorRow& row : history.executors()) {
     out.executors.push_back(
         {row.joined.executor, row.joined.host, row.joined.slots, row.joined.at_ms, row.left_ms, row.reason});
   }
   for (const auto& [id, row] : history.jobs()) {
-    out.jobs.push_back({id, row.started.description, StateOf(row.ended_ms, row.error), row.started.at_ms, row.ended_ms,
-                        row.error, row.started.pool});
+    out.jobs.push_back({id, row.started.description, history.StateOf(row.ended_ms, row.error), row.started.at_ms,
+                        row.ended_ms, row.error, row.started.pool});
   }
   for (const auto& [key, row] : history.stages()) {
     StageSummary summary = Summarize(row);
     const bool skewed = summary.skewed();
-    out.stages.push_back({key.first, key.second, row.started.job, row.started.name, StateOf(row.ended_ms, row.failure),
-                          row.started.tasks, row.done, row.running, row.failed, row.started.parents, row.started.at_ms,
-                          row.ended_ms, row.failure, skewed, std::move(summary)});
+    out.stages.push_back({key.first, key.second, row.started.job, row.started.name,
+                          history.StateOf(row.ended_ms, row.failure), row.started.tasks, row.done, row.running,
+                          row.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
+                          std::move(summary)});
   }
   return out;
 }
@@ -136,7 +133,7 @@ std::string StageLine(const StageJson& stage) {
   const StageSummary& sum = stage.summary;
   std::string line = "  stage " + std::to_string(stage.stage);
   if (stage.attempt > 0) line += "." + std::to_string(stage.attempt);
-  line = Pad(line, 12) + Pad(stage.name.substr(0, 34), 36) + Pad(stage.state, 9) +
+  line = Pad(line, 12) + Pad(stage.name.substr(0, 34), 36) + Pad(stage.state, 10) +
          Pad(std::to_string(stage.done) + "/" + std::to_string(stage.tasks), 14) +
          Pad(DurationText(sum.duration_ms.median) + " / " + DurationText(sum.duration_ms.max), 20);
   line += "read " + BytesText(sum.input_bytes + sum.shuffle_read_bytes) + ", wrote " +
@@ -181,7 +178,7 @@ std::string ToText(const History& history) {
     bool head = true;
     for (const StageJson& stage : all.stages) {
       if (stage.job != job.job) continue;
-      if (head) out += Pad("", 12) + Pad("", 36) + Pad("", 9) + Pad("tasks", 14) + "median / slowest\n";
+      if (head) out += Pad("", 12) + Pad("", 36) + Pad("", 10) + Pad("tasks", 14) + "median / slowest\n";
       head = false;
       out += StageLine(stage);
     }

@@ -67,10 +67,10 @@ Local::Local(const LocalOptions& options) {
   });
 }
 
-void Local::End(const std::string& error) {
+void Local::End(const std::string& error, bool killed) {
   session_->OnLoop([&] {
     if (progress_) progress_->Last();
-    std::fputs(log_->End(error).c_str(), stderr);
+    std::fputs(log_->End(error, killed).c_str(), stderr);
   });
 }
 

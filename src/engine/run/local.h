@@ -29,8 +29,8 @@ class Local {
   DriverSession& session() { return *session_; }
   /// What it has on disk; a process that is ended in a hurry calls this.
   void RemoveFiles() const;
-  /// The program has returned, or failed with `error`: the last line of the event log.
-  void End(const std::string& error);
+  /// The program has returned, or failed with `error`, or was `killed`: the last line of the event log.
+  void End(const std::string& error, bool killed);
 
  private:
   struct Link;
