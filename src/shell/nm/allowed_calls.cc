@@ -1,10 +1,19 @@
 #include "shell/nm/allowed_calls.h"
 
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <memory>
+
+#include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
 
@@ -179,9 +188,10 @@ constexpr int kAllowed[] = {
     SCMP_SYS(sysinfo),
     SCMP_SYS(uname),
     SCMP_SYS(getrandom),
-    // Sockets, for resources of other machines and for names of hosts and users.
+    // Sockets, for resources of other machines, names of hosts and users, and the agent.
     SCMP_SYS(socket),
     SCMP_SYS(socketpair),
+    SCMP_SYS(accept4),
     SCMP_SYS(bind),
     SCMP_SYS(connect),
     SCMP_SYS(getsockname),
@@ -199,19 +209,37 @@ constexpr int kAllowed[] = {
 
 }  // namespace
 
-bool AllowErrandCalls() {
+base::Result<AllowedCalls> AllowedCalls::Compile(NewProcesses new_processes) {
   const std::unique_ptr<void, void (*)(void*)> filter(::seccomp_init(SCMP_ACT_KILL_PROCESS), ::seccomp_release);
-  if (!filter) return false;
+  const Fd file(::memfd_create("allowed-calls", MFD_CLOEXEC));
+  if (!filter || !file.valid()) return ErrnoOf("seccomp");
   int failed = 0;
   for (const int call : kAllowed) failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 0);
   // A thread, and nothing else that clone() can make. clone3's arguments cannot be seen: libc falls back to clone.
   failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
   failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-  if (failed == 0) failed = ::seccomp_load(filter.get());
-  if (failed == 0) return true;
-  errno = -failed;
-  return false;
+  // libc's fork(): a copy of this process, in no other namespace.
+  constexpr scmp_datum_t kOfFork = CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+  if (new_processes == NewProcesses::kAllowed)
+    failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                                 SCMP_A0(SCMP_CMP_MASKED_EQ, ~kOfFork, SIGCHLD));
+  if (failed == 0) failed = ::seccomp_export_bpf(filter.get(), file.get());
+  if (failed != 0) return base::Error{std::string("seccomp: ") + std::strerror(-failed), -failed};
+  struct stat info {};
+  if (::fstat(file.get(), &info) < 0) return ErrnoOf("seccomp");
+  AllowedCalls calls;
+  calls.program_.resize(static_cast<size_t>(info.st_size) / sizeof(sock_filter));
+  if (::pread(file.get(), calls.program_.data(), static_cast<size_t>(info.st_size), 0) != info.st_size)
+    return ErrnoOf("seccomp");
+  return calls;
+}
+
+base::Status AllowedCalls::Impose() const {
+  const sock_fprog program{static_cast<uint16_t>(program_.size()), const_cast<sock_filter*>(program_.data())};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+    return ErrnoOf("seccomp");
+  return {};
 }
 
 }  // namespace fairlead::shell

@@ -1,11 +1,28 @@
 #pragma once
 
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+
 namespace fairlead::shell {
 
-/// From here on this process may only do what errands need (files, memory, threads, sockets, becoming another user,
-/// ending its own processes): any other system call ends it with SIGSYS. Nothing that loads a program, looks into
-/// another process, changes mounts or namespaces, or administers the machine. False, with errno, when the kernel
-/// refuses.
-bool AllowErrandCalls();
+/// The system calls of a process that has root's rights, or that works among a user's files: files, memory, threads,
+/// sockets, becoming another user, ending its own processes. Any other call ends the process with SIGSYS. Nothing that
+/// loads a program, looks into another process, changes mounts or namespaces, or administers the machine. What a
+/// process starts has its list, too. Compiled once (about a millisecond), so that imposing it costs one call.
+class AllowedCalls {
+ public:
+  enum class NewProcesses : uint8_t { kAllowed, kForbidden };
+
+  static base::Result<AllowedCalls> Compile(NewProcesses new_processes);
+  /// From here on this process has the list, and no new privileges. For a process with one thread.
+  base::Status Impose() const;
+
+ private:
+  std::vector<sock_filter> program_;
+};
 
 }  // namespace fairlead::shell

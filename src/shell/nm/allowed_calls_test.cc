@@ -16,11 +16,15 @@
 namespace fairlead::shell {
 namespace {
 
+using enum AllowedCalls::NewProcesses;
+
 /// The end of a process that does `work` under the list.
-int StatusOf(const std::function<void()>& work) {
+int StatusOf(AllowedCalls::NewProcesses new_processes, const std::function<void()>& work) {
+  const auto calls = AllowedCalls::Compile(new_processes);
+  EXPECT_TRUE(calls);
   const pid_t pid = ::fork();
   if (pid == 0) {
-    if (!AllowErrandCalls()) ::_exit(99);
+    if (!calls->Impose()) ::_exit(99);
     work();
     ::_exit(0);
   }
@@ -30,7 +34,7 @@ int StatusOf(const std::function<void()>& work) {
 }
 
 TEST(AllowedCalls, WhatErrandsNeedGoes) {
-  const int status = StatusOf([] {
+  const int status = StatusOf(kForbidden, [] {
     char byte = 0;
     const int fd = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (fd < 0 || ::read(fd, &byte, 1) != 1) ::_exit(1);
@@ -45,7 +49,9 @@ TEST(AllowedCalls, AnyOtherCallEndsTheProcess) {
   char* argv[] = {shell, nullptr};
   const std::pair<const char*, std::function<void()>> calls[] = {
       {"execve", [&] { ::execve(shell, argv, argv); }},
-      {"fork", [] { ::syscall(SYS_fork); }},
+      {"old fork", [] { ::syscall(SYS_fork); }},
+      {"vfork", [] { ::syscall(SYS_vfork); }},
+      {"namespace", [] { ::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, nullptr); }},
       {"unshare", [] { ::unshare(CLONE_NEWNS); }},
       {"mount", [] { ::mount("none", "/", "tmpfs", 0, nullptr); }},
       {"chroot", [] { [[maybe_unused]] const int n = ::chroot("/"); }},
@@ -55,9 +61,23 @@ TEST(AllowedCalls, AnyOtherCallEndsTheProcess) {
       {"init_module", [] { ::syscall(SYS_init_module, nullptr, 0, nullptr); }},
   };
   for (const auto& [name, call] : calls) {
-    const int status = StatusOf(call);
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << name << " " << status;
+    for (const auto new_processes : {kAllowed, kForbidden}) {
+      const int status = StatusOf(new_processes, call);
+      EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << name << " " << status;
+    }
   }
+}
+
+TEST(AllowedCalls, OnlyTheHelperForks) {
+  const auto fork_one = [] {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    int status = 0;
+    if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) ::_exit(1);
+  };
+  EXPECT_EQ(StatusOf(kAllowed, fork_one), 0);
+  const int status = StatusOf(kForbidden, fork_one);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << status;
 }
 
 }  // namespace

@@ -14,7 +14,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/codec.h"
@@ -28,29 +30,32 @@ namespace {
 
 constexpr char kHelperCapabilities[] =
     "cap_setuid,cap_setgid,cap_setpcap,cap_kill,cap_chown,cap_fowner,cap_fsetid,cap_dac_override";
+constexpr char kStarterCapabilities[] = "cap_setuid,cap_setgid,cap_kill";
 constexpr int kAboveFixed = 10;  // beyond all descriptors with a fixed number
+constexpr size_t kDescriptorsMax = 16;
 
-/// Two descriptors in a control message.
+/// Descriptors in a control message.
 struct Passed {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> room{};
-  void AttachTo(msghdr& message) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMax * sizeof(int))> room{};
+  void AttachTo(msghdr& message, size_t count) {
     message.msg_control = room.data();
-    message.msg_controllen = room.size();
+    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
   }
 };
 
-bool SendPacket(int socket, const std::string& bytes, const int (&descriptors)[2]) {
+bool SendPacket(int socket, const std::string& bytes, std::span<const int> descriptors) {
+  if (bytes.size() > kOrderBytesMax || descriptors.size() > kDescriptorsMax) return false;
   iovec text{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &text;
   message.msg_iovlen = 1;
   Passed passed;
-  passed.AttachTo(message);
+  passed.AttachTo(message, descriptors.size());
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(2 * sizeof(int));
-  std::memcpy(CMSG_DATA(header), descriptors, sizeof descriptors);
+  header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   ssize_t sent = 0;
   do {
     sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
@@ -58,12 +63,13 @@ bool SendPacket(int socket, const std::string& bytes, const int (&descriptors)[2
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
+/// Two descriptors at least: for a container its channel and its lock, then what it joins control groups by.
 struct Packet {
   std::string bytes;
-  Fd first = Fd(), second = Fd();
+  std::vector<Fd> descriptors;
 };
 
-/// False when the agent has gone.
+/// False when the other end has gone.
 bool ReceivePacket(Packet& packet) {
   std::string bytes(kOrderBytesMax, '\0');
   iovec text{bytes.data(), bytes.size()};
@@ -71,17 +77,18 @@ bool ReceivePacket(Packet& packet) {
   message.msg_iov = &text;
   message.msg_iovlen = 1;
   Passed passed;
-  passed.AttachTo(message);
+  passed.AttachTo(message, kDescriptorsMax);
   ssize_t n = 0;
   do {
     n = ::recvmsg(kHelperSocketFd, &message, MSG_CMSG_CLOEXEC);
   } while (n < 0 && errno == EINTR);
   const cmsghdr* header = n > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(2 * sizeof(int))) return false;
-  int descriptors[2];
-  std::memcpy(descriptors, CMSG_DATA(header), sizeof descriptors);
+  if (!header || header->cmsg_type != SCM_RIGHTS || header->cmsg_len < CMSG_LEN(2 * sizeof(int))) return false;
+  std::vector<int> numbers((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  std::memcpy(numbers.data(), CMSG_DATA(header), numbers.size() * sizeof(int));
   bytes.resize(static_cast<size_t>(n));
-  packet = {std::move(bytes), Fd(descriptors[0]), Fd(descriptors[1])};
+  packet = {std::move(bytes), {}};
+  for (const int number : numbers) packet.descriptors.emplace_back(number);
   return true;
 }
 
@@ -110,18 +117,27 @@ std::vector<Fd> OpenMemberFiles(const Order& order) {
   return files;
 }
 
-[[noreturn]] void BecomeSupervisor(const Order& order, const RunAs& policy, Packet packet) {
+/// What is left of an order to supervise once it was checked: this goes from the helper's process to the starter.
+struct Start {
+  std::string control;
+  UnixUser account;
+  std::string error;  // not empty: there will be no container, for this reason
+  FL_FIELDS(control, account, error)
+};
+
+/// Lets go of every descriptor but these, which get the numbers 3, 4, ...
+void KeepDescriptors(std::span<const Fd> descriptors) {
+  std::vector<int> kept;  // beyond the fixed numbers first, so that dup2 never meets its own source
+  for (const Fd& fd : descriptors) kept.push_back(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kAboveFixed));
+  int number = kHelperSocketFd;
+  for (const int fd : kept) ::dup2(fd, number++);
+  ::close_range(static_cast<unsigned>(number), ~0U, 0);
+}
+
+[[noreturn]] void BecomeSupervisor(const Start& start, const RunAs& policy, const AllowedCalls& calls,
+                                   std::span<const Fd> descriptors) {
   ::signal(SIGCHLD, SIG_DFL);
-  // Both beyond the fixed numbers first, so that dup2 never meets its own source.
-  const int channel = ::fcntl(packet.first.get(), F_DUPFD_CLOEXEC, kAboveFixed);
-  const int lock = ::fcntl(packet.second.get(), F_DUPFD_CLOEXEC, kAboveFixed);
-  ::dup2(channel, kSupervisorChannelFd);
-  ::dup2(lock, kSupervisorLockFd);
-  ::close_range(kSupervisorLockFd + 1, ~0U, 0);
-  const base::Result<UnixUser> account = PrepareAccount(order, policy);
-  const std::vector<Fd> members = account ? OpenMemberFiles(order) : std::vector<Fd>();
-  std::string error = account ? "" : account.error().message;
-  if (error.empty() && members.size() < order.cgroups.size()) error = "cannot join the container's control group";
+  KeepDescriptors(descriptors);
   if (policy.switch_user) {
     // From here on its files are the agent's; what it keeps is the right to become the user and to end him.
     ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
@@ -131,40 +147,134 @@ std::vector<Fd> OpenMemberFiles(const Order& order) {
         (::setgroups(groups.size(), groups.data()) < 0 || ::setresgid(agent.group, agent.group, agent.group) < 0 ||
          ::setresuid(agent.user, agent.user, agent.user) < 0))
       ::_exit(1);
-    if (!KeepCapabilities("cap_setuid,cap_setgid,cap_kill")) ::_exit(1);
+    if (!KeepCapabilities(kStarterCapabilities)) ::_exit(1);
   }
   const int errors =
-      ::open((order.control + "/supervisor.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+      ::open((start.control + "/supervisor.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (errors >= 0) ::dup2(errors, STDERR_FILENO);
-  if (!error.empty()) {
-    FailSupervisor(order.control, error);
+  if (!start.error.empty()) {
+    FailSupervisor(start.control, start.error);
     ::_exit(1);
   }
   SupervisorRights rights;
   rights.switch_user = policy.switch_user;
-  rights.account = *account;
-  for (const Fd& file : members) rights.members.push_back(file.get());
-  ::_exit(RunSupervisor(order.control, rights));
+  rights.account = start.account;
+  rights.calls = &calls;
+  for (size_t i = 2; i < descriptors.size(); ++i) rights.members.push_back(kHelperSocketFd + static_cast<int>(i));
+  ::_exit(RunSupervisor(start.control, rights));
 }
 
-[[noreturn]] void DoErrand(const Order& order, const RunAs& policy, Packet packet) {
-  ::signal(SIGCHLD, SIG_DFL);
-  const int channel = ::fcntl(packet.first.get(), F_DUPFD_CLOEXEC, kAboveFixed);
-  ::dup2(channel, kErrandChannelFd);
-  ::close_range(kErrandChannelFd + 1, ~0U, 0);
-  ::prctl(PR_SET_NAME, "fl-errand");
-  const base::Result<UnixUser> account = AllowErrandCalls() ? PrepareAccount(order, policy) : ErrnoOf("seccomp");
-  if (!account) {
-    AnswerErrand({}, account.error());
-    ::_exit(1);
-  }
-  if (policy.switch_user) {
-    if (base::Status became = Become(*account); !became) {
-      AnswerErrand({}, became.error());
+/// Forks a supervisor for each Start. Containers descend from this process, so it cannot have a list of calls, which
+/// they would inherit. It hears from the helper's processes alone, not from the agent, and ends with them.
+[[noreturn]] void RunStarter(const RunAs& policy, const AllowedCalls& calls_of_one) {
+  ::prctl(PR_SET_NAME, "fl-starter");
+  if (policy.switch_user && !KeepCapabilities(kStarterCapabilities)) ::_exit(2);
+  Packet packet;
+  while (ReceivePacket(packet)) {
+    if (::fork() == 0) {
+      Start start;
+      if (DecodeWhole(packet.bytes, start)) BecomeSupervisor(start, policy, calls_of_one, packet.descriptors);
       ::_exit(1);
     }
+    packet = Packet();
   }
-  ::_exit(RunErrand());
+  ::_exit(0);
+}
+
+/// What the helper's process keeps.
+struct Rules {
+  RunAs policy;
+  AllowedCalls calls;         // its own
+  AllowedCalls calls_of_one;  // of a process that starts no other: an errand, a supervisor whose container runs
+  Fd starter = Fd();          // connected to RunStarter
+};
+
+void DoSupervise(const Order& order, const Rules& rules, const Packet& packet) {
+  Start start{order.control, {}, {}};
+  std::vector<Fd> members;
+  if (base::Result<UnixUser> account = PrepareAccount(order, rules.policy)) {
+    start.account = std::move(*account);
+    members = OpenMemberFiles(order);
+    if (members.size() < order.cgroups.size()) start.error = "cannot join the container's control group";
+  } else {
+    start.error = account.error().message;
+  }
+  std::string bytes;
+  base::Encode(bytes, start);
+  std::vector<int> descriptors{packet.descriptors[0].get(), packet.descriptors[1].get()};
+  for (const Fd& file : members) descriptors.push_back(file.get());
+  SendPacket(rules.starter.get(), bytes, descriptors);
+}
+
+void DoErrand(const Order& order, const Rules& rules, const Packet& packet) {
+  ::signal(SIGCHLD, SIG_DFL);
+  KeepDescriptors(std::span(packet.descriptors).first(1));
+  ::prctl(PR_SET_NAME, "fl-errand");
+  base::Status ready = rules.calls_of_one.Impose();
+  if (ready) {
+    const base::Result<UnixUser> account = PrepareAccount(order, rules.policy);
+    if (!account) {
+      ready = account.error();
+    } else if (rules.policy.switch_user) {
+      ready = Become(*account);
+    }
+  }
+  if (ready) ::_exit(RunErrand());
+  AnswerErrand({}, ready.error());
+}
+
+/// In a process of its own, which is the first to look at what the agent has sent.
+[[noreturn]] void DoOrder(const Rules& rules, const Packet& packet) {
+  Order order;
+  if (DecodeWhole(packet.bytes, order)) {
+    if (order.kind == Order::Kind::kSupervise) DoSupervise(order, rules, packet);
+    if (order.kind == Order::Kind::kErrand) DoErrand(order, rules, packet);
+  }
+  ::_exit(1);
+}
+
+base::Status ForkStarter(Rules& rules) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return ErrnoOf("socketpair");
+  rules.starter = Fd(ends[0]);
+  const Fd theirs(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return ErrnoOf("fork");
+  if (pid > 0) return {};
+  KeepDescriptors({&theirs, 1});
+  RunStarter(rules.policy, rules.calls_of_one);
+}
+
+base::Result<Rules> TakeRules() {
+  Rules rules;
+  Packet packet;
+  if (!ReceivePacket(packet) || !DecodeWhole(packet.bytes, rules.policy))
+    return base::Error{"the agent gives no rules"};
+  auto calls = AllowedCalls::Compile(AllowedCalls::NewProcesses::kAllowed);
+  auto calls_of_one = AllowedCalls::Compile(AllowedCalls::NewProcesses::kForbidden);
+  if (!calls) return calls.error();
+  if (!calls_of_one) return calls_of_one.error();
+  rules.calls = std::move(*calls);
+  rules.calls_of_one = std::move(*calls_of_one);
+  return rules;
+}
+
+/// From here on the helper is what docs/privileges.md says.
+base::Status GiveUpRights(Rules& rules) {
+  if (rules.policy.switch_user) {
+    if (base::Status kept = KeepCapabilities(kHelperCapabilities); !kept) return kept;
+  }
+  if (base::Status forked = ForkStarter(rules); !forked) return forked;
+  return rules.calls.Impose();
+}
+
+/// False when the agent or the starter has gone.
+bool AwaitOrder(const Rules& rules, Packet& packet) {
+  std::array<pollfd, 2> ends{pollfd{kHelperSocketFd, POLLIN, 0}, pollfd{rules.starter.get(), 0, 0}};
+  while (::poll(ends.data(), ends.size(), -1) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return ends[1].revents == 0 && ReceivePacket(packet);
 }
 
 }  // namespace
@@ -197,7 +307,7 @@ base::Status Helper::StartLocked() {
   if (error == 0) {
     std::string rules;
     base::Encode(rules, policy_);
-    const bool sent = rules.size() <= kOrderBytesMax && SendPacket(socket_, rules, {theirs, theirs});
+    const bool sent = SendPacket(socket_, rules, std::array{theirs, theirs});
     ::close(theirs);
     if (sent) return {};
     Stop();
@@ -223,7 +333,7 @@ bool Helper::usable() {
   return socket_ >= 0 && ::poll(&state, 1, 0) >= 0 && (state.revents & (POLLHUP | POLLERR)) == 0;
 }
 
-base::Status Helper::Send(const Order& order, const int (&descriptors)[2]) {
+base::Status Helper::Send(const Order& order, std::span<const int> descriptors) {
   std::string bytes;
   base::Encode(bytes, order);
   if (bytes.size() > kOrderBytesMax) return base::Error{"there are too many directories for one order"};
@@ -236,7 +346,7 @@ base::Status Helper::Send(const Order& order, const int (&descriptors)[2]) {
 
 base::Status Helper::Supervise(Order order, int channel, int lock) {
   order.kind = Order::Kind::kSupervise;
-  return Send(order, {channel, lock});
+  return Send(order, std::array{channel, lock});
 }
 
 base::Result<Fd> Helper::Errand(Order order) {
@@ -245,7 +355,7 @@ base::Result<Fd> Helper::Errand(Order order) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return ErrnoOf("socketpair");
   Fd ours(ends[0]);
   const Fd theirs(ends[1]);
-  if (base::Status sent = Send(order, {theirs.get(), theirs.get()}); !sent) return sent.error();
+  if (base::Status sent = Send(order, std::array{theirs.get(), theirs.get()}); !sent) return sent.error();
   return ours;
 }
 
@@ -253,19 +363,15 @@ int RunHelper() {
   ::setsid();
   ::prctl(PR_SET_NAME, "fl-helper");
   ::signal(SIGCHLD, SIG_IGN);  // nobody waits for what it forks
+  base::Result<Rules> rules = TakeRules();
+  const base::Status ready = rules ? GiveUpRights(*rules) : rules.error();
+  if (!ready) {
+    std::fprintf(stderr, "fairlead supervise: %s\n", ready.error().message.c_str());
+    return 2;
+  }
   Packet packet;
-  RunAs policy;
-  if (!ReceivePacket(packet) || !DecodeWhole(packet.bytes, policy)) return 2;
-  packet = Packet();
-  if (policy.switch_user && !KeepCapabilities(kHelperCapabilities)) return 2;
-  while (ReceivePacket(packet)) {
-    Order order;
-    if (!DecodeWhole(packet.bytes, order)) continue;
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      if (order.kind == Order::Kind::kSupervise) BecomeSupervisor(order, policy, std::move(packet));
-      DoErrand(order, policy, std::move(packet));
-    }
+  while (AwaitOrder(*rules, packet)) {
+    if (::fork() == 0) DoOrder(*rules, packet);
     // Where there was no fork the channel closes without a word, and the order counts as lost.
     packet = Packet();
   }

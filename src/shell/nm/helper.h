@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -11,10 +12,12 @@
 #include "shell/nm/orders.h"
 
 // `fairlead supervise DIR`: the one process of a node agent that keeps root's rights where containers run as their
-// submitters. It waits, loaded and ready, for orders (orders.h), and does each in a fork of its own: one becomes the
-// supervisor of a container (supervisor.h), one becomes a user and does an errand among that user's files (errand.h).
-// Neither loads a program. It takes the rules about accounts once, before the agent gives up its own rights, and ends
-// when the agent does; supervisors live on.
+// submitters. It waits, loaded and ready, for orders (orders.h), and does each in a fork of its own: one becomes a user
+// and does an errand among that user's files (errand.h), one checks what a container needs. It and all that it forks
+// has a list of allowed system calls, so containers cannot descend from it: for their supervisors (supervisor.h) it has
+// a starter, forked before, that does nothing but fork and hears from nobody else. None of them loads a program. It
+// takes the rules about accounts once, before the agent gives up its own rights, and ends when the agent does;
+// supervisors live on.
 
 namespace fairlead::shell {
 
@@ -45,7 +48,7 @@ class Helper {
  private:
   void Stop();
   base::Status StartLocked();
-  base::Status Send(const Order& order, const int (&descriptors)[2]);
+  base::Status Send(const Order& order, std::span<const int> descriptors);
 
   const std::string binary_;
   const std::string directory_;

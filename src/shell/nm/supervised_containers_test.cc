@@ -222,18 +222,38 @@ TEST_F(Fixture, LinksForARunningContainer) {
 
 TEST_F(Fixture, AKilledHelperIsReplacedAndItsSupervisorsGoOn) {
   const std::string go = MakePipe("go");
-  Launch(1, "cat " + go);
-  const int64_t pid = Next<ContainerRunning>(1).pid;
-  ProcessInfo container, supervisor;
-  ASSERT_TRUE(ReadProcess(pid, container));
+  for (const bool kill_starter : {false, true}) {
+    const int64_t running = kill_starter ? 3 : 1;
+    Launch(running, "cat " + go);
+    ProcessInfo container, supervisor, starter;
+    ASSERT_TRUE(ReadProcess(Next<ContainerRunning>(running).pid, container));
+    ASSERT_TRUE(ReadProcess(container.parent, supervisor));
+    ASSERT_TRUE(ReadProcess(supervisor.parent, starter));
+    ASSERT_EQ(::kill(static_cast<pid_t>(kill_starter ? supervisor.parent : starter.parent), SIGKILL), 0);
+    siginfo_t ended{};  // without its starter it goes, too
+    ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(starter.parent), &ended, WEXITED | WNOWAIT), 0);
+    Launch(running + 1, "exit 4");
+    EXPECT_EQ(Next<ContainerExited>(running + 1).exit_code, 4);
+    std::ofstream(go) << "go\n";
+    EXPECT_EQ(Next<ContainerExited>(running).exit_code, 0);
+  }
+}
+
+TEST_F(Fixture, WhatHasRightsHasAListOfCalls) {
+  const std::string go = MakePipe("go");
+  Launch(1, "grep '^Seccomp:' /proc/self/status > seen; cat " + go);
+  ProcessInfo container, supervisor, starter;
+  ASSERT_TRUE(ReadProcess(Next<ContainerRunning>(1).pid, container));
   ASSERT_TRUE(ReadProcess(container.parent, supervisor));
-  ASSERT_EQ(::kill(static_cast<pid_t>(supervisor.parent), SIGKILL), 0);
-  siginfo_t ended{};
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(supervisor.parent), &ended, WEXITED | WNOWAIT), 0);
-  Launch(2, "exit 4");
-  EXPECT_EQ(Next<ContainerExited>(2).exit_code, 4);
+  ASSERT_TRUE(ReadProcess(supervisor.parent, starter));
+  const auto status = [](int64_t pid) { return Read("/proc/" + std::to_string(pid) + "/status"); };
+  EXPECT_THAT(status(starter.parent), testing::AllOf(HasSubstr("fl-helper"), HasSubstr("Seccomp:\t2\n")));
+  EXPECT_THAT(status(container.parent), testing::AllOf(HasSubstr("fl-supervise"), HasSubstr("Seccomp:\t2\n")));
+  EXPECT_THAT(status(supervisor.parent), HasSubstr("fl-starter"));
   std::ofstream(go) << "go\n";
   EXPECT_EQ(Next<ContainerExited>(1).exit_code, 0);
+  // Whatever an application wants to do: its container has the list of the test itself, none as a rule.
+  EXPECT_THAT(Read("/proc/self/status"), HasSubstr("\n" + Read(Work(1) + "/seen")));
 }
 
 TEST_F(Fixture, LaunchFailureIsTold) {

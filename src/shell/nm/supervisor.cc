@@ -188,7 +188,7 @@ class Supervisor {
     if (main_ == 0) RunContainer(spec_, rights_, argv.data(), environment.data(), report[1]);
     ::close(report[1]);
     for (const int file : rights_.members) ::close(file);
-    if (rights_.switch_user && !KeepCapabilities("cap_kill")) ::kill(main_, SIGKILL);
+    if ((rights_.switch_user && !KeepCapabilities("cap_kill")) || !rights_.calls->Impose()) ::kill(main_, SIGKILL);
     char text[kReportBytesMax];
     ssize_t n = 0;
     do {

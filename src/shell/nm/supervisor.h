@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "model/nm.h"
 #include "shell/nm/accounts.h"
+#include "shell/nm/allowed_calls.h"
 #include "shell/nm/container_setup.h"
 
 // One small process per container, so that containers outlive the agent that started them (idea: Mesos' and
@@ -51,8 +52,9 @@ struct SupervisorSpec {
 /// What the helper hands to a supervisor and its order does not say.
 struct SupervisorRights {
   bool switch_user = false;
-  UnixUser account;          // as whom the container runs
-  std::vector<int> members;  // of control groups: writing "0" joins
+  UnixUser account;                     // as whom the container runs
+  std::vector<int> members;             // of control groups: writing "0" joins
+  const AllowedCalls* calls = nullptr;  // of the supervisor itself, once its container runs
 };
 
 struct SupervisorExit {
