@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import pathlib
+import platform
 import pwd
 import shutil
 import signal
@@ -22,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
+import registers  # noqa: E402
 import registry  # noqa: E402
 
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
@@ -139,6 +141,15 @@ class Node(unittest.TestCase):
         """Processes that do something among a user's files."""
         return subprocess.run(["pgrep", "-x", "-u", user, "fl-errand"], capture_output=True, text=True, check=False).stdout.split()
 
+    def child(self, parent, name):
+        """The only child with this name."""
+        return int(until(lambda: subprocess.run(["pgrep", "-x", "-P", str(parent), name], capture_output=True, text=True,
+                                                check=False).stdout.strip(), name))
+
+    def status(self, pid):
+        lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
+        return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
     def container(self, app):
         return app.replace("application", "container") + "_01_000001"
 
@@ -180,16 +191,39 @@ class Rights(Node):
     def test_the_agent_keeps_no_right_that_it_does_not_need(self):
         app = self.submit(EVE, "sleep 30")
         until(lambda: (self.local / "usercache" / EVE / "appcache" / app).exists(), "the container")
-        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{self.nm}/status").read_text().splitlines() if ":\t" in line)
+        status = self.status(self.nm)
         for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             self.assertEqual(int(status[capabilities], 16), 0, capabilities)
         self.assertEqual(status["NoNewPrivs"], "1")
         # The one process with root's rights lacks those that administer the machine.
-        helper, = subprocess.run(["pgrep", "-x", "-P", str(self.nm), "fl-helper"], capture_output=True, text=True, check=True).stdout.split()
-        status = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{helper}/status").read_text().splitlines() if ":\t" in line)
+        helper = self.child(self.nm, "fl-helper")
+        status = self.status(helper)
         for number, name in ((12, "net_admin"), (16, "sys_module"), (17, "sys_rawio"), (19, "sys_ptrace"), (21, "sys_admin"), (27, "mknod")):
             self.assertFalse(int(status["CapEff"], 16) >> number & 1, name)
         self.assertEqual(int(status["CapBnd"], 16), 0)
+        self.assertEqual(status["Seccomp"], "2")
+        # What containers descend from can have no list of calls; it may become users and signal them, and that is all.
+        starter = self.child(helper, "fl-starter")
+        status = self.status(starter)
+        self.assertEqual(int(status["CapEff"], 16), 1 << 5 | 1 << 6 | 1 << 7)  # kill, setgid, setuid
+        self.assertEqual((int(status["CapBnd"], 16), status["Seccomp"]), (0, "0"))
+        status = self.status(self.child(starter, "fl-supervise"))
+        self.assertEqual((int(status["CapEff"], 16), int(status["CapBnd"], 16), status["Seccomp"]), (1 << 5, 0, "2"))
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the registers of another machine")
+    def test_any_other_call_ends_the_helper(self):
+        done = self.eves / "done"
+        go = self.eves / "go"
+        app = self.submit(EVE, f"until [ -e {go} ]; do sleep 0.05; done; touch {done}")
+        until(lambda: (self.local / "usercache" / EVE / "appcache" / app).exists(), "the container")
+        helper = self.child(self.nm, "fl-helper")
+        starter = self.child(helper, "fl-starter")
+        supervisor = self.child(starter, "fl-supervise")
+        until(lambda: self.status(supervisor)["Seccomp"] == "2", "the container's start")
+        self.assertEqual(registers.make_call(helper, registers.PERSONALITY), -signal.SIGSYS)
+        until(lambda: not pathlib.Path(f"/proc/{starter}").exists(), "the starter's end")
+        go.touch()
+        until(done.exists, "the end of the container, which goes on")
 
 
 class Links(Node):
