@@ -4,6 +4,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "process/http/metrics.h"
+
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
@@ -234,23 +236,19 @@ std::string MasterGauges(const StandaloneCluster& cluster) {
       .dump();
 }
 
-std::string MasterMetrics(const StandaloneCluster& cluster) {
+http::Response MasterMetrics(const StandaloneCluster& cluster) {
   const Totals totals = TotalsOf(cluster);
-  std::string text;
-  const auto add = [&text](const char* name, const char* help, int64_t value) {
-    text += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name + " gauge\n" + name + " " +
-            std::to_string(value) + "\n";
-  };
-  add("fairlead_spark_master_workers_alive", "Workers that are alive.", totals.alive);
-  add("fairlead_spark_master_cores", "Cores of the workers that are alive.", totals.cores);
-  add("fairlead_spark_master_cores_used", "Of these, in use.", totals.cores_used);
-  add("fairlead_spark_master_memory_mib", "Memory of the workers that are alive.", totals.memory);
-  add("fairlead_spark_master_memory_used_mib", "Of this, in use.", totals.memory_used);
-  add("fairlead_spark_master_applications", "Applications that have not ended.",
-      static_cast<int64_t>(cluster.core().waiting_apps().size()));
-  add("fairlead_spark_master_drivers_waiting", "Drivers that wait for a worker.",
-      static_cast<int64_t>(cluster.core().waiting_drivers().size()));
-  return text;
+  const ss::Master& core = cluster.core();
+  http::MetricsText text("fairlead_spark_master_");
+  text.Gauge("alive", "1 where this master leads and is not recovering.", cluster.alive() ? 1 : 0);
+  text.Gauge("workers_alive", "Workers that are alive.", totals.alive);
+  text.Gauge("cores", "Cores of the workers that are alive.", totals.cores);
+  text.Gauge("cores_used", "Of these, in use.", totals.cores_used);
+  text.Gauge("memory_mib", "Memory of the workers that are alive.", totals.memory);
+  text.Gauge("memory_used_mib", "Of this, in use.", totals.memory_used);
+  text.Gauge("applications", "Applications that have not ended.", static_cast<int64_t>(core.waiting_apps().size()));
+  text.Gauge("drivers_waiting", "Drivers that wait for a worker.", static_cast<int64_t>(core.waiting_drivers().size()));
+  return text.ToResponse();
 }
 
 std::string WaitingJson(const StandaloneCluster& cluster) {
@@ -286,10 +284,11 @@ http::Response MasterPage(const StandaloneCluster& cluster, const http::Request&
   }
   if (path == "/metrics/master/json" || path == "/metrics/master/json/") return json(MasterGauges(cluster));
   if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
-  if (path == "/metrics") {
-    http::Response response = http::TextResponse(200, MasterMetrics(cluster));
-    response.content_type = "text/plain; version=0.0.4";
-    return response;
+  if (path == "/metrics") return MasterMetrics(cluster);
+  if (path == "/healthz") return http::TextResponse(200, "ok\n");
+  if (path == "/readyz") {  // applications and drivers are taken
+    return cluster.alive() ? http::TextResponse(200, "ok\n")
+                           : http::TextResponse(503, std::string(cluster.status()) + "\n");
   }
   constexpr std::string_view kStatic = "/static/";
   if (path == "/" || path.starts_with(kStatic)) {

@@ -16,14 +16,14 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
 /// `/metrics/master/json/`: the gauges of Spark's MasterSource.
 std::string MasterGauges(const StandaloneCluster& cluster);
 /// `/metrics`, for Prometheus.
-std::string MasterMetrics(const StandaloneCluster& cluster);
+http::Response MasterMetrics(const StandaloneCluster& cluster);
 /// Why each application and driver waits, beside what `/json/` says: `/fairlead/waiting`.
 std::string WaitingJson(const StandaloneCluster& cluster);
 
 /// A file of web/; null when there is none of this name.
 const http::StaticFile* FindWebFile(std::string_view name);
 
-/// The master's page, and all of the above by their paths.
+/// The master's page, all of the above by their paths, /healthz, and /readyz: whether it is ALIVE.
 http::Response MasterPage(const StandaloneCluster& cluster, const http::Request& request, bool spark4);
 
 }  // namespace fairlead::process::spark_master

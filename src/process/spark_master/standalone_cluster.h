@@ -122,6 +122,7 @@ class StandaloneCluster final : public ExecutorSource {
   bool standby() const { return settings_.standby; }
   /// As Spark's calls it: ALIVE, RECOVERING, STANDBY.
   const char* status() const;
+  bool alive() const { return !standby() && !core_.recovering(); }
   /// Whether pages show a worker: lost ones for some time, those that were refused never.
   bool Shows(size_t worker) const;
   const std::vector<WorkerRecord>& workers() const { return workers_; }

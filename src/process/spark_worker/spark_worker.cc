@@ -50,6 +50,7 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   worker->alone_since_ = world.loop.Now();
   worker->TryMasters();
   worker->Beat();
+  if (own.cleaning) worker->CleanWorkDirectory();
   return worker;
 }
 
@@ -61,6 +62,7 @@ SparkWorker::~SparkWorker() {
   *alive_ = false;
   if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
   if (beat_timer_ != 0) world_.loop.Cancel(beat_timer_);
+  if (cleaning_timer_ != 0) world_.loop.Cancel(cleaning_timer_);
 }
 
 es::EndpointReference SparkWorker::Self() const { return {{settings_.host, local().port}, kEndpoint}; }

@@ -20,6 +20,7 @@
 #include "process/spark_rpc/connection.h"
 #include "process/spark_worker/child.h"
 #include "process/spark_worker/launch.h"
+#include "process/spark_worker/work_directory.h"
 
 namespace fairlead::process::spark_worker {
 
@@ -32,6 +33,7 @@ struct SparkWorkerSettings {
   endpoints::spark::Resources resources;
   std::string work_directory;
   std::vector<std::string> local_directories{"/tmp"};      // SPARK_LOCAL_DIRS
+  std::optional<WorkCleaning> cleaning;                    // of the work directory
   base::Duration heartbeat = base::Duration::Seconds(15);  // a quarter of spark.worker.timeout
   /// As long as Spark's worker tries by default (spark.worker.initialRegistrationRetries, .maxRegistrationRetries).
   base::Duration patience = base::Duration::Seconds(660);
@@ -86,6 +88,8 @@ class SparkWorker {
   // ---- for pages
   const std::string& id() const { return id_; }
   const SparkWorkerSettings& settings() const { return settings_; }
+  bool registered() const { return master_peer_ != 0; }
+  bool decommissioned() const { return decommissioned_; }
   const std::string& master_url() const { return master_url_; }
   const std::string& master_web_url() const { return master_web_url_; }
   const std::map<std::string, ExecutorRun>& executors() const { return executors_; }  // by "APPLICATION/NUMBER"
@@ -144,6 +148,7 @@ class SparkWorker {
   void EndDriver(const std::string& id, endpoints::spark::DriverState state);
   void Kill(const std::string& driver);
 
+  void CleanWorkDirectory();
   void ReportIfAllEnded();
   base::Status WriteHead(const env::SpawnRequest& request, const std::string& kind);
 
@@ -164,6 +169,7 @@ class SparkWorker {
   base::Instant alone_since_;
   env::Loop::TimerId retry_timer_ = 0;
   env::Loop::TimerId beat_timer_ = 0;
+  env::Loop::TimerId cleaning_timer_ = 0;
 
   std::map<std::string, ExecutorRun> executors_;
   std::map<std::string, ExecutorRun> finished_executors_;

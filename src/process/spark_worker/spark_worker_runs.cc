@@ -169,6 +169,24 @@ void SparkWorker::CleanUp(const std::string& application) {
       [] {});
 }
 
+/// From time to time: what ended long ago. An application that has not ended keeps its directory, where Spark's own
+/// Worker takes it from one without an executor here.
+void SparkWorker::CleanWorkDirectory() {
+  cleaning_timer_ = world_.loop.After(settings_.cleaning->interval, [this] { CleanWorkDirectory(); });
+  std::set<std::string> in_use;
+  for (const auto& [key, run] : executors_) in_use.insert(run.launch.application);
+  for (const auto& [application, directories] : local_directories_) in_use.insert(application);
+  for (const auto& [id, run] : drivers_) in_use.insert(id);
+  const base::WallTime before{world_.loop.Wall().ms - settings_.cleaning->kept.millis()};
+  world_.loop.Offload(
+      [disk = &world_.disk, work = settings_.work_directory, in_use = std::move(in_use), before] {
+        for (const std::string& path : AbandonedDirectories(*disk, work, in_use, before)) {
+          (void)disk->RemoveTree(path).ok();
+        }
+      },
+      [] {});
+}
+
 // ---- drivers -------------------------------------------------------------------------------------------------------
 
 void SparkWorker::On(PeerId peer, const es::LaunchDriver& message) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "process/http/metrics.h"
 #include "process/http/static_file.h"
 
 namespace fairlead::process::spark_worker {
@@ -89,6 +90,18 @@ std::optional<std::string> LogDirectory(const http::Request& request) {
 
 }  // namespace
 
+http::Response WorkerMetrics(const SparkWorker& worker) {
+  http::MetricsText text("fairlead_spark_worker_");
+  text.Gauge("registered", "1 where a master has registered this worker.", worker.registered() ? 1 : 0);
+  text.Gauge("cores", "Cores that it offers.", worker.settings().cores);
+  text.Gauge("cores_used", "Of these, in use.", worker.cores_used());
+  text.Gauge("memory_mib", "Memory that it offers.", worker.settings().memory_mib);
+  text.Gauge("memory_used_mib", "Of this, in use.", worker.memory_used());
+  text.Gauge("executors", "Executors that run.", static_cast<int64_t>(worker.executors().size()));
+  text.Gauge("drivers", "Drivers that run.", static_cast<int64_t>(worker.drivers().size()));
+  return text.ToResponse();
+}
+
 std::string WorkerJson(const SparkWorker& worker) {
   const SparkWorkerSettings& settings = worker.settings();
   return ordered_json({{"id", worker.id()},
@@ -139,6 +152,12 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
     http::Response response = http::JsonResponse(200, WorkerJson(worker));
     response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
     return response;
+  }
+  if (path == "/metrics") return WorkerMetrics(worker);
+  if (path == "/healthz") return http::TextResponse(200, "ok\n");
+  if (path == "/readyz") {  // executors may be started here
+    if (!worker.registered()) return http::TextResponse(503, "not registered yet\n");
+    return worker.decommissioned() ? http::TextResponse(503, "decommissioned\n") : http::TextResponse(200, "ok\n");
   }
   if (path == "/log") return LogPart(worker, disk, request);
   constexpr std::string_view kStatic = "/static/";

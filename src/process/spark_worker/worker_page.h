@@ -11,12 +11,16 @@ namespace fairlead::process::spark_worker {
 /// The JSON of the worker's page (org.apache.spark.deploy.JsonProtocol.writeWorkerState).
 std::string WorkerJson(const SparkWorker& worker);
 
+/// `/metrics`, for Prometheus.
+http::Response WorkerMetrics(const SparkWorker& worker);
+
 /// A part of a log as Spark's page gives it (org.apache.spark.deploy.worker.ui.LogPage.renderLog): of an executor
 /// (appId, executorId) or a driver (driverId), logType stdout or stderr, `offset` and `byteLength` in bytes, without an
 /// offset the end of it. At most 1 MiB at once.
 http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request);
 
-/// The worker's page and all of the above by their paths: /, /json/, /log/, /logPage/.
+/// The worker's page and all of the above by their paths: /, /json/, /metrics, /log/, /logPage/; /healthz, and /readyz:
+/// whether executors may be started here.
 http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http::Request& request);
 
 }  // namespace fairlead::process::spark_worker

@@ -171,6 +171,13 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   constexpr int64_t kEarlySeconds = 10, kLateSeconds = 60;
   worker.patience =
       base::Duration::Seconds(std::min(early, all) * kEarlySeconds + std::max<int64_t>(all - early, 0) * kLateSeconds);
+  if (keys.Flag("spark.worker.cleanup.enabled", daemon.build.has_module_proxies())) {
+    worker.cleaning.emplace();
+    worker.cleaning->interval = base::Duration::Seconds(
+        std::max<int64_t>(keys.Seconds("spark.worker.cleanup.interval", worker.cleaning->interval.millis() / 1000), 1));
+    worker.cleaning->kept =
+        base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
+  }
   auto resources = ReadWorkerResources(*properties);
   if (!resources) return resources.error();
   worker.resources = std::move(*resources);

@@ -20,7 +20,7 @@ base::Result<std::unique_ptr<ShuffleRuntime>> StartWorkerShuffle(const SparkProp
   options.answer_as = spark4 ? "4.3" : "3.5";
   for (const auto& [key, value] : properties) options.conf.push_back(key + "=" + value);
   if (keys.Flag("spark.shuffle.service.db.enabled", true)) {
-    options.state = worker.work_directory + "/fairlead-shuffle";
+    options.state = worker.work_directory + "/" + process::spark_worker::kShuffleDirectory;
     if (const base::Status made = MakeStateDirectory(options.state, log); !made.ok()) return made.error();
   }
   const auto disk = env_posix::MakePosixDisk();
