@@ -159,6 +159,30 @@ def page(cluster, work):
     cluster.wait(lambda: cluster.page()["completedapps"][0]["state"] == "FINISHED", "the application's end", 20)
 
 
+def probe(web, path):
+    """Status and text of one of our own pages."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{web}{path}", timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def probes(cluster, work):
+    """What an operator's tools ask: is it alive, may it be used, how much is in use."""
+    job = PausedJob(cluster, work)
+    job.await_round()
+    worker = int(cluster.page()["workers"][0]["webuiaddress"].rsplit(":", 1)[1])
+    for web, metric in ((cluster.web, "fairlead_spark_master_cores_used 2"), (worker, "fairlead_spark_worker_cores_used 1")):
+        assert probe(web, "/healthz") == (200, "ok\n")
+        assert probe(web, "/readyz") == (200, "ok\n")
+        assert f"\n{metric}\n" in probe(web, "/metrics")[1], probe(web, "/metrics")
+    gauges = cluster.page("/metrics/master/json/")["gauges"]
+    assert gauges["master.aliveWorkers"]["value"] == 2 and gauges["master.apps"]["value"] == 1, gauges
+    cluster.kill("master")
+    cluster.wait(lambda: probe(worker, "/readyz") == (503, "not registered yet\n"), "the worker to say so", 10)
+
+
 def back(cluster, workers=2):
     found = cluster.page()
     return found["status"] == "ALIVE" and found["aliveworkers"] == workers
@@ -433,6 +457,61 @@ def worker_page(cluster, work):
     job.result()
 
 
+def used_by_size(cluster):
+    """{cores of a worker: those in use}."""
+    return {worker["cores"]: worker["coresused"] for worker in cluster.page()["workers"]}
+
+
+def placed(cluster, work, expected):
+    """Four executors of one core on workers of 4, 2 and 1: where Spark's rules put them."""
+    job = PausedJob(cluster, work, "--conf", "spark.cores.max=4", tasks=4)
+    job.await_round()
+    assert used_by_size(cluster) == expected, cluster.page()["workers"]
+    job.release()
+    job.result()
+
+
+def spread_out(cluster, work):
+    placed(cluster, work, {4: 2, 2: 1, 1: 1})
+
+
+def packed(cluster, work):
+    placed(cluster, work, {4: 4, 2: 0, 1: 0})
+
+
+def first_come(cluster, work):
+    """The second of two applications waits until the first one, which has everything, is over."""
+    jobs = []
+    for name in ("first", "second"):
+        (work / name).mkdir()
+        jobs.append(PausedJob(cluster, work / name, "--conf", "spark.cores.max=4"))
+        cluster.wait(lambda: len(cluster.page()["activeapps"]) == len(jobs), "the application", 60)
+        if name == "first":
+            first = jobs[0].await_round()
+    assert {app["id"]: (app["state"], app["cores"]) for app in cluster.page()["activeapps"]}[first] == ("RUNNING", 4)
+    assert sorted(app["state"] for app in cluster.page()["activeapps"]) == ["RUNNING", "WAITING"], cluster.page()["activeapps"]
+    jobs[0].release()
+    jobs[0].result()
+    second = jobs[1].await_round()
+    assert cores_of(cluster) == {second: 4}, cores_of(cluster)
+    jobs[1].release()
+    jobs[1].result()
+
+
+def master_forgets(cluster, work):
+    """Without recovery a new master gets the workers back, ends the executors that it does not know, and serves the next job."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    cluster.kill("master")
+    cluster.start_master()
+    cluster.wait(lambda: back(cluster), "the master with its workers", 90)
+    cluster.wait(lambda: not cluster.processes_of(app_id), "the end of executors that nobody knows", 60)
+    found = cluster.page()
+    assert (found["activeapps"], found["coresused"]) == ([], 0), found
+    (work / "next").mkdir()
+    client_mode(cluster, work / "next")
+
+
 SHUFFLE = (("spark.shuffle.service.enabled", "true"), ("spark.shuffle.service.port", "{shuffle}"))
 SECRET = (("spark.authenticate", "true"), ("spark.authenticate.secret", "one secret"), ("spark.master.rest.enabled", "false"))
 
@@ -461,6 +540,11 @@ register("cluster-mode", cluster_mode)
 register("cluster-mode-rpc", cluster_mode_rpc)
 register("supervised", supervised)
 register("page", page)
+register("probes", probes, pairings=(PAIRINGS[2],))
+register("spread-out", spread_out, workers=(4, 2, 1))
+register("packed", packed, workers=(4, 2, 1), conf=(("spark.deploy.spreadOut", "false"), ("spark.deploy.spreadOutApps", "false")))
+register("first-come", first_come)
+register("master-killed-none", master_forgets)
 register("master-killed-files", master_killed, pairings=(*PAIRINGS, ("spark", "spark")), workers=(3, 3), conf=recovery("FILESYSTEM"))
 register("master-killed-rocksdb", master_killed, releases=("4.3.0",), pairings=(PAIRINGS[0], PAIRINGS[2]), workers=(3, 3), conf=recovery("ROCKSDB"))
 register("master-replaced", master_replaced, pairings=(("spark", "spark"),), workers=(3, 3), conf=recovery("FILESYSTEM"))
