@@ -63,6 +63,15 @@ void TaskSet::InternPlaces(const std::vector<std::vector<TaskLocation>>& locatio
   places_from_.push_back(static_cast<uint32_t>(places_.size()));
 }
 
+StagePlaces TaskSet::Places() const {
+  StagePlaces places;
+  for (size_t index = 0; index + 1 < places_from_.size(); ++index) {
+    if (places_from_[index] != places_from_[index + 1]) ++places.tasks;
+  }
+  for (const Place& place : places_) ++places.hosts[context_.cluster.host_names.Text(place.host)];
+  return places;
+}
+
 void TaskSet::AddPending(int32_t index, bool resolve_racks, bool speculative) {
   if (zombie) return;
   PendingLists& lists = speculative ? speculative_ : pending_;

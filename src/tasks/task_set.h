@@ -16,6 +16,7 @@
 #include "tasks/pending_lists.h"
 #include "tasks/running_median.h"
 #include "tasks/set_events.h"
+#include "tasks/stage_places.h"
 #include "tasks/task_table.h"
 
 namespace fairlead::tasks {
@@ -104,6 +105,7 @@ class TaskSet {
   bool waiting() const { return !zombie && (pending_count() > 0 || !speculatable_.empty()); }
   int64_t pending_count() const { return size() - successful_ - waiting_for_; }
   int32_t failed_attempts() const { return failed_attempts_; }
+  StagePlaces Places() const;
   const int64_t* launched_at() const { return launched_at_; }
 
   /// Empty when all sums agree with what they sum up.

@@ -77,6 +77,11 @@ class Tasks::Impl {
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const { return dag_.Outputs(shuffle); }
   int64_t Epoch() const { return dag_.epoch(); }
 
+  StagePlaces PlacesOf(model::tasks::StageId stage, int32_t attempt) const {
+    const TaskSet* const set = sets_.Find({.stage = stage, .attempt = attempt});
+    return set == nullptr ? StagePlaces{} : set->Places();
+  }
+
   std::vector<ExecutorIndex> Removable() const {
     std::set<uint32_t> holders;
     const bool any_serves = std::any_of(executors_.begin(), executors_.end(), [this](const Executor& executor) {
@@ -651,6 +656,9 @@ uint64_t Tasks::StateHash() const { return impl_->StateHash(); }
 View Tasks::GetView() const { return impl_->GetView(); }
 const MapOutputTable* Tasks::Outputs(model::tasks::ShuffleId shuffle) const { return impl_->Outputs(shuffle); }
 int64_t Tasks::Epoch() const { return impl_->Epoch(); }
+StagePlaces Tasks::PlacesOf(model::tasks::StageId stage, int32_t attempt) const {
+  return impl_->PlacesOf(stage, attempt);
+}
 std::vector<ExecutorIndex> Tasks::Removable() const { return impl_->Removable(); }
 
 }  // namespace fairlead::tasks

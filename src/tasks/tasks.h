@@ -10,6 +10,7 @@
 #include "model/tasks.h"
 #include "tasks/config.h"
 #include "tasks/map_outputs.h"
+#include "tasks/stage_places.h"
 
 namespace fairlead::tasks {
 
@@ -97,6 +98,9 @@ class Tasks {
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const;
   /// Grows with every loss of outputs (Spark: MapOutputTracker epoch).
   int64_t Epoch() const;
+
+  /// Of a live attempt of the stage; of another, nothing. O(tasks).
+  StagePlaces PlacesOf(model::tasks::StageId stage, int32_t attempt) const;
 
   /// Executors without running tasks that could go without loss to live jobs: with `retain_shuffle_executors` those
   /// that hold shuffle outputs a live or waiting stage may still read are left out; cached blocks always keep.

@@ -34,6 +34,12 @@ def parts_of(directory):
     return "".join(part.read_text() for part in sorted(directory.glob("part-*")))
 
 
+def block(offset, length, host, cached=()):
+    """What a NameNode says of a block."""
+    return {"offset": offset, "length": length, "hosts": [host], "names": [f"{host}:9866"], "cachedHosts": list(cached), "corrupt": False,
+            "storageTypes": ["DISK"], "topologyPaths": [f"/default-rack/{host}:9866"]}
+
+
 class OnACluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -178,10 +184,6 @@ class OnACluster(unittest.TestCase):
         half = len(text) // 2
         hdfs.files["/in"] = text
 
-        def block(offset, length, host, cached=()):
-            return {"offset": offset, "length": length, "hosts": [host], "names": [f"{host}:9866"], "cachedHosts": list(cached), "corrupt": False,
-                    "storageTypes": ["DISK"], "topologyPaths": [f"/default-rack/{host}:9866"]}
-
         cases = {  # a node has room for one of the two executors
             "NODE_LOCAL": [block(0, half, "127.0.0.9"), block(half, len(text) - half, "127.0.0.2"), block(0, half, "127.0.0.2")],
             "PROCESS_LOCAL": [block(0, len(text), "127.0.0.1", cached=["127.0.0.2"])],
@@ -203,6 +205,19 @@ class OnACluster(unittest.TestCase):
                 stage = next(stage for stage in stages if stage["name"] == "text")
                 self.assertEqual(dict(stage["summary"]["levels"]), {case.split()[0]: stage["tasks"]})
                 self.assertGreater(stage["tasks"], 3)
+
+    def test_executors_are_asked_for_where_the_blocks_are(self):
+        hdfs = fake_hdfs.FakeHdfs()
+        self.addCleanup(hdfs.close)
+        hdfs.files["/in"] = b"".join(b"line %d\n" % i for i in range(60_000))
+        hosts = collections.Counter()
+        hdfs.blocks = {"/in": [block(0, len(hdfs.files["/in"]), "127.0.0.2")]}
+        for number in range(6):
+            out = self.directory / f"near-{number}"
+            application, _ = self.finish(self.start(["--executors", "1"], "copy", hdfs.url("/in"), out))
+            executors = json.loads(self.tool("history", "--json", application))["executors"]
+            hosts[executors[0]["host"]] += 1
+        self.assertEqual(hosts, {"127.0.0.2": 6})
 
     def test_two_gangs_where_one_fits_do_not_block_each_other(self):
         # A node holds one of these executors, and each of the jobs needs two at work at once.

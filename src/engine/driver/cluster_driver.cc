@@ -147,6 +147,7 @@ base::Status Cluster::Start() {
   settings.gang = settings_.gang;
   settings.cores = settings_.executor_cores;
   settings.idle_max = base::Duration::Seconds(settings_.executor_idle_seconds);
+  settings.places_wait = base::Duration::Millis(500);
   settings.build_id = BuildId();
   settings.secret = secret_;
   pd::ExecutorFleet::Callbacks callbacks;

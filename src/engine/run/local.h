@@ -30,7 +30,7 @@ class Local {
   /// What it has on disk; a process that is ended in a hurry calls this.
   void RemoveFiles() const;
   /// The program has returned, or failed with `error`, or was `killed`: the last line of the event log.
-  void End(const std::string& error, bool killed);
+  void End(const std::string& error, bool killed = false);
 
  private:
   struct Link;

@@ -47,11 +47,12 @@ bool IsException(const rpc::RpcError& error, std::string_view simple_name) {
          ey::SimpleName(error.remote.class_name) == simple_name;
 }
 
-wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, int32_t count, bool gang) {
+wy::ResourceRequestProto Request(int32_t kind, const model::Resources& size, const std::string& place, int32_t count,
+                                 bool gang) {
   wy::ResourceRequestProto ask;
   ask.priority = wy::PriorityProto{};
   ask.priority->priority = kind;
-  ask.resource_name = "*";
+  ask.resource_name = place;
   ask.capability = ey::ToWire(size);
   ask.num_containers = count;
   ask.relax_locality = true;
@@ -182,8 +183,20 @@ void YarnMaster::SetTarget(int32_t kind, const model::Resources& size, int32_t e
   if (registered_) ScheduleAllocate(base::Duration());
 }
 
+void YarnMaster::SetPlaces(int32_t kind, int32_t slots, WantedPlaces places, std::map<std::string, std::string> racks) {
+  Kind& wanted = kinds_[kind];
+  if (wanted.places == places && wanted.racks == racks) return;
+  wanted.slots = slots;
+  wanted.places = std::move(places);
+  wanted.racks = std::move(racks);
+  if (registered_ && wanted.missing() > 0) ScheduleAllocate(base::Duration());
+}
+
 void YarnMaster::ForgetAsks() {
-  for (auto& [id, kind] : kinds_) kind.asked = -1;
+  for (auto& [id, kind] : kinds_) {
+    kind.asked = -1;
+    for (auto& [place, count] : kind.lines) count = -1;
+  }
 }
 
 void YarnMaster::ScheduleAllocate(base::Duration delay) {
@@ -204,14 +217,7 @@ void YarnMaster::Allocate() {
   wy::AllocateRequestProto request;
   request.response_id = response_id_;
   request.progress = callbacks_.progress ? callbacks_.progress() : 0.0f;
-  // An ask states the total still wanted.
-  for (auto& [id, kind] : kinds_) {
-    const bool gang = kind.gang > 0;
-    if (kind.missing() == kind.asked && !(gang && loop_.Now() - kind.asked_at > kGangAgain)) continue;
-    kind.asked = kind.missing();
-    kind.asked_at = loop_.Now();
-    request.ask.push_back(Request(id, kind.size, kind.asked, gang));
-  }
+  for (auto& [id, kind] : kinds_) AskFor(id, kind, request.ask);
   request.release = releases_;
   allocating_ = true;
   rpc_.Call<wy::AllocateResponseProto>(
@@ -224,6 +230,29 @@ void YarnMaster::Allocate() {
         releases_.erase(releases_.begin(), releases_.begin() + static_cast<std::ptrdiff_t>(released));
         OnAllocated(*answer);
       });
+}
+
+/// An ask states the total still wanted; lines that are as they were said last are left out.
+void YarnMaster::AskFor(int32_t id, Kind& kind, std::vector<wy::ResourceRequestProto>& asks) {
+  const bool gang = kind.gang > 0;
+  PlaceLines lines;
+  if (!gang) {
+    std::map<std::string, int32_t> existing;
+    for (const auto& [container_id, container] : containers_) {
+      if (container.kind == id && container.proto.node_id) ++existing[std::string(container.proto.node_id->Host())];
+    }
+    lines = LinesNearData(kind.places, kind.missing(), kind.slots, existing, kind.racks);
+  }
+  for (const auto& [place, count] : kind.lines) lines.try_emplace(place, 0);  // no more
+  for (const auto& [place, count] : lines) {
+    const auto said = kind.lines.find(place);
+    if (said == kind.lines.end() || said->second != count) asks.push_back(Request(id, kind.size, place, count, false));
+  }
+  kind.lines = std::move(lines);
+  if (kind.missing() == kind.asked && !(gang && loop_.Now() - kind.asked_at > kGangAgain)) return;
+  kind.asked = kind.missing();
+  kind.asked_at = loop_.Now();
+  asks.push_back(Request(id, kind.size, "*", kind.asked, gang));
 }
 
 /// The resource manager restarted: tell it everything anew.
@@ -300,6 +329,9 @@ void YarnMaster::OnContainer(wy::ContainerProto proto) {
     return;
   }
   if (kind->second.asked > 0) --kind->second.asked;  // the resource manager has taken it off the ask
+  for (auto& [place, count] : kind->second.lines) {
+    if (count > 0) count = -1;  // and off those of its node and rack, which are said anew
+  }
   if (++kind->second.containers >= kind->second.gang) kind->second.gang = 0;
   Container container;
   container.proto = std::move(proto);
@@ -329,7 +361,6 @@ void YarnMaster::Start(const std::string& container_id) {
   if (token == node_tokens_.end()) {
     return StartAgainOrGiveUp(container_id, "the resource manager gave no token for node " + NodeKey(node));
   }
-  ++container.start_tries;
   rpc::RpcTarget target;
   target.address = {std::string(node.Host()), static_cast<uint16_t>(node.Port())};
   target.protocol = std::string(wy::kContainerManagementProtocol);
@@ -372,7 +403,7 @@ void YarnMaster::OnStarted(const std::string& container_id,
 
 void YarnMaster::StartAgainOrGiveUp(const std::string& container_id, const std::string& why) {
   Container& container = containers_.at(container_id);
-  if (container.start_tries++ < kStartTries && !finishing_) {
+  if (++container.start_tries < kStartTries && !finishing_) {
     loop_.After(kRetry, [this, alive = alive_, container_id] {
       if (*alive && containers_.count(container_id) != 0) Start(container_id);
     });

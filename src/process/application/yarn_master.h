@@ -13,6 +13,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "model/resources.h"
+#include "process/application/near_data.h"
 #include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 #include "wire/yarn/container_manager.h"
@@ -83,6 +84,9 @@ class YarnMaster {
   /// taken back. Kinds are told apart by the priority of their containers, which is `kind`: lower ones are served
   /// first. The size of a kind does not change.
   void SetTarget(int32_t kind, const model::Resources& size, int32_t executors);
+  /// Where the tasks of a kind's executors, `slots` at a time in each, would like to run: its executors are asked for
+  /// there, else in the rack, else anywhere (a gang's anywhere). `racks` by host.
+  void SetPlaces(int32_t kind, int32_t slots, WantedPlaces places, std::map<std::string, std::string> racks);
   /// The first `executors` of a kind are asked for together, all or none, before any others: by an
   /// allocation_request_id, which Fairlead's resource manager takes for a gang's number in an application with the tag
   /// "fairlead.gang".
@@ -104,6 +108,10 @@ class YarnMaster {
     int32_t containers = 0;
     int32_t gang = 0;  // above 0: so many are asked for together, and are not there yet
     base::Instant asked_at;
+    int32_t slots = 1;
+    WantedPlaces places;
+    std::map<std::string, std::string> racks;
+    PlaceLines lines;  // what the resource manager was told last; -1: it may have something else
     int32_t missing() const { return std::max(0, (gang > 0 ? gang : target) - containers); }
   };
   struct Container {
@@ -119,6 +127,7 @@ class YarnMaster {
   void ForgetAsks();
   void ScheduleAllocate(base::Duration delay);
   void Allocate();
+  void AskFor(int32_t id, Kind& kind, std::vector<wire::yarn::ResourceRequestProto>& asks);
   void OnAllocated(wire::yarn::AllocateResponseProto& response);
   void OnAllocateFailed(const rpc::RpcError& error);
   void OnContainer(wire::yarn::ContainerProto container);

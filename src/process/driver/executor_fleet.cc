@@ -77,14 +77,20 @@ base::Status ExecutorFleet::Start() {
   if (settings_.resource_manager_client.port != 0) {
     racks_ = std::make_unique<ClusterRacks>(
         loop_, net_, settings_.resource_manager_client, settings_.user,
-        [this](const std::string& host, const std::string& rack) { driver_.KnowRack(host, rack); });
+        [this](const std::string& host, const std::string& rack) { OnRack(host, rack); });
   }
   if (settings_.gang) master_->SetGang(kExecutors, settings_.executors_min);
   driver_.AddListener(this);
   master_->Register(settings_.host, address->port, settings_.tracking_url, [this](base::Status status) {
     if (!status.ok()) callbacks_.on_failed("cannot register at the resource manager: " + status.error().message);
   });
-  Resize();
+  if (settings_.places_wait.ns == 0) {
+    MayAsk();
+  } else {
+    loop_.After(settings_.places_wait, [this, alive = alive_] {
+      if (*alive) MayAsk();
+    });
+  }
   Tick();
   return {};
 }
@@ -137,15 +143,46 @@ void ExecutorFleet::OnEnded(const application::ExecutorEnd& end) {
 }
 
 void ExecutorFleet::OnEffect(const mt::Effect& effect) {
-  const auto* const demand = std::get_if<mt::DemandChanged>(&effect);
-  if (demand == nullptr) return;
-  demand_ = demand->pending + demand->running;
+  if (const auto* const demand = std::get_if<mt::DemandChanged>(&effect)) {
+    demand_ = demand->pending + demand->running;
+    Resize();
+  } else if (const auto* const begun = std::get_if<mt::StageSubmitted>(&effect)) {
+    tasks::StagePlaces places = driver_.core().PlacesOf(begun->stage, begun->attempt);
+    if (places.tasks > 0) places_[{begun->stage, begun->attempt}] = std::move(places);
+    AskNearData();
+    MayAsk();
+  } else if (const auto* const ended = std::get_if<mt::StageCompleted>(&effect)) {
+    if (places_.erase({ended->stage, ended->attempt}) > 0) AskNearData();
+  }
+}
+
+void ExecutorFleet::OnRack(const std::string& host, const std::string& rack) {
+  driver_.KnowRack(host, rack);
+  if (host_racks_.insert_or_assign(host, rack).second) AskNearData();
+}
+
+void ExecutorFleet::AskNearData() {
+  if (!master_ || finishing_) return;
+  application::WantedPlaces wanted;
+  for (const auto& [stage, places] : places_) {
+    wanted.tasks += places.tasks;
+    for (const auto& [host, tasks] : places.hosts) wanted.hosts[host] += tasks;
+  }
+  std::map<std::string, std::string> racks;
+  for (const auto& [host, tasks] : wanted.hosts) {
+    if (const auto rack = host_racks_.find(host); rack != host_racks_.end()) racks.insert(*rack);
+  }
+  master_->SetPlaces(kExecutors, settings_.cores, std::move(wanted), std::move(racks));
+}
+
+void ExecutorFleet::MayAsk() {
+  if (std::exchange(may_ask_, true)) return;
   Resize();
 }
 
 /// As many executors as could run tasks now, within the limits; fewer only when they have been idle for long (Tick).
 void ExecutorFleet::Resize() {
-  if (!master_ || finishing_) return;
+  if (!master_ || finishing_ || !may_ask_) return;
   const int64_t wanted = (demand_ + settings_.cores - 1) / settings_.cores;
   const int32_t target = static_cast<int32_t>(
       std::clamp<int64_t>(wanted, std::max<int64_t>(settings_.executors_min, target_), settings_.executors_max));

@@ -5,12 +5,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process/application/yarn_master.h"
 #include "process/driver/cluster_racks.h"
 #include "process/driver/executor_launch.h"
 #include "process/driver/executor_server.h"
+#include "tasks/stage_places.h"
 
 namespace fairlead::process::driver {
 
@@ -27,6 +29,8 @@ struct FleetSettings {
   int32_t cores = 1;  // of an executor
   /// An executor without work for this long is given back (spark.dynamicAllocation.executorIdleTimeout).
   base::Duration idle_max = base::Duration::Seconds(60);
+  /// Executors are not asked for before it is known where the first stage's data are, or for this long.
+  base::Duration places_wait;
   std::string build_id;  // of driver and executors
   std::string secret;    // that executors must know
 };
@@ -67,6 +71,9 @@ class ExecutorFleet : private DriverListener {
   void OnEnded(const application::ExecutorEnd& end);
   bool OnLost(const std::string& id, model::tasks::ExecutorIndex index, const std::string& reason);
   void OnEffect(const model::tasks::Effect& effect) override;
+  void OnRack(const std::string& host, const std::string& rack);
+  void AskNearData();
+  void MayAsk();
   void Resize();
   void SetTarget(int32_t target);
   void Tick();
@@ -80,6 +87,11 @@ class ExecutorFleet : private DriverListener {
   std::unique_ptr<application::YarnMaster> master_;
   std::unique_ptr<ClusterRacks> racks_;
   model::Resources size_;  // of an executor's container
+  /// Where the tasks of running stages would like to run, by stage and attempt (Spark: ExecutorAllocationManager's
+  /// executor placement hints).
+  std::map<std::pair<int32_t, int32_t>, tasks::StagePlaces> places_;
+  std::map<std::string, std::string> host_racks_;  // as the resource manager has them
+  bool may_ask_ = false;
   int32_t target_ = 0;
   std::map<std::string, ExecutorState> executors_;
   int64_t demand_ = 0;
