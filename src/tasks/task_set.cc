@@ -72,6 +72,20 @@ StagePlaces TaskSet::Places() const {
   return places;
 }
 
+std::vector<TaskLocation> TaskSet::PlacesOf(int32_t index) const {
+  std::vector<TaskLocation> locations;
+  const auto i = static_cast<size_t>(index);
+  if (i + 1 >= places_from_.size()) return locations;
+  for (uint32_t at = places_from_[i]; at < places_from_[i + 1]; ++at) {
+    const Place& place = places_[at];
+    const bool in_executor = place.kind == TaskLocation::Kind::kExecutor;
+    locations.push_back({.kind = place.kind,
+                         .host = context_.cluster.host_names.Text(place.host),
+                         .executor = in_executor ? context_.cluster.executor_names.Text(place.executor) : ""});
+  }
+  return locations;
+}
+
 void TaskSet::AddPending(int32_t index, bool resolve_racks, bool speculative) {
   if (zombie) return;
   PendingLists& lists = speculative ? speculative_ : pending_;

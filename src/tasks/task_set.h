@@ -106,6 +106,8 @@ class TaskSet {
   int64_t pending_count() const { return size() - successful_ - waiting_for_; }
   int32_t failed_attempts() const { return failed_attempts_; }
   StagePlaces Places() const;
+  /// Of one task.
+  std::vector<model::tasks::TaskLocation> PlacesOf(int32_t index) const;
   const int64_t* launched_at() const { return launched_at_; }
 
   /// Empty when all sums agree with what they sum up.

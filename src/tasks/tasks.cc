@@ -82,6 +82,12 @@ class Tasks::Impl {
     return set == nullptr ? StagePlaces{} : set->Places();
   }
 
+  std::vector<model::tasks::TaskLocation> PlacesOf(model::tasks::StageId stage, int32_t attempt, int32_t index) const {
+    const TaskSet* const set = sets_.Find({.stage = stage, .attempt = attempt});
+    return set == nullptr ? std::vector<model::tasks::TaskLocation>{} : set->PlacesOf(index);
+  }
+  const Config& config() const { return config_; }
+
   std::vector<ExecutorIndex> Removable() const {
     std::set<uint32_t> holders;
     const bool any_serves = std::any_of(executors_.begin(), executors_.end(), [this](const Executor& executor) {
@@ -659,6 +665,11 @@ int64_t Tasks::Epoch() const { return impl_->Epoch(); }
 StagePlaces Tasks::PlacesOf(model::tasks::StageId stage, int32_t attempt) const {
   return impl_->PlacesOf(stage, attempt);
 }
+std::vector<model::tasks::TaskLocation> Tasks::PlacesOf(model::tasks::StageId stage, int32_t attempt,
+                                                        int32_t index) const {
+  return impl_->PlacesOf(stage, attempt, index);
+}
+const Config& Tasks::config() const { return impl_->config(); }
 std::vector<ExecutorIndex> Tasks::Removable() const { return impl_->Removable(); }
 
 }  // namespace fairlead::tasks

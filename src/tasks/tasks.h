@@ -101,6 +101,9 @@ class Tasks {
 
   /// Of a live attempt of the stage; of another, nothing. O(tasks).
   StagePlaces PlacesOf(model::tasks::StageId stage, int32_t attempt) const;
+  /// Where one of its tasks would like to run.
+  std::vector<model::tasks::TaskLocation> PlacesOf(model::tasks::StageId stage, int32_t attempt, int32_t index) const;
+  const Config& config() const;
 
   /// Executors without running tasks that could go without loss to live jobs: with `retain_shuffle_executors` those
   /// that hold shuffle outputs a live or waiting stage may still read are left out; cached blocks always keep.

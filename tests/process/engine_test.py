@@ -205,6 +205,21 @@ class OnACluster(unittest.TestCase):
                 stage = next(stage for stage in stages if stage["name"] == "text")
                 self.assertEqual(dict(stage["summary"]["levels"]), {case.split()[0]: stage["tasks"]})
                 self.assertGreater(stage["tasks"], 3)
+                self.assertEqual(dict(stage["summary"]["away"]), {"no executor there": stage["tasks"]} if case == "RACK_LOCAL" else {})
+
+    def test_the_history_says_why_tasks_ran_away_from_their_data(self):
+        hdfs = fake_hdfs.FakeHdfs()
+        self.addCleanup(hdfs.close)
+        hdfs.files["/in"] = b"".join(b"line %d\n" % i for i in range(600_000))
+        hdfs.blocks = {"/in": [block(0, len(hdfs.files["/in"]), "127.0.0.2")]}
+        marks = self.directory / "marks-away"
+        marks.mkdir()
+        # Without a wait the idle executor takes tasks whose data are beside the busy one.
+        options = ["--executors", "2", "--conf", "spark.locality.wait=0s"]
+        application, _ = self.finish(self.start(options, "places", marks, 2, hdfs.url("/in"), self.directory / "away", executor_memory=3584))
+        text = self.tool("history", application)
+        self.assertIn("waits for places near the data: process 0 ms, node 0 ms, rack 0 ms", text)
+        self.assertRegex(text, r"[1-9]\d* away from their data: busy there, and the wait was over")
 
     def test_executors_are_asked_for_where_the_blocks_are(self):
         hdfs = fake_hdfs.FakeHdfs()

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/codec.h"
+#include "engine/history/history_format.h"
 #include "engine/records/errors.h"
 
 namespace fairlead::engine {
@@ -12,10 +13,37 @@ namespace mt = model::tasks;
 
 namespace {
 constexpr size_t kFlushBytes = 256 << 10;
+
+std::string WaitsText(const tasks::Config& config) {
+  const auto text = [](base::Duration wait) { return history::DurationText(wait.ns / 1'000'000); };
+  const tasks::LocalityConfig& locality = config.locality;
+  std::string waits = "process " + text(locality.wait_process) + ", node " + text(locality.wait_node) + ", rack " +
+                      text(locality.wait_rack);
+  if (config.beyond.adaptive_delay) waits += ", at most what reading from afar takes";
+  return waits;
 }
 
-EventLog::EventLog(env::Loop& loop, const std::string& path, const std::string& application, const std::string& program)
-    : loop_(loop), path_(path) {
+/// The best that a place can be.
+mt::Level LevelOf(const mt::TaskLocation& place) {
+  return place.kind == mt::TaskLocation::Kind::kHost ? mt::Level::kNodeLocal : mt::Level::kProcessLocal;
+}
+
+std::string PlaceText(const mt::TaskLocation& place) {
+  switch (place.kind) {
+    case mt::TaskLocation::Kind::kHost:
+      return place.host;
+    case mt::TaskLocation::Kind::kExecutor:
+      return "executor " + place.executor + " on " + place.host;
+    case mt::TaskLocation::Kind::kHdfsCache:
+      return "HDFS's cache on " + place.host;
+  }
+  return {};
+}
+}  // namespace
+
+EventLog::EventLog(env::Loop& loop, const process::driver::JobDriver& driver, const std::string& path,
+                   const std::string& application, const std::string& program)
+    : loop_(loop), driver_(driver), path_(path) {
   if (!path_.empty()) {
     try {
       file_ = CreateFile(path_);
@@ -23,7 +51,7 @@ EventLog::EventLog(env::Loop& loop, const std::string& path, const std::string& 
       std::fprintf(stderr, "no event log: %s\n", error.what());
     }
   }
-  Say(history::ApplicationStarted{Now(), 1, application, program});
+  Say(history::ApplicationStarted{Now(), 1, application, program, WaitsText(driver_.core().config())});
   Flush();
   Tick();
 }
@@ -91,11 +119,14 @@ void EventLog::OnEvent(const mt::Event& event) {
     for (const mt::Dataset& dataset : job->datasets) dataset_names_[dataset.id] = dataset.name;
     Say(history::JobStarted{Now(), job->job, job->description, job->pool});
   } else if (const auto* added = std::get_if<mt::ExecutorAdded>(&event)) {
-    executors_[added->executor.value] = added->id;
+    executors_[added->executor.value] = {added->id, added->host};
+    alive_[added->host].insert(added->id);
     Say(history::ExecutorJoined{Now(), added->id, added->host, added->slots, added->serves_own_files});
   } else if (const auto* lost = std::get_if<mt::ExecutorLost>(&event)) {
     loss_[lost->executor.value] = lost->message;
-    Say(history::ExecutorLeft{Now(), executors_[lost->executor.value], lost->message});
+    const KnownExecutor& gone = executors_[lost->executor.value];
+    alive_[gone.host].erase(gone.id);
+    Say(history::ExecutorLeft{Now(), gone.id, lost->message});
   } else if (const auto* forgotten = std::get_if<mt::ForgetDatasets>(&event)) {
     for (const mt::DatasetId dataset : forgotten->datasets) dataset_names_.erase(dataset);
   }
@@ -114,16 +145,39 @@ void EventLog::On(const mt::StageSubmitted& stage) {
 }
 
 void EventLog::On(const mt::LaunchTask& launch) {
-  const history::TaskLaunched& task = tasks_[launch.task] = {Now(),
-                                                             launch.task,
-                                                             launch.stage,
-                                                             launch.stage_attempt,
-                                                             launch.partition,
-                                                             launch.attempt,
-                                                             executors_[launch.executor.value],
-                                                             std::string(EnumName(launch.level)),
-                                                             launch.speculative};
+  history::TaskLaunched& task = tasks_[launch.task] = {Now(),
+                                                       launch.task,
+                                                       launch.stage,
+                                                       launch.stage_attempt,
+                                                       launch.partition,
+                                                       launch.attempt,
+                                                       executors_[launch.executor.value].id,
+                                                       std::string(EnumName(launch.level)),
+                                                       launch.speculative,
+                                                       {},
+                                                       {}};
+  SayWhyNotCloser(launch, task);
   Say(task);
+}
+
+bool EventLog::HasExecutor(const mt::TaskLocation& place) const {
+  const auto found = alive_.find(place.host);
+  if (found == alive_.end() || found->second.empty()) return false;
+  return place.kind != mt::TaskLocation::Kind::kExecutor || found->second.contains(place.executor);
+}
+
+void EventLog::SayWhyNotCloser(const mt::LaunchTask& launch, history::TaskLaunched& task) const {
+  if (launch.level == mt::Level::kProcessLocal) return;
+  bool there = false;
+  for (const mt::TaskLocation& place : driver_.core().PlacesOf(launch.stage, launch.stage_attempt, launch.index)) {
+    if (LevelOf(place) >= launch.level) continue;
+    task.wanted += (task.wanted.empty() ? "" : ", ") + PlaceText(place);
+    there = there || HasExecutor(place);
+  }
+  if (task.wanted.empty()) return;
+  task.why = launch.speculative ? "a copy of a slow task"
+             : there            ? "busy there, and the wait was over"
+                                : "no executor there";
 }
 
 void EventLog::On(const mt::TaskEnded& end) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -21,8 +22,9 @@ class EventLog : public process::driver::DriverListener {
   static constexpr size_t kBytesMax = 48 << 20;
   static constexpr base::Duration kFlushSoon = base::Duration::Millis(20);
 
-  /// `path` empty: in memory only.
-  EventLog(env::Loop& loop, const std::string& path, const std::string& application, const std::string& program);
+  /// `driver` must outlive the log. `path` empty: in memory only.
+  EventLog(env::Loop& loop, const process::driver::JobDriver& driver, const std::string& path,
+           const std::string& application, const std::string& program);
   ~EventLog() override;
 
   const history::History& history() const { return history_; }
@@ -43,13 +45,20 @@ class EventLog : public process::driver::DriverListener {
   void On(const model::tasks::StageSubmitted& stage);
   void On(const model::tasks::LaunchTask& launch);
   void On(const model::tasks::TaskEnded& end);
+  void SayWhyNotCloser(const model::tasks::LaunchTask& launch, history::TaskLaunched& task) const;
+  bool HasExecutor(const model::tasks::TaskLocation& place) const;
   void Say(const history::Event& event);
   void Flush();
   void FlushSoon();
   void Tick();
   int64_t Now() const { return loop_.Wall().ms; }
 
+  struct KnownExecutor {
+    std::string id;
+    std::string host;
+  };
   env::Loop& loop_;
+  const process::driver::JobDriver& driver_;
   const std::string path_;
   history::History history_;
   FileDescriptor file_;
@@ -57,7 +66,8 @@ class EventLog : public process::driver::DriverListener {
   size_t written_ = 0;
   bool full_ = false;
   std::map<model::tasks::DatasetId, std::string> dataset_names_;
-  std::unordered_map<uint32_t, std::string> executors_;       // ids by index
+  std::unordered_map<uint32_t, KnownExecutor> executors_;     // by index
+  std::map<std::string, std::set<std::string>> alive_;        // ids by host
   std::unordered_map<uint32_t, std::string> loss_;            // why an executor went, by index
   std::unordered_map<int64_t, history::TaskLaunched> tasks_;  // that run
   std::unordered_map<int64_t, Outcome> outcomes_;             // reported, not yet judged by the core

@@ -39,6 +39,7 @@ StageSummary Summarize(const StageRow& stage) {
   std::vector<const TaskRow*> good;
   for (const TaskRow& task : stage.tasks) {
     ++sum.levels[task.level];
+    if (!task.why.empty()) ++sum.away[task.why];
     sum.speculative += task.speculative ? 1 : 0;
     if (task.ended_ms == 0) continue;
     if (!task.succeeded()) {
@@ -140,6 +141,8 @@ void History::On(const TaskLaunched& event) {
   row.launched_ms = event.at_ms;
   row.level = event.level;
   row.speculative = event.speculative;
+  row.wanted = event.wanted;
+  row.why = event.why;
   stage->tasks.push_back(std::move(row));
   ++rows_;
 }

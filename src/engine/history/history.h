@@ -23,6 +23,8 @@ struct TaskRow {
   int64_t ended_ms = 0;  // 0: it runs
   std::string level;
   bool speculative = false;
+  std::string wanted;  // see TaskLaunched
+  std::string why;
   std::string end;
   std::string reason;
   TaskMetrics metrics;
@@ -63,9 +65,11 @@ struct StageSummary {
   int64_t input_skew_percent = 0;
   /// Launches by level, as Spark names them.
   std::map<std::string, int64_t> levels;
+  /// Launches away from their data, by the reason.
+  std::map<std::string, int64_t> away;
   FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
             output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
-            peak_memory, duration_skew_percent, input_skew_percent, levels)
+            peak_memory, duration_skew_percent, input_skew_percent, levels, away)
   /// Worth a look: the slowest task took at least three times the median and a noticeable time, or read so much more.
   bool skewed() const;
 };

@@ -22,7 +22,8 @@ struct ApplicationStarted {
   int32_t version = 1;
   std::string id;
   std::string program;
-  FL_FIELDS(at_ms, version, id, program)
+  std::string locality_waits;  // "process 3.0 s, node 3.0 s, rack 3.0 s"
+  FL_FIELDS(at_ms, version, id, program, locality_waits)
 };
 struct ApplicationEnded {
   static constexpr std::string_view kName = "application_ended";
@@ -94,7 +95,9 @@ struct TaskLaunched {
   std::string executor;
   std::string level;  // as Spark prints it: "NODE_LOCAL"
   bool speculative = false;
-  FL_FIELDS(at_ms, task, stage, stage_attempt, partition, attempt, executor, level, speculative)
+  std::string wanted;  // places closer to its data than where it ran; empty: there are none
+  std::string why;     // it did not run there
+  FL_FIELDS(at_ms, task, stage, stage_attempt, partition, attempt, executor, level, speculative, wanted, why)
 };
 struct TaskFinished {
   static constexpr std::string_view kName = "task_finished";

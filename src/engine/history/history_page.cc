@@ -113,6 +113,13 @@ std::string LevelsOf(const StageSummary& sum) {
   return text;
 }
 
+/// The level at which a task ran, and why it was no better one.
+std::string LocalityOf(const TaskRow& task) {
+  if (task.why.empty()) return Escaped(task.level);
+  return Escaped(task.level) + "<br><span class=\"quiet\">wanted " + Escaped(task.wanted) + ": " + Escaped(task.why) +
+         "</span>";
+}
+
 std::string QuantileCells(const Quantiles& of, std::string (*text)(int64_t)) {
   return Cell(text(of.min), "n") + Cell(text(of.p25), "n") + Cell(text(of.median), "n") + Cell(text(of.p75), "n") +
          Cell(text(of.max), "n");
@@ -145,7 +152,7 @@ std::string TaskTable(const History& history, const StageRow& stage) {
     const bool runs = task.ended_ms == 0;
     html += "<tr>" + Cell(Number(task.task), "n") + Cell(Number(task.partition), "n") +
             Cell(Number(task.attempt) + (task.speculative ? " (copy)" : ""), "n") +
-            Cell(Escaped(history.executors()[task.executor].joined.executor)) + Cell(Escaped(task.level)) +
+            Cell(Escaped(history.executors()[task.executor].joined.executor)) + Cell(LocalityOf(task), "name") +
             Cell(runs ? "running" : Escaped(task.end), runs               ? "warn"
                                                        : task.succeeded() ? ""
                                                                           : "bad") +
@@ -164,6 +171,9 @@ std::string StageDetails(const History& history, const StageRow& stage, const St
   if (!stage.failure.empty()) html += "<p class=\"bad\">" + Escaped(stage.failure) + "</p>";
   html += "<p class=\"quiet\">" + Number(sum.records_read) + " records read, largest task kept " +
           BytesText(sum.peak_memory) + "; locality: " + LevelsOf(sum) + "</p>";
+  for (const auto& [why, count] : sum.away) {
+    html += "<p class=\"quiet\">" + Number(count) + " away from their data: " + Escaped(why) + "</p>";
+  }
   html +=
       "<div class=\"wide\"><table><tr><th>Of tasks that succeeded<th class=\"n\">Least<th class=\"n\">25 %<th "
       "class=\"n\">Median<th class=\"n\">75 %<th class=\"n\">Largest</tr>";
@@ -302,6 +312,9 @@ std::string ToHtml(const History& history) {
           TimeText(application.at_ms) + " UTC, " + (history.ended() ? "took " : "for ") +
           DurationText(history.now_ms() - application.at_ms) + "</p>";
   if (!error.empty()) html += "<p class=\"bad\">" + Escaped(error) + "</p>";
+  if (!application.locality_waits.empty()) {
+    html += "<p class=\"quiet\">Waits for places near the data: " + Escaped(application.locality_waits) + "</p>";
+  }
   if (history.tasks_omitted()) html += "<p class=\"warn\">The log reached its bound: the last tasks are not in it.</p>";
   html += JobTable(history);
   html +=

@@ -12,14 +12,14 @@ namespace {
 
 TaskFinished Task(int64_t task, int32_t stage, int64_t begin, int64_t end, const std::string& how = "success") {
   TaskFinished finished;
-  finished.launch = {begin, task, stage, 0, static_cast<int32_t>(task), 0, "1", "NODE_LOCAL", false};
+  finished.launch = {begin, task, stage, 0, static_cast<int32_t>(task), 0, "1", "NODE_LOCAL", false, "", ""};
   finished.at_ms = end;
   finished.end = how;
   return finished;
 }
 
 std::vector<Event> Story() {
-  std::vector<Event> events{ApplicationStarted{1000, 1, "application_1_0001", "word_count"},
+  std::vector<Event> events{ApplicationStarted{1000, 1, "application_1_0001", "word_count", ""},
                             ExecutorJoined{1100, "1", "host-a", 2, true}, JobStarted{1200, 0, "save <out>", "reports"},
                             StageStarted{1200, 4, 0, 0, "map \"text\"", 5, true, {}}};
   for (int64_t i = 0; i < 5; ++i) {
@@ -89,14 +89,14 @@ TEST(HistoryTest, RefusesWhatIsNoLog) {
   EXPECT_FALSE(ReadLog("").ok());
   EXPECT_FALSE(ReadLog("hello\n").ok());
   EXPECT_FALSE(ReadLog("{\"job_started\":{}}\n").ok());
-  const auto broken = ReadLog(ToLine(ApplicationStarted{1, 1, "a", "b"}) + "{\"job_started\":\n");
+  const auto broken = ReadLog(ToLine(ApplicationStarted{1, 1, "a", "b", ""}) + "{\"job_started\":\n");
   ASSERT_FALSE(broken.ok());
   EXPECT_NE(broken.error().message.find("line 2"), std::string::npos);
 }
 
 TEST(HistoryTest, OldTasksBecomeSummaries) {
   History history;
-  history.Apply(ApplicationStarted{1, 1, "a", "b"});
+  history.Apply(ApplicationStarted{1, 1, "a", "b", ""});
   history.Apply(ExecutorJoined{1, "1", "h", 1, false});
   const auto tasks = static_cast<int64_t>(History::kTasksMax / 2 + 10);
   for (int32_t stage = 0; stage < 3; ++stage) {
@@ -134,6 +134,24 @@ TEST(HistoryTest, WhatRanWhenTheDriverWasKilledDidNotEnd) {
   EXPECT_EQ(history.StateOf(history.jobs().at(0).ended_ms, ""), "not ended");
   EXPECT_NE(ToText(history).find("): killed, began"), std::string::npos);
   EXPECT_NE(ToHtml(history).find("killed by &lt;root&gt;"), std::string::npos);
+}
+
+TEST(HistoryTest, SaysWhyTasksRanAwayFromTheirData) {
+  std::vector<Event> events = Story();
+  std::get<ApplicationStarted>(events.front()).locality_waits = "process 3.0 s, node 0 ms, rack 0 ms";
+  for (Event& event : events) {
+    auto* const task = std::get_if<TaskFinished>(&event);
+    if (task == nullptr || task->launch.task > 1) continue;
+    task->launch.level = "ANY";
+    task->launch.wanted = "<host-b>";
+    task->launch.why = "no executor there";
+  }
+  const History history = *ReadLog(LogOf(events));
+  EXPECT_EQ(Summarize(history.stages().at({4, 0})).away, (std::map<std::string, int64_t>{{"no executor there", 2}}));
+  const std::string text = ToText(history);
+  EXPECT_NE(text.find("2 away from their data: no executor there"), std::string::npos);
+  EXPECT_NE(text.find("waits for places near the data: process 3.0 s, node 0 ms"), std::string::npos);
+  EXPECT_NE(ToHtml(history).find("wanted &lt;host-b&gt;: no executor there"), std::string::npos);
 }
 
 }  // namespace

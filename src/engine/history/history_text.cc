@@ -87,19 +87,21 @@ struct HistoryJson {
   std::string program;
   std::string state;
   std::string error;
+  std::string locality_waits;
   int64_t started_ms = 0;
   int64_t now_ms = 0;
   bool tasks_omitted = false;
   std::vector<ExecutorJson> executors;
   std::vector<JobJson> jobs;
   std::vector<StageJson> stages;
-  FL_FIELDS(id, program, state, error, started_ms, now_ms, tasks_omitted, executors, jobs, stages)
+  FL_FIELDS(id, program, state, error, locality_waits, started_ms, now_ms, tasks_omitted, executors, jobs, stages)
 };
 
 HistoryJson Collect(const History& history) {
   HistoryJson out;
   out.id = history.application().id;
   out.program = history.application().program;
+  out.locality_waits = history.application().locality_waits;
   out.started_ms = history.application().at_ms;
   out.now_ms = history.now_ms();
   out.error = history.ended() ? history.ended()->error : "";
@@ -145,6 +147,9 @@ std::string StageLine(const StageJson& stage) {
   if (stage.failed > 0) line += ", " + std::to_string(stage.failed) + " attempts failed";
   if (sum.bad_records > 0) line += ", " + std::to_string(sum.bad_records) + " bad records";
   if (stage.skewed) line += ", skewed";
+  for (const auto& [why, count] : sum.away) {
+    line += "\n      " + std::to_string(count) + " away from their data: " + why;
+  }
   if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
 }
@@ -162,6 +167,7 @@ std::string ToText(const History& history) {
   std::string out = all.id + " (" + all.program + "): " + all.state + ", began " + TimeText(all.started_ms) +
                     " UTC, took " + DurationText(all.now_ms - all.started_ms) + "\n";
   if (!all.error.empty()) out += "  " + all.error + "\n";
+  if (!all.locality_waits.empty()) out += "  waits for places near the data: " + all.locality_waits + "\n";
   if (all.tasks_omitted) out += "  the log reached its bound: the last tasks are not in it\n";
   for (const ExecutorJson& executor : all.executors) {
     out += "  executor " + executor.id + " on " + executor.host + ", " + std::to_string(executor.slots) + " slots";

@@ -53,7 +53,8 @@ Local::Local(const LocalOptions& options) {
   executor_ = std::make_unique<Executor>(std::move(executor), send, nullptr);
   link_ = std::make_unique<Link>(*executor_, *outbox_);
   session_->OnLoop([&] {
-    log_ = std::make_unique<EventLog>(session_->loop(), options.event_log, name, program_invocation_short_name);
+    log_ = std::make_unique<EventLog>(session_->loop(), session_->driver(), options.event_log, name,
+                                      program_invocation_short_name);
     session_->driver().AddListener(log_.get());
     process::driver::ExecutorInfo info;
     info.id = "0";
