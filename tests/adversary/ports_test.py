@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Strangers at every port of the real daemons: half-open peers of each kind, peers that never read, announced frames, want of open
-files; and daemons that are stopped for longer than others wait for them, in mid-job."""
+files."""
 import os
 import pathlib
 import resource
 import shutil
-import signal
 import socket
 import struct
 import subprocess
@@ -284,54 +283,6 @@ class OpenFiles(unittest.TestCase):
         for name, process in cluster.processes.items():
             limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
             self.assertRegex(limits, r"Max open files +4096 +4096", name)
-
-
-class Stopped(process_test.Daemons):
-    """Nobody is given up because another one did not run."""
-    EXPIRY = 3
-
-    def further_keys(self):
-        return {"yarn.nm.liveness-monitor.expiry-interval-ms": self.EXPIRY * 1000,
-                "yarn.am.liveness-monitor.expiry-interval-ms": self.EXPIRY * 1000}
-
-    def pause(self, *names):
-        """SIGSTOP for longer than the expiry."""
-        processes = [self.cluster.processes[name] for name in names]
-        for process in processes:
-            process.send_signal(signal.SIGSTOP)
-        time.sleep(self.EXPIRY * 2.5)  # the fault itself
-        for process in processes:
-            process.send_signal(signal.SIGCONT)
-
-    def assert_nobody_was_given_up(self):
-        metrics = self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]
-        self.assertEqual((metrics["activeNodes"], metrics["lostNodes"]), (2, 0))
-        app = self.cluster.apps()[0]["id"]
-        attempts = self.cluster.get(f"/ws/v1/cluster/apps/{app}/appattempts")["appAttempts"]["appAttempt"]
-        self.assertEqual(len(attempts), 1, attempts)
-        log = (self.cluster.directory / "rm.log").read_text()
-        self.assertNotIn("LOST", log)
-
-    def test_rm_in_mid_job(self):
-        job = self.submit()
-        self.wait_for_executors(job)
-        self.pause("rm")
-        self.assert_right(job)
-        self.assert_nobody_was_given_up()
-
-    def test_rm_and_nodes_in_mid_job(self):
-        job = self.submit()
-        self.wait_for_executors(job)
-        self.pause("rm", "nm1", "nm2")
-        self.assert_right(job)
-        self.assert_nobody_was_given_up()
-
-    def test_nm_in_mid_job(self):
-        job = self.submit()
-        self.wait_for_executors(job)
-        self.pause("nm2")
-        self.assert_right(job)
-        self.wait_for_nodes()
 
 
 class Job(process_test.Daemons):
