@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """Time that goes wrong, under the real daemons in mid-job: one is stopped (SIGSTOP) for longer than others wait for it, or the machine's
 clock is set an hour forward and back (clock_step.cc). Nobody is given up, nothing ends, the job is right."""
-import contextlib
 import json
-import os
 import pathlib
 import shutil
 import signal
@@ -20,9 +18,8 @@ sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process")]
 import daemons  # noqa: E402
 import peers  # noqa: E402
 import process_test  # noqa: E402
-from process_test import until  # noqa: E402
+from clock import HOUR, Clock  # noqa: E402
 
-HOUR = 3600
 EXPIRY = 3
 
 
@@ -33,28 +30,6 @@ def pause(*processes):
     time.sleep(EXPIRY * 2.5)  # the fault itself
     for process in processes:
         process.send_signal(signal.SIGCONT)
-
-
-class Clock:
-    """The machine's clock, as the processes see it that are started while it is `given`."""
-
-    def __init__(self):
-        self.file = pathlib.Path(tempfile.mkstemp(prefix="fairlead-clock-")[1])
-        self.set(0)
-        self.environment = {"LD_PRELOAD": str(process_test.BUILD / "tests/libclock_step.so"), "FAIRLEAD_TEST_CLOCK": str(self.file)}
-
-    def set(self, seconds):
-        with open(self.file, "r+b") as file:  # daemons have it mapped
-            file.write(struct.pack("=q", seconds))
-
-    @contextlib.contextmanager
-    def given(self):
-        os.environ.update(self.environment)
-        try:
-            yield
-        finally:
-            for name in self.environment:
-                del os.environ[name]
 
 
 class Cluster(process_test.Daemons):
@@ -101,7 +76,7 @@ class Stopped(Cluster):
 class ClockSteps(Cluster):
     def setUp(self):
         self.clock = Clock()
-        self.addCleanup(self.clock.file.unlink)
+        self.addCleanup(self.clock.remove)
         with self.clock.given():
             super().setUp()
 
@@ -146,7 +121,7 @@ class Shuffle(unittest.TestCase):
         self.daemons = daemons.Daemons(self.directory)
         self.addCleanup(self.daemons.stop)
         self.clock = Clock()
-        self.addCleanup(self.clock.file.unlink)
+        self.addCleanup(self.clock.remove)
         with self.clock.given():
             self.daemons.spawn("shuffle", [peers.BINARY, "shuffle", "--port", self.port, "--web-port", web, "--state", self.directory / "state",
                                            "--local-roots", self.directory / "roots"])
