@@ -1,6 +1,6 @@
 // A machine whose clock is set while daemons run: preloaded, CLOCK_REALTIME is off by the seconds (int64) in the file
-// that FAIRLEAD_TEST_CLOCK names. The monotonic clocks are the machine's. (libfaketime does not get along with jemalloc,
-// which asks for the time while the first library is loaded.)
+// that FAIRLEAD_TEST_CLOCK names. The monotonic clocks are the machine's. (libfaketime does not get along with
+// jemalloc, which asks for the time while the first library is loaded.)
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
