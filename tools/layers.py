@@ -58,11 +58,11 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/driver":
         "base env model process/application process/peers process/rpc tasks wire/engine wire/yarn",
     "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
-    "process/spark_rpc": "base endpoints/spark env wire/java_stream wire/spark_transport",
+    "process/spark_rpc": "base endpoints/spark env process/peers wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
         "process/spark_rpc scheduler scheduler/spark_standalone wire/java_stream wire/yarn",
-    "process/spark_worker": "base endpoints/spark env process/http process/spark_rpc",
+    "process/spark_worker": "base endpoints/spark env process/http process/peers process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
     "engine/settings": "base tasks wire/hadoop_rpc",

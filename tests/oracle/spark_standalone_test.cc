@@ -60,10 +60,10 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     return world_.RunUntil(world_.now() + patience, done);
   }
 
-  std::unique_ptr<Peer> Connect() {
+  std::unique_ptr<Peer> Connect(const env::Endpoint& to = {"master", 7077}) {
     std::unique_ptr<Peer> peer;
     world_.machine("driver").net().Connect(
-        {"master", 7077}, base::Duration::Seconds(5),
+        to, base::Duration::Seconds(5),
         [&](base::Result<std::unique_ptr<env::Stream>> stream) { peer = std::make_unique<Peer>(std::move(*stream)); });
     EXPECT_TRUE(Await([&] { return peer != nullptr; }));
     return peer;
@@ -351,6 +351,31 @@ TEST_P(SparkStandalone, ASupervisedDriverIsStartedAgainHereAndElsewhere) {
   EXPECT_EQ(Status(id)["driverState"], "RELAUNCHING");
   ASSERT_TRUE(Await([&] { return Page()["activedrivers"].size() == 1; }));
   EXPECT_NE(Page()["activedrivers"][0]["id"], id);
+}
+
+TEST_P(SparkStandalone, StrangersAtAWorkersPortTakeNoRoom) {
+  StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const auto strangers = [&](size_t count, const std::string& words) {
+    std::vector<std::unique_ptr<Peer>> peers;
+    for (size_t i = 0; i < count; ++i) {
+      peers.push_back(Connect({"node", 35000}));
+      peers.back()->Write(words);
+    }
+    return peers;
+  };
+  const auto closed = [](const auto& peers) { return std::ranges::count_if(peers, &Peer::closed); };
+  // Half a message of 1000 KiB each, in all more than the port may hold; one more byte would be too long a message.
+  const std::string half = std::string("\0\0\0\0\0\x0f\xa0\0\x03", 9) + std::string(900 << 10, 'x');
+  const auto big = strangers(40, half);
+  EXPECT_TRUE(Await([&] { return closed(big) >= 4; }, base::Duration::Seconds(5)));
+  EXPECT_LT(closed(big), 10) << "the others have time";
+  const auto silent = strangers(1'001, "");
+  EXPECT_TRUE(Await([&] { return closed(big) + closed(silent) >= 41; }, base::Duration::Seconds(5)));
+  EXPECT_TRUE(Await([&] { return closed(big) + closed(silent) == 1'041; }, base::Duration::Seconds(15))) << closed(big) << " " << closed(silent);
+  EXPECT_EQ(Page()["aliveworkers"], 1);
+  auto driver = Driver();
+  EXPECT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
 }
 
 TEST_P(SparkStandalone, RestRefusesWhatIsNoSubmission) {

@@ -12,7 +12,6 @@ using spark_rpc::Connection;
 
 namespace {
 
-constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
 constexpr base::Duration kCallBackInterval = base::Duration::Seconds(1);
 
@@ -54,14 +53,13 @@ SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, Ap
   const PeerId id = next_id_++;
   Peer& peer = peers_[id];
   const bool dials = application != 0 || member;
-  peer.connection = std::make_unique<Connection>(std::move(stream), loop_, settings_.security,
-                                                 dials ? Connection::Side::kDials : Connection::Side::kDialled);
-  peer.since = loop_.Now();
   peer.application = application;
   peer.member = member;
-  peer.message_since = peer.since;
-  peer.seat = std::make_unique<peers::PeerTable::Seat>(table_, peer, peer.connection->address());
-  if (!peer.stranger()) peer.BecomeMember();
+  peer.Sit(table_,
+           std::make_unique<Connection>(std::move(stream), loop_, settings_.security,
+                                        dials ? Connection::Side::kDials : Connection::Side::kDialled),
+           loop_.Now());
+  if (dials) peer.BecomeMember();
   peer.connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); },
                           [this, id] { OnBytes(id); },
                           [this, id](const std::string& reason) { OnClosed(id, reason); }});
@@ -70,28 +68,17 @@ SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, Ap
 
 void SparkMaster::OnBytes(PeerId id) {
   const auto found = peers_.find(id);
-  if (found == peers_.end()) return;
-  found->second.seat->Count();
-  table_.Relieve(found->second.seat.get());
-}
-
-bool SparkMaster::Peer::Overdue(base::Instant now, const SparkMasterSettings& settings) {
-  seat->Count();
-  if (std::exchange(messages, connection->messages()) != connection->messages() || connection->held_bytes() == 0) {
-    message_since = now;
-  }
-  const bool nothing_yet = stranger() && now - since >= settings.registration_within;
-  return nothing_yet || now - message_since >= settings.message_within;
+  if (found != peers_.end()) found->second.Count(table_);
 }
 
 /// Once a second: connections that register nothing, or are not done with a message, are closed.
 void SparkMaster::Sweep() {
-  sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
+  sweep_timer_ = loop_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
   std::vector<PeerId> overdue;
   for (auto& [id, peer] : peers_) {
-    if (peer.Overdue(loop_.Now(), settings_)) overdue.push_back(id);
+    if (peer.Overdue(loop_.Now())) overdue.push_back(id);
   }
-  for (const PeerId id : overdue) Close(id, "it registered nothing, or was not done with a message, in time");
+  for (const PeerId id : overdue) Close(id, spark_rpc::kOverdue);
 }
 
 void SparkMaster::OnClosed(PeerId id, const std::string& reason) {

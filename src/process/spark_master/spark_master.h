@@ -14,7 +14,7 @@
 #include "env/net.h"
 #include "process/peers/peer_table.h"
 #include "process/spark_master/executor_source.h"
-#include "process/spark_rpc/connection.h"
+#include "process/spark_rpc/guest.h"
 
 namespace fairlead::process::spark_master {
 
@@ -22,10 +22,6 @@ struct SparkMasterSettings {
   env::Endpoint listen{"127.0.0.1", 7077};
   std::string host;  // as which everybody knows this daemon
   std::vector<endpoints::spark::SparkBuild> builds;
-  /// A connection that has registered nothing for this long is closed.
-  base::Duration registration_within = base::Duration::Seconds(10);
-  /// A message that is not whole.
-  base::Duration message_within = base::Duration::Seconds(30);
   /// How long a driver is called back after a restart until it counts as gone.
   base::Duration call_back_for = base::Duration::Seconds(60);
   spark_rpc::Security security;
@@ -57,21 +53,10 @@ class SparkMaster final : private Peers {
     std::unique_ptr<Application> application;
     PeerId peer = 0;  // 0: its driver is not connected
   };
-  struct Peer final : peers::Peer {
-    void Evict() override { connection->Close("there are too many connections, or they hold too much"); }
-    size_t HeldBytes() const override { return connection->held_bytes(); }
-    bool Overdue(base::Instant now, const SparkMasterSettings& settings);
-    /// It has registered as a driver or belongs to the source.
-    void BecomeMember() { seat->Become(peers::Standing::kMember); }
-
-    std::unique_ptr<spark_rpc::Connection> connection;
-    std::unique_ptr<peers::PeerTable::Seat> seat;
-    base::Instant since;
+  /// A member once it has registered as a driver or belongs to the source.
+  struct Peer final : spark_rpc::Guest {
     ApplicationKey application = 0;  // 0: has registered none
     bool member = false;             // the source's
-    base::Instant message_since;     // of the one that is not whole
-    uint64_t messages = 0;           // at the last look
-    bool stranger() const { return application == 0 && !member; }
   };
 
   SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMasterSettings settings, ExecutorSource& source);

@@ -40,7 +40,8 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
     return base::Error{"cannot make the work directory " + own.work_directory + ": " + made.error().message};
   }
   auto listener = world.net.Listen(own.listen, [raw = worker.get()](std::unique_ptr<env::Stream> stream) {
-    raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
+    if (raw->table_.MakeRoom(stream->peer().host))
+      raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
   });
   if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
   worker->listener_ = std::move(*listener);
@@ -50,6 +51,7 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   worker->alone_since_ = world.loop.Now();
   worker->TryMasters();
   worker->Beat();
+  worker->Sweep();
   if (own.cleaning) worker->CleanWorkDirectory();
   return worker;
 }
@@ -62,6 +64,7 @@ SparkWorker::~SparkWorker() {
   *alive_ = false;
   if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
   if (beat_timer_ != 0) world_.loop.Cancel(beat_timer_);
+  if (sweep_timer_ != 0) world_.loop.Cancel(sweep_timer_);
   if (cleaning_timer_ != 0) world_.loop.Cancel(cleaning_timer_);
 }
 
@@ -71,20 +74,40 @@ es::EndpointReference SparkWorker::Self() const { return {{settings_.host, local
 
 SparkWorker::PeerId SparkWorker::AddPeer(std::unique_ptr<env::Stream> stream, spark_rpc::Connection::Side side) {
   const PeerId id = ++last_peer_;
-  auto& connection = peers_[id];
-  connection = std::make_unique<spark_rpc::Connection>(std::move(stream), world_.loop, settings_.security, side);
-  connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); }, [] {},
-                     [this, id](const std::string& reason) { OnClosed(id, reason); }});
+  spark_rpc::Guest& peer = peers_[id];
+  peer.Sit(table_, std::make_unique<spark_rpc::Connection>(std::move(stream), world_.loop, settings_.security, side),
+           world_.loop.Now());
+  if (side == spark_rpc::Connection::Side::kDials) peer.BecomeMember();
+  const auto count = [this, id] {
+    const auto found = peers_.find(id);
+    if (found != peers_.end()) found->second.Count(table_);
+  };
+  peer.connection->Start({[this, id](spark_rpc::Incoming message) { OnMessage(id, std::move(message)); }, count,
+                          [this, id](const std::string& reason) { OnClosed(id, reason); }});
   return id;
 }
 
-void SparkWorker::OnClosed(PeerId id, const std::string& reason) {
-  const auto found = peers_.extract(id);
-  asked_.erase(id);
-  if (!reason.empty()) {
-    world_.log.Warn("a connection is closed", {{"peer", found.mapped()->peer()}, {"reason", reason}});
+void SparkWorker::Sweep() {
+  sweep_timer_ = world_.loop.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
+  std::vector<PeerId> overdue;
+  for (auto& [id, peer] : peers_) {
+    if (peer.Overdue(world_.loop.Now())) overdue.push_back(id);
   }
-  auto gone = std::make_shared<std::unique_ptr<spark_rpc::Connection>>(std::move(found.mapped()));
+  for (const PeerId id : overdue) {
+    const auto found = peers_.find(id);  // the end of one may be that of others
+    if (found != peers_.end()) found->second.connection->Close(spark_rpc::kOverdue);
+  }
+}
+
+void SparkWorker::OnClosed(PeerId id, const std::string& reason) {
+  auto found = peers_.extract(id);
+  asked_.erase(id);
+  found.mapped().seat.reset();
+  std::unique_ptr<spark_rpc::Connection> connection = std::move(found.mapped().connection);
+  if (!reason.empty()) {
+    world_.log.Warn("a connection is closed", {{"peer", connection->peer()}, {"reason", reason}});
+  }
+  auto gone = std::make_shared<std::unique_ptr<spark_rpc::Connection>>(std::move(connection));
   world_.loop.Post([gone] { gone->reset(); });
   if (id != master_peer_) return;
   world_.log.Warn("the connection to the master is lost", {{"master", master_url_}});
@@ -97,36 +120,41 @@ void SparkWorker::OnMessage(PeerId id, spark_rpc::Incoming message) {
   auto decoded = es::DecodeDriverMessage(std::move(message.content));
   const auto peer = peers_.find(id);
   if (peer == peers_.end()) return;
-  if (!decoded) return peer->second->Close(decoded.error().message);
+  if (!decoded) return peer->second.connection->Close(decoded.error().message);
   if (const auto* check = std::get_if<es::CheckExistence>(&*decoded)) {  // an executor or driver that watches us
-    if (message.request) peer->second->Reply(*message.request, es::EncodeBoolean(check->name == kEndpoint));
+    peer->second.BecomeMember();
+    if (message.request) peer->second.connection->Reply(*message.request, es::EncodeBoolean(check->name == kEndpoint));
     return;
   }
   const auto* other = std::get_if<es::OtherMessage>(&*decoded);
   if (other == nullptr) return;
   const auto order = es::DecodeMasterMessage(other->graph);
-  if (!order) return peer->second->Close(order.error().message);
+  if (!order) return peer->second.connection->Close(order.error().message);
   if (!order->has_value()) {
-    world_.log.Warn("a message that is not taken", {{"peer", peer->second->peer()}, {"class", other->class_name}});
-    if (message.request) peer->second->Refuse(*message.request, "this worker does not take " + other->class_name);
+    world_.log.Warn("a message that is not taken",
+                    {{"peer", peer->second.connection->peer()}, {"class", other->class_name}});
+    if (message.request)
+      peer->second.connection->Refuse(*message.request, "this worker does not take " + other->class_name);
     return;
   }
+  peer->second.BecomeMember();
   std::visit([&](const auto& one) { On(id, one); }, **order);
 }
 
 void SparkWorker::Send(PeerId peer, const es::WorkerMessage& message) {
   const auto found = peers_.find(peer);
   if (found == peers_.end()) return;
-  found->second->Send({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)});
+  found->second.connection->Send({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)});
 }
 
 void SparkWorker::Report(const es::WorkerMessage& message) {
   const auto found = peers_.find(master_peer_);
   if (found == peers_.end()) return;
-  found->second->Ask({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)},
-                     [log = &world_.log](const base::Result<wire::java_stream::Graph>& answer) {
-                       if (!answer.ok()) log->Warn("the master refused a report", {{"why", answer.error().message}});
-                     });
+  found->second.connection->Ask({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)},
+                                [log = &world_.log](const base::Result<wire::java_stream::Graph>& answer) {
+                                  if (!answer.ok())
+                                    log->Warn("the master refused a report", {{"why", answer.error().message}});
+                                });
 }
 
 // ---- registration --------------------------------------------------------------------------------------------------
@@ -137,7 +165,7 @@ void SparkWorker::TryMasters() {
   if (master_peer_ != 0) return;
   const base::Duration alone = world_.loop.Now() - alone_since_;
   if (alone > settings_.patience) return on_given_up_("All masters are unresponsive! Giving up.");
-  for (const PeerId peer : std::set<PeerId>(asked_)) peers_.at(peer)->Close("");
+  for (const PeerId peer : std::set<PeerId>(asked_)) peers_.at(peer).connection->Close("");
   for (const es::RpcAddress& master : settings_.masters) Register(master);
   retry_timer_ = world_.loop.After(alone < kEager ? kEagerRetry : kCalmRetry, [this] { TryMasters(); });
 }
@@ -198,7 +226,7 @@ void SparkWorker::On(PeerId, const es::MasterInStandby&) {}
 void SparkWorker::On(PeerId peer, const es::ReconnectWorker& message) {
   if (peer != master_peer_) return;
   world_.log.Warn("the master wants this worker to register again", {{"master", message.master_url}});
-  peers_.at(peer)->Close("the master does not know this worker any more");
+  peers_.at(peer).connection->Close("the master does not know this worker any more");
 }
 
 void SparkWorker::On(PeerId peer, const es::MasterChanged& message) {

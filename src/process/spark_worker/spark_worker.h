@@ -17,7 +17,8 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/process.h"
-#include "process/spark_rpc/connection.h"
+#include "process/peers/peer_table.h"
+#include "process/spark_rpc/guest.h"
 #include "process/spark_worker/child.h"
 #include "process/spark_worker/launch.h"
 #include "process/spark_worker/work_directory.h"
@@ -101,12 +102,15 @@ class SparkWorker {
 
  private:
   using PeerId = uint64_t;
+  /// Executors and drivers keep one connection each, masters two.
+  static constexpr peers::PeerLimits kPeerLimits{};
 
   SparkWorker(const World& world, const endpoints::spark::SparkBuild& build, SparkWorkerSettings settings,
               std::function<void(const std::string&)> on_given_up);
 
   // ---- connections
   PeerId AddPeer(std::unique_ptr<env::Stream> stream, spark_rpc::Connection::Side side);
+  void Sweep();
   void OnMessage(PeerId id, spark_rpc::Incoming message);
   void OnClosed(PeerId id, const std::string& reason);
   void Send(PeerId peer, const endpoints::spark::WorkerMessage& message);
@@ -158,7 +162,8 @@ class SparkWorker {
   const std::function<void(const std::string&)> on_given_up_;
   std::string id_;
   std::unique_ptr<env::Listener> listener_;
-  std::map<PeerId, std::unique_ptr<spark_rpc::Connection>> peers_;
+  peers::PeerTable table_{kPeerLimits};  // before the peers, which have seats
+  std::map<PeerId, spark_rpc::Guest> peers_;
   PeerId last_peer_ = 0;
 
   PeerId master_peer_ = 0;  // 0: not registered
@@ -169,6 +174,7 @@ class SparkWorker {
   base::Instant alone_since_;
   env::Loop::TimerId retry_timer_ = 0;
   env::Loop::TimerId beat_timer_ = 0;
+  env::Loop::TimerId sweep_timer_ = 0;
   env::Loop::TimerId cleaning_timer_ = 0;
 
   std::map<std::string, ExecutorRun> executors_;
