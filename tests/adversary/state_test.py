@@ -4,6 +4,7 @@ is refused with the file's name, what is lost and what to do."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -15,6 +16,8 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+
+import shuffle_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
@@ -148,21 +151,40 @@ class Damage(State):
     def test_flipped_bytes_are_refused_or_harmless(self):
         apps = self.a_killed_manager_with(3)
         whole = self.files()
+        self.assert_flips_are_told("rm", "fairlead-rm.db", whole, lambda daemon: self.assertEqual(self.apps(), apps))
+
+    def assert_flips_are_told(self, name, database, whole, assert_all_is_there):
         refused = 0
-        for path in (self.state / "fairlead-rm.db", self.state / "fairlead-rm.db-wal", self.state / "fairlead-rm.db.mark"):
+        for path in (self.state / database, self.state / f"{database}-wal", self.state / f"{database}.mark"):
             content = whole[path]
             places = [at for at in range(len(content)) if content[at]]
             for at in places[::max(1, len(places) // 12)]:
                 self.put_back({**whole, path: content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:]})
-                started = self.start()
+                started = self.start(name)
                 if isinstance(started, str):
                     refused += 1
                     self.assertIn(str(path).removesuffix("-wal"), started)
                     self.assertRegex(started, "backup|remove this file")
                 else:
-                    self.assertEqual(self.apps(), apps, f"byte {at} of {path.name} was lost silently")
+                    with self.subTest(daemon=name, file=path.name, byte=at):
+                        assert_all_is_there(started)
                     self.end(started)
         self.assertGreater(refused, 10)
+
+    def test_flipped_bytes_of_shuffle_registrations(self):
+        daemon = self.assert_started(self.start("shuffle"))
+        with socket.create_connection(("127.0.0.1", self.shuffle), 10) as peer:
+            for executor in range(1, 4):
+                shuffle_peer.register(peer, executor, self.top)
+                shuffle_peer.await_answer(peer, executor)
+        self.end(daemon)
+        self.assert_flips_are_told("shuffle", "shuffle.db", self.files(), lambda daemon: self.assertIn(" executors=3 ", daemon.log.read_text()))
+
+    def test_flipped_bytes_of_a_node_agents_state(self):
+        daemon = self.assert_started(self.start("nm"))
+        node = re.search(r"node=\S+", daemon.log.read_text()).group()  # its port is one that it keeps
+        self.end(daemon)
+        self.assert_flips_are_told("nm", "fairlead-nm.db", self.files(), lambda daemon: self.assertIn(node, daemon.log.read_text()))
 
     def test_an_emptied_or_removed_database_is_no_new_cluster(self):
         self.a_killed_manager_with(1)
@@ -314,7 +336,28 @@ class Disk(State):
 
     def test_a_full_disk_is_told_at_the_start_with_what_is_free(self):
         self.fill()
-        self.assert_refused(self.start(), "the disk is full", "are free", self.state)
+        for name in ("rm", "nm", "shuffle"):
+            self.assert_refused(self.start(name), "the disk is full", "are free", self.state)
+
+    def test_a_full_disk_is_told_to_an_executor_that_registers(self):
+        daemon = self.assert_started(self.start("shuffle"))
+        self.fill()
+        refused = None
+        with socket.create_connection(("127.0.0.1", self.shuffle), 10) as peer:
+            for executor in range(1, 500):  # the database has some room of its own
+                shuffle_peer.register(peer, executor, self.top)
+                try:
+                    shuffle_peer.await_answer(peer, executor)
+                except AssertionError as error:
+                    refused = executor
+                    self.assertIn("the disk is full", str(error))
+                    break
+            self.assertIsNotNone(refused)
+            (self.disk / "filler").unlink()
+            shuffle_peer.register(peer, refused, self.top)
+            shuffle_peer.await_answer(peer, refused)
+        self.end(daemon)
+        self.assertIn(f" executors={refused} ", self.assert_started(self.start("shuffle")).log.read_text())
 
     def test_a_full_disk_is_told_while_running_and_later_work_goes_on(self):
         daemon = self.assert_started(self.start())
@@ -336,9 +379,12 @@ class Disk(State):
         self.assertLessEqual({app, later}, self.apps())
 
     def test_a_read_only_disk_is_told(self):
-        self.end(self.assert_started(self.start()), signal.SIGTERM)
-        subprocess.run(["mount", "-o", "remount,ro", self.disk], check=True)
-        self.assert_refused(self.start(), "read-only", self.state)
+        for name in ("rm", "nm", "shuffle"):
+            self.end(self.assert_started(self.start(name)), signal.SIGTERM)
+            subprocess.run(["mount", "-o", "remount,ro", self.disk], check=True)
+            self.assert_refused(self.start(name), "read-only", self.state)
+            subprocess.run(["mount", "-o", "remount,rw", self.disk], check=True)
+            shutil.rmtree(self.state)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process")]
 import daemons  # noqa: E402
 import peers  # noqa: E402
 import process_test  # noqa: E402
+import shuffle_peer  # noqa: E402
 from clock import HOUR, Clock  # noqa: E402
 
 EXPIRY = 3
@@ -131,17 +131,10 @@ class Shuffle(unittest.TestCase):
         return socket.create_connection(("127.0.0.1", self.port), 10)
 
     def register(self, peer, executor):
-        """Spark's RegisterExecutor, and the answer."""
-        text = lambda word: struct.pack(">i", len(word)) + word.encode()  # noqa: E731
-        body = (b"\x02" + text("app-1") + text(str(executor)) + struct.pack(">i", 1) + text(str(self.directory / "roots/blocks"))
-                + struct.pack(">i", 64) + text("org.apache.spark.shuffle.sort.SortShuffleManager"))
-        peer.sendall(struct.pack(">qbqi", 8 + 1 + 8 + 4 + len(body), 3, executor, len(body)) + body)
+        shuffle_peer.register(peer, executor, self.directory / "roots/blocks")
 
     def assert_registered(self, peer, executor):
-        peer.settimeout(10)
-        length, kind, request = struct.unpack(">qbq", peer.recv(17, socket.MSG_WAITALL))
-        self.assertEqual((kind, request), (4, executor), "no RpcResponse")
-        peer.recv(length - 17, socket.MSG_WAITALL)
+        shuffle_peer.await_answer(peer, executor)
         out = subprocess.run([peers.BINARY, "shuffle", "status", "--state", self.directory / "state", "--json"], capture_output=True, text=True,
                              check=True)
         self.assertEqual(json.loads(out.stdout)["counters"]["registeredExecutorsSize"], executor)

@@ -372,7 +372,8 @@ TEST_P(SparkStandalone, StrangersAtAWorkersPortTakeNoRoom) {
   EXPECT_LT(closed(big), 10) << "the others have time";
   const auto silent = strangers(1'001, "");
   EXPECT_TRUE(Await([&] { return closed(big) + closed(silent) >= 41; }, base::Duration::Seconds(5)));
-  EXPECT_TRUE(Await([&] { return closed(big) + closed(silent) == 1'041; }, base::Duration::Seconds(15))) << closed(big) << " " << closed(silent);
+  EXPECT_TRUE(Await([&] { return closed(big) + closed(silent) == 1'041; }, base::Duration::Seconds(15)))
+      << closed(big) << " " << closed(silent);
   EXPECT_EQ(Page()["aliveworkers"], 1);
   auto driver = Driver();
   EXPECT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
