@@ -75,7 +75,7 @@ struct Daemon {
 base::Status TakeLock(Daemon& daemon, const std::string& directory) {
   const std::string path = directory + "/lock";
   daemon.lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (daemon.lock < 0) return base::Error{env_posix::DiskWords(path, errno)};
+  if (daemon.lock < 0) return base::Error{"cannot open " + path + ": " + env_posix::DiskWords(path, errno)};
   if (::flock(daemon.lock, LOCK_EX | LOCK_NB) == 0) return {};
   return base::Error{"another node agent runs on " + directory +
                      "; give each its own yarn.nodemanager.recovery.dir (or hadoop.tmp.dir)"};
