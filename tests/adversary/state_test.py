@@ -156,7 +156,7 @@ class Damage(State):
     def assert_flips_are_told(self, name, database, whole, assert_all_is_there):
         refused = 0
         for path in (self.state / database, self.state / f"{database}-wal", self.state / f"{database}.mark"):
-            content = whole[path]
+            content = whole.get(path, b"")
             places = [at for at in range(len(content)) if content[at]]
             for at in places[::max(1, len(places) // 12)]:
                 self.put_back({**whole, path: content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1:]})
@@ -182,6 +182,10 @@ class Damage(State):
 
     def test_flipped_bytes_of_a_node_agents_state(self):
         daemon = self.assert_started(self.start("nm"))
+        deadline = time.monotonic() + SECONDS
+        while b"nm_port" not in self.files()[self.state / "fairlead-nm.db-wal"]:
+            self.assertLess(time.monotonic(), deadline, "nothing is stored")
+            time.sleep(0.02)
         node = re.search(r"node=\S+", daemon.log.read_text()).group()  # its port is one that it keeps
         self.end(daemon)
         self.assert_flips_are_told("nm", "fairlead-nm.db", self.files(), lambda daemon: self.assertIn(node, daemon.log.read_text()))
