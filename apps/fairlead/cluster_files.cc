@@ -1,8 +1,13 @@
 #include "cluster_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <regex>
+#include <sstream>
 
 #include "env_posix/posix_loop.h"
 
@@ -83,16 +88,38 @@ std::string Topology(const ClusterShape& shape) {
   return out;
 }
 
+/// Where the managers are, and how they choose one among them.
+Properties ManagerSite(const ClusterShape& shape) {
+  Properties site;
+  for (int number = 1; number <= shape.Managers(); ++number) {
+    const std::string suffix = shape.ha ? "." + ManagerName(shape, number) : "";
+    const auto add = [&](const char* key, uint16_t offset) {
+      site.emplace_back("yarn.resourcemanager." + std::string(key) + suffix,
+                        "127.0.0.1:" + std::to_string(shape.ManagerPort(number, offset)));
+    };
+    site.emplace_back("yarn.resourcemanager.hostname" + suffix, "127.0.0.1");
+    add("scheduler.address", kSchedulerOffset);
+    add("resource-tracker.address", kTrackerOffset);
+    add("address", kClientOffset);
+    add("admin.address", kAdminOffset);
+    add("webapp.address", kWebOffset);
+  }
+  if (!shape.ha) return site;
+  const Properties several = {
+      {"yarn.resourcemanager.ha.enabled", "true"},
+      {"yarn.resourcemanager.ha.rm-ids", ManagerName(shape, 1) + "," + ManagerName(shape, 2)},
+      {"yarn.resourcemanager.cluster-id", "up"},
+      {"hadoop.zk.address", "127.0.0.1:" + std::to_string(shape.Port(kZooKeeperOffset))},
+      {"hadoop.zk.auth", "@" + shape.directory + "/zookeeper/identity"},
+  };
+  site.insert(site.end(), several.begin(), several.end());
+  return site;
+}
+
 Properties YarnSite(const ClusterShape& shape) {
-  const auto address = [&](uint16_t offset) { return "127.0.0.1:" + std::to_string(shape.Port(offset)); };
   const std::string conf = shape.directory + "/conf";
-  Properties site = {
-      {"yarn.resourcemanager.hostname", "127.0.0.1"},
-      {"yarn.resourcemanager.scheduler.address", address(kSchedulerOffset)},
-      {"yarn.resourcemanager.resource-tracker.address", address(kTrackerOffset)},
-      {"yarn.resourcemanager.address", address(kClientOffset)},
-      {"yarn.resourcemanager.admin.address", address(kAdminOffset)},
-      {"yarn.resourcemanager.webapp.address", address(kWebOffset)},
+  Properties site = ManagerSite(shape);
+  const Properties rest = {
       {"yarn.resourcemanager.scheduler.class",
        "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"},
       {"yarn.scheduler.fair.allocation.file", conf + "/fair-scheduler.xml"},
@@ -119,11 +146,74 @@ Properties YarnSite(const ClusterShape& shape) {
       {"fairlead.nm.agent-absence-limit-ms", "20000"},
       {"yarn.nm.liveness-monitor.expiry-interval-ms", "10000"},
   };
+  site.insert(site.end(), rest.begin(), rest.end());
   if (shape.callers) site.emplace_back("fairlead.callers.uids", std::to_string(*shape.callers));
   return site;
 }
 
+/// The server's settings, and an identity of the cluster's own that later starts find again: other users of this
+/// machine reach the port, too.
+base::Status WriteZooKeeperFiles(const ClusterShape& shape, env::Disk& disk) {
+  const std::string directory = shape.directory + "/zookeeper";
+  if (const base::Status made = disk.MakeDirectories(directory + "/data", 0700); !made.ok()) return made;
+  // Sessions of 2 s need ticks of at most 1 s.
+  const std::string settings = "tickTime=500\ndataDir=" + directory +
+                               "/data\nclientPort=" + std::to_string(shape.Port(kZooKeeperOffset)) +
+                               "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n";
+  if (const base::Status written = disk.WriteFileAtomically(directory + "/zoo.cfg", settings); !written.ok()) {
+    return written;
+  }
+  if (std::filesystem::exists(directory + "/identity")) return {};
+  std::array<uint8_t, 16> secret{};
+  if (::getentropy(secret.data(), secret.size()) != 0) return base::Error{"the system gives no random bytes"};
+  std::string text = "digest:fairlead:";
+  for (const uint8_t byte : secret) text += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+  return disk.WriteFileAtomically(directory + "/identity", text + "\n");
+}
+
+/// JAVA_HOME's or PATH's; "" without one.
+std::string FindJava() {
+  std::vector<std::string> candidates;
+  if (const char* home = std::getenv("JAVA_HOME")) candidates.push_back(std::string(home) + "/bin/java");
+  std::istringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string directory; std::getline(path, directory, ':');) candidates.push_back(directory + "/java");
+  for (const std::string& candidate : candidates) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
 }  // namespace
+
+std::vector<uint16_t> PortOffsets(const ClusterShape& shape) {
+  std::vector<uint16_t> offsets(kPortOffsets.begin(), kPortOffsets.end());
+  if (!shape.ha) return offsets;
+  offsets.push_back(kZooKeeperOffset);
+  for (const uint16_t offset : {kSchedulerOffset, kTrackerOffset, kClientOffset, kAdminOffset, kWebOffset}) {
+    offsets.push_back(static_cast<uint16_t>(offset + kNextManager));
+  }
+  return offsets;
+}
+
+std::string ManagerName(const ClusterShape& shape, int number) {
+  return shape.ha ? "rm" + std::to_string(number) : "rm";
+}
+
+base::Result<std::vector<std::string>> ZooKeeperCommand(const ClusterShape& shape) {
+  const std::string jar = "/usr/share/java/zookeeper.jar";  // Debian's; it names what else it needs
+  const std::string java = FindJava();
+  if (java.empty() || !std::filesystem::exists(jar)) {
+    return base::Error{"--ha needs ZooKeeper's server, and " + (java.empty() ? std::string("java") : jar) +
+                       " is not here: install Debian's packages default-jre-headless and zookeeper"};
+  }
+  return std::vector<std::string>{java,
+                                  "-Xmx128m",
+                                  "-XX:TieredStopAtLevel=1",
+                                  "-cp",
+                                  jar,
+                                  "org.apache.zookeeper.server.ZooKeeperServerMain",
+                                  shape.directory + "/zookeeper/zoo.cfg"};
+}
 
 std::string WrongQueue(const std::string& queue) {
   static const std::regex kForm(R"([\w-]+(\.[\w-]+)*(=\d+(\.\d+)?)?)");
@@ -148,6 +238,9 @@ base::Status WriteClusterFiles(const ClusterShape& shape) {
       {"fair-scheduler.xml", Allocations(shape)},
       {"topology", Topology(shape)},
   };
+  if (shape.ha) {
+    if (const base::Status written = WriteZooKeeperFiles(shape, *disk); !written.ok()) return written;
+  }
   for (const auto& [name, text] : files) {
     const base::Status written = disk->WriteFileAtomically(shape.directory + "/conf/" + name, text);
     if (!written.ok()) return written;
@@ -155,8 +248,11 @@ base::Status WriteClusterFiles(const ClusterShape& shape) {
   return {};
 }
 
-std::vector<std::string> RmArguments(const ClusterShape& shape) {
-  return {"rm", "--hadoop-conf", shape.directory + "/conf"};
+std::vector<std::string> RmArguments(const ClusterShape& shape, int number) {
+  std::vector<std::string> arguments = {"rm", "--hadoop-conf", shape.directory + "/conf"};
+  if (shape.ha)
+    arguments.insert(arguments.end(), {"--set", "yarn.resourcemanager.ha.id=" + ManagerName(shape, number)});
+  return arguments;
 }
 
 std::vector<std::string> NmArguments(const ClusterShape& shape, int number) {

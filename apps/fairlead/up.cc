@@ -62,26 +62,26 @@ bool PortIsFree(uint16_t port) {
   return free;
 }
 
-/// The first port of the block that is taken; 0: none.
-uint16_t TakenPort(uint16_t base) {
-  for (const uint16_t offset : kPortOffsets) {
-    const auto port = static_cast<uint16_t>(base + offset);
-    if (!PortIsFree(port)) return port;
+/// The first port of the cluster's that is taken; 0: none.
+uint16_t TakenPort(ClusterShape shape, uint16_t base) {
+  shape.port_base = base;
+  for (const uint16_t offset : PortOffsets(shape)) {
+    if (!PortIsFree(shape.Port(offset))) return shape.Port(offset);
   }
   return 0;
 }
 
 /// The wanted block, which must be free; without a wish YARN's own ports when they are free, else the first free block
 /// of the same shape above 20000.
-base::Result<uint16_t> ChoosePortBase(uint16_t wanted) {
-  if (wanted != 0) {
-    const uint16_t taken = TakenPort(wanted);
-    if (taken == 0) return wanted;
+base::Result<uint16_t> ChoosePortBase(const ClusterShape& shape) {
+  if (shape.port_base != 0) {
+    const uint16_t taken = TakenPort(shape, shape.port_base);
+    if (taken == 0) return shape.port_base;
     return base::Error{"port " + std::to_string(taken) + " is taken; choose another --port-base, or none"};
   }
-  if (TakenPort(8000) == 0) return uint16_t{8000};
+  if (TakenPort(shape, 8000) == 0) return uint16_t{8000};
   for (uint16_t base = 20000; base < 60000; base = static_cast<uint16_t>(base + 500)) {
-    if (TakenPort(base) == 0) return base;
+    if (TakenPort(shape, base) == 0) return base;
   }
   return base::Error{"no block of free ports was found; choose one with --port-base"};
 }
@@ -113,11 +113,12 @@ class Cluster {
     if (const base::Status written = WriteClusterFiles(options_.shape); !written.ok()) {
       return Complain("up", written.error().message, kFailed);
     }
-    std::printf("starting a resource manager and %d nodes in %s\n", options_.shape.nodes,
+    std::printf("starting %s and %d nodes in %s\n",
+                options_.shape.ha ? "a ZooKeeper, two resource managers" : "a resource manager", options_.shape.nodes,
                 options_.shape.directory.c_str());
     std::fflush(stdout);
     give_up_at_ = loop_.Now() + kStartLimit;
-    if (Start("rm", RmArguments(options_.shape))) AwaitRm();
+    if (StartManagers()) AwaitRm();
     loop_.Run();
     return exit_code_;
   }
@@ -132,8 +133,14 @@ class Cluster {
 
   /// Starts `fairlead ARGUMENTS`.
   bool Start(const std::string& name, const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv = {OwnBinary()};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return StartProgram(name, std::move(argv));
+  }
+
+  bool StartProgram(const std::string& name, std::vector<std::string> argv) {
     const auto spawned =
-        loop_.Spawn(Request(name, arguments), [this, name](env::ExitStatus status) { OnExit(name, status); });
+        loop_.Spawn(Request(name, std::move(argv)), [this, name](env::ExitStatus status) { OnExit(name, status); });
     if (!spawned) {
       Stop(Complain("up", spawned.error().message, kFailed));
       return false;
@@ -142,10 +149,9 @@ class Cluster {
     return true;
   }
 
-  env::SpawnRequest Request(const std::string& name, const std::vector<std::string>& arguments) const {
+  env::SpawnRequest Request(const std::string& name, std::vector<std::string> argv) const {
     env::SpawnRequest request;
-    request.argv = {OwnBinary()};
-    request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+    request.argv = std::move(argv);
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string text = *entry;
       const size_t equals = text.find('=');
@@ -159,7 +165,40 @@ class Cluster {
   bool StartNode(int node) { return Start(NodeName(node), NmArguments(options_.shape, node)); }
   static std::string NodeName(int node) { return "nm" + std::to_string(node); }
 
-  /// A node's end is what clusters are there for, once they are up; any other daemon's end is the cluster's.
+  bool StartManager(int number) {
+    return Start(ManagerName(options_.shape, number), RmArguments(options_.shape, number));
+  }
+
+  bool StartZooKeeper() {
+    base::Result<std::vector<std::string>> command = ZooKeeperCommand(options_.shape);
+    if (command.ok()) return StartProgram("zookeeper", std::move(*command));
+    Stop(Complain("up", command.error().message, kFailed));
+    return false;
+  }
+
+  bool StartManagers() {
+    if (options_.shape.ha && !StartZooKeeper()) return false;
+    for (int number = 1; number <= options_.shape.Managers(); ++number) {
+      if (!StartManager(number)) return false;
+    }
+    return true;
+  }
+
+  /// What starts a daemon again whose end a cluster is made for; empty where it is the cluster's end, too.
+  std::function<void()> Restart(const std::string& name) {
+    for (int node = 1; node <= options_.shape.nodes; ++node) {
+      if (name == NodeName(node)) return [this, node] { StartNode(node); };
+    }
+    if (!options_.shape.ha) return nullptr;
+    if (name == "zookeeper") return [this] { StartZooKeeper(); };
+    for (int number = 1; number <= options_.shape.Managers(); ++number) {
+      if (name == ManagerName(options_.shape, number)) return [this, number] { StartManager(number); };
+    }
+    return nullptr;
+  }
+
+  /// A node's end is what clusters are there for, once they are up, and that of one of several managers; any other
+  /// daemon's end is the cluster's.
   void OnExit(const std::string& name, env::ExitStatus status) {
     std::erase_if(children_, [&](const Child& child) { return child.name == name; });
     if (stopping_) {
@@ -167,15 +206,15 @@ class Cluster {
       return;
     }
     const std::string what = name + " " + EndText(status) + "; its log: " + LogPath(name);
-    for (int node = 1; announced_ && node <= options_.shape.nodes; ++node) {
-      if (name != NodeName(node)) continue;
+    if (std::function<void()> start_again = announced_ ? Restart(name) : nullptr) {
       const bool again = status.signal != 0;
       std::printf("%s%s\n", what.c_str(), again ? " (it is started again)" : "");
       std::fflush(stdout);
-      if (again)
-        loop_.After(kRestartDelay, [this, node] {
-          if (!stopping_) StartNode(node);
+      if (again) {
+        loop_.After(kRestartDelay, [this, start_again] {
+          if (!stopping_) start_again();
         });
+      }
       return;
     }
     Stop(Complain("up", what + LastLineOf(LogPath(name)), kFailed));
@@ -191,11 +230,12 @@ class Cluster {
     return ": " + text->substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
   }
 
-  /// Asks until `good` accepts the answer.
+  /// Asks the managers in turn until `good` accepts the answer of one.
   void Poll(const std::string& target, std::function<bool(const process::http::Response&)> good,
             std::function<void()> then) {
     process::http::ClientRequest request;
-    request.endpoint = {"127.0.0.1", options_.shape.Port(kWebOffset)};
+    const int number = asked_++ % options_.shape.Managers() + 1;
+    request.endpoint = {"127.0.0.1", options_.shape.ManagerPort(number, kWebOffset)};
     request.target = target;
     request.timeout = Duration::Seconds(5);
     process::http::Fetch(loop_, loop_, request, [=, this](base::Result<process::http::Response> answer) {
@@ -261,18 +301,24 @@ class Cluster {
     const std::string conf = shape.directory + "/conf";
     const std::string spark =
         spark_port_ == 0 ? "" : "  Spark          --master spark://127.0.0.1:" + std::to_string(spark_port_) + "\n";
+    std::string pages = "http://127.0.0.1:" + std::to_string(shape.Port(kWebOffset)) + "/";
+    if (shape.ha) {
+      pages += "   http://127.0.0.1:" + std::to_string(shape.ManagerPort(2, kWebOffset)) +
+               "/   (the one that is standby sends to the other)";
+    }
     std::printf(
         "the cluster is up\n"
-        "  page           http://127.0.0.1:%d/\n"
+        "  page           %s\n"
         "  configuration  %s   (for --hadoop-conf, HADOOP_CONF_DIR, YARN_CONF_DIR)\n"
         "  logs           %s/logs\n"
         "  shuffle        port %d of each node (spark.shuffle.service.port)\n"
         "%s"
         "try\n"
+        "  fairlead status --hadoop-conf %s\n"
         "  fairlead nodes --hadoop-conf %s\n"
         "  fairlead queues --hadoop-conf %s\n"
         "Ctrl-C ends it\n",
-        shape.Port(kWebOffset), conf.c_str(), shape.directory.c_str(), shape.Port(kShuffleOffset), spark.c_str(),
+        pages.c_str(), conf.c_str(), shape.directory.c_str(), shape.Port(kShuffleOffset), spark.c_str(), conf.c_str(),
         conf.c_str(), conf.c_str());
     std::fflush(stdout);
     if (options_.ready_file.empty()) return;
@@ -296,6 +342,7 @@ class Cluster {
   UpOptions options_;
   std::vector<Child> children_;
   base::Instant give_up_at_;
+  int asked_ = 0;
   uint16_t spark_port_ = 0;  // 0: there is no Spark master
   bool announced_ = false;
   bool stopping_ = false;
@@ -375,7 +422,7 @@ int Up(UpOptions options) {
   if (const base::Status locked = TakeLock(*directory); !locked.ok()) {
     return Complain("up", locked.error().message, kFailed);
   }
-  const auto port_base = ChoosePortBase(options.shape.port_base);
+  const auto port_base = ChoosePortBase(options.shape);
   if (!port_base.ok()) {
     CleanUp(*directory, remove);
     return Complain("up", port_base.error().message, kFailed);
@@ -410,7 +457,7 @@ void AddUp(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead up\n  fairlead up --nodes 5 --memory 2048 --vcores 2\n"
       "  fairlead up --queue prod=3 --queue adhoc=1 --directory ./cluster\n"
       "  fairlead up --profile tdw --queue bi.daily=3 --queue bi.hourly=1 --queue search.index=2\n"
-      "  fairlead up --memory 4096 --spark-home /opt/spark-3.5.9");
+      "  fairlead up --memory 4096 --spark-home /opt/spark-3.5.9\n  fairlead up --ha");
   auto options = std::make_shared<UpOptions>();
   up->add_option("--nodes", options->shape.nodes, "number of node managers")
       ->check(CLI::Range(1, 64))
@@ -428,6 +475,8 @@ void AddUp(CLI::App& app, int& exit_code) {
   up->add_option("--profile", options->shape.profile, "scheduler profile")
       ->check(CLI::IsMember(profiles::Names()))
       ->capture_default_str();
+  up->add_flag("--ha", options->shape.ha,
+               "two resource managers and a ZooKeeper (Debian's packages zookeeper and default-jre-headless)");
   up->add_option("--port-base", options->shape.port_base,
                  "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free")
       ->check(CLI::Range(1, 65'000));

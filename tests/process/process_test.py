@@ -285,6 +285,27 @@ class LocalCluster(unittest.TestCase):
         process.stdout.close()
         self.check(before)
 
+    def test_two_managers(self):
+        """The leader is killed: the other leads, and commands go there without being told."""
+        before = self.snapshot()
+        process = self.up("--ha")
+        def states():
+            run = subprocess.run([peers.BINARY, "status", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
+            return {manager["state"]: manager["id"] for manager in json.loads(run.stdout)["managers"]}
+        leader = states()["ACTIVE"]
+        # Its command line names its id; the guard's and the other's do not.
+        pids = [pid for pid in processes_naming(self.directory) if f"ha.id={leader}" in pathlib.Path(f"/proc/{pid}/cmdline").read_text()]
+        self.assertEqual(len(pids), 1)
+        os.kill(pids[0], signal.SIGKILL)
+        until(lambda: states().get("ACTIVE") not in (None, leader), "the other to lead")
+        nodes = subprocess.run([peers.BINARY, "nodes", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
+        self.assertEqual(len(json.loads(nodes.stdout)), 2, nodes.stderr)
+        until(lambda: states().get("STANDBY") == leader, "the killed one as standby")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 0)
+        process.stdout.close()
+        self.check(before)
+
     def test_queues_inside_others(self):
         process = self.up("--profile", "tdw", "--queue", "bi.daily=3", "--queue", "bi.hourly=1", "--queue", "search=2")
         run = subprocess.run([peers.BINARY, "queues", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
