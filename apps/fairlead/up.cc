@@ -119,7 +119,7 @@ class Cluster {
     std::fflush(stdout);
     give_up_at_ = loop_.Now() + kStartLimit;
     if (StartManagers()) AwaitRm();
-    loop_.Run();
+    if (!children_.empty()) loop_.Run();  // else nothing could be started, and nobody is left who could end it
     return exit_code_;
   }
 

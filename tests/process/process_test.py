@@ -55,17 +55,49 @@ def find_journal(directory):
     return next(pathlib.Path(root) / "rm.journal" for root, _, files in os.walk(directory) if "rm.journal" in files)
 
 
+def write_text(directory):
+    directory.mkdir()
+    body = "\n".join(" ".join(WORDS[i:i + 10]) for i in range(0, len(WORDS), 10)) + "\n"
+    for i in range(FILES):
+        (directory / f"part-{i:02}").write_text(body * 10)
+
+
+def submit_word_count(conf, directory, output="out"):
+    """Counts the words of DIRECTORY/text."""
+    return subprocess.Popen([str(w) for w in [
+        peers.BINARY, "submit", "--hadoop-conf", conf, "--json", "--driver-memory", "256", "--executors", "4", "--executor-memory", "256",
+        BUILD / "examples/word_count", directory / "text", directory / output]], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_executors(job, directory):
+    def some():
+        if job.poll() is not None:
+            raise AssertionError("the job ended before the fault: " + job.communicate()[1])
+        return executors_below(directory)
+    return until(some, "an executor")
+
+
+def assert_right(test, job, output):
+    out, err = job.communicate(timeout=180)
+    test.assertEqual(job.returncode, 0, out + err)
+    test.assertEqual(json.loads(out)["finalStatus"], "SUCCEEDED")
+    expected = {word: count * 10 * FILES for word, count in collections.Counter(WORDS).items()}
+    found = {}
+    for part in output.glob("part-*"):
+        for line in part.read_text().splitlines():
+            word, count = line.rsplit("\t", 1)
+            test.assertNotIn(word, found, "doubled output")
+            found[word] = int(count)
+    test.assertEqual(found, expected)
+
+
 class Daemons(unittest.TestCase):
     """A cluster of real processes, and one word count on it."""
 
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
         self.directory.chmod(0o755)
-        text = self.directory / "text"
-        text.mkdir()
-        body = "\n".join(" ".join(WORDS[i:i + 10]) for i in range(0, len(WORDS), 10)) + "\n"
-        for i in range(FILES):
-            (text / f"part-{i:02}").write_text(body * 10)
+        write_text(self.directory / "text")
         self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(yarn_site=tuple({
             "yarn.nm.liveness-monitor.expiry-interval-ms": 10000,
             "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 100,
@@ -93,30 +125,13 @@ class Daemons(unittest.TestCase):
 
     def submit(self, output="out"):
         self.output = self.directory / output
-        return subprocess.Popen([str(w) for w in [
-            peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--driver-memory", "256", "--executors", "4",
-            "--executor-memory", "256", BUILD / "examples/word_count", self.directory / "text", self.output]],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return submit_word_count(self.cluster.conf, self.directory, output)
 
     def wait_for_executors(self, job):
-        def some():
-            if job.poll() is not None:
-                raise AssertionError("the job ended before the fault: " + job.communicate()[1])
-            return executors_below(self.directory)
-        return until(some, "an executor")
+        return wait_for_executors(job, self.directory)
 
     def assert_right(self, job):
-        out, err = job.communicate(timeout=180)
-        self.assertEqual(job.returncode, 0, out + err)
-        self.assertEqual(json.loads(out)["finalStatus"], "SUCCEEDED")
-        expected = {word: count * 10 * FILES for word, count in collections.Counter(WORDS).items()}
-        found = {}
-        for part in self.output.glob("part-*"):
-            for line in part.read_text().splitlines():
-                word, count = line.rsplit("\t", 1)
-                self.assertNotIn(word, found, "doubled output")
-                found[word] = int(count)
-        self.assertEqual(found, expected)
+        assert_right(self, job, self.output)
 
 
 class Kills(Daemons):
@@ -259,11 +274,11 @@ class LocalCluster(unittest.TestCase):
         directories = set(pathlib.Path(tempfile.gettempdir()).glob("fairlead-up-*"))
         return groups, mounts, directories
 
-    def up(self, *options):
+    def up(self, *options, memory=512):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-local-"))
         self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
         ready = self.work / "ready"
-        process = subprocess.Popen([peers.BINARY, "up", "--nodes", "2", "--memory", "512", "--ready-file", ready, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([peers.BINARY, "up", "--nodes", "2", "--memory", str(memory), "--ready-file", ready, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         def is_ready():
             if process.poll() is not None:
                 raise AssertionError(process.communicate()[0].decode())
@@ -286,25 +301,37 @@ class LocalCluster(unittest.TestCase):
         self.check(before)
 
     def test_two_managers(self):
-        """The leader is killed: the other leads, and commands go there without being told."""
+        """The leader is killed in mid-job: the other leads, commands go there without being told, and the job ends well."""
         before = self.snapshot()
-        process = self.up("--ha")
+        process = self.up("--ha", memory=1024)
+        conf = self.directory + "/conf"
+
         def states():
-            run = subprocess.run([peers.BINARY, "status", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
+            run = subprocess.run([peers.BINARY, "status", "--json", "--hadoop-conf", conf], capture_output=True, text=True)
             return {manager["state"]: manager["id"] for manager in json.loads(run.stdout)["managers"]}
+        write_text(self.work / "text")
+        job = submit_word_count(conf, self.work)
+        wait_for_executors(job, self.directory)
         leader = states()["ACTIVE"]
         # Its command line names its id; the guard's and the other's do not.
         pids = [pid for pid in processes_naming(self.directory) if f"ha.id={leader}" in pathlib.Path(f"/proc/{pid}/cmdline").read_text()]
         self.assertEqual(len(pids), 1)
         os.kill(pids[0], signal.SIGKILL)
         until(lambda: states().get("ACTIVE") not in (None, leader), "the other to lead")
-        nodes = subprocess.run([peers.BINARY, "nodes", "--json", "--hadoop-conf", self.directory + "/conf"], capture_output=True, text=True)
+        nodes = subprocess.run([peers.BINARY, "nodes", "--json", "--hadoop-conf", conf], capture_output=True, text=True)
         self.assertEqual(len(json.loads(nodes.stdout)), 2, nodes.stderr)
+        assert_right(self, job, self.work / "out")
         until(lambda: states().get("STANDBY") == leader, "the killed one as standby")
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=30), 0)
         process.stdout.close()
         self.check(before)
+
+    def test_two_managers_without_java(self):
+        environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": "/nowhere"}
+        run = subprocess.run([peers.BINARY, "up", "--ha"], capture_output=True, text=True, timeout=60, env=environment)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("java is not here: install Debian's packages default-jre-headless and zookeeper", run.stderr)
 
     def test_queues_inside_others(self):
         process = self.up("--profile", "tdw", "--queue", "bi.daily=3", "--queue", "bi.hourly=1", "--queue", "search=2")
