@@ -13,6 +13,7 @@
 #include "base/did_you_mean.h"
 #include "base/text.h"
 #include "cluster_options.h"
+#include "config/rm_members.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
 #include "model/ids.h"
@@ -82,6 +83,15 @@ yarn::LocalResourceProto ToResource(const JobFile& job) {
   return resource;
 }
 
+/// "HOST:PORT[,HOST:PORT]", of each resource manager.
+std::string Addresses(const config::HadoopConf& conf, const std::string& key) {
+  std::string out;
+  const auto addresses = config::OfEveryMember(conf, key);
+  if (!addresses.ok()) return out;  // the client has refused such a configuration
+  for (const std::string& address : *addresses) out += (out.empty() ? "" : ",") + address;
+  return out;
+}
+
 yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, const Cluster& cluster,
                                                 const JobFile& job, const std::string& application) {
   yarn::ContainerLaunchContextProto launch;
@@ -92,8 +102,8 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
   engine::JobSettings settings = options.job;
   settings.application_id = application;
   settings.name = NameOf(options);
-  settings.resource_manager = conf.String("yarn.resourcemanager.scheduler.address");
-  settings.resource_manager_client = conf.String("yarn.resourcemanager.address");
+  settings.resource_manager = Addresses(conf, "yarn.resourcemanager.scheduler.address");
+  settings.resource_manager_client = Addresses(conf, "yarn.resourcemanager.address");
   settings.job_url = "file://" + job.path;
   settings.job_size = job.size;
   settings.job_timestamp_ms = job.modified_ms;

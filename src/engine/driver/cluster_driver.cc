@@ -30,21 +30,26 @@ constexpr const char* kAmRmTokenKind = "YARN_AM_RM_TOKEN";
 
 /// What the container gives a driver.
 struct DriverContainer {
-  env::Endpoint scheduler;
-  env::Endpoint client;
+  std::vector<env::Endpoint> schedulers;  // of each resource manager
+  std::vector<env::Endpoint> clients;
   endpoints::yarn::RpcToken am_rm_token;
   std::string host;
 };
 
 DriverContainer ReadContainer(const JobSettings& settings) {
   DriverContainer container;
-  const auto address = [](const std::string& text) {
-    const auto endpoint = env::ParseEndpoint(text);
-    if (!endpoint) throw JobError("the resource manager's address: " + endpoint.error().message);
-    return *endpoint;
+  const auto addresses = [](const std::string& texts) {
+    std::vector<env::Endpoint> out;
+    for (const std::string& text : SplitCommas(texts)) {
+      const auto endpoint = env::ParseEndpoint(text);
+      if (!endpoint) throw JobError("the resource manager's address: " + endpoint.error().message);
+      out.push_back(*endpoint);
+    }
+    if (out.empty()) throw JobError("the job's settings name no resource manager");
+    return out;
   };
-  container.scheduler = address(settings.resource_manager);
-  container.client = address(settings.resource_manager_client);
+  container.schedulers = addresses(settings.resource_manager);
+  container.clients = addresses(settings.resource_manager_client);
   const auto credentials = endpoints::yarn::ParseCredentials(ReadTokenFile());
   if (!credentials) throw JobError("cannot read the container's tokens: " + credentials.error().message);
   bool found = false;
@@ -138,9 +143,9 @@ base::Status Cluster::Start() {
   pd::FleetSettings settings;
   settings.host = container_.host;
   settings.tracking_url = StartPage();
-  settings.resource_managers = {container_.scheduler};
+  settings.resource_managers = container_.schedulers;
   settings.am_rm_token = container_.am_rm_token;
-  settings.resource_manager_client = container_.client;
+  settings.resource_manager_clients = container_.clients;
   settings.user = Environment("HADOOP_USER_NAME", Environment("USER"));
   settings.executors_max = settings_.executors_max;
   settings.executors_min = settings_.executors_min;

@@ -15,7 +15,7 @@ namespace fairlead::engine {
 struct JobSettings {
   std::string application_id;  // "application_..."
   std::string name;
-  std::string resource_manager;         // "HOST:PORT" of ApplicationMasterProtocol
+  std::string resource_manager;         // "HOST:PORT[,HOST:PORT]" of ApplicationMasterProtocol, of each manager
   std::string resource_manager_client;  // and of ApplicationClientProtocol
   // The job's binary, for localizing it on executors: file:// URL, bytes, modification time.
   std::string job_url;

@@ -13,10 +13,8 @@ constexpr base::Duration kRetry = base::Duration::Seconds(5);
 constexpr base::Duration kTimeout = base::Duration::Seconds(30);
 }  // namespace
 
-ClusterRacks::ClusterRacks(env::Loop& loop, env::Net& net, const env::Endpoint& resource_manager,
-                           const std::string& user, Told told)
-    : loop_(loop), rpc_(loop, net), told_(std::move(told)) {
-  target_.address = resource_manager;
+ClusterRacks::ClusterRacks(env::Loop& loop, env::Net& net, rpc::Members managers, const std::string& user, Told told)
+    : loop_(loop), rpc_(loop, net), managers_(std::move(managers)), told_(std::move(told)) {
   target_.protocol = std::string(wy::kApplicationClientProtocol);
   target_.user.user = user;
   Ask(kTries);
@@ -25,6 +23,7 @@ ClusterRacks::ClusterRacks(env::Loop& loop, env::Net& net, const env::Endpoint& 
 void ClusterRacks::Ask(int tries_left) {
   wy::GetClusterNodesRequestProto request;
   request.node_states = {wy::NodeStateProto::kRunning};
+  target_.address = managers_.current();
   rpc_.Call<wy::GetClusterNodesResponseProto>(
       target_, "getClusterNodes", request, kTimeout,
       [this, alive = alive_, tries_left](base::Result<wy::GetClusterNodesResponseProto, rpc::RpcError> answer) {
@@ -33,7 +32,10 @@ void ClusterRacks::Ask(int tries_left) {
           for (const wy::NodeReportProto& node : answer->node_reports) {
             if (node.node_id) told_(std::string(node.node_id->Host()), node.rack_name.value_or(""));
           }
-        } else if (tries_left > 1 && !rpc::IsRefusal(answer.error())) {
+          return;
+        }
+        managers_.Failed(answer.error());
+        if (tries_left > 1 && !rpc::IsRefusal(answer.error())) {
           loop_.After(kRetry, [this, alive, tries_left] {
             if (*alive) Ask(tries_left - 1);
           });

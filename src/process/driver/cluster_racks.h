@@ -6,18 +6,19 @@
 
 #include "env/loop.h"
 #include "env/net.h"
+#include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
 
 namespace fairlead::process::driver {
 
-/// Asks the resource manager once for the racks of its nodes (ApplicationClientProtocol.getClusterNodes), which the
-/// master's own protocol does not tell. One that does not answer, or not this user, is asked a few times more; without
-/// an answer racks stay unknown, as for Spark where no topology script is configured. On the loop's thread.
+/// Asks the resource manager that leads once for the racks of its nodes (ApplicationClientProtocol.getClusterNodes),
+/// which the master's own protocol does not tell. One that does not answer, or not this user, is asked a few times
+/// more; without an answer racks stay unknown, as for Spark where no topology script is configured. On the loop's
+/// thread.
 class ClusterRacks {
  public:
   using Told = std::function<void(const std::string& host, const std::string& rack)>;
-  ClusterRacks(env::Loop& loop, env::Net& net, const env::Endpoint& resource_manager, const std::string& user,
-               Told told);
+  ClusterRacks(env::Loop& loop, env::Net& net, rpc::Members managers, const std::string& user, Told told);
   ~ClusterRacks() { *alive_ = false; }
 
  private:
@@ -25,6 +26,7 @@ class ClusterRacks {
 
   env::Loop& loop_;
   rpc::RpcClient rpc_;
+  rpc::Members managers_;
   rpc::RpcTarget target_;
   const Told told_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -74,9 +74,9 @@ base::Status ExecutorFleet::Start() {
   master.progress = callbacks_.progress;
   master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_managers, settings_.am_rm_token,
                                                       std::move(master));
-  if (settings_.resource_manager_client.port != 0) {
+  if (!settings_.resource_manager_clients.empty()) {
     racks_ = std::make_unique<ClusterRacks>(
-        loop_, net_, settings_.resource_manager_client, settings_.user,
+        loop_, net_, settings_.resource_manager_clients, settings_.user,
         [this](const std::string& host, const std::string& rack) { OnRack(host, rack); });
   }
   if (settings_.gang) master_->SetGang(kExecutors, settings_.executors_min);

@@ -21,8 +21,9 @@ struct FleetSettings {
   std::string tracking_url;                      // of the driver's page; empty: none
   std::vector<env::Endpoint> resource_managers;  // ApplicationMasterProtocol; of each manager
   endpoints::yarn::RpcToken am_rm_token;
-  env::Endpoint resource_manager_client;  // ApplicationClientProtocol, for the racks of nodes; port 0: not asked
-  std::string user;                       // who asks there
+  std::vector<env::Endpoint>
+      resource_manager_clients;  // ApplicationClientProtocol, for racks of nodes; none: not asked
+  std::string user;              // who asks there
   int32_t executors_max = 2;
   int32_t executors_min = 2;
   bool gang = false;  // the least number come together, or none of them
