@@ -94,7 +94,9 @@ base::Result<env::Endpoint> Address(const HadoopConf& conf, const char* key, uin
 }
 
 base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
-  const bool loopback = !conf.IsSet("yarn.resourcemanager.hostname");
+  const char* hostname = "yarn.resourcemanager.hostname";
+  const bool loopback = !conf.IsSet(hostname);
+  (void)conf.String(hostname);  // no key without effect, also where every address is written
   struct Listener {
     const char* key;
     uint16_t port;
