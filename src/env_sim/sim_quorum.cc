@@ -19,6 +19,12 @@ struct SimQuorum::State {
     bool cut = false;
     Duration delay;
     base::Instant up_free_at{}, down_free_at{};  // messages stay in order
+    std::vector<std::function<void()>> held;     // that came to the cut
+
+    void Deliver(std::function<void()> message) {
+      if (cut) return held.push_back(std::move(message));
+      message();
+    }
   };
   /// What a member hears when it asks.
   struct Answer {
@@ -48,16 +54,12 @@ struct SimQuorum::State {
   void Up(const std::string& id, std::function<void()> message) {
     Wire& wire = wires[id];
     wire.up_free_at = std::max(wire.up_free_at, world.now() + Time(wire));
-    world.Script(wire.up_free_at, [&wire, message = std::move(message)] {
-      if (!wire.cut) message();
-    });
+    world.Script(wire.up_free_at, [&wire, message = std::move(message)] { wire.Deliver(message); });
   }
   void Down(const std::string& id, std::function<void()> message) {
     Wire& wire = wires[id];
     wire.down_free_at = std::max(wire.down_free_at, world.now() + Time(wire));
-    world.Script(wire.down_free_at, [&wire, message = std::move(message)] {
-      if (!wire.cut) message();
-    });
+    world.Script(wire.down_free_at, [&wire, message = std::move(message)] { wire.Deliver(message); });
   }
 
   void Expire() {
@@ -266,7 +268,12 @@ SimQuorum::~SimQuorum() = default;
 std::unique_ptr<env::Elector> SimQuorum::Join(Machine& machine, const std::string& id) {
   return std::make_unique<SimElector>(state_, machine, id);
 }
-void SimQuorum::Cut(const std::string& id, bool cut) { state_->wires[id].cut = cut; }
+void SimQuorum::Cut(const std::string& id, bool cut) {
+  State::Wire& wire = state_->wires[id];
+  wire.cut = cut;
+  if (cut) return;
+  for (const auto& message : std::exchange(wire.held, {})) message();
+}
 void SimQuorum::Delay(const std::string& id, Duration delay) { state_->wires[id].delay = delay; }
 int64_t SimQuorum::foul_writes() const { return state_->foul_writes; }
 int64_t SimQuorum::epochs() const { return state_->epoch; }

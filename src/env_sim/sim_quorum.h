@@ -20,7 +20,7 @@ struct QuorumBugs {
 };
 
 /// A quorum by which members of a world elect a leader and keep its rows, as a ZooKeeper ensemble does
-/// (env_zookeeper/elector.h), without its bytes: sessions that expire, messages in order that come late or not at all.
+/// (env_zookeeper/elector.h), without its bytes: sessions that expire, messages in order that come late.
 class SimQuorum {
  public:
   SimQuorum(World& world, base::Duration session, QuorumBugs bugs = {});
@@ -28,7 +28,9 @@ class SimQuorum {
 
   /// The port of a process on `machine`.
   std::unique_ptr<env::Elector> Join(Machine& machine, const std::string& id);
-  /// Nothing passes between the member and the quorum any more, or again; nobody is told.
+  /// Nothing passes between the member and the quorum any more, and nobody is told; or again: then what was sent
+  /// meanwhile comes late, in order. A connection loses nothing in silence, and a ZooKeeper client asks again after one
+  /// that broke (env_zookeeper/store.h).
   void Cut(const std::string& id, bool cut);
   /// What the member sends and gets from now on takes this much longer.
   void Delay(const std::string& id, base::Duration delay);
