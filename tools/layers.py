@@ -86,7 +86,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base config model process/http process/rm profiles scheduler scheduler/shared",
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
-        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/spark_shuffle wire/yarn",
+        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/hadoop_rpc wire/spark_shuffle wire/yarn",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
     "shell/shuffle":

@@ -26,6 +26,7 @@ sim::PlantedBug BugOf(const std::string& name) {
   if (name == "forgotten-container") return sim::PlantedBug::kForgottenContainer;
   if (name == "no-fence") return sim::PlantedBug::kNoFence;
   if (name == "late-step-down") return sim::PlantedBug::kLateStepDown;
+  if (name == "answered-twice") return sim::PlantedBug::kAnsweredTwice;
   return sim::PlantedBug::kNone;
 }
 
@@ -108,8 +109,8 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
-      ->check(
-          CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "no-fence", "late-step-down"}));
+      ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "no-fence",
+                             "late-step-down", "answered-twice"}));
   faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
   faults->callback([options, &exit_code] { exit_code = Faults(*options); });
 }

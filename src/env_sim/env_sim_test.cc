@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "env_sim/sim_quorum.h"
 #include "env_sim/world.h"
 
 namespace fairlead::env_sim {
@@ -127,6 +128,27 @@ TEST(World, UncommittedWritesAreLostInACrashAndCommittedOnesAreNot) {
   const auto rows = a.store().Load("t");
   ASSERT_EQ(rows->size(), 1u);
   EXPECT_EQ((*rows)[0].key, "k1");
+}
+
+TEST(SimQuorum, ACommitAcrossAShortCutIsAnsweredWhenItHeals) {
+  World world(1);
+  SimQuorum quorum(world, Duration::Seconds(2));
+  const std::unique_ptr<env::Elector> member = quorum.Join(world.AddMachine("rm1"), "rm1");
+  std::unique_ptr<env::Store> store;
+  env::Elector::Listener listener;
+  listener.elected = [&](std::unique_ptr<env::Store> given) { store = std::move(given); };
+  listener.deposed = [](const std::string&) { ADD_FAILURE() << "the cut is shorter than the lease"; };
+  member->Start(std::move(listener));
+  world.RunUntil(world.now() + Duration::Seconds(1), [&] { return store != nullptr; });
+  ASSERT_TRUE(store);
+  int answered = 0;
+  quorum.Cut("rm1", true);
+  store->Commit({{"table", "key", "value"}}, [&](env::CommitStatus status) { answered += status.ok() ? 1 : 0; });
+  world.RunUntil(world.now() + Duration::Millis(500), [] { return false; });
+  EXPECT_EQ(answered, 0);
+  quorum.Cut("rm1", false);
+  world.RunUntil(world.now() + Duration::Millis(500), [] { return false; });
+  EXPECT_EQ(answered, 1);
 }
 
 TEST(World, TheSameSeedGivesTheSameRun) {

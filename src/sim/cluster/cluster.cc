@@ -2,6 +2,7 @@
 
 #include "scheduler/fairlead/fairlead.h"
 #include "sim/cluster/audit.h"
+#include "sim/cluster/audited_net.h"
 #include "sim/cluster/planted.h"
 
 namespace fairlead::sim {
@@ -130,7 +131,8 @@ void Cluster::StartMember(Manager& manager) {
     ++world_.counts()["leader elected"];
     ledger_.RmRestarted();
   };
-  manager.member = std::make_unique<process::rm::Leadership>(machine.loop(), machine.net(), log_,
+  manager.net = AuditAnswers(machine.net(), ledger_, spec_.bug == PlantedBug::kAnsweredTwice);
+  manager.member = std::make_unique<process::rm::Leadership>(machine.loop(), *manager.net, log_,
                                                              quorum_->Join(machine, manager.name), std::move(options));
   const base::Status started = manager.member->Start();
   if (!started.ok()) ledger_.Violation(manager.name + " does not start: " + started.error().message);

@@ -26,6 +26,7 @@ enum class PlantedBug {
   kForgottenContainer,   // the scheduler does not hear of some ends
   kNoFence,              // a deposed leader's rows are taken (two managers)
   kLateStepDown,         // a leader believes in its right to act for too long (two managers)
+  kAnsweredTwice,        // a call that a standby held is answered twice (two managers)
 };
 
 struct ClusterSpec {
@@ -99,6 +100,7 @@ class Cluster {
   struct Manager {
     std::string name;
     env_sim::Machine* machine = nullptr;
+    std::unique_ptr<env::Net> net;  // the machine's, audited
     std::unique_ptr<process::rm::ResourceManager> alone;
     std::unique_ptr<process::rm::Leadership> member;  // of several
   };

@@ -18,7 +18,7 @@ TEST(FaultRun, KeepsEveryPromiseAndIsTheSameTheSecondTime) {
 
 TEST(FaultRun, KeepsEveryPromiseWhileLeadersChange) {
   env_sim::FaultCounts counts;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
     const FaultRunResult run = RunFaults(seed, PlantedBug::kNone, 2);
     ASSERT_TRUE(run.ok()) << "seed " << seed << ": " << run.violations.front();
     for (const auto& [name, count] : run.counts) counts[name] += count;
@@ -42,7 +42,7 @@ TEST_P(PlantedBugs, AreFound) {
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs,
                          testing::Values(PlantedBug::kDoubleGrant, PlantedBug::kLostAcknowledgement,
                                          PlantedBug::kForgottenContainer, PlantedBug::kNoFence,
-                                         PlantedBug::kLateStepDown));
+                                         PlantedBug::kLateStepDown, PlantedBug::kAnsweredTwice));
 
 }  // namespace
 }  // namespace fairlead::sim
