@@ -41,7 +41,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/spark": "base wire/java_stream",
     "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
     "endpoints/rest": "base endpoints/yarn wire/yarn",
-    "env_posix": "base env",
+    "env_posix": "base env model",
     "env_sim": "base env",
     "env_zookeeper": "base env",
     "process/peers": "",

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
+#include "model/measured_use.h"
 #include "model/resources.h"
 
 // Events and effects of the nm core: life of a container on one node (YARN's ContainerImpl, ApplicationImpl,
@@ -237,19 +238,15 @@ struct ContainerAbsent {
 };
 struct ContainerUsage {
   ContainerId container;
-  int64_t physical_bytes = 0;
-  int64_t virtual_bytes = 0;
-  int64_t milli_cores = 0;
+  MeasuredUse use;
   bool enforced = false;  // the kernel holds the physical limit itself
-  FL_FIELDS(container, physical_bytes, virtual_bytes, milli_cores, enforced)
+  FL_FIELDS(container, use, enforced)
 };
 struct Usage {
   static constexpr std::string_view kName = "usage";
   std::vector<ContainerUsage> containers;
-  int64_t node_physical_bytes = 0;
-  int64_t node_virtual_bytes = 0;
-  int64_t node_milli_cores = 0;
-  FL_FIELDS(containers, node_physical_bytes, node_virtual_bytes, node_milli_cores)
+  MeasuredUse node;
+  FL_FIELDS(containers, node)
 };
 struct Health {
   static constexpr std::string_view kName = "health";
@@ -520,14 +517,9 @@ struct Heartbeat {
   bool healthy = true;
   std::string health_report;
   base::WallTime health_checked;
-  int64_t containers_physical_bytes = 0;
-  int64_t containers_virtual_bytes = 0;
-  int64_t containers_milli_cores = 0;
-  int64_t node_physical_bytes = 0;
-  int64_t node_virtual_bytes = 0;
-  int64_t node_milli_cores = 0;
-  FL_FIELDS(response_id, containers, increased, healthy, health_report, health_checked, containers_physical_bytes,
-            containers_virtual_bytes, containers_milli_cores, node_physical_bytes, node_virtual_bytes, node_milli_cores)
+  MeasuredUse containers_use;
+  MeasuredUse node_use;
+  FL_FIELDS(response_id, containers, increased, healthy, health_report, health_checked, containers_use, node_use)
 };
 struct Unregister {
   static constexpr std::string_view kName = "unregister";

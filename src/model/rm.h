@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
+#include "model/measured_use.h"
 #include "model/refusal.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
@@ -317,9 +318,10 @@ struct RegisterNode {
   std::vector<std::string> labels;
   bool healthy = true;
   std::string health_report;
-  std::string ip;  // of its host, for lists that name it so; empty: not looked up
+  std::string ip;      // of its host, for lists that name it so; empty: not looked up
+  Resources physical;  // memory and cores that its machine has; 0: not told
   FL_FIELDS(call, address, http_port, rack, capacity, version, containers, running_apps, labels, healthy, health_report,
-            ip)
+            ip, physical)
 };
 struct Heartbeat {
   static constexpr std::string_view kName = "heartbeat";
@@ -333,8 +335,10 @@ struct Heartbeat {
   std::vector<ApplicationId> keep_alive_apps;
   std::vector<ContainerId> increased;
   std::vector<ContainerId> running;
+  MeasuredUse use;             // of all that runs on the machine
+  MeasuredUse containers_use;  // of the containers together
   FL_FIELDS(call, address, response_id, containers, healthy, health_report, health_time, keep_alive_apps, increased,
-            running)
+            running, use, containers_use)
 };
 struct UnregisterNode {
   static constexpr std::string_view kName = "unregister_node";

@@ -50,6 +50,8 @@ std::string_view EnumName(PendingReason reason) {
       return "GANG";
     case PendingReason::kLowerPriority:
       return "LOWER_PRIORITY";
+    case PendingReason::kNodesBusy:
+      return "NODES_BUSY";
   }
   return "?";
 }

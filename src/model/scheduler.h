@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
+#include "model/measured_use.h"
 #include "model/queues.h"
 #include "model/refusal.h"
 #include "model/resources.h"
@@ -218,9 +219,19 @@ struct Pass {
   FL_FIELDS(kind)
 };
 
+/// What the node's meter said last, of all that runs on its machine. Bounded where it came in.
+struct NodeMeasured {
+  static constexpr std::string_view kName = "node_measured";
+  NodeIndex node;
+  MeasuredUse use;
+  MeasuredUse containers;  // of those, the containers together
+  Resources physical;      // memory and cores that the machine has; 0: not told
+  FL_FIELDS(node, use, containers, physical)
+};
+
 using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
-                           AppPriority, ContainerResized, QueuesReloaded, Pass>;
+                           AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured>;
 
 /// The call is refused, and nothing of it was applied.
 struct CallRefused {
@@ -367,6 +378,7 @@ enum class PendingReason : uint8_t {
   kReserved,       // room is held for another request
   kGang,           // not all members fit at once
   kLowerPriority,  // the application's own more urgent asks come first
+  kNodesBusy,      // the nodes with room were measured to be overloaded
 };
 std::string_view EnumName(PendingReason reason);
 

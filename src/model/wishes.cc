@@ -10,7 +10,8 @@ namespace fairlead::model {
 namespace {
 
 constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {{"small-jobs", &Wishes::small_jobs},
-                                                              {"park-masters", &Wishes::park_masters}};
+                                                              {"park-masters", &Wishes::park_masters},
+                                                              {"measured-use", &Wishes::measured_use}};
 
 std::string_view Trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

@@ -13,7 +13,8 @@ namespace fairlead::model {
 struct Wishes {
   bool small_jobs = false;    // in a queue the least work that is left comes first, and large asks have their turn
   bool park_masters = false;  // masters of large jobs that only wait make room for others to start
-  FL_FIELDS(small_jobs, park_masters)
+  bool measured_use = false;  // a node that was measured to be overloaded takes nothing until it calms
+  FL_FIELDS(small_jobs, park_masters, measured_use)
   friend bool operator==(const Wishes&, const Wishes&) = default;
 };
 

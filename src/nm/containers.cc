@@ -563,7 +563,7 @@ void Nm::ExitedByItself(Container& container, const ContainerExited& event, int6
     case EndCause::kMemoryLimit:
       record.exit_status = model::kExitExceededPhysicalMemory;
       detail = OverLimitText(container, pid, false, std::max(event.peak_bytes, PhysicalLimit(record.spec)),
-                             container.usage.virtual_bytes);
+                             container.usage.use.virtual_bytes);
       AddDiagnostics(container, detail + "The kernel's memory limit of the container ended it.\n");
       AddDiagnostics(container, event.diagnostics + "\n");
       break;
@@ -674,13 +674,13 @@ void Nm::On(const Usage& event) {
 }
 
 void Nm::EnforceMemory(Container& container) {
-  const ContainerUsage& usage = container.usage;
+  const model::MeasuredUse& usage = container.usage.use;
   const int64_t physical_limit = PhysicalLimit(container.record.spec);
   const auto virtual_limit = static_cast<int64_t>(static_cast<double>(physical_limit) * config_.virtual_ratio);
   if (config_.check_virtual && usage.virtual_bytes > virtual_limit) {
     Kill(container, model::kExitExceededVirtualMemory,
          OverLimitText(container, container.pid, true, usage.physical_bytes, usage.virtual_bytes));
-  } else if (config_.check_physical && !usage.enforced && usage.physical_bytes > physical_limit) {
+  } else if (config_.check_physical && !container.usage.enforced && usage.physical_bytes > physical_limit) {
     Kill(container, model::kExitExceededPhysicalMemory,
          OverLimitText(container, container.pid, false, usage.physical_bytes, usage.virtual_bytes));
   }

@@ -258,9 +258,7 @@ void Nm::SendHeartbeat() {
     if (container.record.done && container.reported) continue;
     beat.containers.push_back(Report(container));
     if (container.record.done) in_flight_.push_back(id);
-    beat.containers_physical_bytes += container.usage.physical_bytes;
-    beat.containers_virtual_bytes += container.usage.virtual_bytes;
-    beat.containers_milli_cores += container.usage.milli_cores;
+    beat.containers_use += container.usage.use;
   }
   for (const model::ContainerId& id : increased_) {
     const Container* container = FindContainer(id);
@@ -270,9 +268,7 @@ void Nm::SendHeartbeat() {
   beat.healthy = healthy_;
   beat.health_report = health_report_;
   beat.health_checked = health_checked_;
-  beat.node_physical_bytes = usage_.node_physical_bytes;
-  beat.node_virtual_bytes = usage_.node_virtual_bytes;
-  beat.node_milli_cores = usage_.node_milli_cores;
+  beat.node_use = usage_.node;
   ++counters_.heartbeats;
   out_->push_back(std::move(beat));
 }
@@ -449,8 +445,8 @@ View Nm::GetView() const {
   for (const auto& [id, container] : containers_) {
     const ContainerRecord& record = container.record;
     view.containers.push_back({id, container.state, record.spec.user, record.spec.resources, record.exit_status,
-                               record.diagnostics, container.pid, record.spec.is_master, container.usage.physical_bytes,
-                               container.usage.virtual_bytes, container.usage.milli_cores, record.started});
+                               record.diagnostics, container.pid, record.spec.is_master, container.usage.use,
+                               record.started});
     if (!record.done) view.allocated += record.spec.resources;
   }
   view.counters = counters_;

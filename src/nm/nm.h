@@ -28,9 +28,7 @@ struct ContainerView {
   std::string diagnostics;
   int64_t pid = 0;
   bool is_master = false;
-  int64_t physical_bytes = 0;
-  int64_t virtual_bytes = 0;
-  int64_t milli_cores = 0;
+  model::MeasuredUse use;
   base::WallTime started;
 };
 struct AppView {

@@ -9,6 +9,7 @@ namespace {
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::HoldConfig;
+using scheduler::MeasuredUseConfig;
 using scheduler::PreemptionConfig;
 using scheduler::SmallJobsConfig;
 
@@ -39,6 +40,21 @@ constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::bound>(
         "fairlead.scheduler.small-jobs.bound-ms",
         "wish small-jobs: nobody of a queue is passed by who came so much later"),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::cpu_percent>(
+        "fairlead.scheduler.measured-use.cpu-percent",
+        "wish measured-use: above so much of its cores a node takes nothing; 0: no threshold", Range{0, 100}),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::memory_percent>(
+        "fairlead.scheduler.measured-use.memory-percent", "the same of its memory", Range{0, 100}),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::disk_percent>(
+        "fairlead.scheduler.measured-use.disk-percent", "the same of the time in which its busiest disk has work",
+        Range{0, 100}),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::network_mbit>(
+        "fairlead.scheduler.measured-use.network-mbit", "the same of megabits a second, both directions together"),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::calm_percent>(
+        "fairlead.scheduler.measured-use.calm-percent", "below so much of every threshold it takes containers again",
+        Range{1, 100}),
+    KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::stale>("fairlead.scheduler.measured-use.stale-ms",
+                                                                    "what a node measured counts for so long"),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

@@ -102,6 +102,7 @@ Node& Nodes::Add(const model::rm::RegisterNode& event) {
   node.http_port = event.http_port;
   node.rack = event.rack;
   node.capacity = event.capacity;
+  node.physical = event.physical;
   node.version = event.version;
   node.labels = event.labels;
   node.health_report = event.health_report;
@@ -329,6 +330,7 @@ void Nodes::On(const model::rm::Heartbeat& event) {
     Remove(*node, NodeEvent::kRebooting, NodeState::kRebooted, why);
     return TurnAway(event.call, NodeAction::kResync, why);
   }
+  TakeUse(*node, event);
   TakeStatuses(*node, event);
   node = TakeHealth(*node, event);
   if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
@@ -359,6 +361,14 @@ void Nodes::AnswerWaitingHeartbeat(model::NodeIndex index) {
   node.updates.clear();
   node.last_answer = TellsSomething(answer) ? std::make_shared<const model::rm::HeartbeatAnswer>(answer) : nullptr;
   context_.Emit(std::move(answer));
+}
+
+/// Before the rest: room that the same heartbeat frees is not given away on a node that is known to be overloaded.
+void Nodes::TakeUse(Node& node, const model::rm::Heartbeat& event) {
+  node.use = event.use;
+  node.containers_use = event.containers_use;
+  if (!node.in_scheduler || !node.use.told()) return;
+  context_.Tell(model::scheduler::NodeMeasured{node.index, node.use, node.containers_use, node.physical});
 }
 
 void Nodes::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {

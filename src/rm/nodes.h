@@ -78,6 +78,7 @@ class Nodes {
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
   void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
+  void TakeUse(Node& node, const model::rm::Heartbeat& event);
   void TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,
                model::scheduler::NodeUpdated& update);

@@ -261,6 +261,9 @@ struct Node {
   model::rm::NodeAddress address;
   int32_t http_port = 0;
   model::Resources capacity;
+  model::Resources physical;  // of its machine; 0: not told
+  model::MeasuredUse use;
+  model::MeasuredUse containers_use;
 
   std::string ip;  // as the resource manager's machine resolves its host; empty: not looked up
   std::string rack;

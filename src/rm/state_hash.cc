@@ -87,8 +87,9 @@ void Mix(base::StateHasher& hash, const App& one) {
 void Mix(base::StateHasher& hash, const Node& one) {
   MixAll(hash, one.index, one.registered_as, one.state, one.in_scheduler, one.resized, one.response_id, one.last_seen,
          one.heartbeat, one.cleanup, one.forget, one.finished_apps, one.running_apps, one.updates, one.signals,
-         one.health_report, one.health_time, one.address, one.http_port, one.capacity, one.ip, one.rack, one.version,
-         one.labels, one.decommission_deadline, one.decommission_timeout_s);
+         one.health_report, one.health_time, one.address, one.http_port, one.capacity, one.physical, one.use,
+         one.containers_use, one.ip, one.rack, one.version, one.labels, one.decommission_deadline,
+         one.decommission_timeout_s);
   MixTarget(hash, one.last_answer);
   one.running.ForEach([&](const model::ContainerId& id, bool over) { MixAll(hash, id, over); });
 }

@@ -4,6 +4,7 @@
 
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/utilization.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -13,18 +14,6 @@ using namespace model::nm;  // NOLINT: both sides of the border in one place
 namespace {
 
 constexpr size_t kResourcesMax = 100'000;
-constexpr int64_t kMiB = 1 << 20;
-
-int32_t MiB(int64_t bytes) { return static_cast<int32_t>(std::min<int64_t>(bytes / kMiB, INT32_MAX)); }
-
-w::ResourceUtilizationProto Utilization(int64_t physical, int64_t virtual_bytes, int64_t milli_cores) {
-  w::ResourceUtilizationProto proto;
-  proto.pmem = MiB(physical);
-  proto.vmem = MiB(virtual_bytes);
-  proto.cpu = static_cast<float>(milli_cores) / 1000.0F;
-  return proto;
-}
-
 w::ContainerSubStateProto SubState(ContainerState state) {
   switch (state) {
     case ContainerState::kNew:
@@ -311,9 +300,8 @@ w::NodeHeartbeatRequestProto HeartbeatRequest(const NodeIdentity& node, const He
   for (const ContainerReport& report : call.containers)
     status.containers_statuses.push_back(ContainerStatusOf(report, node.host));
   status.node_health_status = HealthOf(call.healthy, call.health_report, call.health_checked);
-  status.containers_utilization =
-      Utilization(call.containers_physical_bytes, call.containers_virtual_bytes, call.containers_milli_cores);
-  status.node_utilization = Utilization(call.node_physical_bytes, call.node_virtual_bytes, call.node_milli_cores);
+  status.containers_utilization = ToWire(call.containers_use);
+  status.node_utilization = ToWire(call.node_use);
   for (const ContainerReport& report : call.increased) status.increased_containers.push_back(IncreasedOf(node, report));
   return proto;
 }

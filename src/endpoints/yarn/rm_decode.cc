@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/utilization.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -209,6 +210,7 @@ base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerReques
   event.address = FromWire(*request.node_id);
   event.http_port = request.HttpPort();
   event.capacity = Bounded(FromWire(*request.resource));
+  if (request.physical_resource) event.physical = Bounded(FromWire(*request.physical_resource));
   event.version = request.nm_version.value_or("");
   for (const w::NMContainerStatusProto& status : request.container_statuses) {
     event.containers.push_back(ToNodeContainer(status));
@@ -251,6 +253,8 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
     event.health_report = status.node_health_status->health_report.value_or("");
     event.health_time = {status.node_health_status->LastHealthReportTime()};
   }
+  if (status.node_utilization) event.use = FromWire(*status.node_utilization);
+  if (status.containers_utilization) event.containers_use = FromWire(*status.containers_utilization);
   for (const w::ApplicationIdProto& id : status.keep_alive_applications) {
     event.keep_alive_apps.push_back(FromWire(id));
   }

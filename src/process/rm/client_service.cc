@@ -3,6 +3,7 @@
 
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
+#include "endpoints/yarn/utilization.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "process/rm/web_resources.h"
@@ -163,16 +164,6 @@ void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
   server_->ReplyMessage(call.token, response);
 }
 
-namespace {
-w::ResourceUtilizationProto ToUtilization(int64_t memory_mib, int64_t virtual_mib, double cores) {
-  w::ResourceUtilizationProto utilization;
-  utilization.pmem = static_cast<int32_t>(std::min<int64_t>(memory_mib, INT32_MAX));
-  utilization.vmem = static_cast<int32_t>(std::min<int64_t>(virtual_mib, INT32_MAX));
-  utilization.cpu = static_cast<float>(cores);
-  return utilization;
-}
-}  // namespace
-
 void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetClusterNodesRequestProto>(call);
   if (!request) return;
@@ -186,10 +177,8 @@ void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
     }
     w::NodeReportProto& report = response.node_reports.emplace_back(
         ReportOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{}));
-    const Utilization used = UtilizationOf(node.address);
-    report.containers_utilization =
-        ToUtilization(used.containers_memory_mib, used.containers_virtual_mib, used.containers_cpu);
-    report.node_utilization = ToUtilization(used.node_memory_mib, used.node_virtual_mib, used.node_cpu);
+    report.containers_utilization = endpoints::yarn::ToWire(node.containers_use);
+    report.node_utilization = endpoints::yarn::ToWire(node.use);
   });
   server_->ReplyMessage(call.token, response);
 }

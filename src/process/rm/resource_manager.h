@@ -152,16 +152,6 @@ class ResourceManager {
   const Lately& lately() const { return lately_; }
   const Charts& charts() const { return charts_; }
 
-  /// What a node said of its use in its last heartbeat.
-  struct Utilization {
-    int64_t node_memory_mib = 0;
-    int64_t node_virtual_mib = 0;
-    double node_cpu = 0;  // cores
-    int64_t containers_memory_mib = 0;
-    int64_t containers_virtual_mib = 0;
-    double containers_cpu = 0;
-  };
-  Utilization UtilizationOf(const model::rm::NodeAddress& address) const;
   /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
   wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app) const;
 
@@ -236,7 +226,6 @@ class ResourceManager {
   // tracker_service.cc
   void RegisterNode(const rpc::IncomingCall& call);
   void Heartbeat(const rpc::IncomingCall& call);
-  void RecordUtilization(const model::rm::NodeAddress& address, const wire::yarn::NodeStatusProto& status);
   void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
   // admin_service.cc
   void RefreshNodes(const rpc::IncomingCall& call);
@@ -270,7 +259,6 @@ class ResourceManager {
   env::Loop::TimerId chart_timer_ = 0;
   int chart_samples_ = 0;
   std::map<std::string, int64_t> drained_;  // hosts, with the seconds that they have; stored
-  std::map<model::rm::NodeAddress, Utilization> utilization_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
   size_t log_statuses_sweep_ = 1024;

@@ -56,7 +56,6 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
   ++counters_.heartbeats;
-  RecordUtilization(event->address, *request->node_status);
   RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();
   const int32_t nm_key = request->LastKnownNmTokenMasterKey().KeyId();
@@ -74,22 +73,6 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
     }
     server_->ReplyMessage(to, response);
   });
-}
-
-// Only nodes that the core knows are kept, so the table is bounded by theirs.
-void ResourceManager::RecordUtilization(const m::NodeAddress& address, const w::NodeStatusProto& status) {
-  if (!core().FindNode(address)) return;
-  Utilization& own = utilization_[address];
-  if (status.node_utilization) {
-    own.node_memory_mib = status.node_utilization->Pmem();
-    own.node_virtual_mib = status.node_utilization->Vmem();
-    own.node_cpu = static_cast<double>(status.node_utilization->Cpu());
-  }
-  if (status.containers_utilization) {
-    own.containers_memory_mib = status.containers_utilization->Pmem();
-    own.containers_virtual_mib = status.containers_utilization->Vmem();
-    own.containers_cpu = static_cast<double>(status.containers_utilization->Cpu());
-  }
 }
 
 void ResourceManager::RecordLogs(const w::NodeHeartbeatRequestProto& request) {
@@ -129,11 +112,6 @@ w::LogAggregationStatusProto ResourceManager::LogStatusOf(const fairlead::rm::Ap
     return over ? Status::kSucceeded : Status::kRunning;
   }
   return count[Status::kRunningWithFailure] > 0 ? Status::kRunningWithFailure : Status::kRunning;
-}
-
-ResourceManager::Utilization ResourceManager::UtilizationOf(const m::NodeAddress& address) const {
-  const auto it = utilization_.find(address);
-  return it == utilization_.end() ? Utilization{} : it->second;
 }
 
 }  // namespace fairlead::process::rm

@@ -285,14 +285,12 @@ Document Web::ClusterMetrics() const {
     reserved_containers += usage.reservations;
   });
   std::map<NodeState, int64_t> nodes;
-  ResourceManager::Utilization utilization;
+  model::MeasuredUse measured;
   core.ForEachNode([&](const Node& node) {
     ++nodes[node.state];
     if (!node.in_scheduler) return;
     total += node.capacity;
-    const ResourceManager::Utilization own = manager_.UtilizationOf(node.address);
-    utilization.node_memory_mib += own.node_memory_mib;
-    utilization.node_cpu += own.node_cpu;
+    measured += node.use;
   });
   model::Resources demand;
   int64_t pending_containers = 0;
@@ -326,8 +324,8 @@ Document Web::ClusterMetrics() const {
       .Add("totalMB", total.memory_mib())
       .Add("totalVirtualCores", total.vcores())
       .Add("utilizedMBPercent",
-           percent(static_cast<double>(utilization.node_memory_mib), static_cast<double>(total.memory_mib())))
-      .Add("utilizedVirtualCoresPercent", percent(utilization.node_cpu, static_cast<double>(total.vcores())))
+           percent(static_cast<double>(MiB(measured.physical_bytes)), static_cast<double>(total.memory_mib())))
+      .Add("utilizedVirtualCoresPercent", percent(Cores(measured.milli_cores), static_cast<double>(total.vcores())))
       .Add("rmSchedulerBusyPercent", int64_t{0})
       .Add("totalNodes", nodes[NodeState::kRunning] + nodes[NodeState::kUnhealthy] +
                              nodes[NodeState::kDecommissioning] + nodes[NodeState::kLost] +
@@ -629,7 +627,6 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
 }
 
 Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
-  const ResourceManager::Utilization utilization = manager_.UtilizationOf(node.address);
   const model::Resources available = node.in_scheduler ? node.capacity - usage.used : model::Resources{};
   const auto percent = [](double part, int64_t whole) {
     return Document::Float(whole <= 0 ? 0.0F : static_cast<float>(100.0 * part / static_cast<double>(whole)));
@@ -648,8 +645,8 @@ Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
       .Add("availMemoryMB", available.memory_mib())
       .Add("usedVirtualCores", usage.used.vcores())
       .Add("availableVirtualCores", available.vcores())
-      .Add("memUtilization", percent(static_cast<double>(utilization.node_memory_mib), node.capacity.memory_mib()))
-      .Add("cpuUtilization", percent(utilization.node_cpu, node.capacity.vcores()))
+      .Add("memUtilization", percent(static_cast<double>(MiB(node.use.physical_bytes)), node.capacity.memory_mib()))
+      .Add("cpuUtilization", percent(Cores(node.use.milli_cores), node.capacity.vcores()))
       .Add("numRunningOpportContainers", int64_t{0})
       .Add("usedMemoryOpportGB", int64_t{0})
       .Add("usedVirtualCoresOpport", int64_t{0})
@@ -662,12 +659,12 @@ Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
   document.Add("allocationTags", Document());
   document.Add("resourceUtilization",
                Document::Object()
-                   .Add("nodePhysicalMemoryMB", utilization.node_memory_mib)
-                   .Add("nodeVirtualMemoryMB", utilization.node_virtual_mib)
-                   .Add("nodeCPUUsage", Document::Double(utilization.node_cpu))
-                   .Add("aggregatedContainersPhysicalMemoryMB", utilization.containers_memory_mib)
-                   .Add("aggregatedContainersVirtualMemoryMB", utilization.containers_virtual_mib)
-                   .Add("containersCPUUsage", Document::Double(utilization.containers_cpu)));
+                   .Add("nodePhysicalMemoryMB", MiB(node.use.physical_bytes))
+                   .Add("nodeVirtualMemoryMB", MiB(node.use.virtual_bytes))
+                   .Add("nodeCPUUsage", Document::Double(Cores(node.use.milli_cores)))
+                   .Add("aggregatedContainersPhysicalMemoryMB", MiB(node.containers_use.physical_bytes))
+                   .Add("aggregatedContainersVirtualMemoryMB", MiB(node.containers_use.virtual_bytes))
+                   .Add("containersCPUUsage", Document::Double(Cores(node.containers_use.milli_cores))));
   document.Add("usedResource", ResourceDocument(usage.used))
       .Add("availableResource", ResourceDocument(available))
       .Add("nodeAttributesInfo", Document())

@@ -315,16 +315,31 @@ const Node* Web::FindNamed(const std::string& address) const {
   return manager_.core().FindNode({address.substr(0, colon), port});
 }
 
+namespace {
+
+/// What is not known is left out.
+Document MeasuredDocument(const Node& node) {
+  Document document = Document::Object()
+                          .Add("memory_mib", MiB(node.use.physical_bytes))
+                          .Add("cores", Document::Double(Cores(node.use.milli_cores)))
+                          .Add("containers_memory_mib", MiB(node.containers_use.physical_bytes))
+                          .Add("containers_cores", Document::Double(Cores(node.containers_use.milli_cores)));
+  for (const auto& [key, amount] : {std::pair("disk_bytes_per_second", node.use.disk_bytes),
+                                    std::pair("disk_busy_percent", node.use.disk_busy / 10),
+                                    std::pair("network_bytes_per_second", node.use.network_bytes),
+                                    std::pair("containers_disk_bytes_per_second", node.containers_use.disk_bytes)}) {
+    if (amount != model::MeasuredUse::kUnknown) document.Add(key, amount);
+  }
+  return document;
+}
+
+}  // namespace
+
 // A node with what it measured last and the containers on it that the caller may see. Cost: all live containers.
 Document Web::OwnNode(const Node& node, const std::string& user) const {
   const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
   Document document = NodeDocumentOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{});
-  const ResourceManager::Utilization measured = manager_.UtilizationOf(node.address);
-  document.Add("measured", Document::Object()
-                               .Add("memory_mib", measured.node_memory_mib)
-                               .Add("cores", Document::Double(measured.node_cpu))
-                               .Add("containers_memory_mib", measured.containers_memory_mib)
-                               .Add("containers_cores", Document::Double(measured.containers_cpu)));
+  document.Add("measured", MeasuredDocument(node));
   Document::List containers;
   manager_.core().ForEachApp([&](const App& app) {
     if (!manager_.MayAccess(user, app, false)) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,6 +12,10 @@
 #include "scheduler/scheduler.h"
 
 namespace fairlead::process::rm {
+
+// Measured amounts as Hadoop's pages have them; what is not known is 0 there.
+inline int64_t MiB(int64_t bytes) { return std::max<int64_t>(0, bytes) >> 20; }
+inline double Cores(int64_t milli_cores) { return static_cast<double>(std::max<int64_t>(0, milli_cores)) / 1000; }
 
 /// dao/ResourceInfo. `bounds`: says with each type the least and the most that may be asked for, as Hadoop does of what
 /// is configured and not computed.

@@ -66,7 +66,7 @@ Blocker NoRoom(const Books& books, const Shape& shape) {
   bool possible = false;
   for (uint32_t i = 0; i < books.nodes.size() && !possible; ++i) {
     const Node& node = books.nodes[NodeIndex{i}];
-    possible = node.open() && shape.size.FitsIn(node.capacity) && books.nodes.HasLabel(NodeIndex{i}, shape.label);
+    possible = node.serves() && shape.size.FitsIn(node.capacity) && books.nodes.HasLabel(NodeIndex{i}, shape.label);
   }
   if (!possible) {
     return {Reason::kLargerThanAnyNode, label, size + " is larger than every node that it may go to",

@@ -52,6 +52,11 @@ void Core::On(const ev::NodeSchedulable& event) {
   WakeNeighbours(nodes[event.node]);
 }
 
+void Core::On(const ev::NodeMeasured& event) {
+  FL_CHECK(event.node.value < books_.nodes.size(), "unknown node index");
+  if (books_.nodes.Alive(event.node)) policy_->NodeMeasured(*this, event);
+}
+
 void Core::On(const ev::NodeUpdated& event) {
   FL_CHECK(event.node.value < books_.nodes.size(), "unknown node index");
   Containers& containers = books_.containers;

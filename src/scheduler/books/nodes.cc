@@ -1,6 +1,7 @@
 #include "scheduler/books/nodes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "scheduler/books/limits.h"
@@ -112,6 +113,10 @@ void Nodes::SetSchedulable(NodeIndex index, bool schedulable) {
     closed_used_ += node.used;
   }
   Changed(index, schedulable);
+}
+
+void Nodes::SetBusy(NodeIndex index, bool busy) {
+  if (std::exchange(nodes_[index.value].busy, busy) != busy) Changed(index, !busy);
 }
 
 void Nodes::AddUse(NodeIndex index, const Resources& more) {
@@ -233,8 +238,8 @@ void Nodes::Mix(base::StateHasher& hash) const {
     for (const int64_t amount : amounts.amount) hash.Mix(static_cast<uint64_t>(amount));
   };
   for (const Node& node : nodes_) {
-    hash.Mix(uint64_t{node.alive} * 8 + uint64_t{node.schedulable} * 4 + uint64_t{node.changed} * 2 +
-             uint64_t{node.freed});
+    hash.Mix(uint64_t{node.busy} * 16 + uint64_t{node.alive} * 8 + uint64_t{node.schedulable} * 4 +
+             uint64_t{node.changed} * 2 + uint64_t{node.freed});
     if (!node.alive) continue;
     hash.Mix(node.host.value);
     hash.Mix(node.rack.value);

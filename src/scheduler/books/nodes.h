@@ -24,6 +24,7 @@ struct Node {
   // What every grant and every end touches, side by side.
   bool alive = false;
   bool schedulable = true;
+  bool busy = false;     // measured to be overloaded: it takes nothing until it calms
   bool changed = false;  // its free amounts are to be published
   bool freed = false;    // something ended there since it was last published
   PlaceId host;
@@ -37,8 +38,9 @@ struct Node {
   std::vector<ReservationId> reservations;
   int32_t port = 0;
 
-  /// It takes new containers.
-  bool open() const { return alive && schedulable; }
+  /// It takes new containers, unless it is overloaded.
+  bool serves() const { return alive && schedulable; }
+  bool open() const { return serves() && !busy; }
   /// What it has for an ask for which nothing is reserved there.
   model::Resources free() const { return capacity - used - reserved; }
 };
@@ -73,6 +75,8 @@ class Nodes {
   void Remove(NodeIndex node, Places& places);
   void Resize(NodeIndex node, const model::Resources& capacity);
   void SetSchedulable(NodeIndex node, bool schedulable);
+  /// What it has still counts for shares.
+  void SetBusy(NodeIndex node, bool busy);
 
   void AddUse(NodeIndex node, const model::Resources& more);
   void Reserve(NodeIndex node, ReservationId reservation, const model::Resources& size);

@@ -48,6 +48,9 @@ class Policy {
   /// The node's free amounts, or whether it is open, are others now: the index that the policy searches follows.
   virtual void Publish(Books&, NodeIndex) {}
 
+  /// The node has told what its machine uses.
+  virtual void NodeMeasured(Core&, const model::scheduler::NodeMeasured&) {}
+
   /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.
   virtual bool SetsSizes() const { return false; }
   virtual model::Resources SizeOf(const Books&, AppSlot, const model::Ask& ask) const { return ask.capability; }

@@ -47,6 +47,19 @@ struct SmallJobsConfig {
   base::Duration reservation = base::Duration::Seconds(600);
 };
 
+/// Nodes that were measured to be overloaded take nothing (model::Wishes::measured_use). Of each amount, 0: no
+/// threshold.
+struct MeasuredUseConfig {
+  int32_t cpu_percent = 95;     // of the machine's cores
+  int32_t memory_percent = 95;  // of its memory
+  int32_t disk_percent = 90;    // of the time, of its busiest disk
+  int32_t network_mbit = 0;     // a second, both directions together
+  /// Below this part of all thresholds a busy node takes containers again.
+  int32_t calm_percent = 85;
+  /// A measure counts for so long.
+  base::Duration stale = base::Duration::Seconds(30);
+};
+
 /// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.
 struct FairleadConfig : BooksConfig {
   base::Duration node_locality_wait = base::Duration::Millis(500);
@@ -55,6 +68,7 @@ struct FairleadConfig : BooksConfig {
   PreemptionConfig preemption;
   HoldConfig holds;
   SmallJobsConfig small_jobs;
+  MeasuredUseConfig measured_use;
 };
 
 }  // namespace fairlead::scheduler

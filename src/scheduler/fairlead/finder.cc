@@ -140,7 +140,7 @@ NodeIndex Finder::FindInIndex(const App& app, const Shape& shape, bool& excluded
 
 bool Finder::HasRoom(NodeIndex index, const Shape& shape) const {
   const Node& node = books_.nodes[index];
-  if (!node.open()) return false;
+  if (!(relaxed_.busy ? node.serves() : node.open())) return false;
   if (!shape.size.FitsIn(relaxed_.reservations ? node.free() + node.reserved : node.free())) return false;
   return books_.nodes.HasLabel(index, shape.label);
 }
@@ -171,7 +171,7 @@ Locality Finder::Allowed(const App& app, const Ask& ask, Instant now, Instant& u
     if (one.count == 0 || (one.rack ? racks : hosts)) continue;
     for (const NodeIndex index : books_.places[one.place].nodes) {
       const Node& node = books_.nodes[index];
-      if (!node.schedulable || !shape.size.FitsIn(node.capacity) || !books_.nodes.HasLabel(index, shape.label) ||
+      if (!node.open() || !shape.size.FitsIn(node.capacity) || !books_.nodes.HasLabel(index, shape.label) ||
           books_.Excluded(app, index)) {
         continue;
       }

@@ -10,6 +10,7 @@ namespace fairlead::scheduler::native {
 /// Obstacles to a node that `why` thinks away.
 struct Relaxed {
   bool room = false;          // as if a new node had come, at none of the named places
+  bool busy = false;          // as if no node were overloaded
   bool reservations = false;  // as if no room were kept for anybody
   bool exclusions = false;    // as if the application excluded nothing
   bool place = false;         // as if any place would do

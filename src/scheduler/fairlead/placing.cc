@@ -25,7 +25,29 @@ void FairPolicy::TreeChanged(const Books& books, const TreeChange& change) {
   starving_since_[change.queue.value] = Instant::Max();
 }
 
+/// A busy node gives up what is kept on it, and nobody waits for it as a place.
+void FairPolicy::NodeMeasured(Core& core, const ev::NodeMeasured& event) {
+  Books& books = core.books();
+  if (!books.queues.tree().wishes.measured_use) return;
+  const bool was = books.nodes[event.node].busy;
+  const bool busy = busy_.Take(books.nodes[event.node], event, books.now);
+  if (busy == was) return;
+  books.nodes.SetBusy(event.node, busy);
+  if (!busy) return;
+  while (!books.nodes[event.node].reservations.empty()) core.Unreserve(books.nodes[event.node].reservations.back());
+  core.WakeNeighbours(books.nodes[event.node]);
+}
+
+/// Nodes whose measures are too old, or all once the wish is off, take containers again.
+void FairPolicy::ForgetStale(Core& core) {
+  Books& books = core.books();
+  for (const NodeIndex node : busy_.TakeStale(books.now, !books.queues.tree().wishes.measured_use)) {
+    if (books.nodes.Alive(node)) books.nodes.SetBusy(node, false);
+  }
+}
+
 void FairPolicy::Place(Core& core) {
+  if (!busy_.empty()) ForgetStale(core);
   PlaceInOrder(core);
   if (core.PlaceGangs()) PlaceInOrder(core);
   if (core.books().now >= review_at_) {
@@ -218,6 +240,7 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
 
 void FairPolicy::Mix(base::StateHasher& hash) const {
   order_.Mix(hash);
+  busy_.Mix(hash);
   for (const auto* waiting : {&any_waiters_, &round_waiters_}) {
     hash.Mix(waiting->size());
     for (const auto& [slot, serial] : *waiting) {

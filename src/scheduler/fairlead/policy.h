@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
+#include "scheduler/fairlead/busy_nodes.h"
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/order.h"
 
@@ -25,7 +27,8 @@ namespace fairlead::scheduler::native {
 
 class FairPolicy final : public Policy {
  public:
-  explicit FairPolicy(const FairleadConfig& config) : config_(config), order_(config.small_jobs.bound) {}
+  explicit FairPolicy(const FairleadConfig& config)
+      : config_(config), order_(config.small_jobs.bound), busy_(config.measured_use) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
@@ -41,14 +44,18 @@ class FairPolicy final : public Policy {
   void ClassesChanged(const Books& books, uint64_t classes) override { order_.ForgetBlocked(books, classes); }
   void MastersFreed(const Books& books) override { order_.OpenMasters(books); }
   void TotalChanged(const Books& books) override { order_.Rebuild(books); }
+  void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
   void Place(Core& core) override;
-  Instant NextDeadline() const override { return review_at_; }
+  Instant NextDeadline() const override { return std::min(review_at_, busy_.NextStale()); }
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
-  std::string Check(const Books& books) const override { return order_.Check(books); }
+  std::string Check(const Books& books) const override {
+    const std::string wrong = order_.Check(books);
+    return wrong.empty() ? busy_.Check(books.nodes) : wrong;
+  }
   void Mix(base::StateHasher& hash) const override;
   void PrefetchNode(const Books& books, NodeIndex node) const override { books.nodes.Prefetch(node); }
   void PrefetchApp(const Books& books, AppSlot slot) const override { order_.Prefetch(books, slot); }
@@ -62,6 +69,7 @@ class FairPolicy final : public Policy {
 
   // placing.cc
   void PlaceInOrder(Core& core);
+  void ForgetStale(Core& core);
   void PlaceServable(Core& core);
   void PlaceFrom(Core& core, AppSlot slot, uint64_t servable);
   void TryAsk(Core& core, AppSlot slot, Ask& ask);
@@ -100,10 +108,12 @@ class FairPolicy final : public Policy {
 
   // why.cc
   void FindLimits(const Books& books, const App& app, const Ask& ask, std::vector<Blocker>& out) const;
+  Blocker AllBusy(const Books& books, const Shape& shape) const;
   void FindObstacles(const Books& books, const App& app, const Ask& ask, Instant now, std::vector<Blocker>& out) const;
 
   FairleadConfig config_;
   FairOrder order_;
+  BusyNodes busy_;
   std::vector<Waiting> any_waiters_;
   std::vector<Waiting> round_waiters_;
   Instant review_at_ = Instant::Max();  // reservations and preemption are looked at next

@@ -22,6 +22,17 @@ void FairPolicy::FindLimits(const Books& books, const App& app, const Ask& ask, 
   FindMasterLimits(books, app, size, order_.MastersClosed(app.leaf), out);
 }
 
+Blocker FairPolicy::AllBusy(const Books& books, const Shape& shape) const {
+  std::string detail = "every node with room for " + model::ToString(shape.size) + " is overloaded by what it measured";
+  for (uint32_t i = 0; i < books.nodes.size(); ++i) {
+    const Node& node = books.nodes[NodeIndex{i}];
+    if (!node.busy || !node.serves() || !shape.size.FitsIn(node.free())) continue;
+    detail += ": " + books.places[node.host].name + " (" + busy_.TextOf(NodeIndex{i}) + ")";
+    break;
+  }
+  return {ev::PendingReason::kNodesBusy, "", detail, "wait until it calms, or raise fairlead.scheduler.measured-use.*"};
+}
+
 /// A smallest set of obstacles between the ask and a node: all are thought away, then each is put back unless the ask
 /// would wait again, those first that cost most to remove.
 void FairPolicy::FindObstacles(const Books& books, const App& app, const Ask& ask, Instant now,
@@ -32,14 +43,16 @@ void FairPolicy::FindObstacles(const Books& books, const App& app, const Ask& as
   const auto found = [&](const Ask& one, Locality level, const Relaxed& relaxed) {
     return Finder(books, config_, relaxed).Find(app, one, now, &level).verdict == Found::Verdict::kFound;
   };
-  Relaxed relaxed{true, true, true, true};
-  for (bool Relaxed::*obstacle : {&Relaxed::room, &Relaxed::reservations, &Relaxed::exclusions, &Relaxed::place}) {
+  Relaxed relaxed{true, true, true, true, true};
+  for (bool Relaxed::*obstacle :
+       {&Relaxed::room, &Relaxed::busy, &Relaxed::reservations, &Relaxed::exclusions, &Relaxed::place}) {
     relaxed.*obstacle = false;
     if (!found(ask, allowed, relaxed)) relaxed.*obstacle = true;
   }
   const Shape& shape = books.shapes[ask.shape];
   const std::string size = model::ToString(shape.size);
   if (relaxed.room) out.push_back(NoRoom(books, shape));
+  if (relaxed.busy) out.push_back(AllBusy(books, shape));
   if (relaxed.reservations) {
     out.push_back({ev::PendingReason::kReserved, "", "the only room for " + size + " is kept for another request",
                    "wait for the reservation to end, or shorten reservations"});

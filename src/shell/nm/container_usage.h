@@ -2,29 +2,31 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "env_posix/use_meter.h"
 #include "model/nm.h"
 
 namespace fairlead::shell {
 
-/// Adds up what containers' process trees use, from /proc (Hadoop: ContainersMonitorImpl, ProcfsBasedProcessTree).
+/// What the machine and each container use (Hadoop: NodeResourceMonitorImpl, ContainersMonitorImpl): a meter each.
 class UsageMeter {
  public:
   struct Tree {
     model::ContainerId container;
-    int64_t supervisor = 0;  // its descendants are the container
-    bool enforced = false;   // the kernel holds its memory limit
+    int64_t supervisor = 0;                   // its descendants are the container
+    std::vector<std::string> control_groups;  // that count them
+    bool enforced = false;                    // the kernel holds its memory limit
   };
-  explicit UsageMeter(base::Duration interval) : interval_(interval) {}
 
-  /// Once in each interval, with all containers that run.
-  model::nm::Usage Measure(const std::vector<Tree>& trees);
+  /// From time to time, with all containers that run.
+  model::nm::Usage Measure(base::Instant now, const std::vector<Tree>& trees);
 
  private:
-  const base::Duration interval_;
-  std::map<model::ContainerId, uint64_t> ticks_;  // of the last time
+  env_posix::UseMeter machine_;
+  std::map<model::ContainerId, env_posix::UseMeter> containers_;
 };
 
 }  // namespace fairlead::shell

@@ -47,7 +47,6 @@ class Worker : public process::nm::Containers {
         errands_(errands),
         post_(watchdog.NewPost()),
         options_(std::move(options)),
-        meter_(options_.usage_interval),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~Worker() override {
     stop_ = true;
@@ -369,9 +368,11 @@ class Worker : public process::nm::Containers {
     std::vector<UsageMeter::Tree> trees;
     for (const auto& [id, entry] : entries_) {
       if (entry.supervisor <= 0) continue;
-      trees.push_back({id, entry.supervisor, options_.limit_memory && !entry.place.memory_directory.empty()});
+      trees.push_back({id, entry.supervisor, entry.place.directories,
+                       options_.limit_memory && !entry.place.memory_directory.empty()});
     }
-    Tell(meter_.Measure(trees));
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    Tell(meter_.Measure({std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()}, trees));
   }
 
   env::Loop& loop_;

@@ -432,8 +432,9 @@ TEST_F(Fixture, MeasuresItsTree) {
     loop_->Run();
     ASSERT_FALSE(events_.empty());
     const auto* usage = std::get_if<model::nm::Usage>(&events_.back());
-    if (!usage || usage->containers.empty() || usage->containers[0].physical_bytes == 0) continue;
-    EXPECT_GT(usage->containers[0].virtual_bytes, usage->containers[0].physical_bytes);
+    if (!usage || usage->containers.empty() || usage->containers[0].use.physical_bytes <= 0) continue;
+    EXPECT_GT(usage->containers[0].use.virtual_bytes, usage->containers[0].use.physical_bytes);
+    EXPECT_GT(usage->node.physical_bytes, usage->containers[0].use.physical_bytes);
     break;
   }
   containers_->Signal(Id(1), SignalKind::kKill);

@@ -48,16 +48,14 @@ bool ReadProcess(int64_t pid, ProcessInfo& info) {
   const std::string text = ReadSmall("/proc/" + std::to_string(pid) + "/stat", 4096);
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return false;
-  static const int64_t page = ::sysconf(_SC_PAGESIZE);
-  long long parent = 0, group = 0, session = 0, rss = 0;
-  unsigned long long user = 0, system = 0, start = 0, vsize = 0;
+  long long parent = 0, group = 0, session = 0;
+  unsigned long long start = 0;
   char state = '?';
-  const int n =
-      std::sscanf(text.c_str() + name_end + 1,
-                  " %c %lld %lld %lld %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %llu %lld",
-                  &state, &parent, &group, &session, &user, &system, &start, &vsize, &rss);
-  if (n != 9) return false;
-  info = {pid, parent, group, session, state, start, rss * page, static_cast<int64_t>(vsize), user + system};
+  const int n = std::sscanf(text.c_str() + name_end + 1,
+                            " %c %lld %lld %lld %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                            &state, &parent, &group, &session, &start);
+  if (n != 5) return false;
+  info = {pid, parent, group, session, state, start};
   return true;
 }
 

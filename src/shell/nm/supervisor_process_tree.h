@@ -6,7 +6,7 @@
 
 namespace fairlead::shell {
 
-/// One line of /proc: what is needed to walk trees and to add up memory.
+/// One line of /proc: what is needed to walk trees.
 struct ProcessInfo {
   int64_t pid = 0;
   int64_t parent = 0;
@@ -14,9 +14,6 @@ struct ProcessInfo {
   int64_t session = 0;
   char state = '?';
   uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat: tells a reused pid
-  int64_t resident_bytes = 0;
-  int64_t virtual_bytes = 0;
-  uint64_t cpu_ticks = 0;  // user and system
 };
 
 /// Reads /proc/PID/stat; false when the process is gone.

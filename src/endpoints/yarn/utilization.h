@@ -1,0 +1,17 @@
+#pragma once
+
+#include "model/measured_use.h"
+#include "wire/yarn/records.h"
+
+namespace fairlead::endpoints::yarn {
+
+/// YARN's utilization fields, with disks and network as custom resources: `fairlead.disk-bytes-per-second`,
+/// `fairlead.disk-busy` (a part of 1) and `fairlead.network-bytes-per-second`. What is not known is left out; memory
+/// and CPU, which Hadoop's reader takes for given, are then 0.
+wire::yarn::ResourceUtilizationProto ToWire(const model::MeasuredUse& use);
+
+/// An amount that no machine has (negative, no number, beyond all bounds) is unknown. Other custom resources are passed
+/// over.
+model::MeasuredUse FromWire(const wire::yarn::ResourceUtilizationProto& proto);
+
+}  // namespace fairlead::endpoints::yarn

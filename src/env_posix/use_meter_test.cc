@@ -1,0 +1,183 @@
+#include "env_posix/use_meter.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace fairlead::env_posix {
+namespace {
+
+using base::Instant;
+using model::MeasuredUse;
+
+constexpr int64_t kUnknown = MeasuredUse::kUnknown;
+constexpr int64_t kMiB = 1 << 20;
+
+class MadeTree : public testing::Test {
+ protected:
+  MadeTree() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "fairlead-meter-XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+    kernel_ = {root_ + "/proc", root_ + "/sys"};
+  }
+  ~MadeTree() override { std::filesystem::remove_all(root_); }
+  void Write(const std::string& path, const std::string& text) const {
+    const std::filesystem::path file = std::filesystem::path(root_) / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  std::string root_;
+  KernelTree kernel_;
+};
+
+TEST_F(MadeTree, TheMachine) {
+  std::filesystem::create_directories(root_ + "/sys/block/vda");
+  std::filesystem::create_directories(root_ + "/sys/block/loop0");
+  std::filesystem::create_directories(root_ + "/sys/class/net/eth1/master");
+  Write("proc/stat", "cpu  100 10 50 9999 777 5 5 0 0 0\ncpu0 1 1 1 1 1 1 1 0 0 0\n");
+  Write("proc/meminfo", "MemTotal:  1000 kB\nMemFree: 10 kB\nMemAvailable:  400 kB\nCommitted_AS: 2000 kB\n");
+  Write("proc/diskstats",
+        " 254 0 vda 5 0 100 0 5 0 60 0 0 700 0\n 254 1 vda1 5 0 100 0 5 0 60 0 0 700 0\n"
+        " 7 0 loop0 5 0 100 0 5 0 60 0 0 700 0\n");
+  Write("proc/net/dev",
+        "Inter-| Receive\n face |bytes\n    lo: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n"
+        "  eth0: 1000 1 0 0 0 0 0 0 24 1 0 0 0 0 0 0\n  eth1: 7 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n");
+  const UseCounters counters = CountMachine(kernel_);
+  EXPECT_EQ(counters.cpu_us, 170 * 1'000'000 / ::sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(counters.physical_bytes, 600 * 1024);
+  EXPECT_EQ(counters.virtual_bytes, 2000 * 1024);
+  EXPECT_EQ(counters.disk_bytes, 160 * 512);
+  EXPECT_EQ(counters.disk_busy_ms.size(), 1);
+  EXPECT_EQ(counters.network_bytes, 1024);
+}
+
+TEST_F(MadeTree, AMachineThatTellsNothing) { EXPECT_FALSE(UseMeter().Measure({}, CountMachine(kernel_)).told()); }
+
+TEST_F(MadeTree, ControlGroupsOfVersion2) {
+  Write("group/cpu.stat", "usage_usec 1500000\nuser_usec 1\n");
+  Write("group/memory.current", "1000000\n");
+  Write("group/memory.stat", "anon 5\ninactive_file 300000\n");
+  const UseCounters counters = CountProcesses({{}, {root_ + "/group"}}, kernel_);
+  EXPECT_EQ(counters.cpu_us, 1'500'000);
+  EXPECT_EQ(counters.physical_bytes, 700'000);
+}
+
+TEST_F(MadeTree, ControlGroupsOfVersion1) {
+  Write("memory/memory.usage_in_bytes", "1000000\n");
+  Write("memory/memory.stat", "inactive_file 1\ntotal_inactive_file 300000\n");
+  Write("cpu/cpuacct.usage", "1500000000\n");
+  const UseCounters counters = CountProcesses({{}, {root_ + "/memory", root_ + "/cpu"}}, kernel_);
+  EXPECT_EQ(counters.cpu_us, 1'500'000);
+  EXPECT_EQ(counters.physical_bytes, 700'000);
+}
+
+TEST_F(MadeTree, ProcessesByThemselves) {
+  const std::string stat = "7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 10 20 30 40 20 0 1 0 99 5000 2 0\n";
+  Write("proc/7/stat", stat);
+  Write("proc/7/smaps_rollup", "0-1 [rollup]\nRss: 100 kB\nPss: 60 kB\n");
+  Write("proc/7/io", "rchar: 9\nwchar: 9\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 8192\n");
+  Write("proc/8/stat", stat);  // whose memory and disk may not be read
+  const UseCounters one = CountProcesses({{7}, {}}, kernel_);
+  EXPECT_EQ(one.cpu_us, 100 * 1'000'000 / ::sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(one.physical_bytes, 60 * 1024);
+  EXPECT_EQ(one.virtual_bytes, 5000);
+  EXPECT_EQ(one.disk_bytes, 12'288);
+  EXPECT_EQ(one.network_bytes, kUnknown);
+  const UseCounters both = CountProcesses({{7, 8, 9}, {}}, kernel_);  // 9 is gone
+  EXPECT_EQ(both.physical_bytes, 60 * 1024 + 2 * ::sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(both.disk_bytes, kUnknown);
+}
+
+TEST(UseMeter, AmountsOfAnInterval) {
+  UseMeter meter;
+  UseCounters counters{1'000'000, 10, 20, 1000, {{"sda", 100}, {"sdb", 0}}, 0};
+  const MeasuredUse first = meter.Measure({1'000'000'000}, counters);
+  EXPECT_EQ(first.milli_cores, kUnknown);
+  EXPECT_EQ(first.physical_bytes, 10);
+  counters = {4'000'000, 11, 21, 5000, {{"sda", 1100}, {"sdb", 1900}}, 8192};
+  EXPECT_EQ(meter.Measure({3'000'000'000}, counters), (MeasuredUse{1500, 11, 21, 2000, 950, 4096}));
+  counters.cpu_us = 0;  // it ran backwards
+  EXPECT_EQ(meter.Measure({4'000'000'000}, counters).milli_cores, 0);
+}
+
+// ---- What was really used ----
+
+Instant Now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return {time.tv_sec * 1'000'000'000 + time.tv_nsec};
+}
+
+double CpuSeconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+UseCounters CountSelf() { return CountProcesses({{::getpid()}, {}}); }
+
+/// Use times time of an interval.
+double Amount(int64_t per_second, Instant from, Instant to) {
+  return static_cast<double>(per_second) * static_cast<double>((to - from).ns) * 1e-9;
+}
+
+TEST(UseMeter, CpuThatWasBurntIsCounted) {
+  UseMeter meter;
+  const Instant from = Now();
+  meter.Measure(from, CountSelf());
+  const double start = CpuSeconds();
+  volatile uint64_t work = 0;
+  while (CpuSeconds() - start < 1) work = work + 1;
+  const Instant to = Now();
+  const double measured = Amount(meter.Measure(to, CountSelf()).milli_cores, from, to) / 1000;
+  EXPECT_NEAR(measured, CpuSeconds() - start, 0.05);
+}
+
+TEST(UseMeter, CpuOfAChildThatIsOverIsCounted) {
+  UseMeter meter;
+  const Instant from = Now();
+  meter.Measure(from, CountSelf());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    volatile uint64_t work = 0;
+    while (CpuSeconds() < 0.6) work = work + 1;
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  const Instant to = Now();
+  EXPECT_NEAR(Amount(meter.Measure(to, CountSelf()).milli_cores, from, to) / 1000, 0.6, 0.05);
+}
+
+TEST(UseMeter, MemoryThatWasTouchedIsCounted) {
+  const int64_t before = CountSelf().physical_bytes;
+  constexpr int64_t kBytes = 200 * kMiB;
+  std::string block(kBytes, 'x');
+  const int64_t after = CountSelf().physical_bytes;
+  EXPECT_NEAR(static_cast<double>(after - before), static_cast<double>(kBytes), kBytes * 0.05);
+  EXPECT_EQ(block.back(), 'x');
+}
+
+TEST(UseMeter, BytesWrittenToADiskAreCounted) {
+  std::string path = (std::filesystem::temp_directory_path() / "fairlead-meter-XXXXXX").string();
+  const int fd = ::mkstemp(path.data());
+  ASSERT_GE(fd, 0);
+  const int64_t before = CountSelf().disk_bytes;
+  constexpr int64_t kBytes = 64 * kMiB;
+  const std::string block(kMiB, 'x');
+  for (int64_t i = 0; i < kBytes / kMiB; ++i) ASSERT_EQ(::write(fd, block.data(), block.size()), kMiB);
+  ASSERT_EQ(::fdatasync(fd), 0);
+  const int64_t after = CountSelf().disk_bytes;
+  ::close(fd);
+  ::unlink(path.c_str());
+  if (before == kUnknown || after == before) GTEST_SKIP() << "files here lie on no disk that the kernel counts";
+  EXPECT_NEAR(static_cast<double>(after - before), static_cast<double>(kBytes), kBytes * 0.05);
+}
+
+}  // namespace
+}  // namespace fairlead::env_posix
