@@ -133,7 +133,7 @@ TEST_F(BusyNodesTest, ANodeThatComesBackIsNotBusy) {
   Measured(0, DiskBusy(97));
   cluster_.Send(ev::NodeRemoved{{0}});
   cluster_.Node(2, 8192, 8);
-  EXPECT_EQ(Place(12), (std::map<uint32_t, int>{{1, 4}, {2, 8}}));
+  EXPECT_EQ(Place(12), (std::map<uint32_t, int>{{1, 6}, {2, 6}}));
 }
 
 TEST_F(BusyNodesTest, SharesCountABusyNode) {
