@@ -42,6 +42,10 @@ void Cluster::SetSchedulable(const std::string& name, bool schedulable) {
   Step({ev::NodeSchedulable{nodes_.at(name).index, schedulable}});
 }
 
+void Cluster::Measure(const std::string& name, const model::MeasuredUse& use) {
+  Step({ev::NodeMeasured{nodes_.at(name).index, use, {}, {}}});
+}
+
 void Cluster::ResizeNode(const std::string& name, const model::Resources& capacity) {
   Step({ev::NodeResized{nodes_.at(name).index, capacity}});
 }

@@ -60,6 +60,7 @@ class Cluster {
                const std::string& label);
   void LoseNode(const std::string& name);
   void SetSchedulable(const std::string& name, bool schedulable);
+  void Measure(const std::string& name, const model::MeasuredUse& use);
   void ResizeNode(const std::string& name, const model::Resources& capacity);
   void AddApp(const NewApp& app);
   void RemoveApp(const std::string& name);

@@ -237,6 +237,20 @@ base::Status Script::OfNode(const std::string& name, Words& words) {
     cluster_->ResizeNode(name, capacity);
     return {};
   }
+  if (words.Take("measures")) {
+    const std::string what = words.Next("cores or disks");
+    model::MeasuredUse use;
+    if (what == "cores") {
+      use.milli_cores = words.Count("how many are in use") * 1000;
+    } else if (what == "disks") {
+      use.disk_busy = words.Count("percent of the time with work") * 10;
+    } else {
+      words.Fail("cores or disks");
+    }
+    if (const base::Status wrong = Wrong(words); !wrong.ok()) return wrong;
+    cluster_->Measure(name, use);
+    return {};
+  }
   words.Need("is");
   const std::string state = words.Next("lost, closed or open");
   if (const base::Status wrong = Wrong(words); !wrong.ok()) return wrong;
