@@ -209,6 +209,7 @@ class World : public ::testing::Test {
     core_->StepOuter(now_, wall_, events, {effects_, to_scheduler});
     while (!to_scheduler.empty()) {
       for (const s::Event& event : to_scheduler) {
+        if (const auto* measured = std::get_if<s::NodeMeasured>(&event)) told_measures_.push_back(*measured);
         const auto* update = std::get_if<s::NodeUpdated>(&event);
         if (!update) continue;
         for (const auto& end : update->completed) told_ends_.push_back(end.container);
@@ -345,6 +346,7 @@ class World : public ::testing::Test {
   std::map<std::string, int32_t> beat_;
   std::vector<m::OuterEffect> effects_;
   std::vector<model::ContainerId> told_ends_;  // to the scheduler, by nodes
+  std::vector<s::NodeMeasured> told_measures_;
 };
 
 TEST_F(World, ApplicationGoesFromSubmissionToEnd) {
@@ -995,6 +997,23 @@ TEST_F(World, DecommissioningTimeIsTheHostsOwnAndMayChange) {
   Do(refresh);
   EXPECT_EQ(core_->FindNode({"n1", 4000})->decommission_timeout_s, 100);
   EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+}
+
+TEST_F(World, WhatANodeMeasuredReachesTheScheduler) {
+  AddNode("n1");
+  Beat("n1");
+  EXPECT_TRUE(told_measures_.empty());  // it told nothing
+  m::Heartbeat event;
+  event.address = {"n1", 4000};
+  event.response_id = beat_["n1"]++;
+  event.use.disk_busy = 970;
+  event.containers_use.milli_cores = 500;
+  Do(event);
+  ASSERT_EQ(told_measures_.size(), 1);
+  EXPECT_EQ(told_measures_[0].node, core_->FindNode({"n1", 4000})->index);
+  EXPECT_EQ(told_measures_[0].use, event.use);
+  EXPECT_EQ(told_measures_[0].containers, event.containers_use);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->use, event.use);
 }
 
 TEST_F(World, UnhealthyNodeLosesItsContainersAndComesBack) {
