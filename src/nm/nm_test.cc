@@ -434,9 +434,10 @@ TEST(Nm, MemoryLimitsByPolling) {
   node.Run(Id(2));
   node.Run(Id(3));
   const int64_t mib = 1 << 20;
-  node.Step({Usage{{{Id(1), 1300 * mib, 2000 * mib, 0, false},
-                    {Id(2), 10 * mib, 3000 * mib, 0, false},
-                    {Id(3), 1300 * mib, 2000 * mib, 0, true}}}});
+  node.Step({Usage{{{Id(1), {0, 1300 * mib, 2000 * mib}, false},
+                    {Id(2), {0, 10 * mib, 3000 * mib}, false},
+                    {Id(3), {0, 1300 * mib, 2000 * mib}, true}},
+                   {}}});
   EXPECT_EQ(node.Count<Signal>(), 2) << "the third is held by the kernel";
   node.Step({ContainerExited{Id(1), 143, EndCause::kExit, "", 0}, ContainerExited{Id(2), 143, EndCause::kExit, "", 0}});
   EXPECT_EQ(node.Report(Id(1)).exit_status, model::kExitExceededPhysicalMemory);
