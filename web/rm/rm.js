@@ -381,7 +381,7 @@ async function node(id) {
   const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack], ["Health", own.health_report || "nothing to complain of"],
     ["Promised", `${mib(own.used.memory_mib)} of ${mib(own.capacity.memory_mib)}, ${own.used.vcores} of ${counted(own.capacity.vcores, "core")}, ${counted(own.containers, "container")}`],
     ["Measured", `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`],
-    ...(measured.disk_busy_percent === undefined ? [] : [["Disks", `busy ${measured.disk_busy_percent} % of the time, ${mib(Math.round(measured.disk_bytes_per_second / 2 ** 20))} a second`]]),
+    ...(measured.disk_busy_per_mille === undefined ? [] : [["Disks", `busy ${Math.round(measured.disk_busy_per_mille / 10)} % of the time, ${mib(Math.round(measured.disk_bytes_per_second / 2 ** 20))} a second`]]),
     ...(measured.network_bytes_per_second === undefined ? [] : [["Network", `${mib(Math.round(measured.network_bytes_per_second / 2 ** 20))} a second`]]),
     ["Version", own.version], ["Its own page", el("a", { href: `http://${own.http_address}/node` }, own.http_address)]];
   const set = (body) => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(id)}/state`, body);

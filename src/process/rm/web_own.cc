@@ -324,10 +324,10 @@ Document MeasuredDocument(const Node& node) {
                           .Add("cores", Document::Double(Cores(node.use.milli_cores)))
                           .Add("containers_memory_mib", MiB(node.containers_use.physical_bytes))
                           .Add("containers_cores", Document::Double(Cores(node.containers_use.milli_cores)));
-  for (const auto& [key, amount] : {std::pair("disk_bytes_per_second", node.use.disk_bytes),
-                                    std::pair("disk_busy_percent", node.use.disk_busy / 10),
-                                    std::pair("network_bytes_per_second", node.use.network_bytes),
-                                    std::pair("containers_disk_bytes_per_second", node.containers_use.disk_bytes)}) {
+  for (const auto& [key, amount] :
+       {std::pair("disk_bytes_per_second", node.use.disk_bytes), std::pair("disk_busy_per_mille", node.use.disk_busy),
+        std::pair("network_bytes_per_second", node.use.network_bytes),
+        std::pair("containers_disk_bytes_per_second", node.containers_use.disk_bytes)}) {
     if (amount != model::MeasuredUse::kUnknown) document.Add(key, amount);
   }
   return document;
