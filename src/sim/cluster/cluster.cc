@@ -127,10 +127,7 @@ void Cluster::StartMember(Manager& manager) {
   options.manager = [this, name = manager.name]() -> base::Result<process::rm::ResourceManagerOptions> {
     return RmOptions(name);
   };
-  options.on_active = [this](process::rm::ResourceManager&) {
-    ++world_.counts()["leader elected"];
-    ledger_.RmRestarted();
-  };
+  options.on_active = [this](process::rm::ResourceManager&) { ++world_.counts()["leader elected"]; };
   manager.net = AuditAnswers(machine.net(), ledger_, spec_.bug == PlantedBug::kAnsweredTwice);
   manager.member = std::make_unique<process::rm::Leadership>(machine.loop(), *manager.net, log_,
                                                              quorum_->Join(machine, manager.name), std::move(options));
@@ -190,7 +187,6 @@ void Cluster::RestartRm(int number) {
   if (rm_up(number)) return;
   Manager& manager = rms_[static_cast<size_t>(number)];
   manager.machine->Restart();
-  if (!quorum_) ledger_.RmRestarted();
   StartRm(manager);
 }
 

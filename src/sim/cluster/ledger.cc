@@ -32,8 +32,8 @@ void Ledger::HostDied(const std::string& host) {
   std::erase_if(running_, [&](const auto& entry) { return entry.second.host == host; });
 }
 
-void Ledger::MasterHeardEnd(const std::string& master_life, const model::ContainerId& id) {
-  if (!heard_[{master_life, rm_run_}].insert(id).second) {
+void Ledger::MasterHeardEnd(const std::string& master_life, int registration, const model::ContainerId& id) {
+  if (!heard_[{master_life, registration}].insert(id).second) {
     Violation(master_life + " was told twice that " + ToString(id) + " ended");
   }
 }

@@ -30,10 +30,10 @@ class Ledger {
   void HostDied(const std::string& host);
   void SetCapacity(const std::string& host, const model::Resources& capacity) { capacity_[host] = capacity; }
   const model::Resources& capacity(const std::string& host) { return capacity_[host]; }
-  /// A new run of the resource manager does not know what the one before had told; it may tell it again.
-  void RmRestarted() { ++rm_run_; }
-  /// One life of a master was told of the end of a container: once by each run of the resource manager at most.
-  void MasterHeardEnd(const std::string& master_life, const model::ContainerId& id);
+  /// One life of a master was told of the end of a container: once for each of its registrations at most. A new run of
+  /// the resource manager, which wants another one, does not know what the one before had told; whose answers may come
+  /// after its end.
+  void MasterHeardEnd(const std::string& master_life, int registration, const model::ContainerId& id);
 
   /// Nothing but changes of the leader befalls the cluster from now on: no order may end what works.
   void OnlyTakeovers() { only_takeovers_ = true; }
@@ -69,7 +69,6 @@ class Ledger {
   std::map<model::ContainerId, Running> running_;
   std::set<model::ContainerId> ever_started_;
   std::map<std::string, model::Resources> capacity_;
-  int rm_run_ = 0;
   bool only_takeovers_ = false;
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;

@@ -95,6 +95,7 @@ void Master::OnError(const RpcError& error, void (Master::*again)()) {
   scheduler_.Failed(error);
   if (Says(error, "ApplicationMasterNotRegisteredException")) {
     ++world_.counts()["master registers again"];
+    ++registration_;
     unanswered_.reset();
     response_id_ = 0;
     asked_ = -1;
@@ -211,7 +212,7 @@ void Master::StartTask(const yarn::ContainerProto& container, int task) {
 
 void Master::OnCompleted(const Completed& status) {
   const model::ContainerId id = endpoints::yarn::ContainerOf(status.ContainerId());
-  ledger_.MasterHeardEnd(life(), id);
+  ledger_.MasterHeardEnd(life(), registration_, id);
   const auto found = launched_.find(id);
   if (found == launched_.end()) return;
   const int task = found->second.task;

@@ -68,7 +68,8 @@ class Master final : public Program {
   std::map<model::ContainerId, Launched> launched_;
   std::map<std::string, endpoints::yarn::RpcToken> node_tokens_;
   std::vector<wire::yarn::ContainerIdProto> releases_;
-  int asked_ = -1;  // what the resource manager was last told to want
+  int asked_ = -1;        // what the resource manager was last told to want
+  int registration_ = 0;  // goes up as another run of the resource manager wants one
   int response_id_ = 0;
   std::optional<wire::yarn::AllocateRequestProto> unanswered_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
