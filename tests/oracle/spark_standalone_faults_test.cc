@@ -203,8 +203,16 @@ class FaultyCluster {
     settings.heartbeat = Duration::Seconds(2);
     settings.launch.spark_home = "/opt/spark";
     settings.launch.java = "/opt/java/bin/java";
-    auto worker = sw::SparkWorker::Start({machine.loop(), machine.net(), machine.processes(), machine.disk(), log_},
-                                         build_, settings, [this](const std::string& why) { wrong_ = why; });
+    auto worker =
+        sw::SparkWorker::Start({machine.loop(), machine.net(), machine.processes(), machine.disk(), log_}, build_,
+                               settings, [this, host = machine.host()](const std::string& why) {
+                                 // Its host came back before the Master had given the old Worker up.
+                                 if (why.ends_with("re-register worker at same address: " + host + ":35000")) {
+                                   ended_.insert(host);
+                                 } else {
+                                   wrong_ = why;
+                                 }
+                               });
     if (!worker.ok()) wrong_ = worker.error().message;
     if (worker.ok()) workers_[machine.host()] = std::move(*worker);
   }
@@ -232,6 +240,17 @@ class FaultyCluster {
         if (!books.empty()) wrong_ = books;
       }
       driver_->Turn();
+      StartAgain();
+    }
+  }
+
+  /// As a service manager does it with a Worker that has ended.
+  void StartAgain() {
+    for (const std::string& host : std::exchange(ended_, {})) {
+      if (workers_[host] == nullptr) continue;
+      workers_[host].reset();
+      world_.machine(host).Crash(false);
+      Restart(host);
     }
   }
 
@@ -367,6 +386,7 @@ class FaultyCluster {
   std::unique_ptr<ClientDriver> driver_;
   int submitted_ = 0;
   std::set<std::string> acknowledged_;
+  std::set<std::string> ended_;
   std::string wrong_;
 };
 
