@@ -24,7 +24,7 @@ base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
   if (!settings) return base::Error{settings.error().message};  // without errno: its code is kUsage
   auto client = shell::YarnClient::Create(settings->conf, options.user.empty() ? shell::CurrentUser() : options.user);
   if (!client) return client.error();
-  return Cluster{std::move(settings).value(), std::move(client).value(), source.hadoop_conf};
+  return Cluster{std::move(settings).value(), std::move(client).value(), std::move(source)};
 }
 
 ExitCode CodeOf(const base::Error& error) {

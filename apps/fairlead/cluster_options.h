@@ -22,7 +22,7 @@ void AddClusterOptions(CLI::App& command, ClusterOptions& options);
 struct Cluster {
   config::Settings settings;
   std::unique_ptr<shell::YarnClient> client;
-  std::string conf_directory;  // of Hadoop's files; may be empty
+  shell::SettingsSource source;  // where the settings are from
 };
 
 /// Loads the configuration and makes the client; on failure complains and gives the exit code.

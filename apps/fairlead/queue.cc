@@ -1,11 +1,10 @@
+#include <cerrno>
 #include <cstdio>
 
 #include "base/text.h"
 #include "cluster_command.h"
 #include "config/allocation_edit.h"
-#include "env_posix/posix_loop.h"
-#include "profiles/profile.h"
-#include "shell/rm/settings.h"
+#include "shell/rm/queue_file.h"
 #include "table.h"
 
 // queue show, queue set: one queue as it is, and its settings in the file that holds them.
@@ -14,8 +13,6 @@ namespace fairlead::apps {
 namespace {
 
 using nlohmann::ordered_json;
-
-constexpr uint64_t kFileBytesMax = uint64_t{16} << 20;
 
 std::string AmountText(const ordered_json& queue, const char* field) {
   const ordered_json value = queue.value(field, ordered_json::object());
@@ -79,65 +76,22 @@ base::Result<Settings> Parse(const std::vector<std::string>& words) {
   return settings;
 }
 
-struct Edit {
-  std::string file;
-  std::string before;
-  std::string after;
-};
-
-/// The edited file, as the resource manager would take it into use, or why it would not.
-base::Result<Edit> Prepare(const Cluster& cluster, const SetOptions& options) {
-  const base::Result<Settings> wanted = Parse(options.settings);
-  if (!wanted.ok()) return wanted.error();
-  if (cluster.settings.queues) {
-    return base::Error{"the queues are written in Fairlead's YAML; edit that file and restart the resource manager"};
-  }
-  const std::string profile = cluster.settings.conf.String("fairlead.scheduler.profile", "fairlead");
-  const profiles::Profile* found = profiles::Find(profile);
-  if (found == nullptr) return base::Error{"there is no profile '" + profile + "' (fairlead.scheduler.profile)"};
-  Edit edit;
-  edit.file = !options.file.empty() ? options.file
-                                    : cluster.settings.conf.String(found->queue_file.key, found->queue_file.name);
-  if (options.file.empty() && !edit.file.starts_with("/")) edit.file = cluster.conf_directory + "/" + edit.file;
-  const auto disk = env_posix::MakePosixDisk();
-  base::Result<std::string> text = disk->ReadFile(edit.file, kFileBytesMax);
-  if (!text.ok()) {
-    return base::Error{edit.file + ": " + text.error().message + "; name the file with --file", shell::kRmNotFound};
-  }
-  edit.before = std::move(*text);
-  base::Result<std::string> after = config::EditAllocationFile(edit.before, options.queue, *wanted);
-  if (!after.ok()) return base::Error{edit.file + ": " + after.error().message};
-  edit.after = std::move(*after);
-  std::vector<std::string> old_warnings;
-  std::vector<std::string> warnings;
-  (void)found->queue_file.parse(edit.before, edit.file, old_warnings);
-  const auto tree = found->queue_file.parse(edit.after, edit.file, warnings);
-  if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
-  if (warnings.size() > old_warnings.size()) return base::Error{"it would have no effect: " + warnings.back()};
-  const auto made = profiles::Read(profile, cluster.settings.conf, *tree);
-  if (!made.ok()) return base::Error{"it would be refused: " + made.error().message};
-  return edit;
-}
-
-base::Result<void> Write(const Edit& edit) {
-  const auto disk = env_posix::MakePosixDisk();
-  const base::Result<env::FileInfo> info = disk->Stat(edit.file);
-  if (!info.ok()) return info.error();
-  for (const auto& [file, text] : {std::pair{edit.file + ".before", edit.before}, std::pair{edit.file, edit.after}}) {
-    const base::Status written = disk->WriteFileAtomically(file, text, info->mode);
-    if (!written.ok()) return base::Error{file + ": " + written.error().message, shell::kRmRefused};
-  }
-  return {};
-}
-
 int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
-  const auto edit = Prepare(cluster, options);
-  if (!edit.ok()) return command.Fail(edit.error());
+  const base::Result<Settings> wanted = Parse(options.settings);
+  if (!wanted.ok()) return command.Fail(wanted.error());
+  const auto edit = shell::EditQueueFile(cluster.source, options.file, {options.queue, *wanted});
+  if (!edit.ok()) {
+    const bool missing = edit.error().code == ENOENT;
+    return Complain(command.name, edit.error().message + (missing ? "; name the file with --file" : ""),
+                    missing ? kNotFound : kUsage);
+  }
   const std::string differs = config::LinesThatDiffer(edit->before, edit->after);
   std::printf("%s\n%s", edit->file.c_str(), base::VisibleText(differs, base::Lines::kKept).c_str());
   if (differs.empty()) std::puts("nothing changes");
   if (options.preview || differs.empty()) return kOk;
-  if (const auto written = Write(*edit); !written.ok()) return command.Fail(written.error());
+  if (const auto written = shell::WriteQueueFile(*edit); !written.ok()) {
+    return Complain(command.name, written.error().message, kFailed);
+  }
   std::printf("written; as it was before: %s.before\n", edit->file.c_str());
   cluster.client->SetPatience(base::Duration::Millis(0));
   const auto refreshed = AskFairlead(cluster, "queues/refresh", "POST");
@@ -165,18 +119,19 @@ void AddQueue(CLI::App& app, int& exit_code) {
   show->footer("Example: fairlead queue show root.prod");
   auto options = std::make_shared<SetOptions>();
   CLI::App* set = AddClusterCommand<SetOptions>(
-      *queue, exit_code, "set", "Change settings of a queue in fair-scheduler.xml", options,
+      *queue, exit_code, "set", "Change settings of a queue in the file that holds it", options,
       [](const Command& command, Cluster& cluster, SetOptions& wanted) { return Set(command, cluster, wanted); });
   set->add_option("queue", options->queue, "its name; it is made where it is not there")->required();
-  set->add_option("setting", options->settings, "NAME=VALUE of an element of the file; NAME= takes it out")->required();
-  set->add_option("--file", options->file, "the file (default: yarn.scheduler.fair.allocation.file)");
+  set->add_option("setting", options->settings, "NAME=VALUE, named as in the file; NAME= takes it out")->required();
+  set->add_option("--file", options->file, "the file (default: where the configuration has the queues)");
   set->add_flag("--preview", options->preview, "only show what would change");
   set->footer(
       "On the machine whose file it is. The file is checked as the resource manager checks it, replaced whole, and "
       "taken\n"
       "into use; what it was before stays beside it with .before at its end.\n"
       "Examples:\n  fairlead queue set root.prod weight=3 maxRunningApps=20 --preview\n"
-      "  fairlead queue set root.dev maxResources='40960 mb, 20 vcores'");
+      "  fairlead queue set root.dev maxResources='40960 mb, 20 vcores'\n"
+      "  fairlead queue set root.dev max='{memory: 40GiB, vcores: 20}' --config fairlead.yaml");
 }
 
 }  // namespace fairlead::apps

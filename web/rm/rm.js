@@ -118,7 +118,7 @@ function confirmed(question, verb, field) {
       caller ? sessionStorage.setItem("user.name", caller) : sessionStorage.removeItem("user.name");
       resolve(given ? given.value.trim() : "");
     } },
-    el("p", {}, question), field && el("label", {}, field.label, given), el("label", {}, "In the name of", name),
+    el(typeof question === "string" ? "p" : "div", {}, question), field && el("label", {}, field.label, given), el("label", {}, "In the name of", name),
     el("div", { class: "chips" }, el("button", { class: "act" }, verb), el("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
     dialog.onclose = () => { resolve(null); render(); };
     dialog.replaceChildren(form);
@@ -127,18 +127,21 @@ function confirmed(question, verb, field) {
   });
 }
 
-async function act(method, path, body) {
+// The answer of a changing call; throws what it was refused with.
+async function send(method, path, body) {
   const response = await fetch(asCaller(path), { method, headers: { Accept: "application/json", "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  if (response.ok) return "Done.";
   const answer = await response.json().catch(() => ({}));
-  return `Refused: ${answer.error ?? answer.RemoteException?.message ?? response.statusText}`;
+  if (!response.ok) throw new Error(answer.error ?? answer.RemoteException?.message ?? response.statusText);
+  return answer;
 }
 
-function action(title, question, field, send) {
+const act = (method, path, body) => send(method, path, body).then(() => "Done.");
+
+function action(title, question, field, then) {
   return el("button", { onclick: async () => {
     const given = await confirmed(question, title, field);
     if (given === null) return;
-    freshness.textContent = await send(given).catch((error) => `Not done: ${error.message}`);
+    freshness.textContent = await then(given).catch((error) => `Not done: ${error.message}`);
     notice = Date.now();
     render();
   } }, title);
@@ -305,6 +308,17 @@ async function queues() {
       head("Weight", "number"), head("Runnable", "number"), head("Waiting", "number"), head("Policy")], order.map((queue) => queueRow(queue, answer.cluster)), "There is no queue."), ...(await charts("root"))];
 }
 
+// A setting in the file that holds the queues: first what would differ is shown, then it is written, if nobody else has since.
+async function changeQueue(name, given) {
+  const [setting, ...rest] = given.split("=");
+  const path = `/fairlead/v1/queues/${encodeURIComponent(name)}/settings`;
+  const settings = { [setting.trim()]: rest.join("=").trim() };
+  const preview = await send("PUT", path, { settings });
+  if (preview.differs === "") return "Nothing changes.";
+  if (await confirmed([el("p", {}, `${preview.file} would differ:`), el("pre", {}, preview.differs)], "Write and take into use") === null) return "Left as it is.";
+  return act("PUT", path, { settings, version: preview.version });
+}
+
 async function queue(name) {
   const answer = await get("queues");
   const own = answer.queues.find((one) => one.name === name);
@@ -314,8 +328,8 @@ async function queue(name) {
   const most = (own.max_share.memory_mib < answer.cluster.memory_mib ? amount(own.max_share) : "the whole cluster");
   const facts = [["In", queueLink(own.parent)], ["Policy", own.policy], ["Weight", String(own.weight)], ["Uses", amount(own.used)], ["Fair share now", amount(own.fair_share)], ["Wants", amount(own.demand)],
     ["At least", amount(own.min_share)], ["At most", most], ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
-  return [name, el("h1", {}, name), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
-    el("p", { class: "soft" }, "Its settings: ", el("code", {}, `fairlead queue set ${name} weight=2 --preview`)),
+  const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given));
+  return [name, el("h1", {}, name), actions(change), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
       below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
     ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, Number(query().get("offset") ?? 0), list.total),

@@ -21,6 +21,7 @@
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
+#include "process/rm/queue_edit.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/tracker.h"
@@ -57,6 +58,9 @@ struct ResourceManagerOptions {
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
   /// The allocation file as it is now.
   std::function<base::Result<model::QueueTree>()> read_queues;
+  /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
+  std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
+  std::function<base::Status(const QueueEdit&)> write_queue_file;
   std::function<void(const model::rm::StateChanged&)> on_state_change;
   std::function<void(const std::string&)> on_warning;
   /// An operator's act, for the log: what, by whom, from where.

@@ -93,6 +93,8 @@ class Web {
   static void OwnError(const Reply& reply, int status, const std::string& message);
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);
+  void TakeQueues(const Reply& reply, Document answer);
+  void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
   // web_metrics.cc
   http::Response Metrics() const;
   // web_proxy.cc

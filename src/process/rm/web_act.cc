@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/checksum.h"
+#include "config/allocation_edit.h"
 #include "endpoints/rest/request_body.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -14,6 +16,23 @@ namespace fairlead::process::rm {
 
 namespace rest = endpoints::rest;
 using rest::Document;
+
+namespace {
+
+base::Result<QueueChange> ReadChange(const std::string& queue, const nlohmann::json& body) {
+  QueueChange change{queue, {}};
+  const auto settings = body.find("settings");
+  if (settings == body.end() || !settings->is_object() || settings->empty()) {
+    return base::Error{"write {\"settings\": {NAME: VALUE, ...}}; an empty value takes a setting out"};
+  }
+  for (const auto& [name, value] : settings->items()) {
+    if (!value.is_string()) return base::Error{"the value of " + name + " is to be a text"};
+    change.settings.emplace_back(name, value.get<std::string>());
+  }
+  return change;
+}
+
+}  // namespace
 
 void Web::OwnError(const Reply& reply, int status, const std::string& message) {
   reply(http::JsonResponse(status, Document::Object().Add("error", message).ToJson("")));
@@ -55,13 +74,48 @@ void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   if (!manager_.IsAdministrator(user)) {
     return OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
   }
+  manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
+  TakeQueues(reply, Document::Object().Add("refreshed", true));
+}
+
+void Web::TakeQueues(const Reply& reply, Document answer) {
   base::Result<model::QueueTree> queues = manager_.options().read_queues();
   if (!queues.ok()) return OwnError(reply, 400, queues.error().message);
-  manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
-  manager_.ReloadQueues(std::move(*queues), [reply](const auto& refused) {
+  manager_.ReloadQueues(std::move(*queues), [reply, answer](const auto& refused) {
     if (refused) return OwnError(reply, 400, refused->message);
-    reply(http::JsonResponse(200, Document::Object().Add("refreshed", true).ToJson("")));
+    reply(http::JsonResponse(200, answer.ToJson("")));
   });
+}
+
+// PUT queues/NAME/settings {"settings": {"weight": "3"}, "version": "..."}: as `fairlead queue set`. Without a version
+// nothing is written: the answer says what would differ, and the version of the file that this is about.
+void Web::SetQueue(const http::Request& request, const std::string& queue, const Reply& reply) {
+  const std::string user = UserOf(request);
+  if (!manager_.IsAdministrator(user)) {
+    return OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
+  }
+  const ResourceManagerOptions& options = manager_.options();
+  if (!options.edit_queue_file) return OwnError(reply, 404, "the queues of this resource manager are in no file");
+  const auto body = rest::ParseBody("application/json", request.body, "queue");
+  if (!body.ok()) return OwnError(reply, 400, body.error().message);
+  const base::Result<QueueChange> change = ReadChange(queue, *body);
+  if (!change.ok()) return OwnError(reply, 400, change.error().message);
+  const base::Result<QueueEdit> edit = options.edit_queue_file(*change);
+  if (!edit.ok()) return OwnError(reply, 400, edit.error().message);
+  const std::string version = std::to_string(base::Checksum({edit->before}));
+  const std::string about = rest::Text(*body, "version");
+  Document answer = Document::Object()
+                        .Add("file", edit->file)
+                        .Add("differs", config::LinesThatDiffer(edit->before, edit->after))
+                        .Add("version", version);
+  if (about.empty()) return reply(http::JsonResponse(200, answer.ToJson("")));
+  if (about != version) return OwnError(reply, 409, "the file has changed since; look at what would differ now");
+  if (const base::Status written = options.write_queue_file(*edit); !written.ok()) {
+    return OwnError(reply, 500, written.error().message + "; use `fairlead queue set` where the file may be written");
+  }
+  manager_.NoteAction(user, request.peer, "settings of queue " + queue + " are changed in " + edit->file, {}, queue,
+                      "");
+  TakeQueues(reply, std::move(answer));
 }
 
 }  // namespace fairlead::process::rm

@@ -134,6 +134,9 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "queues" && path.size() == 2 && path[1] == "refresh" && request.method == "POST") {
     return RefreshQueues(request, reply);
   }
+  if (what == "queues" && path.size() == 3 && path[2] == "settings" && request.method == "PUT") {
+    return SetQueue(request, path[1], reply);
+  }
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "cluster") return answer(OwnCluster());
   if (what == "queues") return answer(OwnQueues());

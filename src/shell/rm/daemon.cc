@@ -20,6 +20,7 @@
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/rm/journal.h"
+#include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
 
@@ -153,12 +154,16 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
   settings->manager.read_queues = [from, queues = settings->manager.read_queues]() -> base::Result<model::QueueTree> {
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
-    base::Result<model::QueueTree> tree = queues();
+    base::Result<model::QueueTree> tree = now->queues ? *now->queues : queues();
     const base::Result<model::Wishes> wishes = profiles::ReadWishes(now->conf);
     if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
     if (tree.ok()) tree->wishes = *wishes;
     return tree;
   };
+  settings->manager.edit_queue_file = [from](const process::rm::QueueChange& change) {
+    return EditQueueFile(from, "", change);
+  };
+  settings->manager.write_queue_file = WriteQueueFile;
   return Configuration{std::move(*source), std::move(*settings)};
 }
 

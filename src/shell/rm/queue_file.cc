@@ -1,0 +1,78 @@
+#include "shell/rm/queue_file.h"
+
+#include "config/allocation_edit.h"
+#include "config/yaml_edit.h"
+#include "env_posix/posix_loop.h"
+#include "profiles/profile.h"
+
+namespace fairlead::shell {
+namespace {
+
+using process::rm::QueueChange;
+using process::rm::QueueEdit;
+
+constexpr uint64_t kFileBytesMax = uint64_t{16} << 20;
+
+/// The queues as `text` gives them.
+base::Result<model::QueueTree> Parse(const profiles::Profile& profile, bool yaml, const std::string& file,
+                                     const std::string& text, std::vector<std::string>& warnings) {
+  if (!yaml) return profile.queue_file.parse(text, file, warnings);
+  config::Settings settings;
+  if (const base::Status read = config::AddFairleadYaml(file, text, settings); !read.ok()) return read.error();
+  return settings.queues.value_or(model::QueueTree{});
+}
+
+base::Status Check(const config::Settings& settings, const profiles::Profile& profile, const QueueEdit& edit) {
+  std::vector<std::string> old_warnings;
+  std::vector<std::string> warnings;
+  const bool yaml = settings.queues.has_value();
+  (void)Parse(profile, yaml, edit.file, edit.before, old_warnings);
+  const auto tree = Parse(profile, yaml, edit.file, edit.after, warnings);
+  if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
+  if (warnings.size() > old_warnings.size()) return base::Error{"it would have no effect: " + warnings.back()};
+  const auto made = profiles::Read(profile.name, settings.conf, *tree);
+  if (!made.ok()) return base::Error{"it would be refused: " + made.error().message};
+  return {};
+}
+
+}  // namespace
+
+base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::string& file,
+                                      const QueueChange& change) {
+  const base::Result<config::Settings> settings = LoadSettings(source);
+  if (!settings.ok()) return base::Error{settings.error().message};  // without errno: it is no code of ours
+  const std::string name = settings->conf.String("fairlead.scheduler.profile", "fairlead");
+  const profiles::Profile* profile = profiles::Find(name);
+  if (profile == nullptr) return base::Error{"there is no profile '" + name + "' (fairlead.scheduler.profile)"};
+  QueueEdit edit;
+  edit.file = file;
+  if (file.empty()) {
+    edit.file =
+        settings->queues ? source.yaml : settings->conf.String(profile->queue_file.key, profile->queue_file.name);
+    if (!settings->queues && !edit.file.starts_with("/")) edit.file = source.hadoop_conf + "/" + edit.file;
+  }
+  base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(edit.file, kFileBytesMax);
+  if (!text.ok()) {
+    return base::Error{edit.file + ": " + text.error().message, text.error().code};
+  }
+  edit.before = std::move(*text);
+  const auto change_text = settings->queues ? config::EditFairleadYaml : config::EditAllocationFile;
+  base::Result<std::string> after = change_text(edit.before, change.queue, change.settings);
+  if (!after.ok()) return base::Error{edit.file + ": " + after.error().message};
+  edit.after = std::move(*after);
+  if (const base::Status checked = Check(*settings, *profile, edit); !checked.ok()) return checked.error();
+  return edit;
+}
+
+base::Status WriteQueueFile(const QueueEdit& edit) {
+  const auto disk = env_posix::MakePosixDisk();
+  const base::Result<env::FileInfo> info = disk->Stat(edit.file);
+  if (!info.ok()) return base::Error{edit.file + ": " + info.error().message};
+  for (const auto& [file, text] : {std::pair{edit.file + ".before", edit.before}, std::pair{edit.file, edit.after}}) {
+    const base::Status written = disk->WriteFileAtomically(file, text, info->mode);
+    if (!written.ok()) return base::Error{file + ": " + written.error().message};
+  }
+  return {};
+}
+
+}  // namespace fairlead::shell

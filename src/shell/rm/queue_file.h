@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "process/rm/queue_edit.h"
+#include "shell/base/settings.h"
+
+namespace fairlead::shell {
+
+/// The file that holds a manager's queues with other settings of one of them, checked as a refresh checks it; nothing
+/// is written. The file is Fairlead's YAML where that gives the queues, else `file`, else the one of the profile.
+/// Errors: not there (ENOENT), or what would be refused or be without effect.
+base::Result<process::rm::QueueEdit> EditQueueFile(const SettingsSource& source, const std::string& file,
+                                                   const process::rm::QueueChange& change);
+
+/// Replaces the file as a whole; what it was stays beside it, with ".before" at its end.
+base::Status WriteQueueFile(const process::rm::QueueEdit& edit);
+
+}  // namespace fairlead::shell
