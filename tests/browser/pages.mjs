@@ -104,6 +104,14 @@ async function whatPeopleDo() {
   await page.fill("#who", "ann");
   await page.click("dialog button.act");
   await page.waitForFunction(() => document.getElementById("freshness").textContent === "Done.");
+  // A queue's setting: what would differ in the file is shown before it is written.
+  await page.goto(`${url}/cluster/queue/root.small`);
+  await page.click("button:has-text('Change')");
+  await page.fill("#given", "weight=7");
+  await page.click("dialog button.act");
+  await page.waitForSelector("dialog pre:has-text('<weight>7</weight>')");
+  await page.click("dialog button.act");
+  await page.waitForSelector("dt:has-text('Weight') + dd:has-text('7')");
   await page.goto(`${url}/cluster/events?kind=action`);
   await page.waitForSelector("td:has-text('by ann from')");
   await page.close();

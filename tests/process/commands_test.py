@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import pty
@@ -161,6 +162,17 @@ class Wrong(unittest.TestCase):
                 self.assertLess(len(shown.stderr), 500)
                 if code == 2 and "--help" in shown.stderr:
                     self.assertEqual(shown.stderr.count("\n"), 1, shown.stderr)
+
+    def test_a_queue_in_yaml_is_shown_before_it_is_changed(self):
+        with tempfile.TemporaryDirectory() as work:
+            file = pathlib.Path(work) / "fairlead.yaml"
+            file.write_text("# who may have how much\nrm: {host: 127.0.0.1}\nqueues:\n  prod: {weight: 3}  # agreed\n")
+            shown = run("queue", "set", "root.prod", "weight=4", "max={memory: 4GiB}", "--config", file, "--preview")
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+            self.assertEqual(shown.stdout, f"{file}\n-   prod: {{weight: 3}}  # agreed\n+   prod: {{max: {{memory: 4GiB}}, weight: 4}}  # agreed\n")
+            shown = run("queue", "set", "root.prod", "wieght=4", "--config", file)
+            self.assertEqual(shown.returncode, 2)
+            self.assertIn("did you mean 'weight'?", shown.stderr)
 
     def test_there_are_many(self):
         self.assertGreaterEqual(len(WRONG), 150)
@@ -380,6 +392,36 @@ class OnACluster(unittest.TestCase):
         self.assertTrue(shown.stdout.endswith("in use\n"), shown.stdout)
         self.assertEqual(pathlib.Path(f"{file}.before").read_text(), before)
         self.assertRegex(self.ask("queue show", "root.small").stdout, r"Weight +3")
+
+    def put(self, address, body):
+        page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
+        request = urllib.request.Request(f"http://{page}/fairlead/v1/{address}", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"}, method="PUT")
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as refused:
+            return refused.code, json.loads(refused.read())
+
+    def test_a_queue_is_changed_by_rest_after_a_look(self):
+        file = pathlib.Path(self.conf) / "fair-scheduler.xml"
+        before = file.read_text()
+        status, shown = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "11"}})
+        self.assertEqual((status, shown["file"]), (200, str(file)), shown)
+        self.assertIn("<maxRunningApps>11</maxRunningApps>", shown["differs"])
+        self.assertEqual(file.read_text(), before)
+        status, done = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "11"}, "version": shown["version"]})
+        self.assertEqual(status, 200, done)
+        self.assertIn("<maxRunningApps>11</maxRunningApps>", file.read_text())
+        self.assertEqual(pathlib.Path(f"{file}.before").read_text(), before)
+        self.assertIn("settings of queue root.small are changed", self.ask("events", "--kind", "action").stdout)
+        status, late = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "12"}, "version": shown["version"]})
+        self.assertEqual((status, late["error"]), (409, "the file has changed since; look at what would differ now"))
+        for settings, why in (({"wieght": "1"}, "did you mean 'weight'?"), ({"weight": "heavy"}, "would be refused"), ({"weight": 2}, "to be a text"),
+                              ({}, "settings"), ("weight", "settings")):
+            status, refused = self.put("queues/root.small/settings", {"settings": settings})
+            self.assertEqual(status, 400, settings)
+            self.assertIn(why, refused["error"])
 
     def test_a_queue_shows_itself(self):
         shown = self.ask("queue show", "small")
