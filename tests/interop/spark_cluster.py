@@ -39,6 +39,7 @@ class SparkCluster(Daemons):
         self.shuffle, = peers.free_ports(1)
         self.zookeeper = ZooKeeper(self.directory / "zookeeper") if spec.masters > 1 else None
         self.url = "spark://" + ",".join(f"127.0.0.1:{port}" for port, _, _ in self.ports)
+        (self.directory / "local").mkdir(parents=True, exist_ok=True)  # Spark's own Worker keeps its service's rows there
         self.conf = {"spark.ui.enabled": "false", "spark.local.dir": self.directory / "local", "spark.master.rest.enabled": "true",
                      **{key: value.format(directory=self.directory, shuffle=self.shuffle, zookeeper=self.zookeeper and self.zookeeper.address) for key, value in spec.conf}}
         self.properties = self.directory / "spark-defaults.conf"
