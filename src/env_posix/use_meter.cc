@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -20,7 +19,9 @@ constexpr int64_t kSectorBytes = 512;  // in /proc/diskstats, whatever the disk'
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // an iterator would throw where a file opens and its reading is refused (/proc/PID/io)
+  return text.str();
 }
 
 bool Exists(const std::string& path) {

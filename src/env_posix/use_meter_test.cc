@@ -94,6 +94,16 @@ TEST_F(MadeTree, ProcessesByThemselves) {
   EXPECT_EQ(both.disk_bytes, kUnknown);
 }
 
+// As /proc/PID/io and smaps_rollup of another user's process: they can be opened, and reading fails.
+TEST_F(MadeTree, AFileThatCannotBeReadIsUnknown) {
+  Write("proc/7/stat", "7 (a) S 1 7 7 0 -1 0 0 0 0 0 10 20 30 40 20 0 1 0 99 5000 2 0\n");
+  std::filesystem::create_directories(root_ + "/proc/7/io");  // reading a directory fails, too
+  std::filesystem::create_directories(root_ + "/proc/7/smaps_rollup");
+  const UseCounters counters = CountProcesses({{7}, {}}, kernel_);
+  EXPECT_EQ(counters.physical_bytes, 2 * ::sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(counters.disk_bytes, kUnknown);
+}
+
 TEST(UseMeter, AmountsOfAnInterval) {
   UseMeter meter;
   UseCounters counters{1'000'000, 10, 20, 1000, {{"sda", 100}, {"sdb", 0}}, 0};
