@@ -81,8 +81,8 @@ class ZooKeeperElector final : public env::Elector {
       case Session::Event::kExpired:
         return Expired();
       case Session::Event::kRefused:
-        return Refuse("ZooKeeper does not accept the identity of " + options_.scheme +
-                      "; see yarn.resourcemanager.zk-auth");
+        return Refuse("ZooKeeper does not accept the identity of " + options_.scheme + "; see " +
+                      options_.keys.identity);
       case Session::Event::kChanged:
         if (path == layout_.Leader() && !leading_) WatchLeader();
         return;
@@ -119,9 +119,10 @@ class ZooKeeperElector final : public env::Elector {
   /// True when the step is to end here: it is tried again, or cannot be.
   bool Stuck(Rc rc, const std::string& path, std::function<void()> again) {
     if (rc == Rc::kNoAuth) {
-      Refuse("ZooKeeper refuses access to " + path +
-             ": its ACL is for another identity. Write that one into yarn.resourcemanager.zk-auth (or hadoop.zk.auth), "
-             "or choose another place by fairlead.ha.zookeeper-path");
+      Refuse("ZooKeeper refuses access to " + path + ": its ACL is for another identity. " +
+             (options_.keys.identity.empty() ? "Choose"
+                                             : "Write that one into " + options_.keys.identity + ", or choose") +
+             " another place by " + options_.keys.place);
       return true;
     }
     if (rc == Rc::kExpired) return true;  // the event comes
@@ -149,7 +150,7 @@ class ZooKeeperElector final : public env::Elector {
                     if (Stuck(rc, layout_.root, [this] { CheckMark(); })) return;
                     if (node.value != kMark) {
                       return Refuse(layout_.root + " in ZooKeeper holds something else than a state of this release (" +
-                                    kMark + "): choose another cluster id or fairlead.ha.zookeeper-path");
+                                    kMark + "): choose another place by " + options_.keys.place);
                     }
                     MakeNodes();
                   }));
@@ -183,7 +184,7 @@ class ZooKeeperElector final : public env::Elector {
                     if (rc == Rc::kOk && node.owner == session_->id()) return Compete();
                     if (rc == Rc::kOk && loop_.Now() > join_until_) {
                       return Refuse("another process takes part as " + options_.id + " (" + node.value +
-                                    "): give each its own yarn.resourcemanager.ha.id");
+                                    "): give each its own " + options_.keys.id);
                     }
                     Again([this] { Join(); });
                   }));

@@ -9,6 +9,13 @@
 
 namespace fairlead::env_zookeeper {
 
+/// Keys of the configuration by which a person sets what is refused: the elector's words.
+struct ElectorKeys {
+  std::string identity;  // empty: none can be set
+  std::string place;
+  std::string id;
+};
+
 struct ElectorOptions {
   std::string servers;     // "host:port,host:port"
   base::Duration timeout;  // of the session, as asked for; the servers may give more (two of their ticks at least)
@@ -17,6 +24,7 @@ struct ElectorOptions {
   std::string root;        // "/fairlead/CLUSTER"
   std::string id;          // this member's name, of its own
   std::string about;       // where it runs, for people
+  ElectorKeys keys;
 };
 
 /// An elector over ZooKeeper (layout.h): whoever makes the ephemeral node /leader leads, and changes /epoch in the same

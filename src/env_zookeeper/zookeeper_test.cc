@@ -55,7 +55,8 @@ class ZooKeeperTest : public testing::Test {
   static void TearDownTestSuite() { server_.reset(); }
 
   ElectorOptions Options(const std::string& id, const std::string& cluster) {
-    return {server_->address(), kSession, "digest", "fairlead:secret", "/fairlead/" + cluster, id, "test " + id};
+    return {server_->address(),     kSession, "digest",     "fairlead:secret",
+            "/fairlead/" + cluster, id,       "test " + id, {"", "the.place", "the.id"}};
   }
   std::unique_ptr<Member> Join(const std::string& id, const std::string& cluster) {
     return std::make_unique<Member>(*loop_, Options(id, cluster));
@@ -204,13 +205,17 @@ TEST_F(ZooKeeperTest, WhatIsNotOursIsRefused) {
   EXPECT_NE(twin->refused.find("another process takes part as a (test a)"), std::string::npos) << twin->refused;
   EXPECT_NE(stranger.refused.find("its ACL is for another identity"), std::string::npos) << stranger.refused;
   EXPECT_NE(lost.refused.find("holds something else"), std::string::npos) << lost.refused;
+  // In the words of whoever set it up.
+  EXPECT_TRUE(twin->refused.ends_with("give each its own the.id")) << twin->refused;
+  EXPECT_TRUE(stranger.refused.ends_with("Choose another place by the.place")) << stranger.refused;
+  EXPECT_TRUE(lost.refused.ends_with("choose another place by the.place")) << lost.refused;
   EXPECT_TRUE(leader->elector->MayAct());
 }
 
 TEST(ZooKeeperWithSmallNodes, RowsGoInSmallerPartsOrAreRefused) {
   const std::unique_ptr<TestServer> server = TestServer::Start({"jute.maxbuffer=200000"});
   const auto loop = env_posix::MakePosixLoop();
-  Member leader(*loop, {server->address(), kSession, "", "", "/fairlead/small", "a", "test a"});
+  Member leader(*loop, {server->address(), kSession, "", "", "/fairlead/small", "a", "test a", {}});
   const auto await = [&](const std::function<bool()>& condition) {
     while (!condition()) {
       loop->After(Duration::Millis(5), [&] { loop->Stop(); });

@@ -92,6 +92,8 @@ base::Status ReadElector(const HadoopConf& conf, const std::string& id, env_zook
     return base::Error{std::string(timeout) + ": a session shorter than 200 ms ends by itself; write 2000"};
   }
   out.id = id;
+  out.keys = {"yarn.resourcemanager.zk-auth (or hadoop.zk.auth)",
+              "yarn.resourcemanager.cluster-id or fairlead.ha.zookeeper-path", "yarn.resourcemanager.ha.id"};
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
   out.about = std::string(host) + ", process " + std::to_string(::getpid());

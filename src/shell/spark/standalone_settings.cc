@@ -55,6 +55,7 @@ void ReadZooKeeper(SparkKeys& keys, StandaloneMasterSettings& settings) {
   }
   elector.root = directory + "/fairlead";
   elector.id = settings.master.host + ":" + std::to_string(settings.master.listen.port);
+  elector.keys = {"", kDirectory, "--host and --port"};
   elector.about = "spark-master, process " + std::to_string(::getpid());
 }
 
