@@ -406,20 +406,20 @@ class OnACluster(unittest.TestCase):
     def test_a_queue_is_changed_by_rest_after_a_look(self):
         file = pathlib.Path(self.conf) / "fair-scheduler.xml"
         before = file.read_text()
-        status, shown = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "11"}})
+        status, shown = self.put("queues/root.lab/settings", {"settings": {"maxRunningApps": "11"}})
         self.assertEqual((status, shown["file"]), (200, str(file)), shown)
         self.assertIn("<maxRunningApps>11</maxRunningApps>", shown["differs"])
         self.assertEqual(file.read_text(), before)
-        status, done = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "11"}, "version": shown["version"]})
+        status, done = self.put("queues/root.lab/settings", {"settings": {"maxRunningApps": "11"}, "version": shown["version"]})
         self.assertEqual(status, 200, done)
         self.assertIn("<maxRunningApps>11</maxRunningApps>", file.read_text())
         self.assertEqual(pathlib.Path(f"{file}.before").read_text(), before)
-        self.assertIn("settings of queue root.small are changed", self.ask("events", "--kind", "action").stdout)
-        status, late = self.put("queues/root.small/settings", {"settings": {"maxRunningApps": "12"}, "version": shown["version"]})
+        self.assertIn("settings of queue root.lab are changed", self.ask("events", "--kind", "action").stdout)
+        status, late = self.put("queues/root.lab/settings", {"settings": {"maxRunningApps": "12"}, "version": shown["version"]})
         self.assertEqual((status, late["error"]), (409, "the file has changed since; look at what would differ now"))
         for settings, why in (({"wieght": "1"}, "did you mean 'weight'?"), ({"weight": "heavy"}, "would be refused"), ({"weight": 2}, "to be a text"),
                               ({}, "settings"), ("weight", "settings")):
-            status, refused = self.put("queues/root.small/settings", {"settings": settings})
+            status, refused = self.put("queues/root.lab/settings", {"settings": settings})
             self.assertEqual(status, 400, settings)
             self.assertIn(why, refused["error"])
 
