@@ -13,11 +13,22 @@
 #include "base/rng.h"
 #include "env_posix/idle_polling.h"
 #include "env_posix/posix_loop.h"
+#include "env_posix/read_all.h"
 
 namespace fairlead::env_posix {
 namespace {
 
 using base::Duration;
+
+TEST(ReadAll, WhatRefusesToBeReadIsEmpty) {
+  std::ifstream directory("/proc");  // opens, and its reading is refused
+  ASSERT_TRUE(directory.is_open());
+  EXPECT_EQ(ReadAll(directory), "");
+  std::ifstream missing("/proc/nosuch");
+  EXPECT_EQ(ReadAll(missing), "");
+  std::ifstream file("/proc/self/comm");
+  EXPECT_EQ(ReadAll(file), "env_posix_test\n");
+}
 
 class TemporaryDirectory {
  public:

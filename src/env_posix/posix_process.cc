@@ -15,6 +15,7 @@
 
 #include "env_posix/posix_loop.h"
 #include "env_posix/processes_internal.h"
+#include "env_posix/read_all.h"
 
 namespace fairlead::env_posix {
 namespace {
@@ -81,7 +82,7 @@ int OpenPidFd(int64_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, s
 /// Field 22 of /proc/PID/stat, 0 when there is no such process.
 uint64_t StartTicks(int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string text = ReadAll(file);
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return 0;
   std::istringstream rest(text.substr(name_end + 1));

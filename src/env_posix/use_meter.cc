@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "env_posix/read_all.h"
+
 namespace fairlead::env_posix {
 namespace {
 
@@ -19,9 +21,7 @@ constexpr int64_t kSectorBytes = 512;  // in /proc/diskstats, whatever the disk'
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();  // an iterator would throw where a file opens and its reading is refused (/proc/PID/io)
-  return text.str();
+  return ReadAll(file);
 }
 
 bool Exists(const std::string& path) {

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "env_posix/read_all.h"
+
 namespace fairlead::shell {
 
 namespace {
@@ -44,7 +46,7 @@ std::string WriteFile(const std::string& path, const std::string& text) {
 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return env_posix::ReadAll(file);
 }
 
 int64_t ReadNumber(const std::string& path, int64_t fallback) {

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "base/stored.h"
+#include "env_posix/read_all.h"
 #include "shell/nm/cgroup.h"
 #include "shell/nm/supervisor_process_tree.h"
 
@@ -68,8 +69,7 @@ template <class T>
 base::Result<T> ReadRecord(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return base::Error{"cannot read " + path + ": " + std::strerror(errno), errno};
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  base::Result<T> record = base::DecodeSealed<T>(bytes);
+  base::Result<T> record = base::DecodeSealed<T>(env_posix::ReadAll(file));
   if (!record.ok()) return base::Error{path + ": " + record.error().message, EBADMSG};
   return record;
 }
