@@ -1,5 +1,6 @@
 #include "process/rm/leadership.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "model/access_list.h"
@@ -173,18 +174,26 @@ void Leadership::ToActive(const rpc::IncomingCall& call) {
   if (!MayTransition(call)) return;
   if (acting()) return ports_->server().ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
   to_active_.push_back(call.token);
-  if (const env::Endpoint* leader = LeaderAdmin()) AskToYield(*leader, call.caller.user);
+  AskToYield(call.token, call.caller.user);
   loop_.After(kTransition, [this, alive = alive_, token = call.token] {
     if (!*alive || std::erase(to_active_, token) == 0) return;
     ports_->server().Fail(token, ex::kIo, options_.id + " has not become active in time; its log says why.");
   });
 }
 
-void Leadership::AskToYield(const env::Endpoint& leader, const std::string& user) {
+void Leadership::AskToYield(rpc::CallToken asked, const std::string& user) {
+  if (std::find(to_active_.begin(), to_active_.end(), asked) == to_active_.end()) return;
+  const env::Endpoint* leader = LeaderAdmin();
+  if (!leader) {  // who has just started has not heard of it yet
+    loop_.After(kProbeAgain, [this, alive = alive_, asked, user] {
+      if (*alive) AskToYield(asked, user);
+    });
+    return;
+  }
   h::TransitionToStandbyRequestProto request;
   request.req_info.req_source = h::HARequestSourceProto::kUserForced;
   client_.Call<h::TransitionToStandbyResponseProto>(
-      HaTarget(leader, user), "transitionToStandby", request, kTransition,
+      HaTarget(*leader, user), "transitionToStandby", request, kTransition,
       [this, alive = alive_](const base::Result<h::TransitionToStandbyResponseProto, rpc::RpcError>& answer) {
         if (*alive && !answer.ok()) log_.Warn("the leader does not step down", {{"reason", answer.error().message}});
       });

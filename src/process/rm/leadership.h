@@ -64,7 +64,8 @@ class Leadership {
   bool MayTransition(const rpc::IncomingCall& call);
   /// Where the leader's administrators call it; null when it is us or unknown.
   const env::Endpoint* LeaderAdmin() const;
-  void AskToYield(const env::Endpoint& leader, const std::string& user);
+  /// Asks the leader to step down for the sake of `asked`, as soon as one is known.
+  void AskToYield(rpc::CallToken asked, const std::string& user);
   void AnswerTransitions(std::vector<rpc::CallToken>& calls);
 
   env::Loop& loop_;

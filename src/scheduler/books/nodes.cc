@@ -1,7 +1,6 @@
 #include "scheduler/books/nodes.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
 #include "scheduler/books/limits.h"
@@ -116,7 +115,9 @@ void Nodes::SetSchedulable(NodeIndex index, bool schedulable) {
 }
 
 void Nodes::SetBusy(NodeIndex index, bool busy) {
-  if (std::exchange(nodes_[index.value].busy, busy) != busy) Changed(index, !busy);
+  if (nodes_[index.value].busy == busy) return;
+  nodes_[index.value].busy = busy;
+  Changed(index, !busy);
 }
 
 void Nodes::AddUse(NodeIndex index, const Resources& more) {

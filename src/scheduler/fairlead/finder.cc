@@ -140,8 +140,10 @@ NodeIndex Finder::FindInIndex(const App& app, const Shape& shape, bool& excluded
 
 bool Finder::HasRoom(NodeIndex index, const Shape& shape) const {
   const Node& node = books_.nodes[index];
-  if (!(relaxed_.busy ? node.serves() : node.open())) return false;
-  if (!shape.size.FitsIn(relaxed_.reservations ? node.free() + node.reserved : node.free())) return false;
+  if (!node.serves() || (node.busy && !relaxed_.busy)) return false;
+  const bool fits =
+      relaxed_.reservations ? shape.size.FitsIn(node.free() + node.reserved) : shape.size.FitsIn(node.free());
+  if (!fits) return false;
   return books_.nodes.HasLabel(index, shape.label);
 }
 
