@@ -263,7 +263,10 @@ class SimElector final : public env::Elector {
 
 SimQuorum::SimQuorum(World& world, Duration session, QuorumBugs bugs)
     : state_(std::make_shared<State>(world, session, bugs)) {}
-SimQuorum::~SimQuorum() = default;
+// Messages hold the state, and it holds those that came to a cut.
+SimQuorum::~SimQuorum() {
+  for (auto& [id, wire] : state_->wires) wire.held.clear();
+}
 
 std::unique_ptr<env::Elector> SimQuorum::Join(Machine& machine, const std::string& id) {
   return std::make_unique<SimElector>(state_, machine, id);
