@@ -14,6 +14,7 @@
 #include "env_posix/idle_polling.h"
 #include "env_posix/posix_loop.h"
 #include "env_posix/read_all.h"
+#include "env_posix/test_directory.h"
 
 namespace fairlead::env_posix {
 namespace {
@@ -29,20 +30,6 @@ TEST(ReadAll, WhatRefusesToBeReadIsEmpty) {
   std::ifstream file("/proc/self/comm");
   EXPECT_EQ(ReadAll(file), "env_posix_test\n");
 }
-
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "fairlead-env-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Sends back what it gets and remembers how the stream ended.
 struct Echo : env::StreamHandler {
@@ -173,7 +160,7 @@ void ReceiveAll(PosixLoop& loop, const env::Endpoint& endpoint, Echo& client) {
 }
 
 TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
-  const TemporaryDirectory directory;
+  const TestDirectory directory;
   const auto disk = MakePosixDisk();
   const std::string body(3 << 20, 'x');
   ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", body).ok());
@@ -194,7 +181,7 @@ TEST(PosixNet, BytesAndFilesArriveInOrderThenTheEnd) {
 }
 
 TEST(PosixNet, PartsOfFilesOfAnyLengthArriveInOrder) {
-  const TemporaryDirectory directory;
+  const TestDirectory directory;
   const auto disk = MakePosixDisk();
   base::Rng rng(1);
   std::string body(1 << 20, 0);
@@ -230,7 +217,7 @@ TEST(PosixNet, PartsOfFilesOfAnyLengthArriveInOrder) {
 /// What is promised of a file that is shorter by now ends the connection, behind what there was.
 TEST(PosixNet, APartBeyondTheEndOfItsFileEndsTheConnection) {
   for (const size_t promised : {100u, 100'000u, 1'000'000u}) {
-    const TemporaryDirectory directory;
+    const TestDirectory directory;
     const auto disk = MakePosixDisk();
     ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", std::string(60, 'x')).ok());
     const auto loop = MakePosixLoop();
@@ -377,7 +364,7 @@ TEST(PosixNet, AStreamThatNobodyTakesOverIsClosed) {
 }
 
 TEST(PosixNet, AReaderThatGoesAwayInMidFileEndsItsConnectionOnly) {
-  const TemporaryDirectory directory;
+  const TestDirectory directory;
   const auto disk = MakePosixDisk();
   const std::string body(32 << 20, 'x');
   ASSERT_TRUE(disk->WriteFileAtomically(directory / "body", body).ok());
@@ -488,7 +475,7 @@ TEST(PosixNet, RefusedConnectionTellsWhy) {
 }
 
 TEST(PosixProcesses, ExitCodeSignalAndOutput) {
-  const TemporaryDirectory directory;
+  const TestDirectory directory;
   const auto loop = MakePosixLoop();
   std::vector<env::ExitStatus> ends;
   const auto on_exit = [&](env::ExitStatus status) {
@@ -521,7 +508,7 @@ TEST(PosixProcesses, AMissingProgramIsAnErrorAtOnce) {
 }
 
 TEST(PosixDisk, NothingLeavesTheRoot) {
-  const TemporaryDirectory directory;
+  const TestDirectory directory;
   const auto disk = MakePosixDisk();
   ASSERT_TRUE(disk->MakeDirectories(directory / "root/a").ok());
   ASSERT_TRUE(disk->WriteFileAtomically(directory / "secret", "s").ok());
@@ -540,7 +527,7 @@ TEST(PosixDisk, NothingLeavesTheRoot) {
 }
 
 TEST(PosixDisk, TreesAreRemovedByTwoAtOnce) {
-  const TemporaryDirectory root;
+  const TestDirectory root;
   const auto disk = MakePosixDisk();
   for (int round = 0; round < 5; ++round) {
     for (int n = 0; n < 50; ++n) std::filesystem::create_directories(root / "app/" + std::to_string(n) + "/a/b/c");

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "env_posix/test_directory.h"
+
 namespace fairlead::env_posix {
 namespace {
 
@@ -15,14 +17,9 @@ namespace fs = std::filesystem;
 class PrivateDirectory : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "fairlead-private-XXXXXX").string();
-    top_ = ::mkdtemp(pattern.data());
     before_ = ::umask(0);  // the worst one
   }
-  void TearDown() override {
-    ::umask(before_);
-    fs::remove_all(top_);
-  }
+  void TearDown() override { ::umask(before_); }
   static unsigned ModeOf(const fs::path& path) {
     struct stat info {};
     EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
@@ -37,7 +34,8 @@ class PrivateDirectory : public ::testing::Test {
     const auto made = MakePrivateDirectory(path);
     return made.ok() ? "" : made.error().message;
   }
-  fs::path top_;
+  const TestDirectory directory_;
+  const fs::path top_ = directory_.path();
   mode_t before_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "env_posix/posix_loop.h"
+#include "env_posix/test_directory.h"
 
 namespace fairlead::env_posix {
 namespace {
@@ -27,15 +28,6 @@ std::string Bytes(const fs::path& path) {
 
 class SqliteStore : public ::testing::Test {
  protected:
-  void SetUp() override {
-    // In memory, where a sync costs nothing: thousands of stores are opened.
-    const fs::path memory = "/dev/shm";
-    std::string pattern =
-        ((fs::exists(memory) ? memory : fs::temp_directory_path()) / "fairlead-store-XXXXXX").string();
-    top_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(top_); }
-
   base::Result<std::unique_ptr<env::Store>> Open(Durability durability = Durability::kMachine) {
     return OpenSqliteStore(path(), *loop_, durability, kHolds);
   }
@@ -106,7 +98,9 @@ class SqliteStore : public ::testing::Test {
     return ::testing::AssertionSuccess();
   }
 
-  fs::path top_;
+  // In memory, where a sync costs nothing: thousands of stores are opened.
+  const TestDirectory directory_{fs::exists("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()};
+  const fs::path top_ = directory_.path();
   std::unique_ptr<PosixLoop> loop_ = MakePosixLoop();
   int refused_ = 0;
 };

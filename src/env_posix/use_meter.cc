@@ -193,7 +193,8 @@ UseCounters CountProcesses(const Processes& processes, const KernelTree& kernel)
     if (!group_memory) AddTo(out.physical_bytes, MemoryOf(process, use->resident_bytes));
     const std::string io = ReadText(process + "/io");
     disk_known = disk_known && !io.empty();
-    if (!io.empty()) AddTo(out.disk_bytes, FindNumber(io, "read_bytes:") + FindNumber(io, "write_bytes:"));
+    AddTo(out.disk_bytes, FindNumber(io, "read_bytes:"));
+    AddTo(out.disk_bytes, FindNumber(io, "write_bytes:"));
     if (out.network_bytes == kUnknown && HasOwnNetwork(kernel, process))
       out.network_bytes = NetworkOf(kernel, process + "/net/dev");
   }

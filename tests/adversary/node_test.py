@@ -214,7 +214,8 @@ class Rights(Node):
     def test_any_other_call_ends_the_helper(self):
         done = self.eves / "done"
         go = self.eves / "go"
-        app = self.submit(EVE, f"until [ -e {go} ]; do sleep 0.05; done; touch {done}")
+        os.mkfifo(go, 0o644)
+        app = self.submit(EVE, f"read word < {go}; touch {done}")
         until(lambda: (self.local / "usercache" / EVE / "appcache" / app).exists(), "the container")
         helper = self.child(self.nm, "fl-helper")
         starter = self.child(helper, "fl-starter")
@@ -222,7 +223,9 @@ class Rights(Node):
         until(lambda: self.status(supervisor)["Seccomp"] == "2", "the container's start")
         self.assertEqual(registers.make_call(helper, registers.PERSONALITY), -signal.SIGSYS)
         until(lambda: not pathlib.Path(f"/proc/{starter}").exists(), "the starter's end")
-        go.touch()
+        fifo = os.open(go, os.O_RDWR)  # waits for no reader
+        self.addCleanup(os.close, fifo)
+        os.write(fifo, b"go\n")
         until(done.exists, "the end of the container, which goes on")
 
 

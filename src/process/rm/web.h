@@ -91,6 +91,8 @@ class Web {
   void OwnHistory(const http::Request& request, const Reply& reply) const;
   // web_act.cc
   static void OwnError(const Reply& reply, int status, const std::string& message);
+  /// Who is no administrator is told so.
+  bool RefuseStranger(const std::string& user, const Reply& reply) const;
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);
   void TakeQueues(const Reply& reply, Document answer);

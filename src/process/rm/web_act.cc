@@ -38,12 +38,16 @@ void Web::OwnError(const Reply& reply, int status, const std::string& message) {
   reply(http::JsonResponse(status, Document::Object().Add("error", message).ToJson("")));
 }
 
+bool Web::RefuseStranger(const std::string& user, const Reply& reply) const {
+  if (manager_.IsAdministrator(user)) return false;
+  OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
+  return true;
+}
+
 // PUT nodes/HOST:PORT/state {"state": "DECOMMISSIONING" | "DECOMMISSIONED" | "RUNNING", "timeout_s": N}
 void Web::SetNodeState(const http::Request& request, const std::string& address, const Reply& reply) {
   const std::string user = UserOf(request);
-  if (!manager_.IsAdministrator(user)) {
-    return OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
-  }
+  if (RefuseStranger(user, reply)) return;
   const Node* node = FindNamed(address);
   if (!node) return OwnError(reply, 404, "there is no node " + address);
   const auto body = rest::ParseBody("application/json", request.body, "node");
@@ -71,9 +75,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
 // POST queues/refresh: as `yarn rmadmin -refreshQueues`.
 void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   const std::string user = UserOf(request);
-  if (!manager_.IsAdministrator(user)) {
-    return OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
-  }
+  if (RefuseStranger(user, reply)) return;
   manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
   TakeQueues(reply, Document::Object().Add("refreshed", true));
 }
@@ -91,9 +93,7 @@ void Web::TakeQueues(const Reply& reply, Document answer) {
 // nothing is written: the answer says what would differ, and the version of the file that this is about.
 void Web::SetQueue(const http::Request& request, const std::string& queue, const Reply& reply) {
   const std::string user = UserOf(request);
-  if (!manager_.IsAdministrator(user)) {
-    return OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
-  }
+  if (RefuseStranger(user, reply)) return;
   const ResourceManagerOptions& options = manager_.options();
   if (!options.edit_queue_file) return OwnError(reply, 404, "the queues of this resource manager are in no file");
   const auto body = rest::ParseBody("application/json", request.body, "queue");

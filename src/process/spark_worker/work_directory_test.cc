@@ -13,7 +13,7 @@ TEST(WorkDirectory, OnlyWhatEndedAndIsOldIsAbandoned) {
   env::Disk& disk = machine.disk();
   for (const char* file : {"app-old/0/stderr", "app-alive/0/stderr", "app-writes/0/deep/log", "fairlead-shuffle/db",
                            "driver-old/job", ".hidden/file"}) {
-    const std::string path = std::string("/work/") + file;
+    const std::string path = std::string("/spark/") + file;
     ASSERT_TRUE(disk.MakeDirectories(path.substr(0, path.rfind('/'))).ok());
     ASSERT_TRUE(disk.WriteFileAtomically(path, "bytes").ok());
   }
@@ -22,10 +22,10 @@ TEST(WorkDirectory, OnlyWhatEndedAndIsOldIsAbandoned) {
   machine.loop().After(base::Duration::Seconds(2), [&] { passed = true; });
   world.RunUntil(world.now() + base::Duration::Seconds(3), [&] { return passed; });
   ASSERT_TRUE(passed);
-  ASSERT_TRUE(disk.WriteFileAtomically("/work/app-writes/0/deep/log", "more").ok());
-  ASSERT_TRUE(disk.WriteFileAtomically("/work/file", "no directory").ok());
-  EXPECT_EQ(AbandonedDirectories(disk, "/work", {"app-alive"}, before),
-            (std::vector<std::string>{"/work/app-old", "/work/driver-old"}));
+  ASSERT_TRUE(disk.WriteFileAtomically("/spark/app-writes/0/deep/log", "more").ok());
+  ASSERT_TRUE(disk.WriteFileAtomically("/spark/file", "no directory").ok());
+  EXPECT_EQ(AbandonedDirectories(disk, "/spark", {"app-alive"}, before),
+            (std::vector<std::string>{"/spark/app-old", "/spark/driver-old"}));
   EXPECT_TRUE(AbandonedDirectories(disk, "/nowhere", {}, before).empty());
 }
 
