@@ -22,6 +22,9 @@ class Loop {
   /// Instants of two loops are not to be compared.
   virtual base::Instant Now() const = 0;
   virtual base::WallTime Wall() const = 0;
+  /// The clock behind Now(), read anew: to measure how long work takes, never to decide. A simulated one stands still
+  /// as Now() does.
+  virtual base::Instant ReadClock() const { return Now(); }
 
   /// Runs `callback` once at `when` or as soon after as can be. Timers of equal time run in order of their ids.
   virtual TimerId At(base::Instant when, Callback callback) = 0;

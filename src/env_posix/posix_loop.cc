@@ -47,6 +47,7 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   }
 
   base::Instant Now() const override { return now_; }
+  base::Instant ReadClock() const override { return {Nanos() - left_out_}; }
 
   base::WallTime Wall() const override {
     const auto now = std::chrono::system_clock::now().time_since_epoch();

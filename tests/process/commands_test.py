@@ -307,6 +307,13 @@ class OnACluster(unittest.TestCase):
         shown = self.ask("submit", "--detach", "--queue", "small", BUILD / "examples/word_count", self.work / "text", self.work / "o3")
         self.assertEqual(shown.stderr, "")
 
+    def test_metrics_say_how_long_steps_take(self):
+        self.finished_job()
+        page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
+        text = urllib.request.urlopen(f"http://{page}/metrics", timeout=10).read().decode()
+        for name in ("step", "allocate", "store_commit"):
+            self.assertGreater(float(re.search(rf"^fairlead_rm_{name}_seconds_sum (\S+)$", text, re.M).group(1)), 0, name)
+
     def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
         with self.assertRaises(urllib.error.HTTPError) as refused:

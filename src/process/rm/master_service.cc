@@ -29,8 +29,8 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
     if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
     ++counters_.allocate_calls;
-    Ask(std::move(*event), [this, to, key = token.KeyId(), began = loop_.Now()](const m::OuterEffect& effect) {
-      counters_.allocate.Add(loop_.Now() - began);
+    Ask(std::move(*event), [this, to, key = token.KeyId(), began = loop_.ReadClock()](const m::OuterEffect& effect) {
+      counters_.allocate.Add(loop_.ReadClock() - began);
       if (Refused(to, effect)) return;
       const auto& answer = std::get<m::AllocateAnswer>(effect);
       w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);

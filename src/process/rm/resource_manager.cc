@@ -172,8 +172,9 @@ void ResourceManager::Drain() {
     std::swap(batch_, inbox_);
     const base::Instant now = loop_.Now();
     const base::WallTime wall = loop_.Wall();
+    const base::Instant began = loop_.ReadClock();
     machine_->Step(now, wall, batch_, effects_);
-    counters_.step.Add(loop_.Now() - now);
+    counters_.step.Add(loop_.ReadClock() - began);
     counters_.events += batch_.size();
     ++counters_.batches;
     if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_});
@@ -241,9 +242,9 @@ void ResourceManager::Commit(const m::Persist& persist) {
     rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
   }
   store_->Commit(std::move(rows),
-                 [this, alive = alive_, txn = persist.txn, began = loop_.Now()](const env::CommitStatus& status) {
+                 [this, alive = alive_, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {
                    if (!*alive) return;
-                   counters_.commit.Add(loop_.Now() - began);
+                   counters_.commit.Add(loop_.ReadClock() - began);
                    if (status.ok()) return Post(m::Persisted{txn, true, ""});
                    ++counters_.store_errors;
                    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
