@@ -22,6 +22,10 @@ constexpr Key<TdwConfig> kKeys[] = {
     KeyOf<&TdwConfig::preemption>("yarn.scheduler.fair.preemption",
                                   "take young grants back for pools below their share"),
     KeyOf<&TdwConfig::victim_age>("fairlead.scheduler.tdw.victim-age-ms", "only grants at most so old are taken back"),
+    KeyOf<&TdwConfig::base, &BooksConfig::ask_again>("fairlead.scheduler.tdw.ask-again",
+                                                     "a grant that ends before its master has heard of it is asked for "
+                                                     "again, as in Hadoop; false: its master asks, as "
+                                                     "in the article"),
     KeyOf<&TdwConfig::over_kill>("fairlead.scheduler.tdw.over-kill",
                                  "the last victim session gives its whole surplus, even if less is needed"),
     KeyOf<&TdwConfig::jobtracker, &TdwTaskSize::vcores>("fairlead.scheduler.tdw.jobtracker.vcores",

@@ -79,6 +79,7 @@ config::HadoopConf KeysOf(const json& conf) {
       {"fairlead.scheduler.tdw.round-interval-ms", "0"},
       {"fairlead.scheduler.tdw.victim-age-ms", std::to_string(preemption.value("window", 300000))},
       {"fairlead.scheduler.tdw.over-kill", text(preemption.value("overKill", false))},
+      {"fairlead.scheduler.tdw.ask-again", "false"},
       {"yarn.scheduler.fair.preemption", text(preemption.value("on", false))},
   };
   config::HadoopConf out;

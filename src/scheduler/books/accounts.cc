@@ -31,7 +31,7 @@ void Core::Grant(AppSlot slot, Ask& ask, const Spot& spot, const model::Containe
   const Resources size = books_.shapes[ask.shape].size;
   const model::ContainerId id = reserved ? *reserved : books_.apps.NextId(slot, books_.config.epoch);
   const ContainerSlot container = AddContainer(slot, spot.node, id, ask.shape);
-  books_.containers.SetAsk(container, ask.priority, ask.request_id);
+  books_.containers.SetAsk(container, ask.priority, ask.request_id, spot.locality);
   policy_->Publish(books_, spot.node);
   if (spot.locality == Locality::kOffSwitch && !books_.shapes[ask.shape].exact) {
     books_.nodes.MoveCursor(books_.shapes[ask.shape].label, spot.node);
@@ -71,6 +71,8 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
   policy_->UsageChanged(books_, app.leaf, true);
   AddDemand(app.leaf, less);
   books_.gangs.NoteRoom();
+  if (books_.config.ask_again && !container.acquired && !container.is_master && app.active)
+    AskAgain(app_slot, container);
   // What was launched keeps its place on the node until the node reports its end: it may still be dying.
   if (!container.launched) LeaveNode(slot);
 }

@@ -42,8 +42,9 @@ void Core::Take(AppSlot slot, const ev::Allocate& event) {
   answers_.emplace_back(event.app, event.token);
   for (const model::ContainerId& id : event.releases) {
     const ContainerSlot container = books_.containers.Find(id);
-    // An application releases what is its own.
+    // An application releases what is its own, and has heard of it.
     if (!container.valid() || books_.containers[container].app != slot) continue;
+    books_.containers.SetAcquired(container);
     Finish(container, model::kExitAborted, "Container released by application");
   }
   ChangeExclusions(slot, event);
@@ -164,7 +165,17 @@ void Core::ApplyAsk(AppSlot slot, const model::Ask& wanted) {
   if (wanted.count == 0 && !books_.shapes.Knows(key)) return;
   if (wanted.count > 0) key.label = books_.nodes.LabelFor(wanted.label);
   const ShapeId shape = books_.shapes.For(key);
-  const auto [ask, fresh] = books_.apps.AskFor(slot, wanted, shape, books_.next_serial);
+  Ask& ask = OpenAsk(slot, wanted, shape);
+  if (wanted.name == "*") {
+    ask.relax_any = wanted.relax_locality;
+    SetCount(slot, ask, wanted.count);
+  } else {
+    NamePlace(ask, wanted);
+  }
+}
+
+Ask& Core::OpenAsk(AppSlot slot, const model::Ask& key, ShapeId shape) {
+  const auto [ask, fresh] = books_.apps.AskFor(slot, key, shape, books_.next_serial);
   if (fresh) {
     ++books_.next_serial;
     books_.shapes.Use(shape);
@@ -174,12 +185,7 @@ void Core::ApplyAsk(AppSlot slot, const model::Ask& wanted) {
   } else if (ask->park != Park::kNo) {
     SetPark(slot, *ask, Park::kNo);
   }
-  if (wanted.name == "*") {
-    ask->relax_any = wanted.relax_locality;
-    SetCount(slot, *ask, wanted.count);
-  } else {
-    NamePlace(*ask, wanted);
-  }
+  return *ask;
 }
 
 void Core::NamePlace(Ask& ask, const model::Ask& wanted) {
@@ -227,13 +233,33 @@ void Core::CountGrant(AppSlot slot, Ask& ask, const Spot& spot) {
   books_.apps.AddPending(slot, Resources{} - books_.shapes[ask.shape].size);
   if (--ask.count == 0) WantShape(ask.shape, -1);
   UnreserveSurplus(slot, ask);
-  if (spot.locality == Locality::kOffSwitch || ask.places.empty()) return;
-  const Node& node = books_.nodes[spot.node];
-  for (NamedPlace& one : ask.places) {
-    const bool meant = one.place == node.rack || (spot.locality == Locality::kNodeLocal && one.place == node.host);
-    if (meant && one.count > 0) --one.count;
-  }
+  CountAtPlaces(ask, spot.node, spot.locality, -1);
   if (spot.place != SIZE_MAX) ask.cursor = static_cast<uint32_t>(spot.place);
+}
+
+void Core::CountAtPlaces(Ask& ask, NodeIndex index, Locality locality, int32_t change) {
+  if (locality == Locality::kOffSwitch || ask.places.empty()) return;
+  const Node& node = books_.nodes[index];
+  for (NamedPlace& one : ask.places) {
+    const bool meant = one.place == node.rack || (locality == Locality::kNodeLocal && one.place == node.host);
+    if (meant) one.count = std::max(0, one.count + change);
+  }
+}
+
+/// As AbstractYarnScheduler.recoverResourceRequestForContainer: what ends before its master has heard of it is asked
+/// for again, since that master still counts on it.
+void Core::AskAgain(AppSlot slot, const Container& lost) {
+  model::Ask key;
+  key.priority = lost.priority;
+  key.allocation_request_id = lost.request_id;
+  for (const Ask& ask : books_.apps[slot].asks) {
+    const bool same = ask.priority == lost.priority && ask.request_id == lost.request_id && ask.shape == lost.shape;
+    if (same) key.gang = ask.gang;
+  }
+  Ask& ask = OpenAsk(slot, key, lost.shape);
+  SetCount(slot, ask, ask.count + 1);
+  CountAtPlaces(ask, lost.node, lost.locality, 1);
+  AsksChanged(slot);
 }
 
 /// Drops reservations that the ask no longer has a use for.

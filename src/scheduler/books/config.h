@@ -20,6 +20,8 @@ struct BooksConfig {
   model::Resources maximum_allocation;
   /// Masters of all queues together use at most this part of the cluster, in thousandths.
   int32_t cluster_master_share = 800;
+  /// A grant that ends before its master has heard of it is asked for again, as in Hadoop; false: its master asks.
+  bool ask_again = true;
   /// yarn.scheduler.fair.allow-undeclared-pools, yarn.scheduler.fair.user-as-default-queue.
   bool undeclared_queues = true;
   bool user_as_default_queue = true;

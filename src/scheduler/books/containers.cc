@@ -36,7 +36,8 @@ ContainerSlot Containers::Add(const model::ContainerId& id, AppSlot app, Chain& 
   return slot;
 }
 
-void Containers::SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id) {
+void Containers::SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id, model::Locality locality) {
+  pool_[slot].locality = locality;
   pool_[slot].priority = priority;
   pool_[slot].request_id = request_id;
 }
@@ -75,7 +76,8 @@ void Containers::Mix(base::StateHasher& hash) const {
     hash.Mix(one.app_next.value);
     hash.Mix(one.node_next.value);
     hash.Mix(static_cast<uint64_t>(one.taken_back.ns));
-    hash.Mix(uint64_t{one.acquired} * 4 + uint64_t{one.launched} * 2 + uint64_t{one.is_master});
+    hash.Mix(static_cast<uint64_t>(one.locality) * 8 + uint64_t{one.acquired} * 4 + uint64_t{one.launched} * 2 +
+             uint64_t{one.is_master});
   }
   for (const uint32_t spare : pool_.numbers().spare()) hash.Mix(spare);
 }

@@ -8,6 +8,7 @@
 #include "base/slot_table.h"
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/scheduler.h"
 #include "scheduler/books/ids.h"
 #include "scheduler/shared/pool.h"
 
@@ -47,6 +48,7 @@ struct Container {
   bool acquired = false;
   bool launched = false;
   bool is_master = false;
+  model::Locality locality = model::Locality::kOffSwitch;  // the lines of its ask that it took one off
 
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
   bool chosen() const { return taken_back != base::Instant{}; }
@@ -63,10 +65,13 @@ class Containers {
   /// A container of an id that is not yet there, at the head of both chains.
   ContainerSlot Add(const model::ContainerId& id, AppSlot app, Chain& of_app, NodeIndex node, Chain& of_node,
                     ShapeId shape, base::Instant now);
-  void SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id);
+  void SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id, model::Locality locality);
   void SetMaster(ContainerSlot slot) { pool_[slot].is_master = true; }
   void SetAcquired(ContainerSlot slot) { pool_[slot].acquired = true; }
-  void SetLaunched(ContainerSlot slot, bool launched) { pool_[slot].launched = launched; }
+  /// Its master has heard of what runs.
+  void SetLaunched(ContainerSlot slot) { pool_[slot].launched = pool_[slot].acquired = true; }
+  /// Its node says, or will never say, that it is over.
+  void SetGone(ContainerSlot slot) { pool_[slot].launched = false; }
   void SetShape(ContainerSlot slot, ShapeId shape) { pool_[slot].shape = shape; }
   /// Instant{}: it stays.
   void SetTakenBack(ContainerSlot slot, base::Instant at) { pool_[slot].taken_back = at; }

@@ -56,11 +56,17 @@ TEST_F(ContainersTest, StandsInItsApplicationsAndItsNodesChain) {
 TEST_F(ContainersTest, EveryChangeIsInTheHash) {
   const ContainerSlot slot = Add(1);
   const std::function<void()> changes[] = {
-      [&] { containers_.SetAsk(slot, 1, -1); },     [&] { containers_.SetAsk(slot, 1, 7); },
-      [&] { containers_.SetMaster(slot); },         [&] { containers_.SetAcquired(slot); },
-      [&] { containers_.SetLaunched(slot, true); }, [&] { containers_.SetShape(slot, ShapeId{8}); },
-      [&] { containers_.SetTakenBack(slot, {9}); }, [&] { Add(2); },
-      [&] { containers_.LeaveApp(slot, app_); },    [&] { containers_.Remove(slot, node_); },
+      [&] { containers_.SetAsk(slot, 1, -1, model::Locality::kOffSwitch); },
+      [&] { containers_.SetAsk(slot, 1, 7, model::Locality::kOffSwitch); },
+      [&] { containers_.SetAsk(slot, 1, 7, model::Locality::kNodeLocal); },
+      [&] { containers_.SetMaster(slot); },
+      [&] { containers_.SetAcquired(slot); },
+      [&] { containers_.SetLaunched(slot); },
+      [&] { containers_.SetShape(slot, ShapeId{8}); },
+      [&] { containers_.SetTakenBack(slot, {9}); },
+      [&] { Add(2); },
+      [&] { containers_.LeaveApp(slot, app_); },
+      [&] { containers_.Remove(slot, node_); },
   };
   std::set<uint64_t> seen = {HashOf(containers_)};
   for (const auto& change : changes) {

@@ -118,8 +118,12 @@ class Core final : public Scheduler, public Prefetcher {
   Resources Normalized(Resources size) const;
   void SetCount(AppSlot slot, Ask& ask, int32_t count);
   void WantShape(ShapeId shape, int change);
+  /// The ask of that key, which may be new; it is tried again.
+  Ask& OpenAsk(AppSlot slot, const model::Ask& key, ShapeId shape);
   /// One container of the ask is there.
   void CountGrant(AppSlot slot, Ask& ask, const Spot& spot);
+  void CountAtPlaces(Ask& ask, NodeIndex node, Locality locality, int32_t change);
+  void AskAgain(AppSlot slot, const Container& lost);
   void DropIdleAsks(AppSlot slot);
   void DropAsks(AppSlot slot);
   void ForgetAsk(const Ask& ask);

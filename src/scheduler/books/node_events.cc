@@ -24,7 +24,7 @@ void Core::On(const ev::NodeRemoved& event) {
   while (nodes[event.node].containers.first().valid()) {
     const ContainerSlot container = nodes[event.node].containers.first();
     if (books_.containers[container].app.valid()) {
-      books_.containers.SetLaunched(container, false);  // the node will not report its end
+      books_.containers.SetGone(container);
       Finish(container, model::kExitAborted, "Container released on a *lost* node");
     } else {
       LeaveNode(container);
@@ -62,12 +62,13 @@ void Core::On(const ev::NodeUpdated& event) {
   Containers& containers = books_.containers;
   for (const model::ContainerId& id : event.launched) {
     const ContainerSlot container = containers.Find(id);
-    if (container.valid() && containers[container].node == event.node) containers.SetLaunched(container, true);
+    if (container.valid() && containers[container].node == event.node) containers.SetLaunched(container);
   }
   for (const ev::Completion& completion : event.completed) {
     const ContainerSlot container = containers.Find(completion.container);
     if (!container.valid() || containers[container].node != event.node) continue;
-    containers.SetLaunched(container, false);
+    containers.SetAcquired(container);  // else its node had not got it
+    containers.SetGone(container);
     if (containers[container].app.valid()) {
       Finish(container, completion.exit_status, "");
     } else {
@@ -109,9 +110,9 @@ void Core::On(const ev::ContainerRecovered& event) {
   }
   const ShapeId shape = books_.shapes.For({event.resources, LabelId{}});
   const ContainerSlot container = AddContainer(slot, event.node, event.container, shape);
-  books_.containers.SetAsk(container, event.priority, -1);
+  books_.containers.SetAsk(container, event.priority, -1, Locality::kOffSwitch);
   books_.containers.SetAcquired(container);
-  books_.containers.SetLaunched(container, true);
+  books_.containers.SetLaunched(container);
   if (event.container.attempt.attempt == books_.apps[slot].attempt && event.container.epoch() == books_.config.epoch) {
     books_.apps.SawSequence(slot, event.container.sequence());
   }

@@ -47,6 +47,7 @@ TEST(FairleadTest, WhatRunsOnAClosedNodeTakesNothingFromTheOthersRoom) {
   cluster.App(0, "root.a");
   cluster.Ask(0, {TestCluster::Want(1, 1024, 1)});
   ASSERT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  cluster.Send(ev::Acquired{{0}, {cluster.Last<ev::Granted>()[0].container}});
   cluster.Node(1, 4096, 4);
   cluster.Send(ev::NodeSchedulable{{0}, false});
   cluster.Ask(0, {});
@@ -59,6 +60,32 @@ TEST(FairleadTest, WhatRunsOnAClosedNodeTakesNothingFromTheOthersRoom) {
   cluster.Send(ev::NodeRemoved{{0}});
   cluster.Ask(0, {});
   EXPECT_EQ(cluster.Last<ev::AllocateAnswered>().at(0).headroom, Resources::Of(4096, 4));
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+// AbstractYarnScheduler.recoverResourceRequestForContainer: its master has not heard of it and would wait for ever.
+TEST(FairleadTest, AGrantThatIsLostBeforeItsMasterHeardOfItIsAskedForAgain) {
+  TestCluster cluster;
+  cluster.Node(0, 4096, 4, "/r0");
+  cluster.Node(1, 4096, 4, "/r1");
+  cluster.App(0, "root.a");
+  cluster.Ask(0, {TestCluster::Want(2, 1024, 1, "*", false), TestCluster::Want(2, 1024, 1, "n0"),
+                  TestCluster::Want(2, 1024, 1, "/r0")});
+  const auto granted = cluster.Last<ev::Granted>();
+  ASSERT_EQ(granted.size(), 2u);
+  cluster.Send(ev::Acquired{{0}, {granted[0].container}});
+  cluster.Send({ev::NodeRemoved{{0}}, ev::NodeSchedulable{{1}, false}});
+  EXPECT_EQ(cluster.Last<ev::Finished>().size(), 2u);
+  const auto waits = cluster.scheduler().Why({0}, cluster.now_);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].ask.count, 1);
+  cluster.Send(ev::NodeSchedulable{{1}, true});
+  EXPECT_TRUE(cluster.Last<ev::Granted>().empty()) << "it still wants its rack";
+  cluster.Node(2, 4096, 4, "/r0");
+  ASSERT_EQ(cluster.Last<ev::Granted>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::Granted>()[0].node.value, 2u) << "still beside its rack";
+  cluster.Send(ev::ContainerEnded{cluster.Last<ev::Granted>()[0].container, model::kExitAborted});
+  EXPECT_EQ(cluster.Last<ev::Granted>().size(), 1u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
