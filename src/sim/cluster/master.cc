@@ -110,6 +110,11 @@ void Master::OnError(const RpcError& error, void (Master::*again)()) {
     ++world_.counts()["registration had taken effect"];
     return Later(Duration::Millis(50), &Master::Allocate);
   }
+  if (Says(error, "InvalidApplicationMasterRequestException") && again == &Master::Finish) {
+    // The attempt is over without it: its node was taken for lost, or an earlier try took effect.
+    ++world_.counts()["master is disowned"];
+    return Exit(1);
+  }
   if (error.kind == RpcErrorKind::kRemote && process::rpc::IsRefusal(error)) {
     ledger_.Violation(life() + " was refused: " + error.remote.class_name + ": " + error.remote.message);
     return Exit(1);
