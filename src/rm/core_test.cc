@@ -857,6 +857,26 @@ TEST_F(World, RestartKeepsWhatRuns) {
   EXPECT_NE(core_->FindContainer(granted[0].id), nullptr);
 }
 
+// Started by a grant of the earlier run while its node registered with this one, so that no registration tells of it.
+TEST_F(World, MasterHearsOfTheEndOfAContainerThatOnlyHeartbeatsTellOf) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto master = AttemptOf(1, 1).master.id;
+  const auto late = Ask(attempt, 1).granted.at(0).id;
+  Crash();
+  AddNode("n1", {Runs(master)}, {attempt.app});
+  Do(m::RegisterMaster{2, attempt, "host", 1, ""});
+  EXPECT_EQ(Beat("n1", {Runs(master), Runs(late)}).cleanup, std::vector{late}) << "nobody has booked it";
+  EXPECT_TRUE(Beat("n1", {Runs(master), Ended(late, 143)}).forget.empty()) << "until its master knows";
+  const auto ends = Ask(attempt, 0).completed;
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].id, late);
+  EXPECT_EQ(ends[0].exit_status, 143);
+  EXPECT_TRUE(Ask(attempt, 0).completed.empty());
+  EXPECT_EQ(Beat("n1", {Runs(master), Ended(late, 143)}).forget, std::vector{late});
+  EXPECT_TRUE(Ask(attempt, 0).completed.empty()) << "once";
+}
+
 TEST_F(World, MasterThatDidNotSurviveARestartIsFoundByItsNode) {
   AddNode("n1");
   Running(1);

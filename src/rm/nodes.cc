@@ -256,27 +256,15 @@ void Nodes::RecoverContainer(Node& node, const model::rm::NodeContainer& status,
     (complete ? node.forget : node.cleanup).insert(id);
     return;
   }
-  Attempt* attempt = app->current();
-  const bool is_master = attempt && attempt->master.id == id;
-  const bool ended = id.epoch() >= context_.epoch() || (app->ended_recovered && app->ended_recovered->contains(id));
-  // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
-  const bool foreign = !attempt || !attempt->known || (attempt->id != id.attempt && !app->submission.keep_containers);
-  if (ended || foreign || !config_.keep_work) {
-    if (complete) {
-      ForgetWhenKnown(node, *app, id, node.index);
-    } else {
-      node.cleanup.insert(id);
-    }
+  if (complete) return TakeEndOfUnknown(node, *app, status, node.index);
+  if (!MayBeLeftOver(*app, id)) {
+    node.cleanup.insert(id);
     return;
   }
   app->ran_on.insert(node.index);
   node.running_apps.insert(id.attempt.app);
-  if (complete) {
-    app->RememberEndedRecovered(id);
-    containers_.DeliverEnd(*app,
-                           {{id, status.exit_status, status.diagnostics, status.resources, node.index}, node.index});
-    return;
-  }
+  Attempt* attempt = app->current();
+  const bool is_master = attempt->master.id == id;
   Container container;
   container.id = id;
   container.node = node.index;
@@ -296,6 +284,26 @@ void Nodes::RecoverContainer(Node& node, const model::rm::NodeContainer& status,
   node.running.Insert(id);
   context_.Tell(
       model::scheduler::ContainerRecovered{app->index, node.index, id, status.resources, status.priority, is_master});
+}
+
+bool Nodes::MayBeLeftOver(const App& app, const model::ContainerId& id) const {
+  const bool ended = id.epoch() >= context_.epoch() || (app.ended_recovered && app.ended_recovered->contains(id));
+  if (ended || !config_.keep_work || AppIsOver(&app)) return false;
+  // An attempt that is over, with no other to come, leaves nobody to book for (schedulerAttempt.isStopped()).
+  const Attempt* attempt = app.current();
+  return attempt && attempt->known && (attempt->id == id.attempt || app.submission.keep_containers);
+}
+
+// Its master may have started it, by a grant of an earlier run, while its node registered with this one: then no
+// registration has told of it, and the master must not wait for ever.
+void Nodes::TakeEndOfUnknown(Node& node, App& app, const model::rm::NodeContainer& status,
+                             model::NodeIndex remembered_by) {
+  if (!MayBeLeftOver(app, status.id)) return ForgetWhenKnown(node, app, status.id, remembered_by);
+  app.ran_on.insert(node.index);
+  node.running_apps.insert(app.submission.id);
+  app.RememberEndedRecovered(status.id);
+  containers_.DeliverEnd(
+      app, {{status.id, status.exit_status, status.diagnostics, status.resources, node.index}, remembered_by});
 }
 
 /// What makes a node stop or register again.
@@ -432,11 +440,8 @@ void Nodes::TakeEnd(Node& node, const model::rm::NodeContainer& status, model::N
   node.running.Erase(id);
   update.completed.push_back({id, status.exit_status});
   if (!container) {
-    if (app) {
-      ForgetWhenKnown(node, *app, id, remembered_by);
-    } else {
-      node.forget.insert(id);
-    }
+    if (app) return TakeEndOfUnknown(node, *app, status, remembered_by);
+    node.forget.insert(id);
     return;
   }
   if (std::exchange(container->remembered_by, remembered_by) == node.index) return;  // it has said so before
