@@ -117,10 +117,10 @@ def spark_client(cluster, work, fault):
     cluster.await_sums(0)
 
 
-def mapreduce(cluster, _work, fault):
+def mapreduce(cluster, work, fault):
     """One attempt, and no task runs twice: a container each for the master, the maps and the reduce."""
     job = subprocess.Popen(cluster.example_command("pi", "-Dmapreduce.map.speculative=false", 12, 3000000), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                           env=cluster.client_environment())
+                           env=cluster.client_environment(), cwd=work)
     try:
         cluster.wait(lambda: cluster.apps() and cluster.apps()[0]["runningContainers"] > 1, "a task", 120)
         app_id = cluster.apps()[0]["id"]
