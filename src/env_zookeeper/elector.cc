@@ -2,11 +2,13 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "base/stored.h"
 #include "env_zookeeper/layout.h"
+#include "env_zookeeper/row_copy.h"
 #include "env_zookeeper/session.h"
 #include "env_zookeeper/store.h"
 
@@ -17,6 +19,9 @@ namespace {
 using base::Duration;
 
 constexpr Duration kRetry = Duration::Millis(100);
+// Between two updates of a standby's copy: ten times as long as the last one took, within these.
+constexpr Duration kFollowPauseMin = Duration::Millis(250);
+constexpr Duration kFollowPauseMax = Duration::Seconds(2);
 
 /// Goes on while this process is stopped, and while the machine sleeps.
 base::Instant Clock() {
@@ -62,10 +67,11 @@ class ZooKeeperElector final : public env::Elector {
 
   void Connect() {
     ++turn_;
-    connected_ = competing_ = false;
+    connected_ = competing_ = following_ = false;
     Session::Options options{options_.servers, options_.timeout, options_.scheme, options_.identity};
     session_ = std::make_shared<Session>(
         loop_, options, [this](Session::Event event, const std::string& path) { OnEvent(event, path); });
+    copy_ = std::make_unique<RowCopy>(session_, layout_);
   }
 
   void OnEvent(Session::Event event, const std::string& path) {
@@ -85,12 +91,14 @@ class ZooKeeperElector final : public env::Elector {
                       options_.keys.identity);
       case Session::Event::kChanged:
         if (path == layout_.Leader() && !leading_) WatchLeader();
+        if (path == layout_.Head()) Follow();
         return;
     }
   }
 
   void Expired() {
     const std::shared_ptr<Session> old = std::move(session_);
+    copy_.reset();
     ++turn_;
     leader_.reset();
     Later([this, old] {
@@ -217,6 +225,7 @@ class ZooKeeperElector final : public env::Elector {
                     if (node.owner == session_->id()) return TakeUpOwn();
                     leader_ = node.value;
                     StopYielding();
+                    Follow();
                   }));
   }
 
@@ -259,19 +268,41 @@ class ZooKeeperElector final : public env::Elector {
   }
 
   void Read() {
-    LoadRows(session_, layout_, Guard([this](Rc rc, const std::string& reason, LoadedRows rows) {
-               if (!elected_) return;
-               if (rc == Rc::kOther)
-                 return Refuse("the state in ZooKeeper is damaged: " + reason +
-                               ". Restore it from a backup, or remove " + layout_.root +
-                               " to start without what it holds");
-               if (rc == Rc::kNoNode) return Again([this] { Read(); });  // a row went while the names were read
-               if (Stuck(rc, layout_.Rows(), [this] { Read(); })) return;
-               leading_ = true;
-               listener_.elected(std::make_unique<ZooKeeperStore>(
-                   loop_, session_, layout_, fence_, std::move(rows),
-                   Guard([this](const env::CommitError& error) { Depose(error.message); })));
-             }));
+    copy_->Update(Guard([this, fence = fence_](Rc rc, const std::string& reason) {
+      if (!elected_ || fence != fence_) return;
+      if (rc == Rc::kOther) return RefuseDamage(reason);
+      if (rc == Rc::kNoNode) return Again([this] { Read(); });  // a row went while the names were read
+      if (Stuck(rc, layout_.Rows(), [this] { Read(); })) return;
+      const size_t fetched = copy_->fetched();
+      base::Result<LoadedRows> rows = copy_->Take();
+      if (!rows.ok()) return RefuseDamage(rows.error().message);
+      listener_.notice("elected over " + std::to_string(rows->head.rows) + " rows; " + std::to_string(fetched) +
+                       " nodes were read since");
+      leading_ = true;
+      listener_.elected(
+          std::make_unique<ZooKeeperStore>(loop_, session_, layout_, fence_, std::move(*rows),
+                                           Guard([this](const env::CommitError& error) { Depose(error.message); })));
+    }));
+  }
+
+  void RefuseDamage(const std::string& reason) {
+    Refuse("the state in ZooKeeper is damaged: " + reason + ". Restore it from a backup, or remove " + layout_.root +
+           " to start without what it holds");
+  }
+
+  /// Keeps the copy up to date while another leads, so that little is left to be read at an election.
+  void Follow() {
+    stale_ = true;
+    if (elected_ || following_) return;
+    following_ = true;
+    stale_ = false;
+    copy_->Update(Guard([this, began = Clock()](Rc rc, const std::string&) {
+      stale_ |= rc != Rc::kOk;
+      loop_.After(std::clamp((Clock() - began) * 10, kFollowPauseMin, kFollowPauseMax), Guard([this] {
+                    following_ = false;
+                    if (stale_) Follow();
+                  }));
+    }));
   }
 
   // ---- The right to act ----
@@ -330,6 +361,9 @@ class ZooKeeperElector final : public env::Elector {
   bool competing_ = false;  // it is a member
   base::Instant join_until_;
   std::optional<std::string> leader_;
+  std::unique_ptr<RowCopy> copy_;  // of this session
+  bool following_ = false;         // it is brought up to date, or was just now
+  bool stale_ = false;             // something has changed since
   bool yielding_ = false;
   env::Loop::TimerId yield_timer_ = 0;
   bool elected_ = false;  // /leader is ours

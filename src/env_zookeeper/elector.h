@@ -31,7 +31,7 @@ struct ElectorOptions {
 /// transaction. Eight times a session the leader asks, by a transaction that checks /epoch, whether it still leads; it
 /// may act for three quarters of the session's time from the moment at which it sent a question that was answered so.
 /// The quarter that is left covers what the servers tell each other of sessions late (half a tick, and a tick is half a
-/// session at most).
+/// session at most). While another leads, a copy of its rows follows (row_copy.h).
 std::unique_ptr<env::Elector> MakeElector(env::Loop& loop, ElectorOptions options);
 
 }  // namespace fairlead::env_zookeeper

@@ -93,6 +93,7 @@ void OnGet(int code, const char* value, int length, const Stat* stat, const void
     if (length > 0) node.value.assign(value, static_cast<size_t>(length));
     node.version = stat->version;
     node.owner = stat->ephemeralOwner;
+    node.made = stat->czxid;
   }
   Session::Mail::Deliver(call->mail,
                          [done = std::move(call->done), rc = RcOf(code), node = std::move(node)] { done(rc, node); });

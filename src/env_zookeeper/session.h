@@ -38,6 +38,7 @@ struct Node {
   std::string value;
   int32_t version = 0;
   int64_t owner = 0;  // the session of an ephemeral node
+  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made anew
 };
 
 /// One session with a ZooKeeper ensemble, by its C client (libzookeeper-mt). Everything is called on the loop's thread,

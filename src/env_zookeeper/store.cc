@@ -11,128 +11,13 @@ namespace {
 
 using env::CommitFailure;
 
-constexpr size_t kReadsMax = 256;          // at a time
-constexpr size_t kBatchRows = 1000;        // the same
+constexpr size_t kBatchRows = 1000;        // of one transaction
 constexpr size_t kOpBytes = 200;           // what a row takes besides its value
 constexpr int kTriesMax = 3;               // of a write at which the connection breaks
 constexpr size_t kSurelyTaken = 64 << 10;  // no server is set to take less in one packet
 constexpr base::Duration kRetry = base::Duration::Millis(50);
 
 }  // namespace
-
-// ---- Reading ------------------------------------------------------------------------------------------------------
-
-namespace {
-
-class Loading : public std::enable_shared_from_this<Loading> {
- public:
-  using Done = std::function<void(Rc, const std::string&, LoadedRows)>;
-  Loading(std::shared_ptr<Session> session, const Layout& layout, Done done)
-      : session_(std::move(session)), layout_(layout), done_(std::move(done)) {}
-
-  void Run() {
-    session_->Get(layout_.Head(), false, [self = shared_from_this()](Rc rc, const Node& node) {
-      if (rc != Rc::kOk) return self->End(rc, self->layout_.Head() + " cannot be read");
-      const base::Result<Head> head = base::DecodeStored<Head>(node.value);
-      if (!head.ok()) return self->End(Rc::kOther, self->layout_.Head() + " is damaged: " + head.error().message);
-      self->loaded_.head = *head;
-      self->List();
-    });
-  }
-
- private:
-  void List() {
-    session_->Children(layout_.Rows(), [self = shared_from_this()](Rc rc, std::vector<std::string> names) {
-      if (rc != Rc::kOk) return self->End(rc, self->layout_.Rows() + " cannot be listed");
-      self->names_ = std::move(names);
-      std::sort(self->names_.begin(), self->names_.end());
-      self->Go();
-    });
-  }
-
-  void Go() {
-    while (under_way_ < kReadsMax && next_ < names_.size() && !ended_) {
-      const std::string& name = names_[next_++];
-      const std::optional<RowName> parsed = ParseRowName(name);
-      if (!parsed) return End(Rc::kOther, layout_.Row(name) + " is nothing that a resource manager has written");
-      ++under_way_;
-      session_->Get(layout_.Row(name), false,
-                    [self = shared_from_this(), row = *parsed, name](Rc rc, const Node& node) {
-                      --self->under_way_;
-                      if (rc != Rc::kOk) return self->End(rc, self->layout_.Row(name) + " cannot be read");
-                      self->Take(row, name, node.value);
-                      self->Go();
-                    });
-    }
-    if (under_way_ == 0 && !ended_) Finish();
-  }
-
-  void Take(const RowName& row, const std::string& name, const std::string& bytes) {
-    if (ended_) return;
-    if (row.part) {
-      parts_[name] = bytes;
-      return;
-    }
-    const std::optional<uint32_t> count = PartsOf(bytes);
-    const RowId id{row.table, row.key};
-    if (!count) return End(Rc::kOther, layout_.Row(name) + " is damaged");
-    if (!loaded_.places.try_emplace(id, RowPlace{row.version, *count}).second) {
-      return End(Rc::kOther, layout_.Row(name) + " is there in two versions");
-    }
-    loaded_.values[id] = *count == 0 ? bytes.substr(1) : "";
-  }
-
-  void Finish() {
-    for (const auto& [id, place] : loaded_.places) {
-      for (uint32_t i = 0; i < place.parts; ++i) {
-        const auto part = parts_.find(ToString(RowName{id.first, id.second, place.version, i}));
-        if (part == parts_.end()) return End(Rc::kOther, "row " + id.second + " of " + id.first + " misses a part");
-        loaded_.values[id] += part->second;
-        parts_.erase(part);
-      }
-    }
-    for (const auto& [name, bytes] : parts_) loaded_.leftovers.push_back(name);
-    if (loaded_.places.size() != loaded_.head.rows) {
-      return End(Rc::kOther, layout_.Rows() + " has " + std::to_string(loaded_.places.size()) + " rows where " +
-                                 std::to_string(loaded_.head.rows) + " were committed");
-    }
-    End(Rc::kOk, "");
-  }
-
-  void End(Rc rc, const std::string& reason) {
-    if (std::exchange(ended_, true)) return;
-    done_(rc, reason, std::move(loaded_));
-  }
-
-  std::shared_ptr<Session> session_;
-  const Layout layout_;
-  Done done_;
-  LoadedRows loaded_;
-  std::vector<std::string> names_;
-  std::map<std::string, std::string> parts_;
-  size_t next_ = 0;
-  size_t under_way_ = 0;
-  bool ended_ = false;
-};
-
-}  // namespace
-
-void LoadRows(const std::shared_ptr<Session>& session, const Layout& layout,
-              std::function<void(Rc, const std::string&, LoadedRows)> done) {
-  std::make_shared<Loading>(session, layout, std::move(done))->Run();
-}
-
-base::Result<std::vector<env::Row>> ZooKeeperStore::Load(const std::string& table) {
-  std::vector<env::Row> rows;
-  auto at = values_.lower_bound({table, ""});
-  while (at != values_.end() && at->first.first == table) {
-    rows.push_back({table, at->first.second, std::move(at->second)});
-    at = values_.erase(at);
-  }
-  return rows;
-}
-
-// ---- Writing ------------------------------------------------------------------------------------------------------
 
 ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session, Layout layout, int32_t fence,
                                LoadedRows rows, Lost lost)
@@ -150,6 +35,16 @@ ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session
 }
 
 ZooKeeperStore::~ZooKeeperStore() { *alive_ = false; }
+
+base::Result<std::vector<env::Row>> ZooKeeperStore::Load(const std::string& table) {
+  std::vector<env::Row> rows;
+  auto at = values_.lower_bound({table, ""});
+  while (at != values_.end() && at->first.first == table) {
+    rows.push_back({table, at->first.second, std::move(at->second)});
+    at = values_.erase(at);
+  }
+  return rows;
+}
 
 void ZooKeeperStore::Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) {
   if (over_) return loop_.Post([done = std::move(done), error = *over_] { done(error); });

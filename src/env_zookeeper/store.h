@@ -12,29 +12,10 @@
 #include "base/result.h"
 #include "env/store.h"
 #include "env_zookeeper/layout.h"
+#include "env_zookeeper/row_copy.h"
 #include "env_zookeeper/session.h"
 
 namespace fairlead::env_zookeeper {
-
-/// Which node holds a row now.
-struct RowPlace {
-  uint64_t version = 0;
-  uint32_t parts = 0;
-};
-using RowId = std::pair<std::string, std::string>;  // table, key
-
-/// What lay in ZooKeeper when a leadership began.
-struct LoadedRows {
-  Head head;
-  std::map<RowId, RowPlace> places;
-  std::map<RowId, std::string> values;
-  std::vector<std::string> leftovers;  // names of parts that no row claims: a writer died between them and it
-};
-
-/// Reads everything below /rows, many nodes at a time. `done` gets it, or kLost, kExpired, kNoAuth to be tried again or
-/// not, or kOther with a reason: the state is damaged.
-void LoadRows(const std::shared_ptr<Session>& session, const Layout& layout,
-              std::function<void(Rc, const std::string& reason, LoadedRows)> done);
 
 /// The rows of one leadership. Each transaction checks the version of /epoch that this leader made: one that was
 /// deposed writes nothing more, to no node. Commits that wait together share a transaction, one is under way at a time.

@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/stored.h"
 #include "env_posix/posix_loop.h"
 #include "env_zookeeper/elector.h"
 #include "env_zookeeper/layout.h"
+#include "env_zookeeper/row_copy.h"
 #include "env_zookeeper/session.h"
 #include "env_zookeeper/store.h"
 #include "env_zookeeper/test_server.h"
@@ -38,7 +42,9 @@ struct Member {
     };
     listener.confirmed = [this] { ++confirmations; };
     listener.refused = [this](const base::Error& error) { refused = error.message; };
-    listener.notice = [](const std::string&) {};
+    listener.notice = [this](const std::string& what) {
+      if (what.starts_with("elected over ")) elected_over = what;
+    };
     elector->Start(std::move(listener));
   }
   std::unique_ptr<env::Store> store;  // before the elector, which ends first
@@ -46,6 +52,7 @@ struct Member {
   int confirmations = 0;
   std::string deposed;
   std::string refused;
+  std::string elected_over;
   std::unique_ptr<env::Elector> elector;
 };
 
@@ -80,6 +87,27 @@ class ZooKeeperTest : public testing::Test {
     store.Commit(std::move(rows), [&](env::CommitStatus given) { status = std::move(given); });
     Await([&] { return status.has_value(); }, "a commit");
     return *status;
+  }
+
+  std::shared_ptr<Session> Connect() {
+    const auto connected = std::make_shared<bool>(false);
+    auto session = std::make_shared<Session>(
+        *loop_, Session::Options{server_->address(), kSession, "digest", "fairlead:secret"},
+        [connected](Session::Event event, const std::string&) { *connected |= event == Session::Event::kConnected; });
+    Await([&] { return *connected; }, "a session");
+    return session;
+  }
+  void Update(RowCopy& copy) {
+    std::optional<Rc> rc;
+    copy.Update([&](Rc given, const std::string&) { rc = given; });
+    Await([&] { return rc.has_value(); }, "an update");
+    EXPECT_EQ(*rc, Rc::kOk);
+  }
+  void Do(Session& session, std::vector<Op> ops) {
+    std::optional<Rc> rc;
+    session.Multi(std::move(ops), [&](const Session::MultiAnswer& answer) { rc = answer.rc; });
+    Await([&] { return rc.has_value(); }, "a transaction");
+    EXPECT_EQ(*rc, Rc::kOk);
   }
 
   static std::unique_ptr<TestServer> server_;
@@ -126,6 +154,84 @@ TEST_F(ZooKeeperTest, ManyCommitsShareTransactions) {
   leader = Join("a", "many");
   AwaitLead(*leader);
   EXPECT_EQ(leader->store->Load("t")->size(), 5000u);
+}
+
+// Who followed and who reads all at once find the same rows.
+TEST_F(ZooKeeperTest, ACopyReadsWhatIsNewAlone) {
+  auto leader = Join("a", "copy");
+  AwaitLead(*leader);
+  const std::string in_parts(2 * kNodeBytesMax + 1, 'p');
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "1", "one"}, {"t", "2", "two"}, {"t", "long", in_parts}}).ok());
+  const std::shared_ptr<Session> session = Connect();
+  const Layout layout{"/fairlead/copy"};
+  RowCopy followed(session, layout);
+  Update(followed);
+  EXPECT_EQ(followed.fetched(), 6u) << "three rows, and the parts of one";
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "2", "due"}, {"t", "long", std::nullopt}, {"u", "", "u"}}).ok());
+  // What a writer has left behind that died between the parts of a row and the row.
+  Do(*session, {{Op::Kind::kCreate, layout.Row(ToString(RowName{"t", "late", 99, 0})), "part"}});
+  Update(followed);
+  EXPECT_EQ(followed.fetched(), 3u);
+  RowCopy cold(session, layout);
+  Update(cold);
+  base::Result<LoadedRows> warm_rows = followed.Take();
+  base::Result<LoadedRows> cold_rows = cold.Take();
+  ASSERT_TRUE(warm_rows.ok()) << warm_rows.error().message;
+  ASSERT_TRUE(cold_rows.ok()) << cold_rows.error().message;
+  EXPECT_EQ(warm_rows->values,
+            (std::map<RowId, std::string>{{{"t", "1"}, "one"}, {{"t", "2"}, "due"}, {{"u", ""}, "u"}}));
+  EXPECT_EQ(warm_rows->values, cold_rows->values);
+  EXPECT_EQ(warm_rows->places, cold_rows->places);
+  EXPECT_EQ(warm_rows->leftovers, cold_rows->leftovers);
+  EXPECT_EQ(warm_rows->head.version, cold_rows->head.version);
+  EXPECT_EQ(warm_rows->head.rows, 3u);
+}
+
+// Somebody has removed the state to start empty: names are used a second time, for something else.
+TEST_F(ZooKeeperTest, ACopyOfAPlaceThatWasMadeAnewIsReadAnew) {
+  const std::shared_ptr<Session> session = Connect();
+  const Layout layout{"/again"};
+  const auto make = [&](const std::string& value) {
+    Do(*session, {{Op::Kind::kCreate, layout.root, kMark},
+                  {Op::Kind::kCreate, layout.Head(), base::EncodeStored(Head{1, 1})},
+                  {Op::Kind::kCreate, layout.Rows(), ""},
+                  {Op::Kind::kCreate, layout.Row(ToString(RowName{"t", "1", 1, {}})), InlineValue(value)}});
+  };
+  make("one");
+  RowCopy copy(session, layout);
+  Update(copy);
+  Do(*session, {{Op::Kind::kDelete, layout.Row(ToString(RowName{"t", "1", 1, {}})), ""},
+                {Op::Kind::kDelete, layout.Rows(), ""},
+                {Op::Kind::kDelete, layout.Head(), ""},
+                {Op::Kind::kDelete, layout.root, ""}});
+  make("uno");
+  Update(copy);
+  base::Result<LoadedRows> rows = copy.Take();
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_EQ((rows->values.at({"t", "1"})), "uno");
+}
+
+TEST_F(ZooKeeperTest, AStandbyThatFollowsHasNotAllToReadAtItsElection) {
+  auto leader = Join("a", "warm");
+  AwaitLead(*leader);
+  auto standby = Join("b", "warm");
+  Await([&] { return standby->elector->Leader() == "a"; }, "b to know of a");
+  size_t rows = 0;
+  for (const base::Instant end = loop_->Now() + kSession; loop_->Now() < end; ++rows) {
+    EXPECT_TRUE(Commit(*leader->store, {{"t", std::to_string(rows), "v"}}).ok());
+  }
+  leader->elector->Yield();
+  AwaitLead(*standby);
+  EXPECT_EQ(standby->store->Load("t")->size(), rows);
+  const std::string all = std::to_string(rows);
+  EXPECT_TRUE(standby->elected_over.starts_with("elected over " + all + " rows; ")) << standby->elected_over;
+  EXPECT_FALSE(standby->elected_over.ends_with("; " + all + " nodes were read since")) << standby->elected_over;
+  // It goes on following after a leadership of its own.
+  EXPECT_TRUE(Commit(*standby->store, {{"t", "0", "changed"}}).ok());
+  Await([&] { return leader->elector->Leader() == "b"; }, "a to know of b");
+  standby->elector->Yield();
+  AwaitLead(*leader);
+  EXPECT_EQ(*leader->store->Load("t")->at(0).value, "changed");
 }
 
 // The elector of a deposed leader may not have heard of it yet: its store is refused all the same.

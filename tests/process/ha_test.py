@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,8 @@ class Managers(unittest.TestCase):
             print(f"new grant {seconds:.2f} s after kill -9", file=sys.stderr)
             self.assertLess(seconds, TAKEOVER_S)
             self.assert_led_by(standby)
+            rows, read = self.rows_at_election(standby)
+            self.assertLess(read, rows, "it followed its leader before")
             self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
             self.assertEqual(self.cluster.app(kept)["state"], "ACCEPTED")
             container = self.cluster.app(fresh)["amContainerLogs"].split("/")[-2]
@@ -72,6 +75,11 @@ class Managers(unittest.TestCase):
             self.cluster.wait(lambda: self.cluster.state(leader) == STANDBY, "the killed one as standby")
         self.assertEqual(len(epochs), 2)
         self.assertTrue(all("_e" in container for container in epochs), epochs)
+
+    def rows_at_election(self, rm):
+        """How many rows there were, and how many nodes of them had still to be read, when it was elected last."""
+        elections = re.findall(r"elected over (\d+) rows; (\d+) nodes were read since", (self.directory / f"{rm}.log").read_text())
+        return tuple(map(int, elections[-1]))
 
     def test_stopped_leader(self):
         """SIGSTOP for longer than the session: when it goes on it neither acts nor answers as a leader, and leads later."""

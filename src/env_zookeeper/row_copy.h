@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "env_zookeeper/layout.h"
+#include "env_zookeeper/session.h"
+
+namespace fairlead::env_zookeeper {
+
+/// Which node holds a row now.
+struct RowPlace {
+  uint64_t version = 0;
+  uint32_t parts = 0;
+  friend bool operator==(const RowPlace&, const RowPlace&) = default;
+};
+using RowId = std::pair<std::string, std::string>;  // table, key
+
+/// What lies in ZooKeeper as a leadership begins.
+struct LoadedRows {
+  Head head;
+  std::map<RowId, RowPlace> places;
+  std::map<RowId, std::string> values;
+  std::vector<std::string> leftovers;  // names of parts that no row claims: a writer died between them and it
+};
+
+/// A copy of what lies below /rows, which a standby keeps up to date while another leads. A node there is never
+/// changed, so the list of names tells what is new, and only that is read: an update costs one list and, many at a
+/// time, the nodes that came since the last one.
+class RowCopy {
+ public:
+  RowCopy(std::shared_ptr<Session> session, Layout layout) : session_(std::move(session)), layout_(std::move(layout)) {}
+  /// What was asked for and is not answered is never answered.
+  ~RowCopy() { *alive_ = false; }
+  RowCopy(const RowCopy&) = delete;
+  RowCopy& operator=(const RowCopy&) = delete;
+
+  /// kOk: the copy has all that was there when this was called. kLost, kExpired, kNoAuth: nothing is known; kNoNode: a
+  /// row went while it was read, to be tried again; kOther: what is there is damaged, `reason` says how. What was read
+  /// so far is kept. The session tells of the next change of /head.
+  using Done = std::function<void(Rc, const std::string& reason)>;
+  void Update(Done done);
+
+  /// Nodes that the last update has read.
+  size_t fetched() const { return fetched_; }
+
+  /// The rows of the copy, which is empty then. An Error: they are not what /head says.
+  base::Result<LoadedRows> Take();
+
+ private:
+  void Begin();
+  void List();
+  void Compare(const std::vector<std::string>& names);
+  void Fetch();
+  void Fetched(const std::string& name, Rc rc, Node node);
+  void Fail(Rc rc, const std::string& reason);
+  void End();
+  /// The callback of a call, dropped when the copy has gone.
+  template <class Then>
+  auto Guard(Then then) {
+    return [alive = alive_, then = std::move(then)](auto&&... answer) {
+      if (*alive) then(std::forward<decltype(answer)>(answer)...);
+    };
+  }
+
+  std::shared_ptr<Session> session_;
+  const Layout layout_;
+  Head head_;
+  int64_t head_made_ = 0;                     // a place that was removed and made anew uses names a second time
+  std::map<std::string, std::string> nodes_;  // by name
+  std::vector<std::string> missing_;          // names of those that are to be read
+  size_t under_way_ = 0;
+  size_t fetched_ = 0;
+  Rc rc_ = Rc::kOk;  // of the update under way
+  std::string reason_;
+  std::vector<Done> current_;  // who waits for it; empty: there is none
+  std::vector<Done> next_;     // asked since it began
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::env_zookeeper
