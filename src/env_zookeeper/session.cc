@@ -204,9 +204,11 @@ void Session::Multi(std::vector<Op> ops, std::function<void(MultiAnswer)> done) 
   call->done = std::move(done);
   call->Build(!scheme_.empty() ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE);
   MultiCall* raw = call.release();
-  const int code = handle_ == nullptr ? int{ZINVALIDSTATE}
-                                      : zoo_amulti(handle_, static_cast<int>(raw->raw.size()), raw->raw.data(),
-                                                   raw->results.data(), MultiCall::OnDone, raw);
+  // zoo_amulti of a session that is over frees what it has not set (3.8, free_duplicate_path of a request that was not
+  // made).
+  const int code = over() ? int{ZINVALIDSTATE}
+                          : zoo_amulti(handle_, static_cast<int>(raw->raw.size()), raw->raw.data(), raw->results.data(),
+                                       MultiCall::OnDone, raw);
   if (code != ZOK) MultiCall::OnDone(code, raw);
 }
 
@@ -223,6 +225,8 @@ void Session::Children(const std::string& path, ChildrenDone done) {
       handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget_children(handle_, path.c_str(), 0, OnChildren, call);
   if (code != ZOK) OnChildren(code, nullptr, call);
 }
+
+bool Session::over() const { return handle_ == nullptr || is_unrecoverable(handle_) != ZOK; }
 
 int64_t Session::id() const { return handle_ == nullptr ? 0 : zoo_client_id(handle_)->client_id; }
 

@@ -79,6 +79,8 @@ class Session {
   void Get(const std::string& path, bool watch, std::function<void(Rc, Node)> done);
   void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>)> done);
 
+  /// It has ended, though kExpired may still be on its way.
+  bool over() const;
   /// The numbers of this session; valid once connected.
   int64_t id() const;
   /// What the servers agreed to.

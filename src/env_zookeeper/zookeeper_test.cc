@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -295,6 +297,32 @@ TEST_F(ZooKeeperTest, CommitsOutliveARestartOfTheServer) {
   } else {
     EXPECT_EQ(committed, 200);
   }
+}
+
+// The client's own thread learns of the end first; what is asked before the loop has heard is answered all the same.
+TEST_F(ZooKeeperTest, ATransactionOfASessionThatIsOverIsRefused) {
+  const std::shared_ptr<Session> session = Connect();
+  const auto ask = [&](std::optional<Rc>& rc) {
+    session->Multi({{Op::Kind::kCheck, "/a/path/that/is/not/there", ""},
+                    {Op::Kind::kCreate, "/another/path/that/is/not/there", "value"},
+                    {Op::Kind::kDelete, "/a/third/path/that/is/not/there", ""}},
+                   [&rc](const Session::MultiAnswer& answer) { rc = answer.rc; });
+  };
+  std::optional<Rc> before;
+  ask(before);
+  Await([&] { return before.has_value(); }, "an answer");
+  EXPECT_EQ(*before, Rc::kNoNode);
+  while (!session->over()) {
+    server_->Stop();
+    const base::Instant ended = loop_->Now() + kSession * 3;
+    Await([&] { return loop_->Now() > ended; }, "the session's time to pass");
+    server_->Continue();
+    for (int ms = 0; ms < 5000 && !session->over(); ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::optional<Rc> after;
+  ask(after);
+  Await([&] { return after.has_value(); }, "an answer");
+  EXPECT_EQ(*after, Rc::kExpired);
 }
 
 TEST_F(ZooKeeperTest, WhatIsNotOursIsRefused) {

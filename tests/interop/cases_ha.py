@@ -72,7 +72,7 @@ FAULTS = (killed, stopped, moved, zookeeper_restarted, zookeeper_away)
 
 def idle(cluster, _work, fault):
     kept = cluster.submit_sleeper()
-    cluster.wait(lambda: cluster.has_container(kept), "a container")
+    cluster.wait(lambda: cluster.has_container(kept) and cluster.live_containers(), "a container with its process")
     before = cluster.live_containers()
     begin = time.monotonic()
     fault(cluster, cluster.await_active())
