@@ -48,6 +48,8 @@ struct TraceArguments {
   std::vector<std::string> keys;
   std::string wishes;
   sim::FaultOptions faults;
+  sim::UseOptions use;
+  double measure_seconds = 3;
   int64_t repair_seconds = 600;
   int64_t block_mib = 64;
   std::string out;
@@ -246,6 +248,9 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   faults.seed = arguments.seed;
   faults.repair_ms = arguments.repair_seconds * 1000;
   profile->setup.master_size = workload.master_size;
+  profile->setup.use = arguments.use;
+  profile->setup.use.seed = arguments.seed;
+  profile->setup.use.measure_ms = static_cast<int64_t>(arguments.measure_seconds * 1000);
   profile->setup.faults = sim::PlanFaults(faults, workload.nodes, workload.span_ms);
   const std::unique_ptr<sim::JobSource> jobs =
       workload.synthetic ? std::move(Synthetic(arguments).jobs) : std::make_unique<sim::JobList>(workload.jobs);
@@ -357,6 +362,26 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
   return code;
 }
 
+/// What tasks really use (docs/simulator.md).
+void AddUseOptions(CLI::App& command, TraceArguments& arguments) {
+  command
+      .add_option("--real-use", arguments.use.part,
+                  "tasks use so much of what they ask for, and nodes measure it (1: all; 0: nobody measures)")
+      ->check(CLI::Range(0.0, 4.0));
+  const auto add = [&](const char* name, double& value, const char* about, double low, double high) {
+    command.add_option(name, value, about)->check(CLI::Range(low, high))->capture_default_str()->needs("--real-use");
+  };
+  add("--io-jobs", arguments.use.io_jobs, "this part of the jobs waits for disks and hardly for cores", 0, 1);
+  add("--io-disk", arguments.use.io_disk, "of a disk's time each of their tasks takes", 0, 1);
+  add("--busy-nodes", arguments.use.busy_nodes, "this part of the nodes runs other programs", 0, 1);
+  add("--busy-cores", arguments.use.busy_cores, "which want so many times its cores, and so much of its disk's time", 0,
+      10);
+  add("--measure-every", arguments.measure_seconds, "seconds between two reports of a node", 0.1, 3600);
+  add("--input-size", arguments.use.input_mib, "MiB that a task with places reads, if it runs elsewhere", 0, 1e6);
+  add("--rack-mbit", arguments.use.rack_mbit, "how fast within its rack", 1, 1e6);
+  add("--cluster-mbit", arguments.use.cluster_mbit, "and from another rack", 1, 1e6);
+}
+
 void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
   command
       .add_option("trace", arguments.traces,
@@ -406,6 +431,7 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
       ->capture_default_str();
   command.add_option("--storms", arguments.faults.storms, "so often 200 small jobs come within a second")
       ->check(CLI::Range(0, 10'000));
+  AddUseOptions(command, arguments);
   command.add_option("--out", arguments.out, "directory for report.html, results.json, samples.csv, jobs.csv");
   command.add_flag("--json", arguments.json, "print results as JSON");
 }

@@ -17,7 +17,7 @@ namespace fairlead::sim {
 
 /// Something that is due; equal times in order of kind, then who.
 struct Due {
-  static constexpr int kKindBits = 2;
+  static constexpr int kKindBits = 3;
   uint64_t key = 0;  // time in ms, then kind
   uint32_t who = 0;
   uint32_t what = 0;

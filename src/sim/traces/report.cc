@@ -96,6 +96,7 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
           {"memoryUsed", run.memory},
           {"lostContainers", run.lost_containers},
           {"preempted", run.preempted},
+          {"outOfMemory", run.out_of_memory},
           {"lostContainerSeconds", run.lost_seconds},
           {"doneContainerSeconds", run.work_seconds},
           {"steps", run.steps},

@@ -81,6 +81,7 @@ struct RunResult {
   double lost_seconds = 0;      // container-seconds of them
   double work_seconds = 0;      // container-seconds of tasks that were done
   int64_t preempted = 0;
+  int64_t out_of_memory = 0;  // of the lost ones, those that a node had not enough memory for
 
   int64_t steps = 0;
   uint64_t decisions = 0;  // hash over every grant, in order

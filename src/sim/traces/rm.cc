@@ -260,6 +260,7 @@ void RmFollower::On(const ms::NodeAdded& event) {
   call.rack = event.rack;
   call.capacity = event.capacity;
   call.labels = event.labels;
+  call.physical = model::Resources::Of(event.capacity.memory_mib(), event.capacity.vcores());
   batch_.push_back(std::move(call));
 }
 
@@ -267,6 +268,9 @@ void RmFollower::On(const ms::NodeRemoved& event) {
   batch_.push_back(mr::UnregisterNode{++calls_, nodes_[event.node.value].address});
   nodes_[event.node.value].running.clear();
 }
+
+/// It travels with the heartbeat that follows.
+void RmFollower::On(const ms::NodeMeasured& event) { nodes_[event.node.value].use = event.use; }
 
 void RmFollower::On(const ms::NodeUpdated& event) {
   Node& node = nodes_[event.node.value];
@@ -278,6 +282,7 @@ void RmFollower::On(const ms::NodeUpdated& event) {
   for (const model::ContainerId& id : event.launched) {
     node.running.insert(std::upper_bound(node.running.begin(), node.running.end(), id), id);
   }
+  call.use = std::exchange(node.use, {});
   lent_.push_back({batch_.size(), event.node.value});
   call.running = std::move(node.running);
   for (const ms::Completion& completion : event.completed) {

@@ -32,6 +32,7 @@ class RmFollower {
   struct Node {
     model::rm::NodeAddress address;
     std::vector<model::ContainerId> running;  // in order of ids
+    model::MeasuredUse use;                   // not yet told
   };
 
   /// A node's running containers while they are part of a heartbeat in the batch.
@@ -42,6 +43,7 @@ class RmFollower {
 
   void On(const model::scheduler::NodeAdded& event);
   void On(const model::scheduler::NodeRemoved& event);
+  void On(const model::scheduler::NodeMeasured& event);
   void On(const model::scheduler::NodeUpdated& event);
   void On(const model::scheduler::AppAdded& event);
   void On(const model::scheduler::Allocate& event);

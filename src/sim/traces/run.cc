@@ -16,7 +16,7 @@ namespace {
 
 /// A run in which nothing moves for so long while nothing runs will not move any more.
 constexpr int64_t kStuckMs = 3'600'000;
-// ContainerExitStatus.
+constexpr int32_t kKilled = 137;                     // exit status of a process that the kernel killed
 constexpr int64_t kTimestamp = 1;                    // of application ids
 constexpr uint64_t kSubmission = uint64_t{1} << 61;  // in tokens of AppAdded, beside the index
 constexpr uint64_t kStepsPerReport = 1 << 14;
@@ -61,7 +61,8 @@ TraceRun::TraceRun(TraceTarget& target, const std::vector<TraceNode>& nodes, Job
       source_(jobs),
       setup_(std::move(setup)),
       topology_(nodes),
-      recorder_(setup_.queues, result_) {}
+      recorder_(setup_.queues, result_),
+      use_(setup_.use, nodes) {}
 
 TraceRun::~TraceRun() = default;
 
@@ -123,6 +124,9 @@ void TraceRun::HandleDue() {
     switch (KindOf(due)) {
       case Kind::kFault:
         HandleFault(setup_.faults.losses[due.who].node, due.what == 0);
+        break;
+      case Kind::kMeasure:
+        Measure(due.who, due.what != 0);
         break;
       case Kind::kTaskEnd:
         TaskEnded(due.who, due.what);
@@ -241,6 +245,9 @@ void TraceRun::AddNode(uint32_t list) {
   if (setup_.node_heartbeat_ms > 0) {
     Add(Kind::kNodeBeat, now_ms_ + static_cast<int64_t>(list) % setup_.node_heartbeat_ms, index);
   }
+  if (!use_.on()) return;
+  use_.AddNode(index, list, now_ms_);
+  Add(Kind::kMeasure, now_ms_ + 1 + static_cast<int64_t>(list) % setup_.use.measure_ms, index);
 }
 
 void TraceRun::HandleFault(uint32_t list, bool lost) {
@@ -261,9 +268,32 @@ void TraceRun::LoseNode(uint32_t list) {
   recorder_.NodeChanged(list_[list].capacity, -1);
 }
 
+void TraceRun::Measure(uint32_t index, bool report) {
+  Node& node = nodes_[index];
+  if (!node.alive) return;
+  if (report) {
+    node.measured = true;
+    if (setup_.node_heartbeat_ms == 0) Report(index);
+    return;
+  }
+  use_.Look(index, now_ms_);
+  Add(Kind::kMeasure, now_ms_ + setup_.use.measure_ms, index, 0);
+  Add(Kind::kMeasure, now_ms_ + setup_.use.delay_ms, index, 1);
+}
+
+/// Before what the node says of its containers, as the resource manager takes a heartbeat apart.
+void TraceRun::Report(uint32_t index) {
+  if (!std::exchange(nodes_[index].measured, false)) return;
+  const model::Resources& capacity = list_[nodes_[index].list].capacity;
+  events_.push_back(
+      ms::NodeMeasured{{index}, use_.seen(index), {}, model::Resources::Of(capacity.memory_mib(), capacity.vcores())});
+  if (setup_.node_heartbeat_ms == 0) UpdateOf(index);
+}
+
 void TraceRun::NodeBeat(uint32_t index) {
   Node& node = nodes_[index];
   if (!node.alive) return;
+  Report(index);
   ms::NodeUpdated update;
   update.node = {index};
   update.launched = TakeLaunched(node);
@@ -281,6 +311,13 @@ void TraceRun::Complete(uint32_t index, const model::ContainerId& id, int32_t ex
     node.completed.push_back({id, exit_status});
     return;
   }
+  ms::NodeUpdated& update = UpdateOf(index);
+  std::erase(update.launched, id);
+  update.completed.push_back({id, exit_status});
+}
+
+ms::NodeUpdated& TraceRun::UpdateOf(uint32_t index) {
+  Node& node = nodes_[index];
   if (node.batch != batch_) {
     node.batch = batch_;
     node.event = events_.size();
@@ -289,9 +326,7 @@ void TraceRun::Complete(uint32_t index, const model::ContainerId& id, int32_t ex
     update.launched = TakeLaunched(node);
     events_.push_back(std::move(update));
   }
-  auto& update = std::get<ms::NodeUpdated>(events_[node.event]);
-  std::erase(update.launched, id);
-  update.completed.push_back({id, exit_status});
+  return std::get<ms::NodeUpdated>(events_[node.event]);
 }
 
 /// In order of ids, as a NodeManager reports its containers (a ConcurrentSkipListMap).
@@ -422,6 +457,8 @@ void TraceRun::On(const ms::Granted& effect) {
   if (job.containers.size() <= sequence) job.containers.resize(sequence + 1);
   Container& container = job.containers[sequence];
   container = {Container::State::kGranted,
+               stage.has_places() && effect.locality == model::Locality::kRackLocal,
+               stage.has_places() && effect.locality == model::Locality::kOffSwitch,
                static_cast<uint16_t>(stage_number),
                effect.node.value,
                static_cast<uint32_t>(task),
@@ -448,20 +485,57 @@ void TraceRun::Claim(uint32_t app, Job& job) {
   if (job.granted.empty()) return;
   for (const uint32_t sequence : job.granted) {
     Container& container = job.containers[sequence];
-    if (container.state != Container::State::kGranted) continue;  // lost meanwhile
-    const uint32_t list = nodes_[container.node].list;
-    const double slow = setup_.faults.slowness.empty() ? 1 : setup_.faults.slowness[list];
-    const auto run = static_cast<double>(job.trace.stages[container.stage].run_ms[container.task]);
-    container.state = Container::State::kRunning;
-    container.start_ms = now_ms_;
-    container.end_ms = now_ms_ + static_cast<int64_t>(run * slow);
-    if (job.first_start_ms < 0) job.first_start_ms = now_ms_;
-    ++running_;
-    Launch(container.node, IdOf(app, job, sequence));
-    Add(Kind::kTaskEnd, container.end_ms, app, sequence);
+    if (container.state == Container::State::kGranted) Begin(app, job, sequence);  // not lost meanwhile
   }
   job.granted.clear();
   moved_ms_ = now_ms_;
+}
+
+void TraceRun::Begin(uint32_t app, Job& job, uint32_t sequence) {
+  Container& container = job.containers[sequence];
+  const uint32_t list = nodes_[container.node].list;
+  const double slow = setup_.faults.slowness.empty() ? 1 : setup_.faults.slowness[list];
+  const TraceStage& stage = job.trace.stages[container.stage];
+  const auto run = static_cast<double>(stage.run_ms[container.task]);
+  container.state = Container::State::kRunning;
+  container.start_ms = now_ms_;
+  container.end_ms = now_ms_ + static_cast<int64_t>(run * slow);
+  if (job.first_start_ms < 0) job.first_start_ms = now_ms_;
+  ++running_;
+  Launch(container.node, IdOf(app, job, sequence));
+  if (!use_.on()) return Add(Kind::kTaskEnd, container.end_ms, app, sequence);
+  RealUse::Task task = use_.Draw(app, uint32_t{container.stage} << 24 ^ container.task, stage.size);
+  task.sequence = sequence;
+  task.left_ms = run * slow + use_.ReadMs(container.reads_rack, container.reads_far);
+  use_.Start(container.node, task, now_ms_, moved_);
+  TakeMoved();
+  OutOfMemory(container.node);
+}
+
+void TraceRun::TakeMoved() {
+  for (const RealUse::Task& task : moved_) {
+    jobs_[task.app]->containers[task.sequence].end_ms = task.end_ms;
+    Add(Kind::kTaskEnd, task.end_ms, task.app, task.sequence);
+  }
+  moved_.clear();
+}
+
+void TraceRun::Stop(uint32_t app, const Container& container, uint32_t sequence) {
+  if (!use_.on()) return;
+  use_.Stop(container.node, app, sequence, now_ms_, moved_);
+  TakeMoved();
+}
+
+void TraceRun::OutOfMemory(uint32_t node) {
+  while (const RealUse::Task* newest = use_.OutOfMemory(node)) {
+    const uint32_t app = newest->app;
+    const uint32_t sequence = newest->sequence;
+    Job& job = *jobs_[app];
+    ++result_.out_of_memory;
+    Complete(node, IdOf(app, job, sequence), kKilled);
+    Lost(app, job, sequence, false);
+    WantBeat(app, job);
+  }
 }
 
 void TraceRun::WantBeat(uint32_t app, Job& job) {
@@ -520,6 +594,7 @@ void TraceRun::TaskEnded(uint32_t app, uint32_t sequence) {
   // A container that was lost leaves its end behind.
   if (container.state != Container::State::kRunning || container.end_ms != now_ms_) return;
   container.state = Container::State::kNone;
+  Stop(app, container, sequence);
   StageRun& stage = job.stages[container.stage];
   stage.Finished();
   --running_;
@@ -560,14 +635,16 @@ void TraceRun::On(const ms::Finished& effect) {
   const Container* container = Find(*job, effect.container);
   if (container == nullptr || container->state == Container::State::kNone) return;
   Complete(effect.node.value, effect.container, effect.exit_status);
-  Lost(*job, static_cast<uint32_t>(effect.container.sequence()), effect.exit_status == model::kExitPreempted);
+  Lost(effect.app.value, *job, static_cast<uint32_t>(effect.container.sequence()),
+       effect.exit_status == model::kExitPreempted);
   WantBeat(effect.app.value, *job);
 }
 
-void TraceRun::Lost(Job& job, uint32_t sequence, bool preempted) {
+void TraceRun::Lost(uint32_t app, Job& job, uint32_t sequence, bool preempted) {
   Container& container = job.containers[sequence];
   if (container.state == Container::State::kRunning) {
     --running_;
+    Stop(app, container, sequence);
     result_.lost_seconds += static_cast<double>(now_ms_ - container.start_ms) / 1000;
   }
   ++result_.lost_containers;
@@ -586,7 +663,7 @@ void TraceRun::MasterLost(uint32_t app, Job& job) {
     const Container& container = job.containers[sequence];
     if (container.state == Container::State::kNone) continue;
     Complete(container.node, IdOf(app, job, sequence), model::kExitAborted);
-    Lost(job, sequence, false);
+    Lost(app, job, sequence, false);
   }
   recorder_.Used(job.queue, setup_.master_size, -1);
   recorder_.Wanted(job.queue, setup_.master_size, 1);

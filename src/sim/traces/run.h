@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "sim/traces/due_times.h"
 #include "sim/traces/faults.h"
+#include "sim/traces/real_use.h"
 #include "sim/traces/recorder.h"
 #include "sim/traces/result.h"
 #include "sim/traces/stage.h"
@@ -30,6 +31,7 @@ struct RunSetup {
   model::Resources master_size = model::Resources::Of(1024, 1);
   model::QueueTree queues;  // for entitlements
   FaultPlan faults;
+  UseOptions use;
   bool keep_jobs = true;  // in RunResult::job_results
 };
 
@@ -53,10 +55,12 @@ class TraceRun {
   RunResult Run(const std::function<void(const Progress&)>& report = {});
 
  private:
-  enum class Kind : uint8_t { kFault, kTaskEnd, kNodeBeat, kMasterBeat };
+  enum class Kind : uint8_t { kFault, kMeasure, kTaskEnd, kNodeBeat, kMasterBeat };
   struct Container {
     enum class State : uint8_t { kNone, kGranted, kRunning };
     State state = State::kNone;
+    bool reads_rack = false;  // its input from its rack, or from farther
+    bool reads_far = false;
     uint16_t stage = 0;
     uint32_t node = 0;
     uint32_t task = 0;
@@ -69,7 +73,8 @@ class TraceRun {
     bool alive = true;
     std::vector<model::ContainerId> launched;  // not yet reported
     std::vector<model::scheduler::Completion> completed;
-    uint64_t batch = 0;  // whose NodeUpdated stands at `event`
+    bool measured = false;  // with its next heartbeat it tells what its meter saw
+    uint64_t batch = 0;     // whose NodeUpdated stands at `event`
     size_t event = 0;
   };
 
@@ -89,6 +94,11 @@ class TraceRun {
   void HandleFault(uint32_t list, bool lost);
   void LoseNode(uint32_t list);
   void NodeBeat(uint32_t node);
+  /// The node's meter looks (`report` false), or its report arrives.
+  void Measure(uint32_t node, bool report);
+  void Report(uint32_t node);
+  /// What the node says in this turn.
+  model::scheduler::NodeUpdated& UpdateOf(uint32_t node);
   void Complete(uint32_t node, const model::ContainerId& id, int32_t exit_status);
   static std::vector<model::ContainerId> TakeLaunched(Node& node);
   void Launch(uint32_t node, const model::ContainerId& id);
@@ -97,13 +107,18 @@ class TraceRun {
   const model::Resources* TooLarge(const TraceJob& job) const;
   model::Ask MasterAsk() const;
   void Claim(uint32_t app, Job& job);
+  void Begin(uint32_t app, Job& job, uint32_t sequence);
+  void Stop(uint32_t app, const Container& container, uint32_t sequence);
+  /// Tasks of the node are faster or slower than before.
+  void TakeMoved();
+  void OutOfMemory(uint32_t node);
   void Call(uint32_t app, Job& job);
   void WantBeat(uint32_t app, Job& job);
   /// Opens the stages whose time has come; when all have ended the job ends, and is gone: false.
   bool OpenStages(uint32_t app, Job& job);
   void TaskEnded(uint32_t app, uint32_t sequence);
   void JobEnded(uint32_t app);
-  void Lost(Job& job, uint32_t sequence, bool preempted);
+  void Lost(uint32_t app, Job& job, uint32_t sequence, bool preempted);
   void MasterLost(uint32_t app, Job& job);
   model::ContainerId IdOf(uint32_t app, const Job& job, uint32_t sequence) const;
   Container* Find(Job& job, const model::ContainerId& id);
@@ -130,6 +145,8 @@ class TraceRun {
   int64_t now_ms_ = 0;
   int64_t moved_ms_ = 0;  // when something last happened
   DueTimes due_;
+  RealUse use_;
+  std::vector<RealUse::Task> moved_;        // their ends are others now
   static constexpr int kTargetSteps = 2;    // the first one in which the target is asked
   static constexpr int kLaunchedSteps = 5;  // and about what the node has launched
   static constexpr size_t kSoonSteps = kTargetSteps + scheduler::Prefetcher::kSteps;
