@@ -17,9 +17,9 @@
 #include "base/bytes.h"
 #include "engine/run/own_shuffle_service.h"
 #include "engine/run/remote_blocks.h"
-#include "engine/shuffle/spark_layout.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
+#include "wire/spark_shuffle/layout.h"
 
 namespace {
 
@@ -51,12 +51,12 @@ void MakeFiles(const std::string& root, int64_t block, int32_t blocks) {
   std::string bytes(static_cast<size_t>(block), '\0');
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31 + (i >> 9));
   const auto create = [&](const std::string& name) {
-    const std::string path = engine::BlockPath({root}, name);
+    const std::string path = wire::spark_shuffle::BlockPath({root}, name);
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     return std::ofstream(path, std::ios::binary);
   };
-  create(engine::ShuffleIndexName(0, 7)) << index;
-  std::ofstream data = create(engine::ShuffleDataName(0, 7));
+  create(wire::spark_shuffle::ShuffleIndexName(0, 7)) << index;
+  std::ofstream data = create(wire::spark_shuffle::ShuffleDataName(0, 7));
   for (int32_t i = 0; i < blocks; ++i) data << bytes;
 }
 

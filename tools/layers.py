@@ -67,7 +67,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/plan": "base engine/records",
     "engine/settings": "base tasks wire/hadoop_rpc",
     "engine/io": "base engine/plan engine/records engine/settings",
-    "engine/shuffle": "base engine/io engine/plan engine/records",
+    "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
     "engine/history": "base engine/io engine/plan engine/records env process/driver process/http",
     "engine/driver":

@@ -17,7 +17,7 @@
 #include "engine/kernels/sort_kernel.h"
 #include "engine/run/local_blocks.h"
 #include "engine/shuffle/shuffle_writer.h"
-#include "engine/shuffle/spark_layout.h"
+#include "wire/spark_shuffle/layout.h"
 
 // The kernels against std::map: tables and indexes by RapidCheck; what reads a shuffle over the files that
 // ShuffleWriter wrote, with plenty of memory and with so little that it spills.
@@ -133,8 +133,9 @@ class FileTask final : public TaskContext {
     return ReadLocalBlocks(std::move(blocks), directories_, *this);
   }
   std::string LocalPath(const std::string& name) override {
-    fs::create_directories(BlockDirectory(directories_, name));
-    return BlockPath(directories_, name);
+    const std::string path = wire::spark_shuffle::BlockPath(directories_, name);
+    fs::create_directories(fs::path(path).parent_path());
+    return path;
   }
   std::string ScratchPath() override {
     scratch_.push_back(directories_[0] + "/scratch-" + std::to_string(task_id) + "-" + std::to_string(scratch_.size()));

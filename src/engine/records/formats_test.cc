@@ -13,7 +13,6 @@
 #include "engine/records/frame.h"
 #include "engine/records/serde.h"
 #include "engine/records/text.h"
-#include "engine/shuffle/spark_layout.h"
 
 // Bytes: serialization, frames, Spark's paths, lines of splits, CSV rows, words.
 
@@ -109,18 +108,6 @@ TEST(Frames, CompressedOrNotAndDamageIsFound) {
     EXPECT_FALSE(cut.Next(got, out));
     EXPECT_FALSE(cut.error().empty());
   }
-}
-
-// Values of a JVM (java.lang.String.hashCode and Spark's ExecutorDiskUtils).
-TEST(SparkLayout, PathsAreSparks) {
-  EXPECT_EQ(NonNegativeJavaHash("shuffle_0_0_0.data"), 581811660);
-  EXPECT_EQ(NonNegativeJavaHash("shuffle_1_23_0.index"), 1021113878);
-  EXPECT_EQ(BlockPath({"/d"}, ShuffleDataName(0, 0)), "/d/0c/shuffle_0_0_0.data");
-  const std::vector<std::string> three{"/a", "/b", "/c"};
-  EXPECT_EQ(BlockPath(three, ShuffleDataName(0, 0)), "/a/04/shuffle_0_0_0.data");
-  EXPECT_EQ(BlockPath(three, ShuffleIndexName(0, 0)), "/c/3a/shuffle_0_0_0.index");
-  EXPECT_EQ(BlockPath(three, ShuffleDataName(1, 23)), "/c/24/shuffle_1_23_0.data");
-  EXPECT_EQ(BlockPath(three, ShuffleIndexName(1, 23)), "/c/1c/shuffle_1_23_0.index");
 }
 
 TEST(ShortBytes, StandForTheirBytesAlone) {

@@ -12,11 +12,12 @@
 #include "engine/records/errors.h"
 #include "engine/run/local_blocks.h"
 #include "engine/shuffle/shuffle_writer.h"
-#include "engine/shuffle/spark_layout.h"
 #include "model/tasks.h"
+#include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::engine {
 
+namespace layout = wire::spark_shuffle;
 namespace we = wire::engine;
 using model::tasks::FailureKind;
 
@@ -75,8 +76,9 @@ class Executor::Context : public TaskContext {
   }
 
   std::string LocalPath(const std::string& file_name) override {
-    MakeDirectories(BlockDirectory(executor_.options_.local_directories, file_name), 0775);
-    return BlockPath(executor_.options_.local_directories, file_name);
+    const std::string path = layout::BlockPath(executor_.options_.local_directories, file_name);
+    MakeDirectories(path.substr(0, path.rfind('/')), 0775);
+    return path;
   }
 
   std::string ScratchPath() override {
@@ -97,7 +99,7 @@ class Executor::Context : public TaskContext {
     return executor_.FindKept(dataset, cached_partition);
   }
   void Keep(int32_t dataset, int32_t cached_partition, Buffer records, bool disk) override {
-    const std::string name = "rdd_" + std::to_string(dataset) + "_" + std::to_string(cached_partition);
+    const std::string name = layout::RddBlockName(dataset, cached_partition);
     executor_.Keep(dataset, cached_partition, std::move(records), disk ? LocalPath(name) : std::string());
   }
 
@@ -207,8 +209,8 @@ void Executor::OnForget(const we::Forget& forget) {
     const std::lock_guard lock(mutex_);
     for (const int32_t shuffle : forget.shuffles) {
       for (const int64_t task : written_[shuffle]) {
-        names.push_back(ShuffleDataName(shuffle, task));
-        names.push_back(ShuffleIndexName(shuffle, task));
+        names.push_back(layout::ShuffleDataName(shuffle, task));
+        names.push_back(layout::ShuffleIndexName(shuffle, task));
       }
       written_.erase(shuffle);
       outputs_.erase(shuffle);
@@ -228,7 +230,7 @@ void Executor::OnForget(const we::Forget& forget) {
       DecodedBroadcasts::Here().Forget(id);
     }
   }
-  for (const std::string& name : names) RemoveAll(BlockPath(options_.local_directories, name));
+  for (const std::string& name : names) RemoveAll(layout::BlockPath(options_.local_directories, name));
   for (const std::string& path : paths) RemoveAll(path);
 }
 

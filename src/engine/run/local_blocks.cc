@@ -4,9 +4,11 @@
 #include "engine/io/file_pieces.h"
 #include "engine/io/files.h"
 #include "engine/records/errors.h"
-#include "engine/shuffle/spark_layout.h"
+#include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::engine {
+
+namespace layout = wire::spark_shuffle;
 
 namespace {
 
@@ -33,7 +35,8 @@ class LocalInput : public ShuffleInput {
 
  private:
   void Open(const BlockRequest& request) {
-    const std::string index_path = BlockPath(directories_, ShuffleIndexName(request.shuffle, request.map_task));
+    const std::string index_path =
+        layout::BlockPath(directories_, layout::ShuffleIndexName(request.shuffle, request.map_task));
     const FileDescriptor index = OpenForReading(index_path);
     char entry[16];
     if (ReadAt(index.get(), index_path, static_cast<uint64_t>(request.reduce) * 8, entry, sizeof entry) !=
@@ -44,7 +47,8 @@ class LocalInput : public ShuffleInput {
     const uint64_t begin = offsets.U64(), end = offsets.U64();
     if (end < begin) throw TaskError(index_path + " is damaged");
     if (end == begin) return;
-    const std::string path = BlockPath(directories_, ShuffleDataName(request.shuffle, request.map_task));
+    const std::string path =
+        layout::BlockPath(directories_, layout::ShuffleDataName(request.shuffle, request.map_task));
     data_ = OpenForReading(path);
     pieces_ = FilePieces(data_.get(), path, begin, end, task_);
     task_.metrics.shuffle_bytes_local += static_cast<int64_t>(end - begin);

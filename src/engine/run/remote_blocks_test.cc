@@ -10,11 +10,11 @@
 #include "base/bytes.h"
 #include "engine/io/file_pieces.h"
 #include "engine/records/errors.h"
-#include "engine/shuffle/spark_layout.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
 #include "process/shuffle/service.h"
+#include "wire/spark_shuffle/layout.h"
 #include "wire/spark_shuffle/passed_block.h"
 
 // How an executor reads what others of its host wrote: over the service's local socket, long blocks as open files.
@@ -22,6 +22,7 @@
 namespace fairlead::engine {
 namespace {
 
+namespace layout = wire::spark_shuffle;
 namespace fs = std::filesystem;
 using base::Duration;
 using process::executor::ShuffleClient;
@@ -50,8 +51,8 @@ class RemoteBlocksTest : public testing::Test {
     std::string index;
     base::ByteWriter writer(index);
     for (const int64_t offset : {int64_t{0}, kLong, kLong, kLong + kShort}) writer.I64(offset);
-    Put(ShuffleDataName(0, 7), data);
-    Put(ShuffleIndexName(0, 7), index);
+    Put(layout::ShuffleDataName(0, 7), data);
+    Put(layout::ShuffleIndexName(0, 7), index);
     StartService();
     StartClient(::geteuid());
   }
@@ -61,7 +62,7 @@ class RemoteBlocksTest : public testing::Test {
     fs::remove_all(root_);
   }
 
-  std::string Path(const std::string& name) const { return BlockPath({root_}, name); }
+  std::string Path(const std::string& name) const { return layout::BlockPath({root_}, name); }
   void Put(const std::string& name, const std::string& bytes) const {
     fs::create_directories(fs::path(Path(name)).parent_path());
     std::ofstream(Path(name), std::ios::binary) << bytes;
@@ -198,7 +199,7 @@ TEST_F(RemoteBlocksTest, AnOpenFileOutlivesItsName) {
   });
   const auto file = passed.get_future().get();
   ASSERT_TRUE(ended.get_future().get().ok());
-  fs::remove(Path(ShuffleDataName(0, 7)));
+  fs::remove(Path(layout::ShuffleDataName(0, 7)));
   ReadingTask task;
   ShuffleBlock block;
   FilePieces pieces(file->descriptor(), "file", 0, kLong, task);
@@ -210,13 +211,14 @@ TEST_F(RemoteBlocksTest, AnOpenFileOutlivesItsName) {
 }
 
 TEST_F(RemoteBlocksTest, ARemovedFileIsAFetchFailureThatNamesIt) {
-  fs::remove(Path(ShuffleIndexName(0, 7)));
+  fs::remove(Path(layout::ShuffleIndexName(0, 7)));
   try {
     Read({0});
     FAIL() << "read what is not there";
   } catch (const FetchFailed& failed) {
     EXPECT_EQ(failed.map_index, 3);
-    EXPECT_NE(std::string(failed.what()).find(Path(ShuffleIndexName(0, 7))), std::string::npos) << failed.what();
+    EXPECT_NE(std::string(failed.what()).find(Path(layout::ShuffleIndexName(0, 7))), std::string::npos)
+        << failed.what();
   }
 }
 

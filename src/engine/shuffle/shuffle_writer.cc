@@ -11,9 +11,11 @@
 #include "base/bytes.h"
 #include "engine/io/files.h"
 #include "engine/records/errors.h"
-#include "engine/shuffle/spark_layout.h"
+#include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::engine {
+
+namespace layout = wire::spark_shuffle;
 
 namespace {
 
@@ -128,9 +130,9 @@ void ShuffleWriter::CopySpilled(const Spill& spill, size_t partition, int out, c
 
 void ShuffleWriter::Finish() {
   SealAll();
-  const std::string data_name = ShuffleDataName(shuffle_, task_.task_id);
+  const std::string data_name = layout::ShuffleDataName(shuffle_, task_.task_id);
   const std::string data_path = task_.LocalPath(data_name);
-  const std::string index_path = task_.LocalPath(ShuffleIndexName(shuffle_, task_.task_id));
+  const std::string index_path = task_.LocalPath(layout::ShuffleIndexName(shuffle_, task_.task_id));
   const std::string data_temp = data_path + ".tmp";
   const std::string index_temp = index_path + ".tmp";
   const FileDescriptor data = CreateFile(data_temp);

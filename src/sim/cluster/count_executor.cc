@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kTries = 8;
 constexpr Duration kRetry = Duration::Millis(500);
-constexpr int32_t kSubdirectories = 64;
 
 ShuffleClient::Limits FetchLimits() {
   ShuffleClient::Limits limits;
@@ -255,7 +254,7 @@ base::Status CountExecutor::WriteOutput(const Task& task, const Counts& counts, 
     sizes.push_back(static_cast<char>(tasks::EncodeSize(static_cast<int64_t>(block.size()))));
   }
   const auto write = [&](const std::string& name, const std::string& bytes) -> base::Status {
-    const std::string path = layout::FilePath({settings_.local_directory}, kSubdirectories, name);
+    const std::string path = layout::BlockPath({settings_.local_directory}, name);
     if (base::Status made = disk_.MakeDirectories(path.substr(0, path.rfind('/'))); !made.ok()) return made;
     return disk_.WriteFileAtomically(path, bytes);
   };

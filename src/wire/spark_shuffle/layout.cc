@@ -107,6 +107,10 @@ std::string FilePath(const std::vector<std::string>& local_dirs, int32_t sub_dir
   return NormalizedPath(local_dirs[place.dir] + "/" + place.relative);
 }
 
+std::string BlockPath(const std::vector<std::string>& local_dirs, std::string_view file_name) {
+  return FilePath(local_dirs, kSubDirsPerLocalDir, file_name);
+}
+
 std::string ShuffleDataName(int32_t shuffle_id, int64_t map_id) {
   return "shuffle_" + std::to_string(shuffle_id) + "_" + std::to_string(map_id) + "_0.data";
 }

@@ -31,6 +31,11 @@ std::string FilePath(const std::vector<std::string>& local_dirs, int32_t sub_dir
                      std::string_view file_name);
 std::string NormalizedPath(std::string_view path);
 
+/// spark.diskStore.subDirectories: how many of them executors have unless they registered otherwise.
+inline constexpr int32_t kSubDirsPerLocalDir = 64;
+/// FilePath with so many; the file's directory is the path up to its last slash.
+std::string BlockPath(const std::vector<std::string>& local_dirs, std::string_view file_name);
+
 std::string ShuffleDataName(int32_t shuffle_id, int64_t map_id);
 std::string ShuffleIndexName(int32_t shuffle_id, int64_t map_id);
 std::string ShuffleChecksumName(int32_t shuffle_id, int64_t map_id, std::string_view algorithm);
