@@ -2,16 +2,6 @@
 
 namespace fairlead::scheduler::native {
 
-/// Eight containers that follow each other in an application share a cache line of the table.
-uint32_t Containers::Hash(const model::ContainerId& id) {
-  const auto value = static_cast<uint64_t>(id.value);
-  uint64_t hash = (value >> 3) * 0x9e3779b97f4a7c15;
-  hash ^= (static_cast<uint64_t>(static_cast<uint32_t>(id.attempt.app.number)) << 20) +
-          static_cast<uint32_t>(id.attempt.attempt);
-  hash *= 0xbf58476d1ce4e5b9;
-  return static_cast<uint32_t>(hash >> 32 << 3 | (value & 7));
-}
-
 ContainerSlot Containers::Add(const model::ContainerId& id, AppSlot app, Chain& of_app, NodeIndex node, Chain& of_node,
                               ShapeId shape, base::Instant now) {
   const ContainerSlot slot = pool_.Add();

@@ -138,7 +138,7 @@ void Core::On(const ev::ContainerResized& event) {
   model::Refused refused;
   if (event.resources.AnyNegative() || event.resources.IsZero()) {
     refused = {Refusal::kResizeSize, {}, {event.resources}, {}};
-  } else if (!grown.FitsIn(books_.nodes[container.node].free())) {
+  } else if (!books_.nodes[container.node].Holds(grown)) {
     refused = {Refusal::kResizeNodeFull, {}, {event.resources}, {}};
   } else if (const Limit limit = books_.queues.FindLimit(leaf, grown, false); limit.kind != Limit::Kind::kFree) {
     refused = {Refusal::kResizeQueueMaximum, {books_.queues[limit.queue].name}, {}, {}};

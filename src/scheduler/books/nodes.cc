@@ -176,14 +176,6 @@ LabelId Nodes::LabelFor(std::string_view label) {
   return id;
 }
 
-bool Nodes::HasLabel(NodeIndex index, LabelId label) const {
-  const uint32_t wanted = Which(label);
-  for (const auto& [which, position] : nodes_[index.value].partitions) {
-    if (which == wanted) return true;
-  }
-  return false;
-}
-
 void Nodes::MoveCursor(LabelId label, NodeIndex index) {
   const uint32_t wanted = Which(label);
   for (const auto& [which, position] : nodes_[index.value].partitions) {

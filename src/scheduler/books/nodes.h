@@ -43,6 +43,13 @@ struct Node {
   bool open() const { return serves() && !busy; }
   /// What it has for an ask for which nothing is reserved there.
   model::Resources free() const { return capacity - used - reserved; }
+  /// size.FitsIn(free()), which mostly ends at the first amount.
+  bool Holds(const model::Resources& size) const {
+    for (size_t t = 0; t < model::Resources::kMaxTypes; ++t) {
+      if (size[t] > capacity[t] - used[t] - reserved[t]) return false;
+    }
+    return true;
+  }
 };
 
 /// The nodes of one label, or those without, or those of a rack: which of them have room for an ask.
@@ -108,7 +115,13 @@ class Nodes {
   /// Empty for none.
   std::string LabelName(LabelId label) const { return label.valid() ? labels_.Name(label.value) : ""; }
   size_t labels() const { return labels_.size(); }
-  bool HasLabel(NodeIndex node, LabelId label) const;
+  bool HasLabel(NodeIndex index, LabelId label) const {
+    const uint32_t wanted = Which(label);
+    for (const auto& [which, position] : nodes_[index.value].partitions) {
+      if (which == wanted) return true;
+    }
+    return false;
+  }
   /// The nodes that an ask with that label may go to.
   const Partition& partition(LabelId label) const { return partitions_[Which(label)]; }
   /// The ring of nodes goes on after this one.
@@ -116,7 +129,7 @@ class Nodes {
   /// Open, has the label and room for the size.
   bool Fits(NodeIndex node, const model::Resources& size, LabelId label) const {
     const Node& one = (*this)[node];
-    return one.open() && size.FitsIn(one.free()) && HasLabel(node, label);
+    return one.open() && one.Holds(size) && HasLabel(node, label);
   }
 
   /// The index of the rack; null when none was made.

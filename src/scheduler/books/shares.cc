@@ -29,6 +29,7 @@ namespace {
 void SharesBelow(const Queues& queues, size_t types, QueueId queue, const Resources& share,
                  std::vector<Resources>& shares) {
   shares[queue.value] = share;
+  if (queues[queue].children.empty()) return;
   const std::vector<Resources> children = ChildShares(queues, types, queue, share, false);
   for (size_t i = 0; i < children.size(); ++i) {
     SharesBelow(queues, types, queues[queue].children[i], children[i], shares);

@@ -141,8 +141,7 @@ NodeIndex Finder::FindInIndex(const App& app, const Shape& shape, bool& excluded
 bool Finder::HasRoom(NodeIndex index, const Shape& shape) const {
   const Node& node = books_.nodes[index];
   if (!node.serves() || (node.busy && !relaxed_.busy)) return false;
-  const bool fits =
-      relaxed_.reservations ? shape.size.FitsIn(node.free() + node.reserved) : shape.size.FitsIn(node.free());
+  const bool fits = relaxed_.reservations ? shape.size.FitsIn(node.free() + node.reserved) : node.Holds(shape.size);
   if (!fits) return false;
   return books_.nodes.HasLabel(index, shape.label);
 }

@@ -26,7 +26,7 @@ Blocker FairPolicy::AllBusy(const Books& books, const Shape& shape) const {
   std::string detail = "every node with room for " + model::ToString(shape.size) + " is overloaded by what it measured";
   for (uint32_t i = 0; i < books.nodes.size(); ++i) {
     const Node& node = books.nodes[NodeIndex{i}];
-    if (!node.busy || !node.serves() || !shape.size.FitsIn(node.free())) continue;
+    if (!node.busy || !node.serves() || !node.Holds(shape.size)) continue;
     detail += ": " + books.places[node.host].name + " (" + busy_.TextOf(NodeIndex{i}) + ")";
     break;
   }
