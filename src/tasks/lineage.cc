@@ -171,13 +171,23 @@ bool Lineage::Reaches(DatasetId from, DatasetId wanted) const {
   return false;
 }
 
-void Lineage::SetCached(DatasetId dataset, int32_t partition, ExecutorIndex executor, bool present) {
+bool Lineage::IsCachedPartition(DatasetId dataset, int32_t partition) const {
   const auto it = datasets_.find(dataset);
-  if (it == datasets_.end() || !it->second.definition.cached || partition < 0 ||
-      partition >= it->second.definition.partitions) {
-    return;
+  return it != datasets_.end() && it->second.definition.cached && partition >= 0 &&
+         partition < it->second.definition.partitions;
+}
+
+std::vector<DatasetId> Lineage::WithCached() const {
+  std::vector<DatasetId> ids;
+  for (const auto& [id, entry] : datasets_) {
+    if (entry.cached_partitions > 0) ids.push_back(id);
   }
-  Entry& entry = it->second;
+  return ids;
+}
+
+void Lineage::SetCached(DatasetId dataset, int32_t partition, ExecutorIndex executor, bool present) {
+  if (!IsCachedPartition(dataset, partition)) return;
+  Entry& entry = datasets_.at(dataset);
   if (entry.cached.empty()) entry.cached.resize(static_cast<size_t>(entry.definition.partitions));
   std::vector<ExecutorIndex>& places = entry.cached[static_cast<size_t>(partition)];
   const bool before = !places.empty();

@@ -58,6 +58,10 @@ class Lineage {
   bool FullyCached(model::tasks::DatasetId dataset) const;
   const std::vector<model::tasks::ExecutorIndex>& CachedAt(model::tasks::DatasetId dataset, int32_t partition) const;
   bool HasCached(model::tasks::ExecutorIndex executor) const;
+  /// The dataset is known, may be cached, and has such a partition.
+  bool IsCachedPartition(model::tasks::DatasetId dataset, int32_t partition) const;
+  /// Datasets of which some partition is cached, ascending.
+  std::vector<model::tasks::DatasetId> WithCached() const;
 
   /// The first partition on the way up narrow dependencies that says where it likes to be: visits `partition` itself,
   /// then its parents depth first. `visit(dataset, partition)` returns true when it has found an answer.

@@ -76,6 +76,11 @@ class Tasks::Impl {
 
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const { return dag_.Outputs(shuffle); }
   int64_t Epoch() const { return dag_.epoch(); }
+  std::vector<ExecutorIndex> CachedAt(model::tasks::DatasetId dataset, int32_t partition) const {
+    if (!dag_.lineage().IsCachedPartition(dataset, partition)) return {};
+    return dag_.lineage().CachedAt(dataset, partition);
+  }
+  std::vector<model::tasks::DatasetId> DatasetsWithCached() const { return dag_.lineage().WithCached(); }
 
   StagePlaces PlacesOf(model::tasks::StageId stage, int32_t attempt) const {
     const TaskSet* const set = sets_.Find({.stage = stage, .attempt = attempt});
@@ -662,6 +667,10 @@ uint64_t Tasks::StateHash() const { return impl_->StateHash(); }
 View Tasks::GetView() const { return impl_->GetView(); }
 const MapOutputTable* Tasks::Outputs(model::tasks::ShuffleId shuffle) const { return impl_->Outputs(shuffle); }
 int64_t Tasks::Epoch() const { return impl_->Epoch(); }
+std::vector<ExecutorIndex> Tasks::CachedAt(model::tasks::DatasetId dataset, int32_t partition) const {
+  return impl_->CachedAt(dataset, partition);
+}
+std::vector<model::tasks::DatasetId> Tasks::DatasetsWithCached() const { return impl_->DatasetsWithCached(); }
 StagePlaces Tasks::PlacesOf(model::tasks::StageId stage, int32_t attempt) const {
   return impl_->PlacesOf(stage, attempt);
 }

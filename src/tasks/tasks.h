@@ -99,6 +99,11 @@ class Tasks {
   /// Grows with every loss of outputs (Spark: MapOutputTracker epoch).
   int64_t Epoch() const;
 
+  /// Executors that keep the partition of a cached dataset, in order of their reports; an unknown dataset has none.
+  std::vector<model::tasks::ExecutorIndex> CachedAt(model::tasks::DatasetId dataset, int32_t partition) const;
+  /// Datasets of which some partition is kept, ascending.
+  std::vector<model::tasks::DatasetId> DatasetsWithCached() const;
+
   /// Of a live attempt of the stage; of another, nothing. O(tasks).
   StagePlaces PlacesOf(model::tasks::StageId stage, int32_t attempt) const;
   /// Where one of its tasks would like to run.

@@ -347,6 +347,10 @@ TEST(TasksTest, CachedPartitionsAreWhereTasksGo) {
   EXPECT_EQ(h.Running().front().executor, b);
   EXPECT_EQ(h.Running().front().level, Level::kProcessLocal);
   h.Succeed(h.Running().front().task);
+  EXPECT_EQ(h.core().DatasetsWithCached(), std::vector<DatasetId>{0});
+  EXPECT_EQ(h.core().CachedAt(0, 0), std::vector<ExecutorIndex>{block.executor});
+  EXPECT_TRUE(h.core().CachedAt(0, 1).empty());
+  EXPECT_TRUE(h.core().CachedAt(99, 0).empty());
   // An executor with cached blocks does not go.
   EXPECT_EQ(h.core().Removable(), std::vector<ExecutorIndex>{ExecutorIndex{0}});
 }

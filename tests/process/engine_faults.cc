@@ -164,6 +164,44 @@ void Places(Context& context, const Arguments& arguments) {
       static_cast<long long>(context.Text(arguments.at(3), Partitions(30)).Named("text").SaveText(arguments.at(4))));
 }
 
+/// cached MARKS [kill]: one cached partition, read by two tasks at once, each on an executor of its own; then again,
+/// after `kill` once who made it is gone. MARKS gets a file for each time that it is made, named by the process.
+struct MadeBy {
+  std::string marks;
+  int64_t operator()(int64_t x) const {
+    if (x == 0) std::fclose(std::fopen((marks + "/" + std::to_string(::getpid())).c_str(), "w"));
+    return x;
+  }
+};
+/// Ends when both tasks have begun.
+struct Together {
+  std::string marks;
+  int64_t operator()(int64_t x) const {
+    const auto* const task = fairlead::engine::TaskContext::Current();
+    const std::string mine = marks + "/task-" + std::to_string(task->stage) + "-";
+    if (x == 0) std::fclose(std::fopen((mine + std::to_string(task->partition)).c_str(), "w"));
+    if (x == 0) Await(mine + std::to_string(1 - task->partition));
+    return x;
+  }
+};
+void Cached(Context& context, const Arguments& arguments) {
+  const std::string& marks = arguments.at(1);
+  MeetAll(context, Arguments({"meet", marks, "2"}));
+  const std::string made = marks + "/made";
+  std::filesystem::create_directory(made);
+  const auto kept = context.Range(0, 100'000, Partitions(1)).Map(MadeBy{made}).Cache();
+  std::printf("first %lld\n", static_cast<long long>(kept.Count()));
+  const auto twice = kept.Union(kept).Map(Together{marks});
+  const auto sum = [&] { return static_cast<long long>(*twice.Reduce([](int64_t a, int64_t b) { return a + b; })); };
+  std::printf("both %lld\n", sum());
+  if (arguments.size() > 2) {
+    for (const auto& entry : std::filesystem::directory_iterator(made)) {
+      ::kill(std::stoi(entry.path().filename().string()), SIGKILL);
+    }
+  }
+  std::printf("again %lld\n", sum());
+}
+
 /// crash GO: one action, then, once GO exists, the driver itself crashes.
 void Crash(Context& context, const Arguments& arguments) {
   context.Range(0, 10, Partitions(1)).Named("before").Count();
@@ -194,6 +232,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "broadcasts") return Broadcasts(context, arguments);
   if (mode == "meet") return MeetAll(context, arguments);
   if (mode == "places") return Places(context, arguments);
+  if (mode == "cached") return Cached(context, arguments);
   if (mode == "crash") return Crash(context, arguments);
   if (mode == "eat") return Eat(context, arguments);
   if (mode == "copy") return Copy(context, arguments);

@@ -221,6 +221,31 @@ class OnACluster(unittest.TestCase):
         self.assertIn("waits for places near the data: process 0 ms, node 0 ms, rack 0 ms", text)
         self.assertRegex(text, r"[1-9]\d* away from their data: busy there, and the wait was over")
 
+    def cached_job(self, *kill):
+        """What `history` counts of cached partitions by stage, and how often the partition was made."""
+        marks = self.directory / f"cached{len(kill)}"
+        marks.mkdir()
+        options = ["--executors", "2", "--conf", "spark.locality.wait=0s"]
+        application, printed = self.finish(self.start(options, "cached", marks, *kill, executor_memory=3584))
+        total = sum(range(100_000))
+        self.assertEqual([line for line in printed.splitlines() if line.startswith(("first", "both", "again"))], ["first 100000", f"both {2 * total}", f"again {2 * total}"])
+        stages = json.loads(self.tool("history", "--json", application))["stages"]
+        counts = [{key: stage["summary"][f"cached_{key}"] for key in ("made", "read", "fetched")} for stage in stages if stage["name"] != "meeting"]
+        return counts, len(list((marks / "made").iterdir())), self.tool("history", application)
+
+    def test_a_cached_partition_is_fetched_from_the_executor_that_keeps_it(self):
+        counts, made, text = self.cached_job()
+        here_and_there = {"made": 0, "read": 1, "fetched": 1}
+        self.assertEqual(counts, [{"made": 1, "read": 0, "fetched": 0}, here_and_there, here_and_there])
+        self.assertEqual(made, 1)
+        self.assertRegex(text, r"cached partitions: 1 read where they are kept, 1 fetched from other executors \(\d.*B\)")
+
+    def test_a_cached_partition_whose_keeper_is_killed_is_made_again(self):
+        counts, made, _ = self.cached_job("kill")
+        self.assertEqual(counts[:2], [{"made": 1, "read": 0, "fetched": 0}, {"made": 0, "read": 1, "fetched": 1}])
+        self.assertGreaterEqual(sum(count["made"] for count in counts[2:]), 1)
+        self.assertGreaterEqual(made, 2)
+
     def test_executors_are_asked_for_where_the_blocks_are(self):
         hdfs = fake_hdfs.FakeHdfs()
         self.addCleanup(hdfs.close)

@@ -265,6 +265,7 @@ struct CacheOp : Operator {
       next.Push(record);
     });
     scope.RunInput(partition, sink);
+    ++scope.task.metrics.cached_made;
     if (whole) scope.task.Keep(dataset, partition, std::move(bytes), disk);
   }
 };

@@ -55,6 +55,10 @@ StageSummary Summarize(const StageRow& stage) {
     sum.spilled_bytes += of.spilled_bytes;
     sum.records_read += of.records_read + of.shuffle_records_read;
     sum.bad_records += of.bad_records;
+    sum.cached_read += of.cached_read;
+    sum.cached_fetched += of.cached_fetched;
+    sum.cached_bytes_fetched += of.cached_bytes_fetched;
+    sum.cached_made += of.cached_made;
     sum.peak_memory = std::max(sum.peak_memory, of.peak_memory);
   }
   sum.succeeded = static_cast<int64_t>(good.size());

@@ -60,6 +60,11 @@ struct StageSummary {
   int64_t records_read = 0;
   int64_t bad_records = 0;
   int64_t peak_memory = 0;  // of one task
+  /// Partitions of cached datasets; see TaskMetrics.
+  int64_t cached_read = 0;
+  int64_t cached_fetched = 0;
+  int64_t cached_bytes_fetched = 0;
+  int64_t cached_made = 0;
   /// The slowest task by the median one, in hundredths, and the largest input by the median one; 0: nothing to compare.
   int64_t duration_skew_percent = 0;
   int64_t input_skew_percent = 0;
@@ -69,7 +74,8 @@ struct StageSummary {
   std::map<std::string, int64_t> away;
   FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
             output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
-            peak_memory, duration_skew_percent, input_skew_percent, levels, away)
+            peak_memory, duration_skew_percent, input_skew_percent, levels, away, cached_read, cached_fetched,
+            cached_bytes_fetched, cached_made)
   /// Worth a look: the slowest task took at least three times the median and a noticeable time, or read so much more.
   bool skewed() const;
 };
@@ -150,6 +156,9 @@ class History {
 
 /// O(tasks log tasks).
 StageSummary Summarize(const StageRow& stage);
+
+/// What became of partitions of cached datasets, in words; empty: the stage read none.
+std::string CachedText(const StageSummary& sum);
 
 /// For people at a terminal.
 std::string ToText(const History& history);

@@ -174,6 +174,7 @@ std::string StageDetails(const History& history, const StageRow& stage, const St
   for (const auto& [why, count] : sum.away) {
     html += "<p class=\"quiet\">" + Number(count) + " away from their data: " + Escaped(why) + "</p>";
   }
+  if (const std::string cached = CachedText(sum); !cached.empty()) html += "<p class=\"quiet\">" + cached + "</p>";
   html +=
       "<div class=\"wide\"><table><tr><th>Of tasks that succeeded<th class=\"n\">Least<th class=\"n\">25 %<th "
       "class=\"n\">Median<th class=\"n\">75 %<th class=\"n\">Largest</tr>";

@@ -150,11 +150,23 @@ std::string StageLine(const StageJson& stage) {
   for (const auto& [why, count] : sum.away) {
     line += "\n      " + std::to_string(count) + " away from their data: " + why;
   }
+  if (const std::string cached = CachedText(sum); !cached.empty()) line += "\n      " + cached;
   if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
 }
 
 }  // namespace
+
+std::string CachedText(const StageSummary& sum) {
+  std::string text;
+  const auto add = [&text](int64_t count, const std::string& what) {
+    if (count > 0) text += (text.empty() ? "cached partitions: " : ", ") + std::to_string(count) + " " + what;
+  };
+  add(sum.cached_read, "read where they are kept");
+  add(sum.cached_fetched, "fetched from other executors (" + BytesText(sum.cached_bytes_fetched) + ")");
+  add(sum.cached_made, "made");
+  return text;
+}
 
 std::string ToJson(const History& history) {
   std::string out;

@@ -60,9 +60,14 @@ struct TaskMetrics {
   int64_t run_ns = 0;
   int64_t bad_records = 0;
   int64_t peak_memory = 0;
+  /// Partitions of cached datasets: read where they were kept, fetched from another executor, and made.
+  int64_t cached_read = 0;
+  int64_t cached_fetched = 0;
+  int64_t cached_bytes_fetched = 0;
+  int64_t cached_made = 0;
   FL_FIELDS(records_read, bytes_read, records_written, bytes_written, shuffle_records_read, shuffle_bytes_local,
             shuffle_bytes_remote, shuffle_records_written, shuffle_bytes_written, spilled_bytes, fetch_wait_ns, run_ns,
-            bad_records, peak_memory)
+            bad_records, peak_memory, cached_read, cached_fetched, cached_bytes_fetched, cached_made)
 };
 
 /// What a finished task hands back.
@@ -95,7 +100,8 @@ class TaskContext {
   virtual bool MayCommit() = 0;
   /// Data a user wants on each machine once, by broadcast id.
   virtual std::shared_ptr<const std::string> FetchBroadcast(int64_t id) = 0;
-  /// The serialized records of a cached partition that this executor keeps; null: none.
+  /// The serialized records of a cached partition that this executor keeps, or another one that can be asked; null:
+  /// they are to be made.
   virtual std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t cached_partition) {
     (void)dataset, (void)cached_partition;
     return nullptr;

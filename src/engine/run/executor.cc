@@ -9,6 +9,7 @@
 #include "base/codec.h"
 #include "engine/io/files.h"
 #include "engine/plan/shared_values.h"
+#include "engine/records/checksum.h"
 #include "engine/records/errors.h"
 #include "engine/run/local_blocks.h"
 #include "engine/shuffle/shuffle_writer.h"
@@ -75,11 +76,7 @@ class Executor::Context : public TaskContext {
     return input ? Concatenate(std::move(near), std::move(input)) : std::move(near);
   }
 
-  std::string LocalPath(const std::string& file_name) override {
-    const std::string path = layout::BlockPath(executor_.options_.local_directories, file_name);
-    MakeDirectories(path.substr(0, path.rfind('/')), 0775);
-    return path;
-  }
+  std::string LocalPath(const std::string& file_name) override { return executor_.FilePath(file_name); }
 
   std::string ScratchPath() override {
     MakeDirectories(executor_.options_.scratch_directory);
@@ -96,7 +93,16 @@ class Executor::Context : public TaskContext {
   }
 
   std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t cached_partition) override {
-    return executor_.FindKept(dataset, cached_partition);
+    if (auto here = executor_.FindKept(dataset, cached_partition)) {
+      ++metrics.cached_read;
+      return here;
+    }
+    auto fetched = executor_.FetchKept(dataset, cached_partition, *this);
+    if (fetched) {
+      ++metrics.cached_fetched;
+      metrics.cached_bytes_fetched += static_cast<int64_t>(fetched->size());
+    }
+    return fetched;
   }
   void Keep(int32_t dataset, int32_t cached_partition, Buffer records, bool disk) override {
     const std::string name = layout::RddBlockName(dataset, cached_partition);
@@ -124,7 +130,9 @@ Executor::~Executor() {
   }
   work_ready_.notify_all();
   answer_ready_.notify_all();
+  publish_ready_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  if (publisher_.joinable()) publisher_.join();
   RemoveAll(options_.scratch_directory);
 }
 
@@ -133,6 +141,7 @@ void Executor::OnMessage(we::Message message) {
     OnLaunch(*launch);
   } else if (auto* planned = std::get_if<we::StagePlanned>(&message)) {
     const std::lock_guard lock(mutex_);
+    kept_somewhere_.insert(planned->kept.begin(), planned->kept.end());
     programs_[{planned->stage, planned->attempt}] = std::make_shared<SharedProgram>(std::move(planned->plan));
     // Outputs were lost since an older table was sent: ask again.
     std::erase_if(outputs_,
@@ -162,6 +171,13 @@ void Executor::OnMessage(we::Message message) {
     wait.ready = true;
     if (broadcast->known) wait.value = std::make_shared<const std::string>(std::move(broadcast->value));
     answer_ready_.notify_all();
+  } else if (auto* place = std::get_if<we::KeptPlace>(&message)) {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_waits_.find(place->token);
+    if (found != kept_waits_.end()) found->second = {true, std::move(*place)};
+    answer_ready_.notify_all();
+  } else if (const auto* publish = std::get_if<we::PublishKept>(&message)) {
+    Publish(publish->dataset, publish->partition);
   } else if (const auto* forget = std::get_if<we::Forget>(&message)) {
     OnForget(*forget);
   }
@@ -215,6 +231,7 @@ void Executor::OnForget(const we::Forget& forget) {
       written_.erase(shuffle);
       outputs_.erase(shuffle);
     }
+    for (const int32_t dataset : forget.datasets) kept_somewhere_.erase(dataset);
     std::erase_if(kept_, [&](const auto& entry) {
       if (std::find(forget.datasets.begin(), forget.datasets.end(), entry.first.first) == forget.datasets.end()) {
         return false;
@@ -298,6 +315,89 @@ std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partit
   return nullptr;
 }
 
+/// Of another executor; null: there is none, or it cannot be had from there.
+std::shared_ptr<const Buffer> Executor::FetchKept(int32_t dataset, int32_t partition, TaskContext& task) {
+  KeptWait answer;
+  {
+    std::unique_lock lock(mutex_);
+    if (remote_ == nullptr || !kept_somewhere_.contains(dataset)) return nullptr;
+    const uint64_t token = next_token_++;
+    kept_waits_[token] = {};
+    send_(we::AskKept{dataset, partition, token}, false);
+    answer_ready_.wait(lock, [&] { return kept_waits_[token].answered || task.killed; });
+    answer = std::move(kept_waits_[token]);
+    kept_waits_.erase(token);
+  }
+  if (!answer.answered) throw TaskKilled();
+  const we::KeptPlace& at = answer.place;
+  // It is read whole: no more than could be kept here.
+  if (!at.known || at.bytes > options_.memory_bytes / 2) return nullptr;
+  return remote_->FetchKept({dataset, partition, at.place, at.bytes, at.checksum}, task);
+}
+
+void Executor::Publish(int32_t dataset, int32_t partition) {
+  const std::lock_guard lock(mutex_);
+  to_publish_.emplace_back(dataset, partition);
+  if (!publisher_.joinable()) publisher_ = std::thread([this] { PublishLoop(); });
+  publish_ready_.notify_one();
+}
+
+void Executor::PublishLoop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    publish_ready_.wait(lock, [this] { return stopping_ || !to_publish_.empty(); });
+    if (stopping_) return;
+    const auto [dataset, partition] = to_publish_.front();
+    to_publish_.pop_front();
+    lock.unlock();
+    send_(WriteForOthers(dataset, partition), false);
+    lock.lock();
+  }
+}
+
+/// A file of that name is whole: it is written aside and renamed.
+we::KeptPublished Executor::WriteForOthers(int32_t dataset, int32_t partition) {
+  we::KeptPublished result{dataset, partition, false, 0, 0};
+  Kept kept;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = kept_.find({dataset, partition});
+    if (found == kept_.end()) return result;
+    kept = found->second;
+  }
+  try {
+    if (kept.path.empty()) {
+      const std::string path = FilePath(layout::RddBlockName(dataset, partition));
+      WriteAll(CreateFile(path + ".tmp").get(), path, kept.bytes->view());
+      RenameFile(path + ".tmp", path);
+      kept.checksum = XXH3_64bits(kept.bytes->data(), kept.bytes->size());
+      kept.path = path;
+      const std::lock_guard lock(mutex_);
+      const auto found = kept_.find({dataset, partition});
+      if (found == kept_.end() || found->second.bytes != kept.bytes) {  // dropped or made again meanwhile
+        RemoveAll(path);
+        return result;
+      }
+      found->second.path = kept.path;
+      found->second.checksum = kept.checksum;
+    }
+    const FileDescriptor file = OpenForReading(kept.path);
+    result.bytes = static_cast<int64_t>(FileSize(file.get(), kept.path));
+    result.checksum = kept.checksum;
+    result.good = true;
+  } catch (const std::exception&) {
+    // A full disk, say: the others make the partition themselves.
+  }
+  return result;
+}
+
+/// In Spark's directories; the file's own exists afterwards.
+std::string Executor::FilePath(const std::string& name) const {
+  const std::string path = layout::BlockPath(options_.local_directories, name);
+  MakeDirectories(path.substr(0, path.rfind('/')), 0775);
+  return path;
+}
+
 void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path) {
   std::vector<we::BlockKept> news;
   const auto size = static_cast<int64_t>(records.size());
@@ -305,14 +405,17 @@ void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const st
   if (ReserveMemory(dataset, size, news)) {
     kept.bytes = std::make_shared<const Buffer>(std::move(records));
   } else if (!disk_path.empty()) {
-    WriteAll(CreateFile(disk_path).get(), disk_path, records.view());
+    WriteAll(CreateFile(disk_path + ".tmp").get(), disk_path, records.view());
+    RenameFile(disk_path + ".tmp", disk_path);
     kept.path = disk_path;
+    kept.checksum = XXH3_64bits(records.data(), records.size());
   }
   if (kept.bytes || !kept.path.empty()) {
     const std::lock_guard lock(mutex_);
     kept.used = next_use_++;
     Kept& slot = kept_[{dataset, partition}];
     if (slot.bytes) kept_bytes_ -= static_cast<int64_t>(slot.bytes->size());  // made twice, by two attempts
+    if (slot.path != kept.path) RemoveAll(slot.path);
     slot = std::move(kept);
     news.push_back({dataset, partition, true});
   }
@@ -327,11 +430,12 @@ bool Executor::ReserveMemory(int32_t dataset, int64_t size, std::vector<we::Bloc
   while (kept_bytes_ + size > room) {
     auto oldest = kept_.end();
     for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-      if (it->first.first == dataset || !it->second.bytes || !it->second.path.empty()) continue;
+      if (it->first.first == dataset || !it->second.bytes) continue;
       if (oldest == kept_.end() || it->second.used < oldest->second.used) oldest = it;
     }
     if (oldest == kept_.end()) return false;
     kept_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
+    if (!oldest->second.path.empty()) RemoveAll(oldest->second.path);
     news.push_back({oldest->first.first, oldest->first.second, false});
     kept_.erase(oldest);
   }
@@ -431,7 +535,7 @@ void Executor::Execute(const Work& work, Context& context) {
     done.counters = std::move(context.counters);
     done.run_ns = context.metrics.run_ns;
     done.remote_read_ns = context.metrics.fetch_wait_ns;
-    done.remote_read_bytes = context.metrics.shuffle_bytes_remote;
+    done.remote_read_bytes = context.metrics.shuffle_bytes_remote + context.metrics.cached_bytes_fetched;
   }
   bool more = false;
   {

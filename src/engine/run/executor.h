@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,6 +28,15 @@ struct BlockRequest {
   uint32_t place = 0;
 };
 
+/// A partition of a cached dataset that another executor has written for others.
+struct KeptBlock {
+  int32_t dataset = -1;
+  int32_t partition = -1;
+  wire::engine::Place place;
+  int64_t bytes = 0;
+  uint64_t checksum = 0;
+};
+
 /// Brings blocks that other executors wrote, from their shuffle services. Thread-safe.
 class RemoteBlocks {
  public:
@@ -36,6 +46,8 @@ class RemoteBlocks {
   virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
                                               const std::map<uint32_t, wire::engine::Place>& places,
                                               TaskContext& task) = 0;
+  /// The bytes of `block`, whole; null when they cannot be had as they were written. Waits; throws TaskKilled.
+  virtual std::shared_ptr<const Buffer> FetchKept(const KeptBlock& block, TaskContext& task) = 0;
 };
 
 struct ExecutorOptions {
@@ -77,8 +89,13 @@ class Executor {
   };
   struct Kept {
     std::shared_ptr<const Buffer> bytes;  // null: on disk
-    std::string path;
-    uint64_t used = 0;  // grows with each use
+    std::string path;                     // of its block file, as far as there is one
+    uint64_t checksum = 0;                // XXH3 of what is in that file
+    uint64_t used = 0;                    // grows with each use
+  };
+  struct KeptWait {
+    bool answered = false;
+    wire::engine::KeptPlace place;
   };
   struct CommitWait {
     bool answered = false;
@@ -100,8 +117,14 @@ class Executor {
   void DropOutputs(int32_t shuffle);
   bool WaitForCommit(int64_t task_id, const TaskContext& task);
   std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t partition);
+  std::shared_ptr<const Buffer> FetchKept(int32_t dataset, int32_t partition, TaskContext& task);
   void Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path);
   bool ReserveMemory(int32_t dataset, int64_t size, std::vector<wire::engine::BlockKept>& news);
+  /// Has a thread write the partition's block file, which others are to read, and tells the driver.
+  void Publish(int32_t dataset, int32_t partition);
+  void PublishLoop();
+  wire::engine::KeptPublished WriteForOthers(int32_t dataset, int32_t partition);
+  std::string FilePath(const std::string& name) const;
   std::shared_ptr<const std::string> WaitForBroadcast(int64_t id, const TaskContext& task);
 
   ExecutorOptions options_;
@@ -121,6 +144,11 @@ class Executor {
   std::map<int64_t, BroadcastWait> broadcasts_;
   std::map<std::pair<int32_t, int32_t>, Kept> kept_;  // (dataset, partition)
   int64_t kept_bytes_ = 0;                            // in memory
+  std::set<int32_t> kept_somewhere_;                  // datasets of which the driver knows kept partitions
+  std::map<uint64_t, KeptWait> kept_waits_;
+  std::deque<std::pair<int32_t, int32_t>> to_publish_;
+  std::condition_variable publish_ready_;
+  std::thread publisher_;  // once something is to be published: tasks may keep all others for long
   uint64_t next_use_ = 1;
   std::map<int32_t, std::vector<int64_t>> written_;  // shuffle -> tasks that wrote files here
   uint64_t next_token_ = 1;

@@ -9,12 +9,29 @@
 #include "engine/io/file_pieces.h"
 #include "engine/records/buffer.h"
 #include "engine/records/errors.h"
+#include "engine/records/frame.h"
 
 namespace fairlead::engine {
 
 namespace {
 
 namespace pe = process::executor;
+
+/// A block larger than what may be on its way, which comes in pieces, as fast as they are read.
+struct Streamed {
+  explicit Streamed(int64_t unread_max) : window(unread_max) {}
+  const int64_t window;  // unread bytes above this stop it
+  // The loop's.
+  std::unique_ptr<pe::ShuffleClient::Stream> stream;
+  int64_t size = -1;
+  int64_t taken = 0;   // bytes given to the task, over all tries
+  int64_t skip = 0;    // of those, what this try brings again
+  bool whole = false;  // it came as a file
+  // Under the fetch's mutex.
+  int64_t unread = 0;
+  // The task's.
+  Buffer tail;  // the begin of a frame
+};
 
 /// Blocks of one place that travel in one request.
 struct Request {
@@ -23,15 +40,18 @@ struct Request {
   std::vector<BlockRequest> blocks;
   int64_t bytes = 0;
   int tries = 0;
+  std::shared_ptr<Streamed> streamed;  // of a request for one large block
 };
 
-/// A block that has come: bytes, or a range of an open file that the task reads itself.
+/// A block or a piece of one that has come: bytes, or a range of an open file that the task reads itself.
 struct Arrival {
   BlockRequest request;
   int64_t bytes = 0;
   std::shared_ptr<Buffer> copy;
   std::shared_ptr<env::File> file;
   int64_t offset = 0;
+  std::shared_ptr<Streamed> streamed;  // a piece of such a block
+  bool last = true;                    // of the block's pieces; this one is empty
 };
 
 /// One task's fetch. The members above the line belong to the loop's thread, those below to both, under the mutex.
@@ -57,9 +77,15 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
   std::optional<Arrival> Next(TaskContext& task) {
     std::unique_lock lock(mutex_);
     if (last_bytes_ > 0) {
-      held_ -= std::exchange(last_bytes_, 0);
+      held_ -= last_bytes_;
+      const std::shared_ptr<Streamed> streamed = std::exchange(last_streamed_, nullptr);
+      if (streamed) streamed->unread -= last_bytes_;
+      last_bytes_ = 0;
       lock.unlock();
-      loop_.Post([self = shared_from_this()] { self->Pump(); });
+      loop_.Post([self = shared_from_this(), streamed] {
+        if (streamed) self->GoOn(*streamed);
+        self->Pump();
+      });
       lock.lock();
     }
     while (ready_.empty() && missing_ > 0 && !failure_) {
@@ -82,15 +108,22 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     }
     Arrival arrival = std::move(ready_.front());
     ready_.pop_front();
-    --missing_;
+    if (arrival.last) --missing_;
     last_bytes_ = arrival.bytes;
+    last_streamed_ = arrival.streamed;
     return arrival;
   }
 
   void Stop() {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-    ready_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+      ready_.clear();
+    }
+    // A stream that is slowed down would never end.
+    loop_.Post([self = shared_from_this()] {
+      for (const std::shared_ptr<Streamed>& streamed : self->streams_) streamed->stream.reset();
+    });
   }
 
  private:
@@ -103,7 +136,64 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     return held_;
   }
 
+  void GoOn(Streamed& streamed) {
+    const std::lock_guard lock(mutex_);
+    if (streamed.stream && streamed.unread <= streamed.window / 2) streamed.stream->Resume();
+  }
+
+  void SendStreamed(const std::shared_ptr<Request>& request) {
+    const std::shared_ptr<Streamed>& streamed = request->streamed;
+    const BlockRequest& block = request->blocks.front();
+    streamed->skip = streamed->taken;
+    pe::ShuffleClient::StreamCallbacks callbacks;
+    callbacks.on_size = [self = shared_from_this(), request](int64_t length) {
+      const int64_t before = std::exchange(request->streamed->size, length);
+      if (before >= 0 && before != length) self->Fail(request->blocks.front(), "its length changed");
+    };
+    callbacks.on_bytes = [self = shared_from_this(), request](std::string_view bytes) {
+      self->Piece(*request, request->streamed, bytes);
+    };
+    callbacks.on_file = [self = shared_from_this(), request](std::shared_ptr<env::File> file, int64_t offset,
+                                                             int64_t length) {
+      if (request->streamed->taken > 0) return self->Fail(request->blocks.front(), "it came in two ways");
+      request->streamed->whole = true;
+      self->Arrived({request->blocks.front(), length, nullptr, std::move(file), offset, nullptr, true});
+    };
+    callbacks.on_end = [self = shared_from_this(), request](base::Status status) {
+      Streamed& ended = *request->streamed;
+      ended.stream.reset();
+      self->in_flight_ -= request->bytes;
+      if (!status.ok() && !ended.whole) {
+        self->Broken(*request, {false}, status.error());
+      } else if (!ended.whole) {
+        self->Arrived({request->blocks.front(), 0, nullptr, nullptr, 0, request->streamed, true});
+      }
+      self->Pump();
+    };
+    if (std::find(streams_.begin(), streams_.end(), streamed) == streams_.end()) streams_.push_back(streamed);
+    streamed->stream = client_.OpenStream(request->service, request->executor_id,
+                                          "shuffle_" + std::to_string(block.shuffle) + "_" +
+                                              std::to_string(block.map_task) + "_" + std::to_string(block.reduce),
+                                          std::move(callbacks));
+  }
+
+  void Piece(const Request& request, const std::shared_ptr<Streamed>& streamed, std::string_view bytes) {
+    const auto again = static_cast<size_t>(std::min<int64_t>(streamed->skip, static_cast<int64_t>(bytes.size())));
+    streamed->skip -= static_cast<int64_t>(again);
+    bytes.remove_prefix(again);
+    if (bytes.empty()) return;
+    const auto size = static_cast<int64_t>(bytes.size());
+    streamed->taken += size;
+    auto copy = std::make_shared<Buffer>(bytes.size());
+    copy->Append(bytes);
+    Arrived({request.blocks.front(), size, std::move(copy), nullptr, 0, streamed, false});
+    const std::lock_guard lock(mutex_);
+    streamed->unread += size;
+    if (streamed->unread > streamed->window) streamed->stream->Pause();
+  }
+
   void Send(const std::shared_ptr<Request>& request) {
+    if (request->streamed) return SendStreamed(request);
     std::vector<pe::ShuffleClient::Block> blocks;
     for (const BlockRequest& block : request->blocks) blocks.push_back({block.map_task, block.reduce});
     auto arrived = std::make_shared<std::vector<bool>>(blocks.size(), false);
@@ -112,12 +202,13 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
       (*arrived)[i] = true;
       auto copy = std::make_shared<Buffer>(bytes.size());
       copy->Append(bytes);
-      self->Arrived({request->blocks[i], static_cast<int64_t>(bytes.size()), std::move(copy), nullptr, 0});
+      self->Arrived(
+          {request->blocks[i], static_cast<int64_t>(bytes.size()), std::move(copy), nullptr, 0, nullptr, true});
     };
     callbacks.on_file = [self = shared_from_this(), request, arrived](size_t i, std::shared_ptr<env::File> file,
                                                                       int64_t offset, int64_t length) {
       (*arrived)[i] = true;
-      self->Arrived({request->blocks[i], length, nullptr, std::move(file), offset});
+      self->Arrived({request->blocks[i], length, nullptr, std::move(file), offset, nullptr, true});
     };
     callbacks.on_end = [self = shared_from_this(), request, arrived](base::Status status) {
       self->in_flight_ -= request->bytes;
@@ -136,24 +227,24 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     changed_.notify_one();
   }
 
+  void Fail(const BlockRequest& block, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_.emplace(block.shuffle, block.map_index, block.place, why);
+    changed_.notify_one();
+  }
+
   void Broken(const Request& request, const std::vector<bool>& arrived, const base::Error& error) {
     Request rest = request;
     rest.blocks.clear();
-    rest.bytes = 0;
+    if (!rest.streamed) rest.bytes = 0;
     for (size_t i = 0; i < arrived.size(); ++i) {
       if (arrived[i]) continue;
       rest.blocks.push_back(request.blocks[i]);
-      rest.bytes += request.blocks[i].bytes;
+      if (!rest.streamed) rest.bytes += request.blocks[i].bytes;
     }
     if (rest.blocks.empty()) return;
     const bool worth_it = error.code == static_cast<int>(pe::FetchError::kConnection);
-    if (!worth_it || rest.tries >= options_.retries) {
-      const std::lock_guard lock(mutex_);
-      const BlockRequest& block = rest.blocks.front();
-      failure_.emplace(block.shuffle, block.map_index, block.place, error.message);
-      changed_.notify_one();
-      return;
-    }
+    if (!worth_it || rest.tries >= options_.retries) return Fail(rest.blocks.front(), error.message);
     const base::Duration wait = std::min(options_.first_wait * (int64_t{1} << rest.tries), options_.wait_max);
     ++rest.tries;
     loop_.After(wait, [self = shared_from_this(), rest = std::move(rest)]() mutable {
@@ -167,13 +258,15 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
   const RemoteBlocksOptions options_;
   std::deque<Request> requests_;
   int64_t in_flight_ = 0;
+  std::vector<std::shared_ptr<Streamed>> streams_;
   // -----
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Arrival> ready_;
   size_t missing_ = 0;
   int64_t held_ = 0;        // bytes of blocks that wait or are being read
-  int64_t last_bytes_ = 0;  // of the block given out last
+  int64_t last_bytes_ = 0;  // of what was given out last
+  std::shared_ptr<Streamed> last_streamed_;
   bool stopped_ = false;
   std::optional<FetchFailed> failure_;
 };
@@ -184,21 +277,47 @@ class RemoteInput : public ShuffleInput {
   ~RemoteInput() override { state_->Stop(); }
 
   bool Next(ShuffleBlock& block) override {
-    if (pieces_.done()) {
+    while (pieces_.done()) {
       auto arrival = state_->Next(task_);
       if (!arrival) return false;
       arrival_ = *std::move(arrival);
-      if (!arrival_.file) {
-        task_.metrics.shuffle_bytes_remote += arrival_.bytes;
-        block = {arrival_.request.map_index, arrival_.request.place, arrival_.copy->view(), arrival_.copy};
-        return true;
+      if (arrival_.file) {
+        task_.metrics.shuffle_bytes_local += arrival_.bytes;
+        break;
       }
-      task_.metrics.shuffle_bytes_local += arrival_.bytes;
+      task_.metrics.shuffle_bytes_remote += arrival_.bytes;
+      if (arrival_.streamed) {
+        if (NextFrames(block)) return true;
+        continue;
+      }
+      block = {arrival_.request.map_index, arrival_.request.place, arrival_.copy->view(), arrival_.copy};
+      return true;
     }
     return NextPiece(block);
   }
 
  private:
+  /// Puts a piece behind what is left of those before it and gives the frames that are whole; false: none is.
+  bool NextFrames(ShuffleBlock& block) {
+    Buffer& tail = arrival_.streamed->tail;
+    if (arrival_.copy) tail.Append(arrival_.copy->view());
+    arrival_.copy.reset();
+    const size_t whole = arrival_.last ? tail.size() : WholeFrames(tail.view());
+    const BlockRequest& request = arrival_.request;
+    if (whole == 0) {
+      if (tail.size() > kFrameHeader + size_t{kFrameMax}) {
+        throw FetchFailed(request.shuffle, request.map_index, request.place, "a frame of the block is damaged");
+      }
+      return false;
+    }
+    auto frames = std::make_shared<Buffer>(std::move(tail));
+    tail = Buffer();
+    tail.Append(frames->view().substr(whole));
+    frames->Truncate(whole);
+    block = {request.map_index, request.place, frames->view(), frames};
+    return true;
+  }
+
   bool NextPiece(ShuffleBlock& block) {
     const BlockRequest& request = arrival_.request;
     try {
@@ -238,8 +357,13 @@ std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockReques
                         "nobody serves the files of its executor");
     }
     const env::Endpoint service{known->second.host, static_cast<uint16_t>(known->second.port)};
-    Request request{service, known->second.executor_id, {}, 0, 0};
+    Request request{service, known->second.executor_id, {}, 0, 0, nullptr};
     for (const BlockRequest& block : wanted) {
+      if (block.bytes > options.in_flight_max) {
+        const int64_t window = options.in_flight_max / 5;
+        requests.push_back({service, request.executor_id, {block}, window, 0, std::make_shared<Streamed>(window)});
+        continue;
+      }
       if (!request.blocks.empty() && request.bytes + block.bytes > options.in_flight_max / 5) {
         requests.push_back(request);
         request.blocks.clear();
@@ -248,7 +372,7 @@ std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockReques
       request.blocks.push_back(block);
       request.bytes += block.bytes;
     }
-    requests.push_back(std::move(request));
+    if (!request.blocks.empty()) requests.push_back(std::move(request));
   }
   // Not every reducer shall begin with the same service.
   if (!requests.empty()) {

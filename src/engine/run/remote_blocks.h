@@ -20,7 +20,8 @@ struct RemoteBlocksOptions {
 };
 
 /// RemoteBlocks over a ShuffleClient: the task's thread waits, the loop's thread fetches. Requests are cut into fifths
-/// of the bytes in flight and spread over the services, as Spark's ShuffleBlockFetcherIterator does. A block that the
+/// of the bytes in flight and spread over the services, as Spark's ShuffleBlockFetcherIterator does. A block above the
+/// bytes in flight comes in pieces on a connection of its own, no faster than the task reads it. A block that the
 /// service says it does not have, and one that cannot be had after all tries, is a FetchFailed.
 class RemoteBlocksOverNet : public RemoteBlocks {
  public:
@@ -29,6 +30,8 @@ class RemoteBlocksOverNet : public RemoteBlocks {
   std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
                                       const std::map<uint32_t, wire::engine::Place>& places,
                                       TaskContext& task) override;
+  /// Tried once: computing is the second try. In remote_kept.cc.
+  std::shared_ptr<const Buffer> FetchKept(const KeptBlock& block, TaskContext& task) override;
 
  private:
   env::Loop& loop_;

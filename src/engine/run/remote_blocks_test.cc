@@ -9,7 +9,9 @@
 
 #include "base/bytes.h"
 #include "engine/io/file_pieces.h"
+#include "engine/records/checksum.h"
 #include "engine/records/errors.h"
+#include "engine/records/frame.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
@@ -134,6 +136,47 @@ class RemoteBlocksTest : public testing::Test {
     return out;
   }
 
+  /// One block of whole frames, `bytes` about, as map output 8.
+  std::string PutFrames(size_t bytes) const {
+    std::string data;
+    Buffer frame, scratch;
+    for (int i = 0; data.size() < bytes; ++i) {
+      frame.Clear();
+      frame.Resize(kFrameHeader);
+      frame.Append(std::string(static_cast<size_t>(20'000 + i % 7 * 1000), static_cast<char>('a' + i % 26)));
+      data += SealFrame(frame, Compression::kNone, scratch);
+    }
+    std::string index;
+    base::ByteWriter writer(index);
+    writer.I64(0);
+    writer.I64(static_cast<int64_t>(data.size()));
+    Put(layout::ShuffleDataName(0, 8), data);
+    Put(layout::ShuffleIndexName(0, 8), index);
+    return data;
+  }
+  std::unique_ptr<ShuffleInput> FetchFrames(RemoteBlocksOverNet& remote, int64_t bytes, TaskContext& task) {
+    return remote.Fetch({{0, 3, 8, 0, bytes, 0}}, {{0, PlaceOfService()}}, task);
+  }
+  wire::engine::Place PlaceOfService() const { return {0, "1", address_.host, address_.port}; }
+  /// Without the local socket, as from another host.
+  void UseTcp() {
+    reading_.Run([&] {
+      client_ = std::make_unique<ShuffleClient>(*reading_.loop, *reading_.loop, "app", ShuffleClient::Limits());
+    });
+    Register();
+  }
+  /// Blocks above 64 KiB are streamed.
+  static RemoteBlocksOptions SmallWindow() {
+    RemoteBlocksOptions options;
+    options.in_flight_max = 64 << 10;
+    options.first_wait = Duration::Millis(20);
+    return options;
+  }
+  KeptBlock PutKept(const std::string& bytes) const {
+    Put(layout::RddBlockName(5, 2), bytes);
+    return {5, 2, PlaceOfService(), static_cast<int64_t>(bytes.size()), XXH3_64bits(bytes.data(), bytes.size())};
+  }
+
   const std::string root_;
   std::string host_ = "127.0.0.1";
   std::string long_, short_;
@@ -235,6 +278,111 @@ TEST_F(RemoteBlocksTest, AServiceThatComesBackIsReadWithoutTheLocalSocketAtFirst
   Register();
   EXPECT_EQ(Read({0}), std::vector<std::string>{long_});
   EXPECT_EQ(FilesPassed(), 1u);
+}
+
+TEST_F(RemoteBlocksTest, ABlockAboveTheBytesInFlightComesInPiecesOfWholeFrames) {
+  const std::string data = PutFrames(8 << 20);
+  UseTcp();
+  RemoteBlocksOverNet remote(*reading_.loop, *client_, SmallWindow());
+  ReadingTask task;
+  const auto input = FetchFrames(remote, static_cast<int64_t>(data.size()), task);
+  std::string got;
+  size_t pieces = 0;
+  for (ShuffleBlock block; input->Next(block); ++pieces) {
+    EXPECT_EQ(block.map_index, 3);
+    EXPECT_EQ(WholeFrames(block.bytes), block.bytes.size());
+    got += block.bytes;
+  }
+  EXPECT_TRUE(got == data);
+  EXPECT_GT(pieces, 8u);
+  EXPECT_EQ(task.metrics.shuffle_bytes_remote, static_cast<int64_t>(data.size()));
+}
+
+TEST_F(RemoteBlocksTest, AStreamThatBreaksGoesOnWhereItWas) {
+  const std::string data = PutFrames(64 << 20);  // more than the kernel's buffers hold
+  UseTcp();
+  RemoteBlocksOverNet remote(*reading_.loop, *client_, SmallWindow());
+  ReadingTask task;
+  const auto input = FetchFrames(remote, static_cast<int64_t>(data.size()), task);
+  ShuffleBlock block;
+  ASSERT_TRUE(input->Next(block));
+  std::string got(block.bytes);
+  StopService();
+  StartService();
+  Register();
+  while (input->Next(block)) got += block.bytes;
+  EXPECT_EQ(got.size(), data.size());
+  EXPECT_TRUE(got == data);
+}
+
+TEST_F(RemoteBlocksTest, ABlockThatIsNotThereIsAFetchFailureOfTheStreamToo) {
+  UseTcp();
+  RemoteBlocksOverNet remote(*reading_.loop, *client_, SmallWindow());
+  ReadingTask task;
+  const auto input = FetchFrames(remote, 1 << 20, task);
+  ShuffleBlock block;
+  EXPECT_THROW(input->Next(block), FetchFailed);
+}
+
+TEST_F(RemoteBlocksTest, AStreamStopsWhileItIsPaused) {
+  const std::string data = PutFrames(64 << 20);
+  UseTcp();
+  size_t got = 0;
+  std::promise<void> first;
+  std::promise<base::Status> ended;
+  std::unique_ptr<ShuffleClient::Stream> stream;
+  ShuffleClient::StreamCallbacks callbacks;
+  callbacks.on_size = [&](int64_t length) { EXPECT_EQ(length, static_cast<int64_t>(data.size())); };
+  callbacks.on_bytes = [&](std::string_view bytes) {
+    if (got == 0) {
+      stream->Pause();
+      first.set_value();
+    }
+    got += bytes.size();
+  };
+  callbacks.on_file = [](std::shared_ptr<env::File>, int64_t, int64_t) { ADD_FAILURE() << "came as a file"; };
+  callbacks.on_end = [&](base::Status status) { ended.set_value(std::move(status)); };
+  reading_.Run([&] { stream = client_->OpenStream(address_, "1", "shuffle_0_8_0", std::move(callbacks)); });
+  first.get_future().wait();
+  size_t then = 0, later = 0;
+  reading_.Run([&] { then = got; });
+  EXPECT_LT(then, data.size());
+  Read(std::vector<int32_t>(100, 0));  // meanwhile the loop has much else to read
+  reading_.Run([&] { later = got; });
+  EXPECT_EQ(later, then);
+  reading_.Run([&] { stream->Resume(); });
+  EXPECT_TRUE(ended.get_future().get().ok());
+  reading_.Run([&] { stream.reset(); });
+  EXPECT_EQ(got, data.size());
+}
+
+TEST_F(RemoteBlocksTest, AKeptPartitionComesFromTheServiceWholeOrNotAtAll) {
+  for (const bool tcp : {false, true}) {
+    if (tcp) UseTcp();
+    RemoteBlocksOverNet remote(*reading_.loop, *client_);
+    ReadingTask task;
+    for (const std::string& bytes : {long_, short_, std::string()}) {
+      const KeptBlock block = PutKept(bytes);
+      const auto got = remote.FetchKept(block, task);
+      ASSERT_NE(got, nullptr);
+      EXPECT_EQ(got->view(), bytes);
+    }
+    KeptBlock block = PutKept(long_);
+    block.checksum ^= 1;
+    EXPECT_EQ(remote.FetchKept(block, task), nullptr);
+    block = PutKept(long_);
+    ++block.bytes;
+    EXPECT_EQ(remote.FetchKept(block, task), nullptr);
+    block.partition = 3;
+    EXPECT_EQ(remote.FetchKept(block, task), nullptr);
+  }
+}
+
+TEST_F(RemoteBlocksTest, AKilledTaskDoesNotWaitForAKeptPartition) {
+  RemoteBlocksOverNet remote(*reading_.loop, *client_);
+  ReadingTask task;
+  task.killed = true;
+  EXPECT_THROW(remote.FetchKept(PutKept(long_), task), TaskKilled);
 }
 
 }  // namespace

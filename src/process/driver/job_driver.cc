@@ -13,7 +13,12 @@ constexpr base::Duration kStalePlansWait = base::Duration::Millis(100);
 }  // namespace
 
 JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
-    : loop_(loop), core_(std::move(config)), plans_(plans) {}
+    : loop_(loop),
+      core_(std::move(config)),
+      plans_(plans),
+      kept_blocks_([this](uint32_t to, const we::Message& message) {
+        if (executors_[to].link != nullptr) executors_[to].link->Send(message);
+      }) {}
 
 JobDriver::~JobDriver() {
   *alive_ = false;
@@ -77,6 +82,7 @@ void JobDriver::Cancel(mt::JobId job, const std::string& reason) { Add(mt::Cance
 void JobDriver::Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuffles) {
   SendToAll(we::Forget{datasets, shuffles, {}});
   if (std::count(shuffles.begin(), shuffles.end(), outputs_shuffle_) > 0) ForgetOutputsAnswer();
+  for (const int32_t dataset : datasets) kept_blocks_.Forget(dataset);
   Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
 }
 
@@ -112,6 +118,7 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
   gone.link = nullptr;
   gone.plans.clear();
   gone.stale_plans.clear();
+  kept_blocks_.OnLost(executor.value);
   --live_executors_;
   // A process that crashed had begun the oldest of its tasks, also one that died before it could say so.
   if (kind == mt::LossKind::kExitedByApp) {
@@ -164,8 +171,31 @@ void JobDriver::OnMessage(mt::ExecutorIndex index, we::Message message) {
     const bool known = found != broadcasts_.end();
     executor.link->Send(we::Broadcast{broadcast->id, known, known ? found->second : std::string()});
   } else if (const auto* kept = std::get_if<we::BlockKept>(&message)) {
+    kept_blocks_.OnChanged(index.value, kept->dataset, kept->partition);
     Add(mt::BlockCached{kept->dataset, kept->partition, index, kept->present});
+  } else if (const auto* ask_kept = std::get_if<we::AskKept>(&message)) {
+    OnAskKept(index.value, *ask_kept);
+  } else if (const auto* published = std::get_if<we::KeptPublished>(&message)) {
+    kept_blocks_.OnPublished(index.value, *published);
   }
+}
+
+/// Holders on the asker's host come first, then those of its rack.
+void JobDriver::OnAskKept(uint32_t asker, const we::AskKept& ask) {
+  const ExecutorInfo& mine = executors_[asker].info;
+  std::vector<std::pair<int, we::Place>> holders;
+  for (const mt::ExecutorIndex holder : core_.CachedAt(ask.dataset, ask.partition)) {
+    const Executor& executor = executors_[holder.value];
+    const ExecutorInfo& info = executor.info;
+    const bool reachable = executor.link != nullptr && executor.link != &nowhere_ && info.shuffle_port > 0;
+    if (!reachable || holder.value == asker) continue;
+    const int distance = info.host == mine.host ? 0 : info.rack == mine.rack ? 1 : 2;
+    holders.push_back({distance, {holder.value, info.id, info.shuffle_host, info.shuffle_port}});
+  }
+  std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<we::Place> places;
+  for (auto& [distance, place] : holders) places.push_back(std::move(place));
+  kept_blocks_.Ask(asker, ask, places);
 }
 
 void JobDriver::OnTaskDone(uint32_t executor, we::TaskDone& done) {
@@ -250,7 +280,8 @@ void JobDriver::FlushLaunches() {
     const std::pair<int32_t, int32_t> key{batch.stage, batch.stage_attempt};
     if (executor.plans.insert(key).second) {
       const Stage& stage = stages_[key];
-      executor.link->Send(we::StagePlanned{batch.stage, batch.stage_attempt, stage.plan, stage.submitted.epoch});
+      executor.link->Send(we::StagePlanned{batch.stage, batch.stage_attempt, stage.plan, stage.submitted.epoch,
+                                           core_.DatasetsWithCached()});
     }
     executor.link->Send(batch);
   }

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "env/loop.h"
 #include "model/tasks.h"
+#include "process/driver/kept_blocks.h"
 #include "tasks/tasks.h"
 #include "wire/engine/messages.h"
 
@@ -129,6 +130,7 @@ class JobDriver {
   void SendMapOutputs(Executor& executor, int32_t shuffle);
   void SendToAll(const wire::engine::Message& message);
   void ForgetOutputsAnswer();
+  void OnAskKept(uint32_t asker, const wire::engine::AskKept& ask);
   void OnTaskDone(uint32_t executor, wire::engine::TaskDone& done);
   void OnTaskBroke(uint32_t executor, const wire::engine::TaskBroke& broke);
   bool OwnsTask(uint32_t executor, int64_t task) const;
@@ -146,6 +148,7 @@ class JobDriver {
   std::vector<int64_t> ended_;  // in this step; forgotten at its end, when results have been handed out
   std::map<model::tasks::JobId, Job> jobs_;
   std::map<int64_t, std::string> broadcasts_;
+  KeptBlocks kept_blocks_;
   /// What was answered last about a complete shuffle: all executors ask about the same one. -1: nothing.
   int32_t outputs_shuffle_ = -1;
   wire::engine::Message outputs_answer_ = wire::engine::MapOutputs{};

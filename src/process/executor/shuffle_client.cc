@@ -20,7 +20,7 @@ base::Error Refused(std::string_view why) {
 }  // namespace
 
 /// A connection and the requests on it. After it broke its requests end with kConnection; the next one connects anew.
-class ShuffleClient::Connection : public env::StreamHandler {
+class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClient::Stream {
  public:
   Connection(ShuffleClient& client, env::Endpoint service) : client_(client), service_(std::move(service)) {}
   ~Connection() override {
@@ -58,6 +58,36 @@ class ShuffleClient::Connection : public env::StreamHandler {
     });
   }
 
+  void StreamBlock(ss::OpenBlocks request, StreamCallbacks callbacks) {
+    auto shared = std::make_shared<StreamCallbacks>(std::move(callbacks));
+    Rpc(ss::Message(std::move(request)), [this, shared](base::Result<std::string> answer) {
+      if (!answer) return shared->on_end(answer.error());
+      const base::Result<ss::Message> message = ss::DecodeMessage(*answer);
+      const ss::StreamHandle* const handle = message.ok() ? std::get_if<ss::StreamHandle>(&*message) : nullptr;
+      if (handle == nullptr || handle->num_chunks != 1) {
+        return shared->on_end(Refused("the shuffle service answered a fetch with something else"));
+      }
+      std::string frame;
+      if (local_ != nullptr) {  // as a file, which is no longer than it is
+        streams_[handle->stream_id] = Incoming{AsFetch(shared), std::make_shared<std::vector<size_t>>(1, 0), 0};
+        st::AppendChunkFetchRequest(frame, handle->stream_id, 0);
+      } else {
+        streaming_ = shared;
+        st::AppendStreamRequest(frame, std::to_string(handle->stream_id) + "_0");
+      }
+      Send(std::move(frame));
+    });
+  }
+
+  void Pause() override {
+    if (!std::exchange(paused_, true) && stream_) stream_->PauseReading();
+  }
+  void Resume() override {
+    if (!std::exchange(paused_, false)) return;
+    last_progress_ = client_.loop_.Now();
+    if (stream_) stream_->ResumeReading();
+  }
+
   void OnData(std::string_view bytes) override {
     last_progress_ = client_.loop_.Now();
     reader_->Feed(bytes);
@@ -67,6 +97,7 @@ class ShuffleClient::Connection : public env::StreamHandler {
       if (outcome == st::FrameReader::Outcome::kNeedMore) return;
       if (outcome == st::FrameReader::Outcome::kError) return Break("not Spark's transport: " + reader_->error());
       if (outcome == st::FrameReader::Outcome::kFrame) OnFrame(reader_->frame());
+      if (outcome == st::FrameReader::Outcome::kRaw) OnRaw(reader_->raw(), reader_->raw_left());
       if (!*alive || !stream_) return;
     }
   }
@@ -80,6 +111,19 @@ class ShuffleClient::Connection : public env::StreamHandler {
     std::shared_ptr<std::vector<size_t>> order;  // chunk -> block of the request
     size_t next = 0;
   };
+
+  static std::shared_ptr<FetchCallbacks> AsFetch(const std::shared_ptr<StreamCallbacks>& to) {
+    auto callbacks = std::make_shared<FetchCallbacks>();
+    callbacks->on_block = [to](size_t, std::string_view bytes) {
+      to->on_size(static_cast<int64_t>(bytes.size()));
+      if (!bytes.empty()) to->on_bytes(bytes);
+    };
+    callbacks->on_file = [to](size_t, std::shared_ptr<env::File> file, int64_t offset, int64_t length) {
+      to->on_file(std::move(file), offset, length);
+    };
+    callbacks->on_end = [to](base::Status status) { to->on_end(std::move(status)); };
+    return callbacks;
+  }
 
   void Send(std::string frame) {
     last_progress_ = client_.loop_.Now();
@@ -128,6 +172,7 @@ class ShuffleClient::Connection : public env::StreamHandler {
     stream_ = std::move(stream);
     reader_ = std::make_unique<st::FrameReader>(client_.limits_.frame_max);
     stream_->Start(this);
+    if (paused_) stream_->PauseReading();
     stream_->Write(std::exchange(waiting_, {}));
   }
 
@@ -150,7 +195,27 @@ class ShuffleClient::Connection : public env::StreamHandler {
       const std::shared_ptr<FetchCallbacks> callbacks = found->second.callbacks;
       streams_.erase(found);
       callbacks->on_end(Refused(frame.text));
+    } else if (frame.type == st::FrameType::kStreamResponse) {
+      OnStreamBegins(frame.following_bytes);
+    } else if (frame.type == st::FrameType::kStreamFailure) {
+      EndStreaming(Refused(frame.error));
     }
+  }
+
+  void OnStreamBegins(int64_t length) {
+    if (streaming_ == nullptr || length < 0) return Break("a stream that nobody asked for");
+    const std::shared_ptr<StreamCallbacks> callbacks = streaming_;
+    callbacks->on_size(length);
+    if (length == 0) EndStreaming({});
+  }
+  void OnRaw(std::string_view bytes, int64_t left) {
+    if (streaming_ == nullptr) return;
+    const std::shared_ptr<StreamCallbacks> callbacks = streaming_;
+    callbacks->on_bytes(bytes);
+    if (left == 0) EndStreaming({});
+  }
+  void EndStreaming(base::Status status) {
+    if (const auto callbacks = std::exchange(streaming_, nullptr)) callbacks->on_end(std::move(status));
   }
 
   void OnChunk(const st::Frame& frame) {
@@ -189,9 +254,11 @@ class ShuffleClient::Connection : public env::StreamHandler {
     std::map<int64_t, Incoming> streams;
     rpcs.swap(rpcs_);
     streams.swap(streams_);
+    const std::shared_ptr<StreamCallbacks> streaming = std::exchange(streaming_, nullptr);
     const base::Error error = Broken(service_.ToString() + ": " + why);
     for (auto& [id, done] : rpcs) done(error);
     for (auto& [id, incoming] : streams) incoming.callbacks->on_end(error);
+    if (streaming) streaming->on_end(error);
   }
 
   void StartTimer() {
@@ -199,7 +266,8 @@ class ShuffleClient::Connection : public env::StreamHandler {
     timer_ = client_.loop_.After(base::Duration::Seconds(5), [this] {
       timer_ = 0;
       const base::Duration quiet = client_.loop_.Now() - last_progress_;
-      const bool busy = !rpcs_.empty() || !streams_.empty() || connecting_;
+      const bool busy = !rpcs_.empty() || !streams_.empty() || connecting_ || streaming_ != nullptr;
+      if (paused_) return StartTimer();  // its reader takes its time
       if (busy && quiet > client_.limits_.silence) return Break("no answer");
       if (!busy && quiet > client_.limits_.idle) {
         stream_.reset();
@@ -224,6 +292,8 @@ class ShuffleClient::Connection : public env::StreamHandler {
   std::string waiting_;  // to be sent once connected
   std::map<int64_t, RpcDone> rpcs_;
   std::map<int64_t, Incoming> streams_;
+  std::shared_ptr<StreamCallbacks> streaming_;  // what comes outside of frames
+  bool paused_ = false;
   base::Instant last_progress_;
   env::Loop::TimerId timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -257,6 +327,14 @@ void ShuffleClient::Register(const env::Endpoint& service, const std::string& ex
     if (answer) return done({});
     done(answer.error());
   });
+}
+
+std::unique_ptr<ShuffleClient::Stream> ShuffleClient::OpenStream(const env::Endpoint& service,
+                                                                 const std::string& executor_id,
+                                                                 const std::string& block, StreamCallbacks callbacks) {
+  auto connection = std::make_unique<Connection>(*this, service);
+  connection->StreamBlock(ss::OpenBlocks{app_id_, executor_id, {block}}, std::move(callbacks));
+  return connection;
 }
 
 void ShuffleClient::Fetch(const env::Endpoint& service, const std::string& executor_id, int32_t shuffle,

@@ -64,6 +64,29 @@ class ShuffleClient {
   void Fetch(const env::Endpoint& service, const std::string& executor_id, int32_t shuffle, std::vector<Block> blocks,
              FetchCallbacks callbacks);
 
+  struct StreamCallbacks {
+    /// The block's length, before its first byte.
+    std::function<void(int64_t length)> on_size;
+    std::function<void(std::string_view bytes)> on_bytes;
+    /// Instead of both: the block is this range of an open file.
+    std::function<void(std::shared_ptr<env::File> file, int64_t offset, int64_t length)> on_file;
+    /// Once, at the end; the only one of them that may destroy the Stream.
+    std::function<void(base::Status)> on_end;
+  };
+  /// One block on a connection of its own, so that its reader can slow it down. Destroying it ends it without a call.
+  class Stream {
+   public:
+    virtual ~Stream() = default;
+    /// After Pause at most what one read of the connection brought still comes.
+    virtual void Pause() = 0;
+    virtual void Resume() = 0;
+  };
+  /// Fetches a block by its name ("shuffle_S_M_R", "rdd_D_P") in pieces as they arrive, however long it is
+  /// (StreamRequest of Spark's protocol, as OneForOneBlockFetcher does with blocks for files); from a service of this
+  /// host as an open file.
+  std::unique_ptr<Stream> OpenStream(const env::Endpoint& service, const std::string& executor_id,
+                                     const std::string& block, StreamCallbacks callbacks);
+
  private:
   class Connection;
   Connection& To(const env::Endpoint& service);

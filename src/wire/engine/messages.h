@@ -53,7 +53,8 @@ struct StagePlanned {
   int32_t attempt = 0;
   std::string plan;  // engine::StagePlan
   int64_t epoch = 0;
-  FL_FIELDS(stage, attempt, plan, epoch)
+  std::vector<int32_t> kept;  // cached datasets of which some executor keeps partitions
+  FL_FIELDS(stage, attempt, plan, epoch, kept)
 };
 struct TaskLaunch {
   int64_t task = -1;
@@ -147,6 +148,37 @@ struct BlockKept {
   bool present = true;
   FL_FIELDS(dataset, partition, present)
 };
+/// Executor -> driver: who gives me this partition of a cached dataset?
+struct AskKept {
+  int32_t dataset = -1;
+  int32_t partition = -1;
+  uint64_t token = 0;
+  FL_FIELDS(dataset, partition, token)
+};
+/// Driver -> the executor that keeps it: write it as a block file (rdd_DATASET_PARTITION) for others.
+struct PublishKept {
+  int32_t dataset = -1;
+  int32_t partition = -1;
+  FL_FIELDS(dataset, partition)
+};
+/// The answer to PublishKept.
+struct KeptPublished {
+  int32_t dataset = -1;
+  int32_t partition = -1;
+  bool good = false;  // else it cannot be had
+  int64_t bytes = 0;
+  uint64_t checksum = 0;  // XXH3 of them
+  FL_FIELDS(dataset, partition, good, bytes, checksum)
+};
+/// The answer to AskKept.
+struct KeptPlace {
+  uint64_t token = 0;
+  bool known = false;
+  Place place;
+  int64_t bytes = 0;
+  uint64_t checksum = 0;
+  FL_FIELDS(token, known, place, bytes, checksum)
+};
 /// Driver -> executor: drop these cached datasets, the files of these shuffles and these shared values.
 struct Forget {
   std::vector<int32_t> datasets;
@@ -169,9 +201,10 @@ struct Ping {
 inline constexpr int64_t kPingIntervalMs = 10'000;
 inline constexpr int64_t kSilenceMaxMs = 120'000;
 
-using Message = std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted,
-                             TaskDone, TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast,
-                             Broadcast, BlockKept, Forget, Shutdown, Ping>;
+using Message =
+    std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted, TaskDone,
+                 TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast, Broadcast, BlockKept,
+                 Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished, KeptPlace>;
 
 /// Appends the frame of a message.
 void AppendFrame(std::string& out, const Message& message);
