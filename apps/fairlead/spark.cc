@@ -4,6 +4,7 @@
 #include "daemon_options.h"
 #include "shell/spark/master_daemon.h"
 #include "shell/spark/worker_daemon.h"
+#include "shell/spark/worker_supervisor.h"
 
 namespace fairlead::apps {
 
@@ -52,6 +53,11 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
   worker->footer(
       "Example:\n  fairlead spark-worker --spark-home /opt/spark-4.3.0 --cores 8 --memory 16g spark://127.0.0.1:7077");
   worker->callback([worker_options, &exit_code] { exit_code = shell::RunSparkWorker(*worker_options); });
+
+  CLI::App* supervisor = app.add_subcommand("spark-worker-supervisor", "")->group("");  // started by spark-worker
+  auto name = std::make_shared<std::string>();
+  supervisor->add_option("name", *name, "where the worker finds it")->required();
+  supervisor->callback([name, &exit_code] { exit_code = shell::RunWorkerSupervisor(*name); });
 }
 
 }  // namespace fairlead::apps

@@ -238,10 +238,31 @@ struct ExecutorTaken {
   FL_FIELDS(app, executor, message)
 };
 
-using Event =
-    std::variant<WorkerRegistered, WorkerLost, WorkerDecommissioned, AppRegistered, AppFinished, ExecutorStateChanged,
-                 ExecutorsRequested, ExecutorsKilled, DriverSubmitted, DriverStateChanged, DriverKilled, Orders,
-                 Recovered, WorkerAnswered, AppAnswered, RecoveryEnded, AppKilled, ExecutorPlaced, ExecutorTaken>;
+/// The connection of a worker that keeps its executors and drivers for a while broke: nothing is placed there.
+struct WorkerAway {
+  static constexpr std::string_view kName = "worker_away";
+  WorkerIndex worker;
+  FL_FIELDS(worker)
+};
+struct HeldExecutor {
+  AppIndex app;
+  int32_t executor = 0;
+  FL_FIELDS(app, executor)
+};
+/// It is back and says what it runs; what else was to run there is lost.
+struct WorkerBack {
+  static constexpr std::string_view kName = "worker_back";
+  WorkerIndex worker;
+  uint64_t token = 0;  // comes back in Answer, before all that follows
+  std::vector<HeldExecutor> executors;
+  std::vector<DriverIndex> drivers;
+  FL_FIELDS(worker, token, executors, drivers)
+};
+
+using Event = std::variant<WorkerRegistered, WorkerLost, WorkerDecommissioned, AppRegistered, AppFinished,
+                           ExecutorStateChanged, ExecutorsRequested, ExecutorsKilled, DriverSubmitted,
+                           DriverStateChanged, DriverKilled, Orders, Recovered, WorkerAnswered, AppAnswered,
+                           RecoveryEnded, AppKilled, ExecutorPlaced, ExecutorTaken, WorkerAway, WorkerBack>;
 
 struct LaunchExecutor {
   static constexpr std::string_view kName = "launch_executor";

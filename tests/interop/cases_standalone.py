@@ -1,9 +1,12 @@
 """Standalone clusters: Spark's Master or ours, Spark's Workers or ours, and Spark's drivers."""
+import base64
 import dataclasses
 import gzip
+import hmac
 import http.client
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -47,6 +50,44 @@ def worker_killed(cluster, work):
     app_id = job.await_round()
     cluster.kill("worker-0")
     cluster.wait(lambda: job.running() and "worker lost" in job.text(), "the driver to hear of it", 30)
+    cluster.wait(lambda: "2" in cluster.processes_of(app_id), "a new executor", 30)
+    job.release()
+    job.result()
+
+
+def worker_returns(cluster, work):
+    """A worker that is killed and started again within ten seconds is the same, and so are its executors and drivers."""
+    drivers = work / "driver"
+    drivers.mkdir()
+    driver = submit(cluster, drivers)
+    cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    before, ids = cluster.processes_of(app_id), {worker["id"] for worker in cluster.page()["workers"]}
+    for number in (0, 1):
+        cluster.kill(f"worker-{number}")
+        cluster.start_worker(number, cluster.spec.workers[number])
+    cluster.wait(lambda: cluster.log().count("a worker is back") == 2, "both workers", 10)
+    assert {worker["id"] for worker in cluster.page()["workers"]} == ids, cluster.page()["workers"]
+    assert (cluster.processes_of(app_id), len(lives(drivers))) == (before, 1)
+    assert status(cluster, driver)["driverState"] == "RUNNING"
+    os.kill(before["1"], signal.SIGKILL)
+    cluster.wait(lambda: sorted(cluster.processes_of(app_id)) == ["0", "2"], "a new executor", 30)
+    job.release()
+    job.result()
+    (drivers / "go").write_text("")
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 60)
+
+
+def worker_stays_away(cluster, work):
+    """What a worker that is killed has run ends: before a master of ours when it has not returned, before Spark's at once."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    cluster.kill("worker-0")
+    killed = time.monotonic()
+    cluster.wait(lambda: len(cluster.processes_of(app_id)) < 2 or "2" in cluster.processes_of(app_id), "the end of its executor", 20)
+    waited = time.monotonic() - killed
+    assert waited > 9 if cluster.spec.master == "fairlead" else waited < 3, waited
     cluster.wait(lambda: "2" in cluster.processes_of(app_id), "a new executor", 30)
     job.release()
     job.result()
@@ -457,6 +498,75 @@ def worker_page(cluster, work):
     job.result()
 
 
+def logs_rolled(cluster, work):
+    """An executor's log is rolled by size and its oldest parts go; the page gives what is left as one text."""
+    job = PausedJob(cluster, work, "--conf", "spark.executor.extraJavaOptions=-verbose:class")
+    app_id = job.await_round()
+    logs = sorted((cluster.directory / "work-0" / app_id).glob("*/stdout*"))
+    assert len(logs) == 3 and logs[0].name == "stdout", logs
+    assert all(re.fullmatch(r"stdout--\d{4}-\d\d-\d\d--\d\d-\d\d-\d\d--\d{4}(--\d+)?", log.name) for log in logs[1:]), logs
+    assert all(81920 - 8192 <= log.stat().st_size <= 81920 for log in logs[1:]), [log.stat().st_size for log in logs]
+    for each in cluster.page()["workers"]:
+        web = int(each["webuiaddress"].rsplit(":", 1)[1])
+        asked = f"?appId={app_id}&executorId={logs[0].parent.name}&logType=stdout&offset=0&byteLength=100000"
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{web}/log/{asked}", timeout=10) as answer:
+                head, text = answer.read().decode().split("\n", 1)
+        except urllib.error.HTTPError:
+            continue  # it runs on the other one
+        begins = logs[1].read_text()
+        assert re.match(r"==== Bytes 0-100000 of ", head) and text[:len(begins)] == begins, head
+        break
+    else:
+        raise AssertionError("no worker shows the log")
+    job.release()
+    job.result()
+
+
+def held_by_kernel(cluster, work):
+    """An executor is in a control group of its own with its cores and memory, which goes with it."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    groups = {number: dict(line.split(":")[1:] for line in open(f"/proc/{pid}/cgroup").read().splitlines())
+              for number, pid in cluster.processes_of(app_id).items()}
+    mounts = {}
+    for number, of in groups.items():
+        path = next(path for name, path in of.items() if "fairlead-spark" in path and ("memory" in name.split(",") or not name))
+        assert path.endswith(f"/fairlead-spark/{app_id}_{number}"), of
+        mounts[number] = pathlib.Path("/sys/fs/cgroup/memory" if any("memory" in name.split(",") for name in of) else "/sys/fs/cgroup") / path[1:]
+        limit = next(file for file in (mounts[number] / "memory.max", mounts[number] / "memory.limit_in_bytes") if file.exists())
+        assert int(limit.read_text()) == (512 + 384) << 20, limit.read_text()
+    job.release()
+    job.result()
+    cluster.wait(lambda: not any(path.exists() for path in mounts.values()), "the groups' end", 20)
+
+
+OTHER_KEY = base64.urlsafe_b64encode(b"x" * 32).decode()
+TOKEN_KEY = base64.urlsafe_b64encode(b"0123456789abcdef0123456789abcdef").decode()
+
+
+def token(key):
+    parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in ({"alg": "HS256", "typ": "JWT"}, {"sub": "test"})]
+    signature = hmac.new(base64.urlsafe_b64decode(key), b".".join(parts), "sha256").digest()
+    return b".".join([*parts, base64.urlsafe_b64encode(signature).rstrip(b"=")]).decode()
+
+
+def tokens(cluster, work):
+    """The REST port takes who brings a token that is signed with the key."""
+    def ask(authorization):
+        request = urllib.request.Request(f"http://127.0.0.1:{cluster.rest}/v1/submissions/status/driver-1")
+        if authorization:
+            request.add_header("Authorization", authorization)
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+    assert ask(f"Bearer {token(TOKEN_KEY)}") == 200
+    assert ask(f"Bearer {token(OTHER_KEY)}") == 403
+    assert [ask(each) for each in (None, "Basic dTpw", "Bearer a.b.c")] == [403, 403, 403]
+
+
 def used_by_size(cluster):
     """{cores of a worker: those in use}."""
     return {worker["cores"]: worker["coresused"] for worker in cluster.page()["workers"]}
@@ -536,6 +646,8 @@ def register(name, run, smoke=(), pairings=PAIRINGS, releases=RELEASES, **spec):
 register("client-mode", client_mode, smoke={("4.3.0", "fairlead", "spark"), ("3.5.9", "spark", "fairlead")})
 register("executor-killed", executor_killed)
 register("worker-killed", worker_killed)
+register("worker-returns", worker_returns, pairings=(PAIRINGS[2],), workers=(3, 3))
+register("worker-stays-away", worker_stays_away, pairings=PAIRINGS[1:])
 register("cluster-mode", cluster_mode)
 register("cluster-mode-rpc", cluster_mode_rpc)
 register("supervised", supervised)
@@ -567,4 +679,9 @@ register("profile-client-mode", client_mode, pairings=OURS, options=FAIR)
 register("worker-page", worker_page, pairings=(*PAIRINGS, ("spark", "spark")))
 register("idled-out", idled_out, workers=(4,), conf=SHUFFLE)
 register("idled-out-authenticated", idled_out, workers=(4,), pairings=(PAIRINGS[2],), conf=(*SHUFFLE, *SECRET))
+register("logs-rolled", logs_rolled, pairings=(*PAIRINGS[1:], ("spark", "spark")), conf=(
+    ("spark.executor.logs.rolling.strategy", "size"), ("spark.executor.logs.rolling.maxSize", "81920"), ("spark.executor.logs.rolling.maxRetainedFiles", "2")))
+register("held-by-kernel", held_by_kernel, pairings=PAIRINGS[1:], conf=(("spark.fairlead.cgroups", "true"),))
+register("tokens", tokens, pairings=(PAIRINGS[2],), releases=("4.3.0",), workers=(), conf=(
+    ("spark.master.rest.filters", "org.apache.spark.ui.JWSFilter"), ("spark.org.apache.spark.ui.JWSFilter.param.secretKey", TOKEN_KEY)))
 register("rest-answers", rest_answers, pairings=(("fairlead", "fairlead"), ("spark", "spark")), workers=())

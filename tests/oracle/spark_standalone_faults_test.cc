@@ -14,6 +14,7 @@
 #include "process/spark_master/rest_submission.h"
 #include "process/spark_master/standalone_master.h"
 #include "process/spark_worker/spark_worker.h"
+#include "process/spark_worker/supervisor.h"
 #include "wire/java_stream/writer.h"
 
 namespace fairlead::oracle {
@@ -203,9 +204,13 @@ class FaultyCluster {
     settings.heartbeat = Duration::Seconds(2);
     settings.launch.spark_home = "/opt/spark";
     settings.launch.java = "/opt/java/bin/java";
+    sw::Supervisor& supervisor = SupervisorOn(machine);
+    supervisor.Attach();
+    settings.id = supervisor.identity().id;
+    settings.runs = supervisor.Runs();
     auto worker =
-        sw::SparkWorker::Start({machine.loop(), machine.net(), machine.processes(), machine.disk(), log_}, build_,
-                               settings, [this, host = machine.host()](const std::string& why) {
+        sw::SparkWorker::Start({machine.loop(), machine.net(), supervisor, machine.disk(), log_}, build_, settings,
+                               [this, host = machine.host()](const std::string& why) {
                                  // Its host came back before the Master had given the old Worker up.
                                  if (why.ends_with("re-register worker at same address: " + host + ":35000")) {
                                    ended_.insert(host);
@@ -214,7 +219,26 @@ class FaultyCluster {
                                  }
                                });
     if (!worker.ok()) wrong_ = worker.error().message;
-    if (worker.ok()) workers_[machine.host()] = std::move(*worker);
+    if (!worker.ok()) return;
+    supervisor.SetIdentity({(*worker)->id(), (*worker)->local().port});
+    workers_[machine.host()] = std::move(*worker);
+  }
+  sw::Supervisor& SupervisorOn(env_sim::Machine& machine) {
+    std::unique_ptr<sw::Supervisor>& supervisor = supervisors_[machine.host()];
+    if (supervisor == nullptr) {
+      const auto over = [this, &machine] {
+        machine.loop().Post([this, host = machine.host()] { supervisors_[host].reset(); });
+      };
+      supervisor =
+          *sw::Supervisor::Start({machine.loop(), machine.net(), machine.processes(), log_}, machine.host(), {}, over);
+    }
+    return *supervisor;
+  }
+  /// Its host goes, or the Worker alone.
+  void KillWorker(const std::string& host, bool alone) {
+    workers_[host].reset();
+    if (supervisors_[host] != nullptr && alone) return supervisors_[host]->Detach();
+    supervisors_[host].reset();
   }
 
   /// Null when nobody leads who may.
@@ -248,7 +272,7 @@ class FaultyCluster {
   void StartAgain() {
     for (const std::string& host : std::exchange(ended_, {})) {
       if (workers_[host] == nullptr) continue;
-      workers_[host].reset();
+      KillWorker(host, false);
       world_.machine(host).Crash(false);
       Restart(host);
     }
@@ -299,7 +323,9 @@ class FaultyCluster {
       case 0:  // kill -9, and a new process at once or with the next turn of this kind
         if (IsUp(host)) {
           machine.Stall(false);
-          of_master ? masters_[host].process.reset() : workers_[host].reset();
+          const bool alone = !of_master && chance_.Chance(0.5);
+          of_master ? masters_[host].process.reset() : KillWorker(host, alone);
+          if (alone) break;
           // A master's host answers that nobody is there: a worker has no other sign of it, as Spark's.
           machine.Crash(!of_master && chance_.Chance(0.3));
           if (chance_.Chance(0.5)) break;
@@ -334,7 +360,7 @@ class FaultyCluster {
   }
   void Restart(const std::string& host) {
     env_sim::Machine& machine = world_.machine(host);
-    machine.Restart();
+    if (!machine.up()) machine.Restart();
     host[0] == 'm' ? StartMaster(machine) : StartWorker(machine);
   }
 
@@ -382,6 +408,7 @@ class FaultyCluster {
   env_sim::SimQuorum quorum_;
   Running running_;
   std::map<std::string, Master> masters_;
+  std::map<std::string, std::unique_ptr<sw::Supervisor>> supervisors_;
   std::map<std::string, std::unique_ptr<sw::SparkWorker>> workers_;
   std::unique_ptr<ClientDriver> driver_;
   int submitted_ = 0;

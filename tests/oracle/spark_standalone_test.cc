@@ -14,6 +14,7 @@
 #include "process/spark_master/rest_submission.h"
 #include "process/spark_master/standalone_master.h"
 #include "process/spark_worker/spark_worker.h"
+#include "process/spark_worker/supervisor.h"
 #include "wire/java_stream/writer.h"
 
 namespace fairlead::oracle {
@@ -113,11 +114,29 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     settings.launch.spark_home = "/opt/spark";
     settings.launch.java = "/opt/java/bin/java";
     settings.launch.class_path = {"/opt/spark/conf/", "/opt/spark/jars/*"};
-    auto worker = sw::SparkWorker::Start({machine.loop(), machine.net(), machine.processes(), machine.disk(), log_},
-                                         build_, settings, [this](const std::string& why) { given_up_ = why; });
+    supervisors_.push_back(
+        *sw::Supervisor::Start({machine.loop(), machine.net(), machine.processes(), log_}, host, {}, [] {}));
+    return StartWorker(std::move(settings), *supervisors_.back());
+  }
+  /// One that takes up what its supervisor has.
+  sw::SparkWorker& StartWorker(sw::SparkWorkerSettings settings, sw::Supervisor& supervisor) {
+    env_sim::Machine& machine = world_.machine(settings.host);
+    settings.launch.worker_url = "spark://Worker@" + settings.host + ":" + std::to_string(supervisor.watched_port());
+    settings.id = supervisor.identity().id;
+    settings.runs = supervisor.Runs();
+    supervisor.Attach();
+    auto worker = sw::SparkWorker::Start({machine.loop(), machine.net(), supervisor, machine.disk(), log_}, build_,
+                                         settings, [this](const std::string& why) { given_up_ = why; });
     EXPECT_TRUE(worker.ok());
     workers_.push_back(std::move(*worker));
+    supervisor.SetIdentity({workers_.back()->id(), 35000});
     return *workers_.back();
+  }
+
+  /// kill -9: its supervisor is still there.
+  void KillWorker() {
+    workers_.clear();
+    supervisors_[0]->Detach();
   }
 
   json Page() { return json::parse(sm::MasterJson(master_->cluster(), "", true)); }
@@ -166,6 +185,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
   std::vector<env::SpawnRequest> spawned_;
   std::vector<Sleeper*> processes_;
   std::string given_up_;
+  std::vector<std::unique_ptr<sw::Supervisor>> supervisors_;
   std::vector<std::unique_ptr<sw::SparkWorker>> workers_;
 };
 
@@ -183,8 +203,9 @@ TEST_P(SparkStandalone, AnApplicationGetsItsExecutorsAndTheyEndWithIt) {
   EXPECT_EQ(executor.argv.at(0), "/opt/java/bin/java");
   EXPECT_EQ(executor.argv.at(2), "/opt/spark/conf/:/opt/spark/jars/*");
   EXPECT_EQ(executor.argv.at(3), "-Xmx512M");
-  EXPECT_THAT(executor.argv, ::testing::IsSupersetOf({"--executor-id", "0", "--hostname", "node", "--worker-url",
-                                                      "spark://Worker@node:35000"}));
+  EXPECT_THAT(executor.argv,
+              ::testing::IsSupersetOf<std::string>({"--executor-id", "0", "--hostname", "node", "--worker-url",
+                                                    workers_[0]->settings().launch.worker_url}));
   EXPECT_EQ(executor.environment.at("SPARK_USER"), "root");
   EXPECT_THAT(executor.environment.at("SPARK_EXECUTOR_DIRS"), HasSubstr("/executor-"));
   EXPECT_EQ(Page()["coresused"], 2);
@@ -318,10 +339,11 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
   ASSERT_TRUE(AwaitDriver(id, "RUNNING"));
   ASSERT_TRUE(Await([&] { return spawned_.size() == 1; }));
   const env::SpawnRequest& driver = spawned_.at(0);
-  EXPECT_THAT(driver.argv,
-              ::testing::IsSupersetOf({"-Dspark.master=spark://master:7077", "-Dspark.app.name=job",
-                                       "org.apache.spark.deploy.worker.DriverWrapper", "spark://Worker@node:35000",
-                                       "/job.jar", "org.example.Job", "two words", "-Xmx1024M"}));
+  EXPECT_THAT(
+      driver.argv,
+      ::testing::IsSupersetOf<std::string>(
+          {"-Dspark.master=spark://master:7077", "-Dspark.app.name=job", "org.apache.spark.deploy.worker.DriverWrapper",
+           workers_[0]->settings().launch.worker_url, "/job.jar", "org.example.Job", "two words", "-Xmx1024M"}));
   EXPECT_EQ(driver.environment.count("SPARK_LOCAL_IP"), 0u);
   EXPECT_EQ(driver.environment.at("KEY"), "value");
   EXPECT_EQ(Status(id).value("workerId", ""), workers_[0]->id());
@@ -351,6 +373,48 @@ TEST_P(SparkStandalone, ASupervisedDriverIsStartedAgainHereAndElsewhere) {
   EXPECT_EQ(Status(id)["driverState"], "RELAUNCHING");
   ASSERT_TRUE(Await([&] { return Page()["activedrivers"].size() == 1; }));
   EXPECT_NE(Page()["activedrivers"][0]["id"], id);
+}
+
+TEST_P(SparkStandalone, AWorkerThatReturnsInTimeIsTheSameWithAllThatRuns) {
+  sw::SparkWorkerSettings settings = StartWorker("node", 4).settings();
+  ASSERT_TRUE(AwaitWorkers(1));
+  const std::string id = Submit(true);
+  ASSERT_TRUE(AwaitDriver(id, "RUNNING"));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 3; }));
+  const std::string worker = workers_[0]->id();
+  KillWorker();
+  ASSERT_FALSE(Await([&] { return Page()["aliveworkers"] == 0; }, base::Duration::Seconds(5))) << "it may come back";
+  processes_.at(2)->End({7, 0});  // an executor, while nobody looks
+  StartWorker(settings, *supervisors_[0]);
+  EXPECT_EQ(workers_[0]->id(), worker);
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 4; })) << "what ended meanwhile is replaced";
+  EXPECT_EQ(Status(id)["driverState"], "RUNNING");
+  EXPECT_EQ(Page()["coresused"], 3);
+  EXPECT_FALSE(Got(*driver, "WorkerRemoved"));
+  EXPECT_EQ(master_->cluster().core().CheckInvariants(), "");
+}
+
+TEST_P(SparkStandalone, AWorkerThatStaysAwayIsLostAfterItsSupervisorHasEndedAll) {
+  StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return spawned_.size() == 2; }));
+  KillWorker();
+  ASSERT_TRUE(Await([&] { return supervisors_[0]->Runs().empty(); }, base::Duration::Seconds(11)));
+  EXPECT_EQ(Page()["aliveworkers"], 1);
+  ASSERT_TRUE(Await([&] { return Got(*driver, "WorkerRemoved"); }, base::Duration::Seconds(4)));
+  EXPECT_EQ(Page()["aliveworkers"], 0);
+}
+
+TEST_P(SparkStandalone, AWorkerThatEndsInOrderIsLostAtOnce) {
+  StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  bool ended = false;
+  workers_[0]->EndAll([&] { ended = true; });
+  ASSERT_TRUE(Await([&] { return ended; }, base::Duration::Seconds(2)));
+  KillWorker();
+  EXPECT_TRUE(Await([&] { return Page()["aliveworkers"] == 0; }, base::Duration::Seconds(1)));
 }
 
 TEST_P(SparkStandalone, StrangersAtAWorkersPortTakeNoRoom) {

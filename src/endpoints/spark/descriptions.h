@@ -48,6 +48,7 @@ struct ApplicationDescription {
   std::optional<int32_t> initial_executor_limit;  // 0 under dynamic allocation
   Command command;
   ResourceProfile profile;
+  FL_FIELDS(name, user, ui_url, cores_max, initial_executor_limit, command, profile)
 };
 
 struct ResourceNeed {

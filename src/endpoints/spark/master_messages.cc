@@ -24,6 +24,16 @@ std::string EncodeBoolean(bool value) {
   return js::WriteStream(builder.graph());
 }
 
+bool IsTrue(const js::Graph& reply) {
+  const auto value = reply.FieldOf(reply.Root(), "value", 'Z');
+  return reply.ClassName(reply.Root()) == "java.lang.Boolean" && value && *value != 0;
+}
+
+std::string EncodeCheckExistence(const SparkBuild& build, const std::string& name) {
+  MessageWriter out(build, "org.apache.spark.rpc.netty.RpcEndpointVerifier$CheckExistence");
+  return out.Set("name", name).Written();
+}
+
 std::string EncodeRegistered(const SparkBuild& build, const std::string& application, const RpcAddress& master) {
   MessageWriter out(build, "RegisteredApplication");
   return out.Set("appId", application).Set("master", out.Reference(master, kMasterEndpoint)).Written();

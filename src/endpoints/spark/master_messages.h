@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "base/time.h"
 #include "endpoints/spark/rpc_message.h"
 #include "endpoints/spark/spark_build.h"
 #include "endpoints/spark/states.h"
+#include "wire/java_stream/graph.h"
 
 // What a Standalone Master says to a driver, as object streams with the bytes that a master of the driver's own build
 // writes.
@@ -39,8 +41,19 @@ struct WorkerRemoved {
 /// The endpoint's name of every Standalone Master.
 inline constexpr const char* kMasterEndpoint = "Master";
 
+/// Our Worker and our Master know each other by it: each has an endpoint of this name, and Spark's have none. A worker
+/// whose master has it keeps its executors and drivers over kAbsence, and a master whose worker asked for it waits.
+inline constexpr const char* kKeepingEndpoint = "FairleadKeeps";
+/// Asked for by a worker that ends in order: nobody has to wait for it.
+inline constexpr const char* kLeavingEndpoint = "FairleadLeaves";
+inline constexpr base::Duration kAbsence = base::Duration::Seconds(10);
+
+/// Where it is asked whether there is an endpoint, of every process of Spark's (RpcEndpointVerifier).
+inline constexpr const char* kVerifierEndpoint = "endpoint-verifier";
+std::string EncodeCheckExistence(const SparkBuild& build, const std::string& name);
 /// A reply to an ask: java.lang.Boolean.
 std::string EncodeBoolean(bool value);
+bool IsTrue(const wire::java_stream::Graph& reply);
 std::string EncodeRegistered(const SparkBuild& build, const std::string& application, const RpcAddress& master);
 /// MasterChanged: another master has taken over. Workers are told the same.
 std::string EncodeMasterChanged(const SparkBuild& build, const RpcAddress& master, const std::string& web_url);

@@ -34,6 +34,7 @@ constexpr const char* kAlways[] = {
     "org.apache.spark.rpc.RpcEndpointAddress",
     "org.apache.spark.rpc.RpcTimeout",
     "org.apache.spark.rpc.netty.NettyRpcEndpointRef",
+    "org.apache.spark.rpc.netty.RpcEndpointVerifier$CheckExistence",
     "scala.Some",
     "scala.None$",
     "scala.Tuple2",

@@ -64,7 +64,7 @@ void ExecutorPlacement::LearnNodes(const ss::Master& books) {
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     const ss::Worker& worker = books.workers()[i];
     Node& node = nodes_[i];
-    const bool alive = worker.state == sa::WorkerState::kAlive;
+    const bool alive = worker.usable();
     if (!node.known && !alive) continue;
     if (worker.state == sa::WorkerState::kDead) {
       events_.emplace_back(ev::NodeRemoved{{i}});

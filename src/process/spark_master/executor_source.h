@@ -103,6 +103,8 @@ class ExecutorSource {
     kOnce,    // it was answered, or will be
     kMember,  // and this peer belongs here from now on
   };
+  /// A member asks whether there is an endpoint beside the master's own.
+  virtual bool HasEndpoint(Peers::PeerId peer, const std::string& name) = 0;
   /// A message that is no driver's.
   virtual Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) = 0;
   /// Said of members.

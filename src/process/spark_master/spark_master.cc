@@ -139,7 +139,7 @@ void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::opt
   Peer& peer = found->second;
   const auto answer = [&](bool value) { Answer(id, request, value); };
   if (const auto* check = std::get_if<es::CheckExistence>(&message)) {
-    answer(check->name == es::kMasterEndpoint);
+    answer(check->name == es::kMasterEndpoint || (peer.member && source_.HasEndpoint(id, check->name)));
   } else if (auto* registration = std::get_if<es::RegisterApplication>(&message)) {
     Register(id, std::move(*registration));
   } else if (const auto* over = std::get_if<es::UnregisterApplication>(&message)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <utility>
 
 #include "endpoints/spark/master_messages.h"
 #include "process/spark_master/standalone_application.h"
@@ -17,6 +18,8 @@ namespace sa = model::standalone;
 namespace {
 
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
+/// Longer than a worker's supervisor waits: what ran there has ended before it is replaced.
+constexpr base::Duration kAwayMax = es::kAbsence + base::Duration::Seconds(2);
 
 }  // namespace
 
@@ -242,7 +245,15 @@ void StandaloneCluster::Apply(const sa::ApplicationRemoved& effect) {
 
 void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message,
                              const wire::java_stream::Graph& from, wire::java_stream::Ref description) {
-  const WorkerRecord& worker = workers_[index.value];
+  WorkerRecord& worker = workers_[index.value];
+  const bool launches =
+      std::holds_alternative<es::LaunchExecutor>(message) || std::holds_alternative<es::LaunchDriver>(message);
+  const bool registers = std::holds_alternative<es::RegisteredWorker>(message);
+  if (worker.away_since && !registers) {
+    // A launch that was decided before it went away is lost: the worker will not name it.
+    if (!launches) worker.held.push_back(es::Encode(build_, message));
+    return;
+  }
   if (worker.peer == 0) return;
   master_.peers->Send(worker.peer, worker.said.worker.address, worker.said.worker.name,
                       es::Encode(build_, message, from, description));
@@ -342,8 +353,9 @@ ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::
     TellMasterChanged(stored->second);
     return Taken::kMember;
   }
+  LoseAwayAt(message);
   const sa::WorkerIndex index{static_cast<uint32_t>(workers_.size())};
-  workers_.push_back({message, peer, loop_.Now(), loop_.Wall(), false});
+  workers_.push_back({message, peer, loop_.Now(), loop_.Wall()});
   Feed(RegistrationOf(index.value, message));
   return Taken::kMember;
 }
@@ -386,6 +398,8 @@ void StandaloneCluster::Adopt(const WorkerRecord& again) {
   WorkerRecord& worker = workers_[alive->second];
   if (worker.said.host != again.said.host || worker.said.port != again.said.port) return;
   members_[again.peer] = alive->second;
+  // What was on its way by the other connection may be lost.
+  if (worker.keeps && !worker.away_since) SendAway(alive->second);
   worker.peer = again.peer;
   worker.heard = loop_.Now();
 }
@@ -430,16 +444,70 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
   Feed(std::move(event));
 }
 
+// ---- workers of ours that are away -------------------------------------------------------------------------------
+
+/// Our Worker asks once it is registered, and again when it ends in order.
+bool StandaloneCluster::HasEndpoint(Peers::PeerId peer, const std::string& name) {
+  const auto worker = WorkerOf(peer);
+  if (!worker || standby()) return false;
+  if (name == es::kKeepingEndpoint) workers_[*worker].keeps = true;
+  if (name == es::kLeavingEndpoint) workers_[*worker].keeps = false;
+  return name == es::kKeepingEndpoint || name == es::kLeavingEndpoint;
+}
+
+void StandaloneCluster::SendAway(uint32_t worker) {
+  workers_[worker].away_since = loop_.Now();
+  Feed(sa::WorkerAway{{worker}});
+}
+
+void StandaloneCluster::TakeBack(uint32_t worker, const es::WorkerLatestState& message) {
+  sa::WorkerBack event;
+  event.worker = {worker};
+  for (const es::ExecutorDescription& executor : message.executors) {
+    const auto application = application_ids_.find(executor.application);
+    if (application != application_ids_.end()) event.executors.push_back({{application->second}, executor.executor});
+  }
+  for (const std::string& id : message.drivers) {
+    if (const auto driver = DriverIndexOf(id)) event.drivers.push_back({*driver});
+  }
+  event.token = NewToken([this, worker, peer = workers_[worker].peer, message](bool) {
+    WorkerRecord& record = workers_[worker];
+    if (record.peer != peer) return;  // away again
+    record.away_since.reset();
+    log_.Info("a worker is back", {{"worker", record.said.id},
+                                   {"executors", std::to_string(message.executors.size())},
+                                   {"drivers", std::to_string(message.drivers.size())}});
+    for (const std::string& content : std::exchange(record.held, {})) {
+      master_.peers->Send(record.peer, record.said.worker.address, record.said.worker.name, content);
+    }
+    On(peer, message);  // what nobody knows is ended
+  });
+  Feed(std::move(event));
+}
+
+/// Another worker where one that is away was: that one will not come back.
+void StandaloneCluster::LoseAwayAt(const es::RegisterWorker& again) {
+  for (const auto& [id, index] : alive_workers_) {
+    const WorkerRecord& worker = workers_[index];
+    if (id == again.id || !worker.away_since || worker.said.host != again.host || worker.said.port != again.port)
+      continue;
+    return Lose(index, "another worker has its address");
+  }
+}
+
 /// What it runs and nobody knows is ended: executors and drivers of which the master heard only their loss.
 void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& message) {
   const auto index = WorkerOf(peer);
   if (!index || workers_[*index].said.id != message.worker) return;
+  if (workers_[*index].away_since) return TakeBack(*index, message);
   const scheduler::standalone::Worker& worker = core_.workers()[*index];
   for (const es::ExecutorDescription& executor : message.executors) {
     const auto application = application_ids_.find(executor.application);
     if (application != application_ids_.end() && worker.executors.contains({application->second, executor.executor}))
       continue;
     Tell({*index}, es::KillExecutor{url(), executor.application, executor.executor});
+    const bool over = application == application_ids_.end() || !core_.apps()[application->second].known;
+    if (over) Tell({*index}, es::ApplicationFinished{executor.application});
   }
   for (const std::string& id : message.drivers) {
     const auto driver = driver_ids_.find(id);
@@ -457,6 +525,10 @@ void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
   WorkerRecord& worker = workers_[member.mapped()];
   if (worker.peer != peer) return;  // it speaks by another one
   worker.peer = 0;
+  if (worker.keeps) {
+    log_.Warn("a worker is away; what it runs goes on for a while", {{"worker", worker.said.id}});
+    return SendAway(member.mapped());
+  }
   Lose(member.mapped(), worker.said.worker.address.ToString() + " got disassociated");
 }
 
@@ -465,16 +537,22 @@ void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
   if (alive == alive_workers_.end() || alive->second != index) return;
   log_.Warn("a worker is lost", {{"worker", alive->first}, {"why", why}});
   alive_workers_.erase(alive);
+  workers_[index].away_since.reset();
+  workers_[index].held.clear();
   Feed(sa::WorkerLost{{index}, why});
 }
 
 /// Once a second: workers that are silent for too long are lost.
 void StandaloneCluster::Sweep() {
   sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
-  std::vector<uint32_t> silent;
+  std::vector<uint32_t> silent, away;
   for (const auto& [id, index] : alive_workers_) {
-    if (loop_.Now() - workers_[index].heard > settings_.worker_timeout && !IsUnknown(index)) silent.push_back(index);
+    const auto since = workers_[index].away_since;
+    if (since && loop_.Now() - *since > kAwayMax) away.push_back(index);
+    const bool quiet = loop_.Now() - workers_[index].heard > settings_.worker_timeout;
+    if (quiet && !since && !IsUnknown(index)) silent.push_back(index);
   }
+  for (const uint32_t index : away) Lose(index, "it did not come back");
   for (const uint32_t index : silent) {
     Lose(index, "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds");
   }

@@ -52,6 +52,10 @@ struct WorkerRecord {
   base::Instant heard;
   base::WallTime heartbeat;
   bool stored = false;  // there is a row of it
+  bool keeps = false;   // ours: what it runs goes on while it is away
+  /// Its connection broke, or another one of it is being taken up; until it has said what it runs.
+  std::optional<base::Instant> away_since = {};
+  std::vector<std::string> held = {};  // said meanwhile
 };
 struct ApplicationRecord {
   std::string id;
@@ -97,6 +101,7 @@ class StandaloneCluster final : public ExecutorSource {
                                           Application::Callbacks callbacks) override;
   void Forget(const std::string& id) override;
   void OnLoaded() override;
+  bool HasEndpoint(Peers::PeerId peer, const std::string& name) override;
   Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) override;
   void OnClosed(Peers::PeerId peer, const std::string& reason) override;
 
@@ -173,6 +178,9 @@ class StandaloneCluster final : public ExecutorSource {
   void On(Peers::PeerId peer, const endpoints::spark::WorkerLatestState& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerSchedulerStateResponse& message);
   void Adopt(const WorkerRecord& again);
+  void SendAway(uint32_t worker);
+  void TakeBack(uint32_t worker, const endpoints::spark::WorkerLatestState& message);
+  void LoseAwayAt(const endpoints::spark::RegisterWorker& again);
   void Sweep();
   void Lose(uint32_t worker, const std::string& why);
   void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,

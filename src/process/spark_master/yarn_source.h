@@ -31,6 +31,7 @@ class YarnSource final : public ExecutorSource {
                                           endpoints::spark::RegisterApplication registration,
                                           Application::Callbacks callbacks) override;
   void Forget(const std::string& id) override;
+  bool HasEndpoint(Peers::PeerId, const std::string&) override { return false; }
   Taken OnMessage(Peers::PeerId, spark_rpc::Incoming&) override { return Taken::kNo; }
   void OnClosed(Peers::PeerId, const std::string&) override {}
 

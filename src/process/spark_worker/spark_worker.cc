@@ -45,9 +45,9 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   });
   if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
   worker->listener_ = std::move(*listener);
-  worker->id_ = NewWorkerId(world.loop, own.host, worker->local().port);
+  worker->id_ = own.id.empty() ? NewWorkerId(world.loop, own.host, worker->local().port) : own.id;
   own.launch.host = own.host;
-  own.launch.worker_url = std::string("spark://") + kEndpoint + "@" + worker->Self().address.ToString();
+  worker->Supervise();
   worker->alone_since_ = world.loop.Now();
   worker->TryMasters();
   worker->Beat();
@@ -147,14 +147,18 @@ void SparkWorker::Send(PeerId peer, const es::WorkerMessage& message) {
   found->second.connection->Send({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)});
 }
 
-void SparkWorker::Report(const es::WorkerMessage& message) {
+bool SparkWorker::AskMaster(const std::string& endpoint, const std::string& content, Answer answer) {
   const auto found = peers_.find(master_peer_);
-  if (found == peers_.end()) return;
-  found->second.connection->Ask({Self().address, master_.address, es::kMasterEndpoint, es::Encode(build_, message)},
-                                [log = &world_.log](const base::Result<wire::java_stream::Graph>& answer) {
-                                  if (!answer.ok())
-                                    log->Warn("the master refused a report", {{"why", answer.error().message}});
-                                });
+  if (found == peers_.end()) return false;
+  found->second.connection->Ask({Self().address, master_.address, endpoint, content}, std::move(answer));
+  return true;
+}
+
+void SparkWorker::Report(const es::WorkerMessage& message) {
+  AskMaster(es::kMasterEndpoint, es::Encode(build_, message),
+            [log = &world_.log](const base::Result<wire::java_stream::Graph>& answer) {
+              if (!answer.ok()) log->Warn("the master refused a report", {{"why", answer.error().message}});
+            });
 }
 
 // ---- registration --------------------------------------------------------------------------------------------------
@@ -205,16 +209,31 @@ void SparkWorker::SetMaster(PeerId peer, const es::EndpointReference& master, co
   retry_timer_ = 0;
 }
 
+void SparkWorker::LearnMaster(std::function<void()> then) {
+  master_is_ours_ = false;
+  AskMaster(es::kVerifierEndpoint, es::EncodeCheckExistence(build_, es::kKeepingEndpoint),
+            [this, then = std::move(then)](const base::Result<wire::java_stream::Graph>& answer) {
+              master_is_ours_ = answer.ok() && es::IsTrue(*answer);
+              world_.supervision.KeepFor(master_is_ours_ ? es::kAbsence : base::Duration{});
+              std::vector<std::string> ends;
+              for (const auto& [key, message] : ends_) ends.push_back(key);
+              for (const std::string& key : ends) SendEnd(key);
+              then();
+            });
+}
+
 void SparkWorker::On(PeerId peer, const es::RegisteredWorker& message) {
   if (message.duplicate) {
     world_.log.Warn("the master knows this worker already", {{"master", message.master.address.ToString()}});
   }
   SetMaster(peer, message.master, message.web_url);
   world_.log.Info("the master has registered this worker", {{"master", master_url_}, {"worker", id_}});
-  es::WorkerLatestState state{id_, {}, {}};
-  for (const auto& [key, run] : executors_) state.executors.push_back(Describe(run));
-  for (const auto& [id, run] : drivers_) state.drivers.push_back(id);
-  Send(peer, state);
+  LearnMaster([this, peer] {
+    es::WorkerLatestState state{id_, {}, {}};
+    for (const auto& [key, run] : executors_) state.executors.push_back(Describe(run));
+    for (const auto& [id, run] : drivers_) state.drivers.push_back(id);
+    Send(peer, state);
+  });
 }
 
 void SparkWorker::On(PeerId, const es::RegisterWorkerFailed& message) {
@@ -236,6 +255,7 @@ void SparkWorker::On(PeerId peer, const es::MasterChanged& message) {
   for (const auto& [key, run] : executors_) state.executors.push_back({Describe(run), run.launch.resources});
   for (const auto& [id, run] : drivers_) state.drivers.push_back({id, run.launch.resources});
   Send(peer, state);
+  LearnMaster([] {});
 }
 
 void SparkWorker::Beat() {
@@ -244,6 +264,21 @@ void SparkWorker::Beat() {
 }
 
 void SparkWorker::On(PeerId, const es::DecommissionWorker&) { decommissioned_ = true; }
+
+/// A master of ours need not wait for this worker.
+void SparkWorker::Leave() {
+  const auto done = [this] { world_.loop.Post(std::exchange(on_all_ended_, nullptr)); };
+  constexpr base::Duration kPatience = base::Duration::Seconds(1);
+  const bool asked =
+      master_is_ours_ && AskMaster(es::kVerifierEndpoint, es::EncodeCheckExistence(build_, es::kLeavingEndpoint),
+                                   [this, done](const auto&) {
+                                     if (on_all_ended_) done();
+                                   });
+  if (!asked) return done();
+  world_.loop.After(kPatience, [this, alive = alive_, done] {
+    if (*alive && on_all_ended_) done();
+  });
+}
 
 void SparkWorker::Decommission() {
   decommissioned_ = true;

@@ -16,11 +16,11 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
-#include "env/process.h"
 #include "process/peers/peer_table.h"
 #include "process/spark_rpc/guest.h"
-#include "process/spark_worker/child.h"
 #include "process/spark_worker/launch.h"
+#include "process/spark_worker/run_record.h"
+#include "process/spark_worker/supervision.h"
 #include "process/spark_worker/work_directory.h"
 
 namespace fairlead::process::spark_worker {
@@ -42,7 +42,12 @@ struct SparkWorkerSettings {
   /// For a shuffle service: an executor has ended; an application has, and all its executors here. May be null.
   std::function<void(const std::string& application, const std::string& executor)> on_executor_gone;
   std::function<void(const std::string& application)> on_application_gone;
-  LaunchSettings launch;  // without worker_url, which the port decides
+  LaunchSettings launch;
+  LogRolling rolling;        // of executors' logs
+  std::string limits_below;  // hierarchy of the control groups of all that runs; empty: none
+  /// Of a worker that was here before, whose place this one takes; empty: none was.
+  std::string id;
+  std::vector<SupervisedRun> runs;
 };
 
 /// An executor or driver that runs here, or has run.
@@ -50,13 +55,13 @@ struct ExecutorRun {
   endpoints::spark::LaunchExecutor launch;
   endpoints::spark::ExecutorState state = endpoints::spark::ExecutorState::kLaunching;
   std::string directory;
-  std::unique_ptr<Child> child;
+  bool ending = false;
 };
 struct DriverRun {
   endpoints::spark::LaunchDriver launch;
   endpoints::spark::DriverState state = endpoints::spark::DriverState::kSubmitted;
   std::string directory;
-  std::unique_ptr<Child> child;
+  bool pausing = false;  // before its next life
   bool killed = false;
   base::Instant started;
   base::Duration pause = base::Duration::Seconds(1);  // before it is supervised into a next life
@@ -69,7 +74,7 @@ class SparkWorker {
   struct World {
     env::Loop& loop;
     env::Net& net;
-    env::Processes& processes;
+    Supervision& supervision;
     env::Disk& disk;
     env::Log& log;
   };
@@ -79,7 +84,7 @@ class SparkWorker {
                                                           std::function<void(const std::string&)> on_given_up);
   ~SparkWorker();
 
-  /// Ends all executors and drivers; `done` is called once none runs.
+  /// Ends all executors and drivers; `done` is called once none runs, and the master knows that this worker goes.
   void EndAll(std::function<void()> done);
   /// Takes nothing more and says so to the master (SIGPWR).
   void Decommission();
@@ -114,14 +119,22 @@ class SparkWorker {
   void OnMessage(PeerId id, spark_rpc::Incoming message);
   void OnClosed(PeerId id, const std::string& reason);
   void Send(PeerId peer, const endpoints::spark::WorkerMessage& message);
-  /// An ask to the master that has registered this worker; lost where there is none, which then counts it as lost.
+  using Answer = spark_rpc::Connection::Answer;
+  /// Of the master that has registered this worker; false: there is none.
+  bool AskMaster(const std::string& endpoint, const std::string& content, Answer answer);
   void Report(const endpoints::spark::WorkerMessage& message);
+  /// The end of what `key` is; said until a master has it.
+  void ReportEnd(const std::string& key, endpoints::spark::WorkerMessage message);
+  void SendEnd(const std::string& key);
+  void OnEndKnown(const std::string& key);
   endpoints::spark::EndpointReference Self() const;
 
   // ---- registration
   void TryMasters();
   void Register(const endpoints::spark::RpcAddress& master);
   void SetMaster(PeerId peer, const endpoints::spark::EndpointReference& master, const std::string& web_url);
+  /// Whether it is one of ours, which waits for a worker that is away; `then` when that is known.
+  void LearnMaster(std::function<void()> then);
   void Beat();
 
   // ---- orders
@@ -136,6 +149,16 @@ class SparkWorker {
   void On(PeerId peer, const endpoints::spark::ApplicationFinished& message);
   void On(PeerId peer, const endpoints::spark::MasterChanged& message);
   void On(PeerId peer, const endpoints::spark::DecommissionWorker& message);
+
+  // ---- what runs, as the supervisor tells
+  void Supervise();
+  void TakeUp(const SupervisedRun& run);
+  void OnStarted(const std::string& key, int64_t pid);
+  void OnFailed(const std::string& key, const std::string& why);
+  void OnEnded(const std::string& key, int32_t code, const std::string& note);
+  RunLimits LimitsOf(const RunRecord& record) const;
+  base::Status StartRun(const std::string& key, env::SpawnRequest request, const RunRecord& record,
+                        const std::string& kind);
 
   // ---- executors
   base::Status StartExecutor(const std::string& key, ExecutorRun& run);
@@ -154,7 +177,7 @@ class SparkWorker {
 
   void CleanWorkDirectory();
   void ReportIfAllEnded();
-  base::Status WriteHead(const env::SpawnRequest& request, const std::string& kind);
+  void Leave();
 
   const World world_;
   const endpoints::spark::SparkBuild& build_;
@@ -167,6 +190,7 @@ class SparkWorker {
   PeerId last_peer_ = 0;
 
   PeerId master_peer_ = 0;  // 0: not registered
+  bool master_is_ours_ = false;
   endpoints::spark::EndpointReference master_;
   std::string master_url_;
   std::string master_web_url_;
@@ -181,6 +205,7 @@ class SparkWorker {
   std::map<std::string, ExecutorRun> finished_executors_;
   std::map<std::string, DriverRun> drivers_;
   std::map<std::string, DriverRun> finished_drivers_;
+  std::map<std::string, endpoints::spark::WorkerMessage> ends_;        // that no master knows for certain
   std::map<std::string, std::vector<std::string>> local_directories_;  // by application
   std::set<std::string> finished_applications_;
   bool decommissioned_ = false;

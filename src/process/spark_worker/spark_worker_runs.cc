@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stored.h"
+#include "endpoints/spark/master_messages.h"
 #include "process/spark_worker/spark_worker.h"
 
 // Executors and drivers that a worker runs.
@@ -59,10 +61,134 @@ es::ExecutorDescription SparkWorker::Describe(const ExecutorRun& run) const {
           run.launch.cores,       run.launch.memory_mib, run.state};
 }
 
-base::Status SparkWorker::WriteHead(const env::SpawnRequest& request, const std::string& kind) {
-  const auto file = world_.disk.OpenForAppending(request.stderr_path);
-  if (!file) return file.error();
-  return (*file)->Append(LogHead(kind, request));
+// ---- what runs, as the supervisor tells ----------------------------------------------------------------------------
+
+void SparkWorker::Supervise() {
+  world_.supervision.Listen(
+      {[this](const std::string& key, int64_t pid) { OnStarted(key, pid); },
+       [this](const std::string& key, const std::string& why) { OnFailed(key, why); },
+       [this](const std::string& key, int32_t code, const std::string& note) { OnEnded(key, code, note); }});
+  for (const SupervisedRun& run : std::exchange(settings_.runs, {})) TakeUp(run);
+}
+
+/// What the worker before this one has left running, or has not reported.
+void SparkWorker::TakeUp(const SupervisedRun& run) {
+  const auto record = base::DecodeStored<RunRecord>(run.record);
+  if (!record.ok()) {
+    world_.log.Error("what runs here is not understood, and ended",
+                     {{"key", run.key}, {"why", record.error().message}});
+    world_.supervision.End(run.key);
+    return;
+  }
+  world_.log.Info("taken up again", {{"key", run.key}, {"pid", std::to_string(run.pid)}});
+  if (record->of_driver) {
+    DriverRun& driver = drivers_[run.key];
+    driver.launch = DriverIn(*record);
+    driver.state = es::DriverState::kRunning;
+    driver.directory = record->directory;
+    driver.killed = run.ending;
+    driver.started = world_.loop.Now();
+  } else {
+    ExecutorRun& executor = executors_[run.key];
+    executor.launch = ExecutorIn(*record);
+    executor.state = es::ExecutorState::kRunning;
+    executor.directory = record->directory;
+    executor.ending = run.ending;
+    local_directories_[record->application] = record->local_directories;
+  }
+  if (run.pid != 0) return;
+  world_.loop.Post([this, alive = alive_, run] {
+    if (!*alive) return;
+    run.code ? OnEnded(run.key, *run.code, run.note) : OnFailed(run.key, run.failure);
+  });
+}
+
+void SparkWorker::OnStarted(const std::string& key, int64_t pid) {
+  if (const auto driver = drivers_.find(key); driver != drivers_.end()) {
+    driver->second.state = es::DriverState::kRunning;
+    return world_.log.Info("a driver runs", {{"driver", key}, {"pid", std::to_string(pid)}});
+  }
+  const auto executor = executors_.find(key);
+  if (executor == executors_.end()) return;
+  const es::LaunchExecutor& launch = executor->second.launch;
+  executor->second.state = es::ExecutorState::kRunning;
+  world_.log.Info("an executor runs", {{"executor", key}, {"pid", std::to_string(pid)}});
+  Report(es::ExecutorStateChanged{launch.application, launch.executor, executor->second.state, std::nullopt,
+                                  std::nullopt});
+}
+
+void SparkWorker::OnFailed(const std::string& key, const std::string& why) {
+  if (drivers_.contains(key)) {
+    world_.log.Error("a driver cannot be started", {{"driver", key}, {"why", why}});
+    EndDriver(key, es::DriverState::kError);
+  } else if (executors_.contains(key)) {
+    EndExecutor(key, es::ExecutorState::kFailed, why, std::nullopt);
+  }
+}
+
+void SparkWorker::OnEnded(const std::string& key, int32_t code, const std::string& note) {
+  if (!note.empty()) world_.log.Warn(note, {{"key", key}});
+  if (drivers_.contains(key)) return OnDriverExit(key, code);
+  const auto executor = executors_.find(key);
+  if (executor == executors_.end()) return world_.supervision.Forget(key);
+  if (executor->second.ending) return EndExecutor(key, es::ExecutorState::kKilled, std::nullopt, code);
+  const std::string why = "Command exited with code " + std::to_string(code) + (note.empty() ? "" : ": " + note);
+  EndExecutor(key, es::ExecutorState::kExited, why, code);
+}
+
+/// Its cores, and its heap with what lies beside it: as much as Spark counts for that in a container of YARN.
+RunLimits SparkWorker::LimitsOf(const RunRecord& record) const {
+  if (settings_.limits_below.empty()) return {};
+  constexpr int64_t kBesideMin = 384, kBesidePart = 10;
+  const es::ResourceProfile& profile = record.description.profile;
+  const int64_t heap = record.of_driver ? record.driver_description.memory_mib : record.memory_mib;
+  const int64_t beside = profile.overhead_mib.value_or(std::max(kBesideMin, heap / kBesidePart));
+  return {settings_.limits_below, heap + beside + profile.off_heap_mib + profile.pyspark_mib,
+          record.of_driver ? record.driver_description.cores : record.cores};
+}
+
+base::Status SparkWorker::StartRun(const std::string& key, env::SpawnRequest request, const RunRecord& record,
+                                   const std::string& kind) {
+  const auto log = world_.disk.OpenForAppending(request.stderr_path);
+  if (!log) return log.error();
+  if (const base::Status written = (*log)->Append(LogHead(kind, request)); !written.ok()) return written;
+  RunOrder order;
+  order.key = key;
+  order.record = base::EncodeStored(record);
+  order.argv = std::move(request.argv);
+  order.environment = std::move(request.environment);
+  order.directory = std::move(request.directory);
+  order.stdout_path = std::move(request.stdout_path);
+  order.stderr_path = std::move(request.stderr_path);
+  if (!record.of_driver) order.rolling = settings_.rolling;
+  order.limits = LimitsOf(record);
+  world_.supervision.Start(std::move(order));
+  return {};
+}
+
+/// Before a master of ours until it has answered; Spark's hears it once, since it counts an absent worker as lost.
+void SparkWorker::ReportEnd(const std::string& key, es::WorkerMessage message) {
+  constexpr size_t kEndsMax = 10'000;
+  if (ends_.size() == kEndsMax) OnEndKnown(std::string(ends_.begin()->first));
+  ends_.insert_or_assign(key, std::move(message));
+  SendEnd(key);
+}
+
+void SparkWorker::SendEnd(const std::string& key) {
+  if (master_peer_ == 0) return;
+  const es::WorkerMessage& message = ends_.at(key);
+  if (master_is_ours_) {
+    AskMaster(es::kMasterEndpoint, es::Encode(build_, message), [this, key](const auto&) { OnEndKnown(key); });
+    return;
+  }
+  // Of a driver it is one-way, as Spark's Worker says it.
+  std::holds_alternative<es::DriverStateChanged>(message) ? Send(master_peer_, message) : Report(message);
+  OnEndKnown(key);
+}
+
+void SparkWorker::OnEndKnown(const std::string& key) {
+  ends_.erase(key);
+  if (!executors_.contains(key) && !drivers_.contains(key)) world_.supervision.Forget(key);
 }
 
 // ---- executors -----------------------------------------------------------------------------------------------------
@@ -75,12 +201,7 @@ void SparkWorker::On(PeerId peer, const es::LaunchExecutor& message) {
   }
   ExecutorRun& run = executors_[key];
   run.launch = message;
-  if (const base::Status started = StartExecutor(key, run); !started.ok()) {
-    return EndExecutor(key, es::ExecutorState::kFailed, started.error().message, std::nullopt);
-  }
-  run.state = es::ExecutorState::kRunning;
-  world_.log.Info("an executor runs", {{"executor", key}, {"pid", std::to_string(run.child->pid())}});
-  Report(es::ExecutorStateChanged{message.application, message.executor, run.state, std::nullopt, std::nullopt});
+  if (const base::Status started = StartExecutor(key, run); !started.ok()) OnFailed(key, started.error().message);
 }
 
 base::Status SparkWorker::StartExecutor(const std::string& key, ExecutorRun& run) {
@@ -90,19 +211,13 @@ base::Status SparkWorker::StartExecutor(const std::string& key, ExecutorRun& run
   if (const base::Status made = world_.disk.MakeDirectories(run.directory); !made.ok()) return made;
   const auto local = LocalDirectories(launch.application);
   if (!local) return local.error();
-  const env::SpawnRequest request = ExecutorProcess(settings_.launch, launch, run.directory, *local);
+  env::SpawnRequest request = ExecutorProcess(settings_.launch, launch, run.directory, *local);
   if (!launch.resources.empty()) {
     const base::Status written = world_.disk.WriteFileAtomically(run.directory + "/resources.json",
                                                                  ResourcesFile(launch.resources, "spark.executor"));
     if (!written.ok()) return written;
   }
-  if (const base::Status written = WriteHead(request, "Executor"); !written.ok()) return written;
-  run.child = std::make_unique<Child>(world_.loop, world_.processes);
-  return run.child->Start(request, [this, key](int32_t code) {
-    const bool killed = executors_.at(key).child->ending();
-    if (killed) return EndExecutor(key, es::ExecutorState::kKilled, std::nullopt, code);
-    EndExecutor(key, es::ExecutorState::kExited, "Command exited with code " + std::to_string(code), code);
-  });
+  return StartRun(key, std::move(request), RecordOf(launch, run.directory, *local), "Executor");
 }
 
 /// Directories of their own for an application's blocks, the same for all its executors here.
@@ -130,10 +245,7 @@ void SparkWorker::EndExecutor(const std::string& key, es::ExecutorState state, s
   world_.log.Info(
       "an executor ended",
       {{"executor", key}, {"state", std::string(Name(state))}, {"code", code ? std::to_string(*code) : "none"}});
-  Report(es::ExecutorStateChanged{application, run.launch.executor, state, std::move(message), code});
-  // The child is in the middle of its end.
-  auto gone = std::make_shared<std::unique_ptr<Child>>(std::move(run.child));
-  world_.loop.Post([gone] { gone->reset(); });
+  ReportEnd(key, es::ExecutorStateChanged{application, run.launch.executor, state, std::move(message), code});
   if (settings_.on_executor_gone) settings_.on_executor_gone(application, std::to_string(run.launch.executor));
   Keep(finished_executors_, key, std::move(run));
   CleanUp(application);
@@ -144,7 +256,8 @@ void SparkWorker::On(PeerId peer, const es::KillExecutor& message) {
   const auto found = executors_.find(KeyOf(message.application, message.executor));
   if (peer != master_peer_ || found == executors_.end()) return;
   world_.log.Info("an executor is killed", {{"executor", found->first}});
-  found->second.child->End();
+  found->second.ending = true;
+  world_.supervision.End(found->first);
 }
 
 void SparkWorker::On(PeerId peer, const es::ApplicationFinished& message) {
@@ -194,8 +307,7 @@ void SparkWorker::On(PeerId peer, const es::LaunchDriver& message) {
   DriverRun& run = drivers_[message.driver];
   run.launch = message;
   if (const base::Status started = StartDriver(message.driver); !started.ok()) {
-    world_.log.Error("a driver cannot be started", {{"driver", message.driver}, {"why", started.error().message}});
-    EndDriver(message.driver, es::DriverState::kError);
+    OnFailed(message.driver, started.error().message);
   }
 }
 
@@ -221,22 +333,15 @@ base::Status SparkWorker::StartDriver(const std::string& id) {
   if (const base::Status made = world_.disk.MakeDirectories(run.directory); !made.ok()) return made;
   const auto jar = JarOf(run);
   if (!jar) return jar.error();
-  const env::SpawnRequest request = DriverProcess(settings_.launch, run.launch, run.directory, *jar);
+  env::SpawnRequest request = DriverProcess(settings_.launch, run.launch, run.directory, *jar);
   if (!run.launch.resources.empty()) {
     const base::Status written = world_.disk.WriteFileAtomically(run.directory + "/resources.json",
                                                                  ResourcesFile(run.launch.resources, "spark.driver"));
     if (!written.ok()) return written;
   }
-  if (const base::Status written = WriteHead(request, "Driver"); !written.ok()) return written;
-  run.child = std::make_unique<Child>(world_.loop, world_.processes);
   run.started = world_.loop.Now();
-  if (const base::Status started = run.child->Start(request, [this, id](int32_t code) { OnDriverExit(id, code); });
-      !started.ok()) {
-    return started;
-  }
-  run.state = es::DriverState::kRunning;
-  world_.log.Info("a driver runs", {{"driver", id}, {"pid", std::to_string(run.child->pid())}});
-  return {};
+  run.pausing = false;
+  return StartRun(id, std::move(request), RecordOf(run.launch, run.directory), "Driver");
 }
 
 void SparkWorker::OnDriverExit(const std::string& id, int32_t code) {
@@ -247,9 +352,10 @@ void SparkWorker::OnDriverExit(const std::string& id, int32_t code) {
   if (world_.loop.Now() - run.started > kSteadyAfter) run.pause = base::Duration::Seconds(1);
   world_.log.Warn("a supervised driver ended and is started again",
                   {{"driver", id}, {"code", std::to_string(code)}, {"after_ms", std::to_string(run.pause.millis())}});
+  run.pausing = true;
   world_.loop.After(run.pause, [this, alive = alive_, id] {
     if (!*alive || !drivers_.contains(id)) return;
-    if (const base::Status started = StartDriver(id); !started.ok()) EndDriver(id, es::DriverState::kError);
+    if (const base::Status started = StartDriver(id); !started.ok()) OnFailed(id, started.error().message);
   });
   run.pause = std::min(run.pause + run.pause, kPauseMax);
 }
@@ -259,9 +365,7 @@ void SparkWorker::EndDriver(const std::string& id, es::DriverState state) {
   DriverRun run = std::move(node.mapped());
   run.state = state;
   world_.log.Info("a driver ended", {{"driver", id}, {"state", std::string(Name(state))}});
-  Send(master_peer_, es::DriverStateChanged{id, state, std::nullopt});  // one-way, as Spark's Worker says it
-  auto gone = std::make_shared<std::unique_ptr<Child>>(std::move(run.child));
-  world_.loop.Post([gone] { gone->reset(); });
+  ReportEnd(id, es::DriverStateChanged{id, state, std::nullopt});
   Keep(finished_drivers_, id, std::move(run));
   ReportIfAllEnded();
 }
@@ -276,15 +380,18 @@ void SparkWorker::On(PeerId peer, const es::KillDriver& message) {
 void SparkWorker::Kill(const std::string& driver) {
   DriverRun& run = drivers_.at(driver);
   run.killed = true;
-  if (!run.child->running()) return EndDriver(driver, es::DriverState::kKilled);
-  run.child->End();
+  if (run.pausing) return EndDriver(driver, es::DriverState::kKilled);
+  world_.supervision.End(driver);
 }
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
 void SparkWorker::EndAll(std::function<void()> done) {
   on_all_ended_ = std::move(done);
-  for (auto& [key, run] : executors_) run.child->End();
+  for (auto& [key, run] : executors_) {
+    run.ending = true;
+    world_.supervision.End(key);
+  }
   std::vector<std::string> drivers;
   for (const auto& [id, run] : drivers_) drivers.push_back(id);
   for (const std::string& id : drivers) Kill(id);
@@ -292,7 +399,7 @@ void SparkWorker::EndAll(std::function<void()> done) {
 }
 
 void SparkWorker::ReportIfAllEnded() {
-  if (on_all_ended_ && executors_.empty() && drivers_.empty()) world_.loop.Post(std::exchange(on_all_ended_, nullptr));
+  if (on_all_ended_ && executors_.empty() && drivers_.empty()) Leave();
 }
 
 }  // namespace fairlead::process::spark_worker

@@ -6,6 +6,7 @@
 
 #include "process/http/metrics.h"
 #include "process/http/static_file.h"
+#include "process/spark_worker/log_files.h"
 
 namespace fairlead::process::spark_worker {
 
@@ -125,21 +126,17 @@ http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::R
   if (!directory || (type != "stdout" && type != "stderr")) {
     return http::TextResponse(400, "say appId and executorId, or driverId, and logType=stdout or stderr");
   }
-  const auto file = disk.OpenBeneath(worker.settings().work_directory, *directory + type);
-  if (!file.ok()) return http::TextResponse(404, "there is no log " + *directory + type);
-  const auto size = (*file)->Size();
-  if (!size.ok()) return http::TextResponse(500, size.error().message);
-  const auto total = static_cast<int64_t>(*size);
+  const auto log = LogFiles::Find(disk, worker.settings().work_directory, *directory, type);
+  if (!log.ok()) return http::TextResponse(404, "there is no log " + *directory + type);
+  const int64_t total = log->size();
   const int64_t wanted = std::clamp<int64_t>(Number(Parameter(request, "byteLength")).value_or(kBytes), 0, kBytesMax);
   const int64_t begin = std::clamp<int64_t>(Number(Parameter(request, "offset")).value_or(total - wanted), 0, total);
-  std::string text(static_cast<size_t>(std::min(wanted, total - begin)), '\0');
-  const auto got = (*file)->ReadAt(static_cast<uint64_t>(begin), text);
-  if (!got.ok()) return http::TextResponse(500, got.error().message);
-  text.resize(*got);
+  const auto text = log->Read(begin, std::min(wanted, total - begin));
+  if (!text.ok()) return http::TextResponse(500, text.error().message);
   http::Response response;
-  response.body = "==== Bytes " + std::to_string(begin) + "-" + std::to_string(begin + static_cast<int64_t>(*got)) +
-                  " of " + std::to_string(total) + " of " + worker.settings().work_directory + "/" + *directory + type +
-                  " ====\n" + text;
+  response.body = "==== Bytes " + std::to_string(begin) + "-" +
+                  std::to_string(begin + static_cast<int64_t>(text->size())) + " of " + std::to_string(total) + " of " +
+                  worker.settings().work_directory + "/" + *directory + type + " ====\n" + *text;
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }

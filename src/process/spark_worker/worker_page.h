@@ -15,8 +15,8 @@ std::string WorkerJson(const SparkWorker& worker);
 http::Response WorkerMetrics(const SparkWorker& worker);
 
 /// A part of a log as Spark's page gives it (org.apache.spark.deploy.worker.ui.LogPage.renderLog): of an executor
-/// (appId, executorId) or a driver (driverId), logType stdout or stderr, `offset` and `byteLength` in bytes, without an
-/// offset the end of it. At most 1 MiB at once.
+/// (appId, executorId) or a driver (driverId), logType stdout or stderr, with its rolled files, `offset` and
+/// `byteLength` in bytes, without an offset the end of it. At most 1 MiB at once.
 http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request);
 
 /// The worker's page and all of the above by their paths: /, /json/, /metrics, /log/, /logPage/; /healthz, and /readyz:

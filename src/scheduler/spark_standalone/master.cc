@@ -1,6 +1,7 @@
 #include "scheduler/spark_standalone/master.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -85,6 +86,36 @@ void Master::LoseWorker(uint32_t index, const std::string& message) {
   }
   for (const auto [id] : LostDrivers(worker)) GiveUpDriver(id);
   for (const uint32_t app : waiting_apps_) Emit(sa::WorkerRemoved{{app}, {index}, message});
+  Schedule();
+}
+
+void Master::On(const sa::WorkerAway& event) {
+  if (event.worker.value < workers_.size()) workers_[event.worker.value].away = true;
+}
+
+/// What the worker does not hold was lost on its way there, or died with what supervised it.
+void Master::On(const sa::WorkerBack& event) {
+  Emit(sa::Answer{event.token, true});
+  if (event.worker.value >= workers_.size() || !workers_[event.worker.value].away) return;
+  Worker& worker = workers_[event.worker.value];
+  worker.away = false;
+  std::set<std::pair<uint32_t, int32_t>> held;
+  for (const sa::HeldExecutor& one : event.executors) held.emplace(one.app.value, one.executor);
+  std::vector<std::pair<uint32_t, int32_t>> lost;
+  for (const auto& [key, executor] : worker.executors) {
+    if (!held.contains(key)) lost.push_back(key);
+  }
+  for (const auto& [app, id] : lost) {
+    Emit(sa::ExecutorUpdated{
+        {app}, id, sa::ExecutorState::kLost, "lost with its supervisor", std::nullopt, std::nullopt});
+    RemoveExecutorFromApp(app, id);
+    RemoveExecutorFromWorker(event.worker.value, app, id);
+  }
+  std::vector<uint32_t> lost_drivers;
+  for (const auto& [id, index] : worker.drivers) {
+    if (std::find(event.drivers.begin(), event.drivers.end(), index) == event.drivers.end()) lost_drivers.push_back(id);
+  }
+  for (const uint32_t id : lost_drivers) GiveUpDriver(id);
   Schedule();
 }
 

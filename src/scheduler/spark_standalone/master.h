@@ -62,10 +62,12 @@ struct Worker {
   int32_t memory_used = 0;
   std::vector<sa::Resource> resources_free;  // by name; addresses in text order
   sa::WorkerState state = sa::WorkerState::kAlive;
+  bool away = false;                                           // it may come back with all that it runs
   std::map<std::pair<uint32_t, int32_t>, Executor> executors;  // (application, executor)
   std::map<uint32_t, sa::DriverIndex> drivers;
   int32_t cores_free() const { return cores - cores_used; }
   int32_t memory_free() const { return memory - memory_used; }
+  bool usable() const { return state == sa::WorkerState::kAlive && !away; }
 };
 
 /// What a profile's executors need, with what it inherits filled in.
@@ -101,7 +103,7 @@ void ReturnResource(std::vector<sa::Resource>& free, const sa::Resource& taken);
 
 /// The master's state. Single-threaded, deterministic; `Step` applies events in order and appends effects.
 /// Unknown indices of applications, executors and drivers are ignored, as Spark ignores them; a scheduling pass costs
-/// O(applications x workers log workers), as Spark's.
+/// O(applications + workers), and O(workers log workers) for each that may get more.
 class Master {
  public:
   explicit Master(const MasterConfig& config) : config_(config), rng_(config.seed) {}
@@ -140,6 +142,8 @@ class Master {
   void On(const sa::AppKilled& event);
   void On(const sa::ExecutorPlaced& event);
   void On(const sa::ExecutorTaken& event);
+  void On(const sa::WorkerAway& event);
+  void On(const sa::WorkerBack& event);
   void Emit(sa::Effect effect) { out_->push_back(std::move(effect)); }
 
   Worker& AddWorker(const sa::WorkerRegistered& event);
@@ -158,6 +162,13 @@ class Master {
   std::vector<uint32_t> AliveWorkers() const;
   std::vector<sa::DriverIndex> LostDrivers(const Worker& worker) const;
   std::vector<uint32_t> DriverWorkers();
+  struct Room {
+    int32_t cores = 0;
+    int32_t memory = 0;
+  };
+  /// The most cores, and the most memory, that any worker has left.
+  Room MostRoom() const;
+  static int64_t ExecutorsOf(const App& app, int32_t profile);
   std::vector<uint32_t> UsableWorkers(const ExecutorNeeds& needs) const;
   /// Cores for each of `usable`: one step a worker in turn (spread out), or worker after worker (pack).
   std::vector<int32_t> Distribute(const App& app, int32_t profile, const ExecutorNeeds& needs,

@@ -49,13 +49,12 @@ std::vector<uint32_t> Master::AliveWorkers() const {
   std::vector<uint32_t> alive;
   if (orders_) {
     for (const sa::WorkerIndex worker : orders_->alive) {
-      if (worker.value < workers_.size() && workers_[worker.value].state == sa::WorkerState::kAlive)
-        alive.push_back(worker.value);
+      if (worker.value < workers_.size() && workers_[worker.value].usable()) alive.push_back(worker.value);
     }
     return alive;
   }
   for (uint32_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].state == sa::WorkerState::kAlive) alive.push_back(i);
+    if (workers_[i].usable()) alive.push_back(i);
   }
   return alive;
 }
@@ -86,6 +85,11 @@ bool Master::CanLaunch(const Worker& worker, int32_t cores, int32_t memory,
 }
 
 void Master::ScheduleDrivers() {
+  if (waiting_drivers_.empty()) {  // Spark draws an order all the same
+    const bool drawn = orders_ && config_.spread_out_drivers && next_permutation_ < orders_->permutations.size();
+    next_permutation_ += drawn ? 1 : 0;
+    return;
+  }
   const std::vector<uint32_t> offered = DriverWorkers();
   size_t at = 0;
   const std::vector<uint32_t> waiting = waiting_drivers_;
@@ -119,11 +123,15 @@ void Master::LaunchDriverOn(uint32_t index, uint32_t worker_index) {
 
 void Master::ScheduleExecutors() {
   if (!config_.places_executors) return;
+  std::optional<Room> most;  // that a worker has left: during a pass it gets no more
   for (const uint32_t index : waiting_apps_) {
     for (const auto& [profile, target] : apps_[index].targets) {
       const ExecutorNeeds& needs = apps_[index].profiles.at(profile);
       // Fewer cores left than one executor takes: they stay ungranted.
       if (apps_[index].cores_left() < needs.cores.value_or(1)) continue;
+      if (ExecutorsOf(apps_[index], profile) >= target) continue;
+      if (!most) most = MostRoom();
+      if (most->cores < needs.cores.value_or(1) || most->memory < needs.memory) continue;
       const std::vector<uint32_t> usable = UsableWorkers(needs);
       const std::vector<int32_t> cores = Distribute(apps_[index], profile, needs, usable);
       for (size_t i = 0; i < usable.size(); ++i) {
@@ -131,6 +139,21 @@ void Master::ScheduleExecutors() {
       }
     }
   }
+}
+
+Master::Room Master::MostRoom() const {
+  Room most;
+  for (const Worker& worker : workers_) {
+    if (!worker.usable()) continue;
+    most.cores = std::max(most.cores, worker.cores_free());
+    most.memory = std::max(most.memory, worker.memory_free());
+  }
+  return most;
+}
+
+int64_t Master::ExecutorsOf(const App& app, int32_t profile) {
+  return std::count_if(app.executors.begin(), app.executors.end(),
+                       [profile](const auto& one) { return one.second.profile == profile; });
 }
 
 std::vector<uint32_t> Master::UsableWorkers(const ExecutorNeeds& needs) const {
@@ -170,8 +193,7 @@ std::vector<int32_t> Master::Distribute(const App& app, int32_t profile, const E
   const bool one_per_worker = !needs.cores;
   std::vector<int32_t> cores(usable.size());
   std::vector<int32_t> executors(usable.size());
-  int64_t all_executors = 0;
-  for (const auto& [id, executor] : app.executors) all_executors += executor.profile == profile ? 1 : 0;
+  int64_t all_executors = ExecutorsOf(app, profile);
   int64_t free_cores = 0;
   for (const uint32_t worker : usable) free_cores += workers_[worker].cores_free();
   int64_t left = std::min<int64_t>(app.cores_left(), free_cores);
@@ -212,7 +234,7 @@ void Master::On(const sa::ExecutorPlaced& event) {
   const App& app = apps_[event.app.value];
   const auto needs = app.profiles.find(event.profile);
   const Worker& worker = workers_[event.worker.value];
-  const bool fits = app.known && needs != app.profiles.end() && worker.state == sa::WorkerState::kAlive &&
+  const bool fits = app.known && needs != app.profiles.end() && worker.usable() &&
                     CanLaunch(worker, event.cores, needs->second.memory, needs->second.resources);
   if (fits) LaunchExecutors(event.app.value, event.profile, needs->second, event.worker.value, event.cores);
 }

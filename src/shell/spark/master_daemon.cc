@@ -17,6 +17,7 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
+#include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/standalone_settings.h"
 
@@ -207,19 +208,22 @@ int RunStandalone(const SparkMasterOptions& options) {
     return Refuse(begun.error().message, 1);
   }
   const bool spark4 = build.has_module_proxies();
-  const auto page = http::Server::Listen(*loop, *loop, settings->web, settings->hosts,
-                                         [&](const http::Request& request, const http::Server::Reply& reply) {
-                                           const bool orders = request.method == "POST";
-                                           reply(orders ? sm::Order(master.cluster(), settings->orders, request)
-                                                        : sm::MasterPage(master.cluster(), request, spark4));
-                                         });
+  const auto page = http::Server::Listen(
+      *loop, *loop, settings->web, settings->hosts,
+      Guarded(*loop, settings->page_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
+        const bool orders = request.method == "POST";
+        reply(orders ? sm::Order(master.cluster(), settings->orders, request)
+                     : sm::MasterPage(master.cluster(), request, spark4));
+      }));
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;
   sm::RestSubmission submission(master, build, settings->rest ? settings->rest->port : 0);
   if (settings->rest) {
     auto listening = http::Server::Listen(
         *loop, *loop, *settings->rest, settings->hosts,
-        [&](const http::Request& request, const http::Server::Reply& reply) { submission.Handle(request, reply); });
+        Guarded(*loop, settings->rest_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
+          submission.Handle(request, reply);
+        }));
     if (!listening.ok()) {
       return Refuse("cannot listen on " + settings->rest->ToString() + ": " + listening.error().message, 1);
     }

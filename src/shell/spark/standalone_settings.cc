@@ -10,6 +10,7 @@
 #include "model/queues.h"
 #include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
+#include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
 #include "shell/spark/spark_security.h"
@@ -27,10 +28,20 @@ constexpr int64_t kPortMax = 65535;
 
 /// Keys of Spark that change nothing here.
 constexpr const char* kIgnored[] = {
-    "spark.deploy.recoveryModeFactory",      "spark.deploy.recoverySerializer",
-    "spark.deploy.recoveryCompressionCodec", "spark.deploy.recoverySerializationFilter",
-    "spark.master.rest.maxThreads",          "spark.master.rest.virtualThread.enabled",
-    "spark.master.ui.historyServerUrl",      "spark.master.ui.title",
+    "spark.deploy.appIdPattern",
+    "spark.deploy.appNumberModulo",
+    "spark.deploy.driverIdPattern",
+    "spark.master.rest.maxRequestBodySize",
+    "spark.master.useAppNameAsAppId.enabled",
+    "spark.master.useDriverIdAsAppName.enabled",
+    "spark.deploy.recoveryModeFactory",
+    "spark.deploy.recoverySerializer",
+    "spark.deploy.recoveryCompressionCodec",
+    "spark.deploy.recoverySerializationFilter",
+    "spark.master.rest.maxThreads",
+    "spark.master.rest.virtualThread.enabled",
+    "spark.master.ui.historyServerUrl",
+    "spark.master.ui.title",
     "spark.master.ui.visibleEnvVarPrefixes",
 };
 
@@ -38,6 +49,9 @@ constexpr const char* kIgnored[] = {
 void RefuseUnsupported(SparkKeys& keys) {
   constexpr const char* kTls = "spark.ssl.rpc.enabled";
   if (keys.Flag(kTls, false)) keys.Refuse(kTls, "true is not supported by this master yet; set it to false");
+  constexpr const char* kPatterns = "spark.master.rest.allowedAppResourcePatterns";
+  if (keys.Has(kPatterns))
+    keys.Refuse(kPatterns, "is not supported by this master yet: every application would be taken");
 }
 
 /// Masters of one directory in ZooKeeper choose the leader among them. Spark's own are not among these: what they keep
@@ -193,9 +207,12 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
       static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
   settings.master.security = ReadSparkSecurity(keys);
+  settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
+  settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
   const bool authenticates = settings.master.security.authenticates();
-  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies() && !authenticates)) {
-    if (authenticates) {
+  const bool open = authenticates && !settings.rest_filter;
+  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies() && !open)) {
+    if (open) {
       settings.warnings.emplace_back(
           "spark.master.rest.enabled: whoever reaches the REST port runs drivers here, without the secret");
     }
@@ -203,6 +220,9 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
                      static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
   }
   RefuseUnsupported(keys);
+  if (keys.Flag("spark.ui.reverseProxy", false)) {
+    settings.warnings.emplace_back("spark.ui.reverseProxy: pages are not passed on, links lead to where they are");
+  }
   if (!keys.error().empty()) return base::Error{keys.error()};
   for (const char* key : kIgnored) {
     if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");

@@ -9,6 +9,7 @@
 #include "env/net.h"
 #include "env_zookeeper/elector.h"
 #include "process/http/known_hosts.h"
+#include "process/http/token_filter.h"
 #include "process/spark_master/master_orders.h"
 #include "process/spark_master/spark_master.h"
 #include "process/spark_master/standalone_cluster.h"
@@ -24,8 +25,10 @@ struct StandaloneMasterSettings {
   process::spark_master::StandaloneSettings cluster;
   process::spark_master::MasterOrders orders;
   env::Endpoint web;
-  process::http::KnownHosts hosts;    // under which names the web ports are served
-  std::optional<env::Endpoint> rest;  // spark.master.rest.enabled
+  process::http::KnownHosts hosts;                        // under which names the web ports are served
+  std::optional<env::Endpoint> rest;                      // spark.master.rest.enabled
+  std::optional<process::http::TokenFilter> rest_filter;  // spark.master.rest.filters
+  std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
   RecoveryMode recovery = RecoveryMode::kNone;
   std::string recovery_directory;         // spark.deploy.recoveryDirectory
   env_zookeeper::ElectorOptions elector;  // spark.deploy.zookeeper.url, .dir

@@ -19,12 +19,15 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
+#include "shell/spark/run_surroundings.h"
+#include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
 #include "shell/spark/spark_security.h"
 #include "shell/spark/standalone_settings.h"
 #include "shell/spark/worker_resources.h"
 #include "shell/spark/worker_shuffle.h"
+#include "shell/spark/worker_supervisor.h"
 
 namespace fairlead::shell {
 
@@ -109,6 +112,7 @@ struct WorkerDaemonSettings {
   endpoints::spark::SparkBuild build;
   sw::SparkWorkerSettings worker;
   env::Endpoint web;
+  std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
   SparkProperties properties;
   std::vector<std::string> warnings;
 };
@@ -130,6 +134,51 @@ base::Status ReadSize(const SparkWorkerOptions& options, sw::SparkWorkerSettings
   }
   worker.memory_mib = static_cast<int32_t>(*bytes / kMib);
   return {};
+}
+
+/// spark.executor.logs.rolling.*; what Spark warns of and passes over, so is it here (FileAppender).
+sw::LogRolling ReadRolling(SparkKeys& keys, std::vector<std::string>& warnings) {
+  constexpr const char* kStrategy = "spark.executor.logs.rolling.strategy";
+  constexpr const char* kInterval = "spark.executor.logs.rolling.time.interval";
+  constexpr const char* kSize = "spark.executor.logs.rolling.maxSize";
+  constexpr int64_t kIntervalMin = 60'000, kSizeMin = 81'920;
+  sw::LogRolling rolling;
+  const std::string strategy = keys.Text(kStrategy, "");
+  if (strategy == "time") {
+    const std::string interval = keys.Text(kInterval, "daily");
+    const std::map<std::string, int64_t> names = {{"daily", 86'400'000}, {"hourly", 3'600'000}, {"minutely", 60'000}};
+    const auto found = names.find(interval);
+    rolling.named = found != names.end();
+    rolling.interval_ms = rolling.named ? found->second : 1000 * std::strtoll(interval.c_str(), nullptr, 10);
+    if (rolling.interval_ms <= 0) {
+      warnings.push_back(std::string(kInterval) + " " + interval + " is no interval: logs are not rolled");
+      rolling.interval_ms = 0;
+    } else if (rolling.interval_ms < kIntervalMin) {
+      warnings.push_back(std::string(kInterval) + ": less than a minute is not allowed, and a minute it is");
+      rolling.interval_ms = kIntervalMin;
+    }
+  } else if (strategy == "size") {
+    const auto bytes = ParseSparkBytes(keys.Text(kSize, "1048576"), 1);
+    if (!bytes.ok()) warnings.push_back(std::string(kSize) + " is no size: logs are not rolled");
+    if (bytes.ok() && *bytes < kSizeMin) warnings.push_back(std::string(kSize) + ": at least 81920 bytes are allowed");
+    if (bytes.ok()) rolling.bytes_max = std::max(*bytes, kSizeMin);
+  } else if (!strategy.empty()) {
+    warnings.push_back(std::string(kStrategy) + " " + strategy + " is neither time nor size: logs are not rolled");
+  }
+  rolling.retained_max =
+      static_cast<int32_t>(keys.Number("spark.executor.logs.rolling.maxRetainedFiles", -1, -1, INT32_MAX));
+  rolling.compress = keys.Flag("spark.executor.logs.rolling.enableCompression", false);
+  return rolling;
+}
+
+/// spark.fairlead.cgroups, .cgroups.hierarchy.
+void ReadControlGroups(SparkKeys& keys, WorkerDaemonSettings& daemon) {
+  constexpr const char* kKey = "spark.fairlead.cgroups";
+  if (!keys.Flag(kKey, false)) return;
+  const std::string hierarchy = keys.Text("spark.fairlead.cgroups.hierarchy", "/fairlead-spark");
+  const std::string why = WhyNoControlGroups(hierarchy);
+  if (why.empty()) daemon.worker.limits_below = hierarchy;
+  if (!why.empty()) daemon.warnings.push_back(std::string(kKey) + ": executors are held to nothing: " + why);
 }
 
 base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOptions& options) {
@@ -178,6 +227,9 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
     worker.cleaning->kept =
         base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
   }
+  daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
+  worker.rolling = ReadRolling(keys, daemon.warnings);
+  ReadControlGroups(keys, daemon);
   auto resources = ReadWorkerResources(*properties);
   if (!resources) return resources.error();
   worker.resources = std::move(*resources);
@@ -188,6 +240,15 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   if (!keys.error().empty()) return base::Error{keys.error()};
   daemon.properties = *properties;
   return daemon;
+}
+
+/// What the worker before this one has left, if there was one.
+void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) {
+  worker.id = welcome.identity.id;
+  if (worker.listen.port == 0) worker.listen.port = static_cast<uint16_t>(welcome.identity.port);
+  worker.runs = welcome.runs;
+  worker.launch.worker_url = std::string("spark://") + sw::WatchPort::kEndpoint + "@" + worker.host + ":" +
+                             std::to_string(welcome.watched_port);
 }
 
 }  // namespace
@@ -208,31 +269,55 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
   hosts.AddName(settings->worker.host);
   const auto page = process::http::Server::Listen(
       *loop, *loop, settings->web, std::move(hosts),
-      [&](const process::http::Request& request, const process::http::Server::Reply& reply) {
-        reply(worker ? sw::WorkerPage(*worker, *disk, request) : process::http::TextResponse(503, "the worker starts"));
-      });
+      Guarded(*loop, settings->page_filter,
+              [&](const process::http::Request& request, const process::http::Server::Reply& reply) {
+                reply(worker ? sw::WorkerPage(*worker, *disk, request)
+                             : process::http::TextResponse(503, "the worker starts"));
+              }));
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto shuffle =
       StartWorkerShuffle(settings->properties, settings->build.has_module_proxies(), settings->worker, *log);
   if (!shuffle.ok()) return Refuse(shuffle.error().message, 1);
-  std::string given_up;
-  auto started = sw::SparkWorker::Start({*loop, *loop, *loop, *disk, *log}, settings->build, settings->worker,
-                                        [&](const std::string& reason) {
-                                          given_up = reason;
-                                          loop->Stop();
-                                        });
-  if (!started.ok()) return Refuse(started.error().message, 1);
-  worker = std::move(*started);
-  for (const int signal : {SIGTERM, SIGINT}) {
-    loop->OnSignal(signal, [&] { worker->EndAll([&loop] { loop->Stop(); }); });
+  const base::Status made = disk->MakeDirectories(settings->worker.work_directory);
+  if (!made.ok()) {
+    return Refuse("cannot make the work directory " + settings->worker.work_directory + ": " + made.error().message, 1);
   }
-  loop->OnSignal(SIGPWR, [&] { worker->Decommission(); });
-  log->Info("the Spark worker is ready", {{"worker", worker->id()},
-                                          {"cores", std::to_string(settings->worker.cores)},
-                                          {"memory_mib", std::to_string(settings->worker.memory_mib)},
-                                          {"release", settings->build.release}});
+  std::string given_up;
+  const auto give_up = [&](const std::string& reason) {
+    given_up = reason;
+    loop->Stop();
+  };
+  std::unique_ptr<sw::SupervisorLink> supervisor;
+  const auto quit = [&] {
+    supervisor->on_lost = [&loop](const std::string&) { loop->Stop(); };
+    supervisor->Quit();
+  };
+  FindSupervisor(*loop, settings->worker, [&](base::Result<FoundSupervisor> found) {
+    if (!found.ok()) return give_up(found.error().message);
+    supervisor = std::move(found->link);
+    supervisor->on_lost = [&](const std::string& why) { give_up("the worker's supervisor is gone: " + why); };
+    TakePlace(found->welcome, settings->worker);
+    auto started = sw::SparkWorker::Start({*loop, *loop, *supervisor, *disk, *log}, settings->build, settings->worker,
+                                          [&](const std::string& reason) {
+                                            given_up = reason;
+                                            quit();
+                                          });
+    if (!started.ok()) return give_up(started.error().message);
+    worker = std::move(*started);
+    supervisor->SetIdentity({worker->id(), worker->local().port});
+    log->Info("the Spark worker is ready", {{"worker", worker->id()},
+                                            {"cores", std::to_string(settings->worker.cores)},
+                                            {"memory_mib", std::to_string(settings->worker.memory_mib)},
+                                            {"release", settings->build.release}});
+  });
+  for (const int signal : {SIGTERM, SIGINT}) {
+    loop->OnSignal(signal, [&] { worker ? worker->EndAll(quit) : loop->Stop(); });
+  }
+  loop->OnSignal(SIGPWR, [&] {
+    if (worker) worker->Decommission();
+  });
   loop->Run();
   if (*shuffle) (*shuffle)->Stop(base::Duration::Seconds(1));
   if (!given_up.empty()) return Refuse(given_up, 1);

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/peers/peer_table.h"
+#include "process/spark_rpc/guest.h"
+
+namespace fairlead::process::spark_worker {
+
+/// The "Worker" that executors and drivers watch, and end with (org.apache.spark.deploy.worker.WorkerWatcher): it says
+/// that it is there, and stays connected. It takes no orders.
+class WatchPort {
+ public:
+  static constexpr const char* kEndpoint = "Worker";
+
+  static base::Result<std::unique_ptr<WatchPort>> Listen(env::Loop& loop, env::Net& net, const std::string& address,
+                                                         spark_rpc::Security security);
+  ~WatchPort();
+  uint16_t port() const { return listener_->local().port; }
+
+ private:
+  WatchPort(env::Loop& loop, spark_rpc::Security security) : loop_(loop), security_(std::move(security)) {}
+  void Take(std::unique_ptr<env::Stream> stream);
+  void OnMessage(uint64_t id, spark_rpc::Incoming message);
+  void OnClosed(uint64_t id);
+  void Sweep();
+
+  env::Loop& loop_;
+  const spark_rpc::Security security_;
+  std::unique_ptr<env::Listener> listener_;
+  peers::PeerTable table_{peers::PeerLimits{}};  // before the peers, which have seats
+  std::map<uint64_t, spark_rpc::Guest> peers_;
+  uint64_t last_peer_ = 0;
+  env::Loop::TimerId sweep_timer_ = 0;
+};
+
+}  // namespace fairlead::process::spark_worker

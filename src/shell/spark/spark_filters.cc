@@ -1,0 +1,31 @@
+#include "shell/spark/spark_filters.h"
+
+namespace fairlead::shell {
+
+std::optional<process::http::TokenFilter> ReadSparkFilter(SparkKeys& keys, const char* key) {
+  constexpr const char* kFilter = "org.apache.spark.ui.JWSFilter";
+  const std::string secret_key = std::string("spark.") + kFilter + ".param.secretKey";
+  const std::string named = keys.Text(key, "");
+  if (named.empty()) return std::nullopt;
+  if (named != kFilter) {
+    keys.Refuse(key, named + " is not supported here; set " + kFilter);
+    return std::nullopt;
+  }
+  const std::string must = keys.Text(std::string("spark.") + kFilter + ".param.requireExpiration", "false");
+  auto filter = process::http::TokenFilter::Make(keys.Text(secret_key, ""), must == "true");
+  if (filter.ok()) return std::move(*filter);
+  keys.Refuse(secret_key, filter.error().message);
+  return std::nullopt;
+}
+
+process::http::Server::Handler Guarded(env::Loop& loop, const std::optional<process::http::TokenFilter>& filter,
+                                       process::http::Server::Handler handler) {
+  if (!filter) return handler;
+  return [&loop, &filter, handler = std::move(handler)](const process::http::Request& request,
+                                                        const process::http::Server::Reply& reply) {
+    auto refused = filter->Check(request, loop.Wall());
+    refused ? reply(std::move(*refused)) : handler(request, reply);
+  };
+}
+
+}  // namespace fairlead::shell
