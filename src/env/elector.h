@@ -26,6 +26,8 @@ class Elector {
     std::function<void(const base::Error& why)> refused;
     /// Worth a line in the log.
     std::function<void(const std::string& what)> notice;
+    /// The same, and somebody should see to it.
+    std::function<void(const std::string& what)> warning;
   };
 
   virtual ~Elector() = default;

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 using base::Duration;
 
 constexpr Duration kRetry = Duration::Millis(100);
+constexpr Duration kClocksApart = Duration::Seconds(60);
 // Between two updates of a standby's copy: ten times as long as the last one took, within these.
 constexpr Duration kFollowPauseMin = Duration::Millis(250);
 constexpr Duration kFollowPauseMax = Duration::Seconds(2);
@@ -181,9 +183,22 @@ class ZooKeeperElector final : public env::Elector {
     session_->Multi({{Op::Kind::kCreateEphemeral, layout_.Member(options_.id), options_.about}},
                     Guard([this](const Session::MultiAnswer& answer) {
                       if (Stuck(answer.rc, layout_.Member(options_.id), [this] { Join(); })) return;
-                      if (answer.rc == Rc::kOk) return Compete();
-                      LookAtMember();
+                      if (answer.rc != Rc::kOk) return LookAtMember();
+                      CompareClocks();
+                      Compete();
                     }));
+  }
+
+  /// Our member's node has just been made. Nothing is decided by it: clocks that differ confuse people, and tokens.
+  void CompareClocks() {
+    session_->Get(layout_.Member(options_.id), false, Guard([this](Rc rc, const Node& node) {
+                    const int64_t ahead_ms = loop_.Wall().ms - node.made_at.ms;
+                    if (rc != Rc::kOk || std::abs(ahead_ms) < kClocksApart.millis()) return;
+                    listener_.warning("this machine's clock is " + std::to_string(std::abs(ahead_ms) / 1000) + " s " +
+                                      (ahead_ms > 0 ? "ahead of" : "behind") +
+                                      " ZooKeeper's: set one of them right. Leading does not depend on it; times that "
+                                      "are shown and ends of tokens' lives do");
+                  }));
   }
 
   void LookAtMember() {

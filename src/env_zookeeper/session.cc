@@ -94,6 +94,7 @@ void OnGet(int code, const char* value, int length, const Stat* stat, const void
     node.version = stat->version;
     node.owner = stat->ephemeralOwner;
     node.made = stat->czxid;
+    node.made_at = {stat->ctime};
   }
   Session::Mail::Deliver(call->mail,
                          [done = std::move(call->done), rc = RcOf(code), node = std::move(node)] { done(rc, node); });

@@ -37,8 +37,9 @@ struct Op {
 struct Node {
   std::string value;
   int32_t version = 0;
-  int64_t owner = 0;  // the session of an ephemeral node
-  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made anew
+  int64_t owner = 0;       // the session of an ephemeral node
+  int64_t made = 0;        // by which transaction of the servers'; another for a node that was removed and made anew
+  base::WallTime made_at;  // by the clock of the servers' leader
 };
 
 /// One session with a ZooKeeper ensemble, by its C client (libzookeeper-mt). Everything is called on the loop's thread,

@@ -47,6 +47,7 @@ struct Member {
     listener.notice = [this](const std::string& what) {
       if (what.starts_with("elected over ")) elected_over = what;
     };
+    listener.warning = [](const std::string& what) { ADD_FAILURE() << what; };
     elector->Start(std::move(listener));
   }
   std::unique_ptr<env::Store> store;  // before the elector, which ends first

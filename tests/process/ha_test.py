@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ import peers  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
 import zookeeper  # noqa: E402
+from clock import HOUR, Clock  # noqa: E402
 from ha_cluster import ACTIVE, FORCED, STANDBY  # noqa: E402
 
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
@@ -78,7 +80,7 @@ class Managers(unittest.TestCase):
 
     def rows_at_election(self, rm):
         """How many rows there were, and how many nodes of them had still to be read, when it was elected last."""
-        elections = re.findall(r"elected over (\d+) rows; (\d+) nodes were read since", (self.directory / f"{rm}.log").read_text())
+        elections = re.findall(r"elected over (\d+) rows; (\d+) nodes were read since", self.log(rm))
         return tuple(map(int, elections[-1]))
 
     def test_stopped_leader(self):
@@ -193,6 +195,53 @@ class Managers(unittest.TestCase):
         self.cluster.await_active()
         self.cluster.wait_for_nodes(1)
         self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+
+    def test_clocks_apart(self):
+        """A manager whose clock is an hour ahead says so, and leads and is followed as any other."""
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        ahead = Clock()
+        self.addCleanup(ahead.remove)
+        ahead.set(HOUR)
+        self.cluster.kill(self.standby)
+        with ahead.given():
+            self.cluster.start_manager(self.standby)
+        self.cluster.wait(lambda: "s ahead of ZooKeeper's" in self.log(self.standby), "a warning")
+        self.assertNotIn("ZooKeeper's: set one of them right", self.log(self.leader))
+        for leader, standby in ((self.leader, self.standby), (self.standby, self.leader)):
+            self.cluster.wait(lambda rm=standby: self.cluster.state(rm) == STANDBY, "a standby")
+            self.cluster.kill(leader)
+            self.assert_led_by(standby)
+            self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+            fresh, _ = self.cluster.time_to_grant()
+            self.cluster.end_app(fresh)
+            self.cluster.start_manager(leader)
+
+    def test_full_disk_of_zookeeper(self):
+        """Its server cannot write and ends; nobody acts, nothing is lost, and it goes on when there is room again."""
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        server = self.cluster.zookeeper
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, 1))
+        begin = time.monotonic()
+        refused = 0
+        while server.process.poll() is None or self.cluster.active():  # the next write does it
+            self.assertLess(time.monotonic() - begin, 60)
+            try:
+                self.cluster.submit_sleeper()
+            except OSError:
+                refused += 1
+        self.assertGreater(refused, 0)
+        self.assertEqual(self.cluster.state(self.leader), STANDBY)
+        self.assertRegex(self.log(self.leader), "is standby.*reason=")
+        self.assertEqual(len(self.cluster.live_containers()), 1)
+        server.start()
+        self.cluster.await_active()
+        self.cluster.wait_for_nodes(1)
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+
+    def log(self, rm):
+        return (self.directory / f"{rm}.log").read_text()
 
     def test_started_before_zookeeper(self):
         """They wait for it, and come to it with their identity."""

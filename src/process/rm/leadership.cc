@@ -58,6 +58,7 @@ base::Status Leadership::Start() {
   };
   listener.refused = options_.on_refused;
   listener.notice = [this](const std::string& what) { log_.Info(what); };
+  listener.warning = [this](const std::string& what) { log_.Warn(what); };
   elector_->Start(std::move(listener));
   return {};
 }

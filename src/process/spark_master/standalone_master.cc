@@ -23,6 +23,7 @@ base::Status StandaloneMaster::Join(std::unique_ptr<env::Elector> elector) {
   listener.confirmed = [] {};  // what could not be done meanwhile has made it step down
   listener.refused = [this](const base::Error& why) { options_.on_over(why.message); };
   listener.notice = [this](const std::string& what) { log_.Info(what); };
+  listener.warning = [this](const std::string& what) { log_.Warn(what); };
   elector_->Start(std::move(listener));
   return {};
 }
