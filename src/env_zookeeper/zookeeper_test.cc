@@ -28,7 +28,7 @@ using base::Duration;
 using env::CommitFailure;
 using env::Row;
 
-constexpr Duration kSession = Duration::Millis(1000);
+constexpr Duration kSession = Duration::Millis(2000);  // as long as the test's server gives
 
 /// One of several processes, as far as ZooKeeper sees; all share a loop.
 struct Member {
