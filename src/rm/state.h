@@ -28,6 +28,7 @@
 namespace fairlead::rm {
 
 /// What the core must know of the configuration; names of keys are Hadoop's (yarn-default.xml).
+// Large on purpose: one field for each key that the core reads.
 struct Config {
   int32_t max_attempts = 2;                                     // yarn.resourcemanager.am.max-attempts
   int32_t global_max_attempts = 2;                              // yarn.resourcemanager.am.global.max-attempts
@@ -90,6 +91,7 @@ struct ToldEnd {
   FL_FIELDS(id, remembered_by)
 };
 
+// Large on purpose: one record a master, of which each call touches the first lines alone.
 struct Attempt {
   // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;
@@ -179,6 +181,7 @@ using Asked =
 /// What a call about an application waits for.
 enum class WaitsFor : uint8_t { kSubmitted, kKilled, kUnregistered };
 
+// Large on purpose: one record an application, ordered by how often its fields are touched.
 struct App {
   // What every end of a container touches, side by side.
   model::AppIndex index;
@@ -238,6 +241,7 @@ struct App {
   const Attempt* current() const { return latest; }
 };
 
+// Large on purpose: one record a node, of which a heartbeat touches the first lines alone.
 struct Node {
   // What every heartbeat touches, side by side.
   model::NodeIndex index;

@@ -20,6 +20,7 @@
 
 namespace fairlead::scheduler::native {
 
+// Large on purpose: a grant looks at most of it, so it stands side by side.
 struct Queue {
   // What every grant and every end touches, side by side.
   QueueId parent;

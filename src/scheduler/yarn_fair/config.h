@@ -65,6 +65,7 @@ struct Quirks {
 std::optional<Quirks> QuirksOf(std::string_view version);
 
 /// Hadoop's keys of the FairScheduler (yarn-site.xml), defaults as Hadoop has them.
+// Large on purpose: one field for each key of the scheduler that Hadoop documents.
 struct YarnFairConfig {
   model::Resources minimum_allocation = model::Resources::Of(1024, 1);  // yarn.scheduler.minimum-allocation-*
   model::Resources maximum_allocation = model::Resources::Of(8192, 4);  // yarn.scheduler.maximum-allocation-*

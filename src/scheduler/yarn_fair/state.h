@@ -30,6 +30,7 @@ struct Limit {
 
 /// FSQueue, FSParentQueue and FSLeafQueue. Its many fields stand in one struct, as an offer or a grant goes through all
 /// of them at once: what every offer looks at lies side by side.
+// Large on purpose: see above.
 struct Queue {
   bool in_use = false;
   // What every offer looks at, side by side.
@@ -98,6 +99,7 @@ struct KeyState {
 };
 
 /// FSAppAttempt: its own half, in one struct for the same reason.
+// Large on purpose: see Queue.
 struct Attempt : hadoop::AppAttempt {
   bool in_use = false;
   bool runnable = false;
