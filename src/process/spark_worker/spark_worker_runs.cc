@@ -144,7 +144,7 @@ RunLimits SparkWorker::LimitsOf(const RunRecord& record) const {
   const int64_t heap = record.of_driver ? record.driver_description.memory_mib : record.memory_mib;
   const int64_t beside = profile.overhead_mib.value_or(std::max(kBesideMin, heap / kBesidePart));
   return {settings_.limits_below, heap + beside + profile.off_heap_mib + profile.pyspark_mib,
-          record.of_driver ? record.driver_description.cores : record.cores};
+          record.of_driver ? record.driver_description.cores : record.cores, settings_.cores};
 }
 
 base::Status SparkWorker::StartRun(const std::string& key, env::SpawnRequest request, const RunRecord& record,

@@ -30,7 +30,8 @@ struct RunLimits {
   std::string hierarchy;
   int64_t memory_mib = 0;
   int32_t cores = 0;
-  FL_FIELDS(hierarchy, memory_mib, cores)
+  int32_t of_cores = 0;  // of the worker: all that it runs weighs as much beside the machine's other processes
+  FL_FIELDS(hierarchy, memory_mib, cores, of_cores)
 };
 
 /// What a supervisor is to start.

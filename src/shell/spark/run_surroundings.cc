@@ -29,7 +29,7 @@ class RealSurroundings final : public sw::Surroundings {
       }
     }
     if (order.limits.hierarchy.empty()) return {};
-    if (!groups_) groups_ = Cgroups::Detect(order.limits.hierarchy);
+    if (!groups_) groups_ = Cgroups::Detect(order.limits.hierarchy, order.limits.of_cores);
     const CgroupLimits limits{order.limits.memory_mib << 20, order.limits.cores,
                               static_cast<double>(order.limits.cores), 0};
     auto place = groups_->Create(NameOf(order.key), limits);
