@@ -10,6 +10,8 @@
 
 #include "base/did_you_mean.h"
 #include "commands.h"
+#include "env_posix/own_process.h"
+#include "process/http/own_process.h"
 #include "version.h"
 
 namespace {
@@ -78,6 +80,7 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
 int main(int argc, char** argv) {
   using namespace fairlead::apps;
   StartWithLargePages(argc, argv);
+  fairlead::process::http::SetOwnProcess(fairlead::env_posix::ReadOwnProcess);
   CLI::App app{
       "Fairlead shares one cluster among many data-processing jobs: a resource manager, node agents and a shuffle\n"
       "service that unmodified YARN and Spark programs use, and tools to run, watch and simulate them."};

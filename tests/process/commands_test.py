@@ -228,7 +228,8 @@ class Metrics(unittest.TestCase):
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         self.assertGreater(len(lines), 5)
         for line in lines:
-            self.assertRegex(line, r"^fairlead_shuffle_[A-Za-z0-9_]+ \d+$")
+            self.assertRegex(line, r"^fairlead_shuffle_[A-Za-z0-9_]+ \d+$|^process_[a-z_]+ [\d.]+$")
+        self.assertGreater(float(re.search(r"^process_resident_memory_bytes (\S+)$", text, re.M).group(1)), 1e6)
 
 
 class OnACluster(unittest.TestCase):

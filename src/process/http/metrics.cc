@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "process/http/own_process.h"
 
 namespace fairlead::process::http {
 
@@ -68,7 +69,7 @@ void MetricsText::Seconds(std::string_view name, std::string_view help, const Hi
 }
 
 Response MetricsText::ToResponse() const {
-  Response response = TextResponse(200, text_);
+  Response response = TextResponse(200, text_ + OwnProcessMetrics());
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;
 }

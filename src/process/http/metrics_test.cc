@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "process/http/own_process.h"
+
 namespace fairlead::process::http {
 namespace {
 
@@ -31,6 +33,17 @@ TEST(Metrics, AStrangersWordIsALabelAndNothingElse) {
   EXPECT_EQ(metrics.text().find("\nforged"), std::string::npos);
   EXPECT_THAT(metrics.text(), HasSubstr("\\\"} 7"));
   EXPECT_THAT(metrics.text(), HasSubstr("\"} -3\n"));
+}
+
+TEST(Metrics, TheProcessIsShownOnceMainHasSaidHow) {
+  EXPECT_EQ(MetricsText("fairlead_").ToResponse().body.find("process_"), std::string::npos);
+  SetOwnProcess([] { return env::OwnProcess{1.5, 1.7e9, 4096, 8192, 3, 7, 1024}; });
+  const std::string text = MetricsText("fairlead_").ToResponse().body;
+  SetOwnProcess(nullptr);
+  EXPECT_THAT(text, HasSubstr("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1.50\n"));
+  EXPECT_THAT(text, HasSubstr("\nprocess_start_time_seconds 1700000000.00\n"));
+  EXPECT_THAT(text, HasSubstr("\nprocess_resident_memory_bytes 4096\n"));
+  EXPECT_THAT(text, HasSubstr("\nprocess_open_fds 7\n"));
 }
 
 }  // namespace
