@@ -69,7 +69,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/io": "base engine/plan engine/records engine/settings",
     "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
-    "engine/history": "base engine/io engine/plan engine/records env process/driver process/http",
+    "engine/history": "base engine/io engine/plan engine/records env process/driver",
     "engine/driver":
         "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_posix "
         "process/driver process/http",

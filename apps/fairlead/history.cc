@@ -27,33 +27,44 @@ struct HistoryOptions {
   std::string serve;
 };
 
-base::Result<history::History> ReadStory(const std::string& what, const std::string& text) {
-  auto story = history::ReadLog(text);
+/// A story and the lines that it was read from.
+struct Told {
+  history::History story;
+  std::string log;
+};
+
+base::Result<Told> ReadStory(const std::string& what, std::string log) {
+  auto story = history::ReadLog(log);
   if (!story) return base::Error{what + ": " + story.error().message, kFailed};
-  return story;
+  return Told{std::move(*story), std::move(log)};
 }
 
-base::Result<history::History> StoryOfFile(const std::string& path) {
-  const auto text = env_posix::MakePosixDisk()->ReadFile(path);
+base::Result<Told> StoryOfFile(const std::string& path) {
+  auto text = env_posix::MakePosixDisk()->ReadFile(path);
   if (!text) return base::Error{text.error().message, kNotFound};
-  return ReadStory(path, *text);
+  return ReadStory(path, std::move(*text));
 }
 
 /// A driver that crashed could not tell its end, and one that was stopped does not know why: the resource manager does.
-void AddEnd(const yarn::ApplicationReportProto& report, history::History& story) {
+void AddEnd(const yarn::ApplicationReportProto& report, Told& told) {
   const yarn::YarnApplicationStateProto state = report.YarnApplicationState();
-  if (state < yarn::YarnApplicationStateProto::kFinished || (story.ended() && !story.ended()->killed)) return;
+  if (state < yarn::YarnApplicationStateProto::kFinished || (told.story.ended() && !told.story.ended()->killed)) {
+    return;
+  }
   history::ApplicationEnded end;
   end.at_ms = report.finish_time.value_or(0);
   end.killed = state == yarn::YarnApplicationStateProto::kKilled;
   end.error = report.Diagnostics();
   const bool failed = report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded;
   if (end.error.empty() && failed) end.error = "the resource manager says " + std::string(Name(state));
-  story.Apply(end);
+  told.story.Apply(end);
+  // What the last line lacks was cut off by a crash.
+  told.log.resize(told.log.rfind('\n') + 1);
+  told.log += history::ToLine(end);
 }
 
 /// From the event log of the application's last driver, as its node keeps it.
-base::Result<history::History> StoryOfApplication(const HistoryOptions& options, const model::ApplicationId& id) {
+base::Result<Told> StoryOfApplication(const HistoryOptions& options, const model::ApplicationId& id) {
   auto cluster = OpenCluster(options.cluster);
   if (!cluster) return base::Error{cluster.error().message, CodeOf(cluster.error())};
   const auto report = Report(*cluster, id);
@@ -72,16 +83,17 @@ base::Result<history::History> StoryOfApplication(const HistoryOptions& options,
                            std::string(Name(report->YarnApplicationState())) + (why.empty() ? "" : ": " + why),
                        kNotFound};
   }
-  auto story = ReadStory(options.what, last->text);
-  if (story) AddEnd(*report, *story);
-  return story;
+  auto told = ReadStory(options.what, last->text);
+  if (told) AddEnd(*report, *told);
+  return told;
 }
 
-int Serve(const history::History& story, const std::string& address) {
+int Serve(Told told, const std::string& address) {
   const auto endpoint = env::ParseEndpoint(address);
   if (!endpoint) return Complain("history", endpoint.error().message, kUsage);
   const auto loop = env_posix::MakePosixLoop();
-  const auto page = engine::DriverPage::Listen(*loop, *loop, *endpoint, story);
+  const auto page = engine::DriverPage::Listen(*loop, *loop, *endpoint, told.story,
+                                               engine::DriverPage::LogOfText(std::move(told.log)));
   if (!page) return Complain("history", page.error().message, kFailed);
   for (const int signal : {SIGINT, SIGTERM}) loop->OnSignal(signal, [&loop] { loop->Stop(); });
   std::printf("%s/ (Ctrl-C ends)\n", (*page)->url().c_str());
@@ -92,10 +104,10 @@ int Serve(const history::History& story, const std::string& address) {
 
 int ShowHistory(const HistoryOptions& options) {
   const auto id = model::ParseApplicationId(options.what);
-  const auto story = id ? StoryOfApplication(options, *id) : StoryOfFile(options.what);
-  if (!story) return Complain("history", story.error().message, static_cast<ExitCode>(story.error().code));
-  if (!options.serve.empty()) return Serve(*story, options.serve);
-  const std::string shown = options.cluster.json ? ToJson(*story) + "\n" : ToText(*story);
+  auto told = id ? StoryOfApplication(options, *id) : StoryOfFile(options.what);
+  if (!told) return Complain("history", told.error().message, static_cast<ExitCode>(told.error().code));
+  if (!options.serve.empty()) return Serve(std::move(*told), options.serve);
+  const std::string shown = options.cluster.json ? ToJson(told->story) + "\n" : ToText(told->story);
   std::fputs(base::VisibleText(shown, base::Lines::kKept).c_str(), stdout);
   return kOk;
 }

@@ -51,15 +51,35 @@ async function everyPage(paths) {
       const page = await open(path, colorScheme);
       await check(page, path);
       if (pictures && colorScheme === "light" && PICTURED.includes(name)) await page.screenshot({ path: `${pictures}/${name}.png` });
-      if (colorScheme === "dark") {
-        for (const [width, height] of SIZES) {
-          await page.setViewportSize({ width, height });
-          const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-          assert.ok(beyond <= 0, `${path} is ${beyond} px too wide at ${width}`);
-        }
-      }
+      if (colorScheme === "dark") await fitsEverySize(page, path);
       await page.close();
     }
+  }
+}
+
+async function fitsEverySize(page, path) {
+  for (const [width, height] of SIZES) {
+    await page.setViewportSize({ width, height });
+    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(beyond <= 0, `${path} is ${beyond} px too wide at ${width}`);
+  }
+}
+
+// From an ended job's page to its history, which its driver's node serves, to a stage's tasks, and back.
+async function historyOfTheJob() {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open(`/cluster/app/${app}`, colorScheme);
+    await page.click("a:has-text('its history')");
+    await page.waitForFunction(() => document.getElementById("freshness").textContent === "ended");
+    await page.waitForSelector("p:has-text('FINISHED')");
+    await page.waitForSelector("h2:has-text('Timeline') + figure rect");
+    await page.click("main table a");
+    await page.waitForSelector("details[open] td:has-text('success')");
+    await judge(page, "a job's history");
+    await fitsEverySize(page, "a job's history");
+    await page.click("nav a:text-is('Application')");
+    await page.waitForSelector("h2:has-text('Containers that have ended')");
+    await page.close();
   }
 }
 
@@ -121,6 +141,7 @@ try {
   const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
   await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.small",
     nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
+  await historyOfTheJob();
   await whatPeopleDo();
   console.log(`${checked} pages checked`);
 } finally {

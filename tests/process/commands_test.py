@@ -203,6 +203,31 @@ class Manual(unittest.TestCase):
         self.assertEqual(shown.stdout.split("\n")[:2], ["logs", "--tail"], shown.stderr)
 
 
+class History(unittest.TestCase):
+    def test_a_log_is_served_with_its_page(self):
+        with tempfile.TemporaryDirectory() as work:
+            line = '{"application_started":{"at_ms":1,"id":"application_1_0001","program":"<b>job"}}\n'
+            (log := pathlib.Path(work) / "events.jsonl").write_text(line)
+            server = subprocess.Popen([FAIRLEAD, "history", "--serve", "127.0.0.1:0", log], stdout=subprocess.PIPE, text=True)
+            try:
+                page = server.stdout.readline().split()[0]
+                with urllib.request.urlopen(page, timeout=10) as answer:
+                    self.assertEqual(answer.url, page + "static/history.html")
+                    self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+                    names = re.findall(r'(?:src|href)="([a-z.]+)"', answer.read().decode())
+                self.assertIn("history.js", names)
+                for name in [*names, "story.js", "parts.js"]:
+                    self.assertEqual(urllib.request.urlopen(f"{page}static/{name}", timeout=10).status, 200, name)
+                for start, rest in ((0, line), (5, line[5:]), (10**6, "")):
+                    self.assertEqual(urllib.request.urlopen(f"{page}events.jsonl?start={start}", timeout=10).read().decode(), rest)
+                with self.assertRaises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(f"{page}events.jsonl?start=-1", timeout=10)
+                self.assertEqual(refused.exception.code, 400)
+            finally:
+                server.terminate()
+                server.communicate(timeout=30)
+
+
 class Metrics(unittest.TestCase):
     def test_the_shuffle_services_are_numbers_by_name(self):
         with tempfile.TemporaryDirectory() as work, socket.socket() as one, socket.socket() as two:
@@ -314,6 +339,24 @@ class OnACluster(unittest.TestCase):
         text = urllib.request.urlopen(f"http://{page}/metrics", timeout=10).read().decode()
         for name in ("step", "allocate", "store_commit"):
             self.assertGreater(float(re.search(rf"^fairlead_rm_{name}_seconds_sum (\S+)$", text, re.M).group(1)), 0, name)
+
+    def test_rest_answers_as_its_document_says(self):
+        done = self.finished_job()
+        root = re.search(r"page +(http://\S+?)/", (self.work / "up.log").read_text()).group(1) + "/fairlead/v1"
+        def read(path):
+            with urllib.request.urlopen(root + path, timeout=10) as answer:
+                self.assertTrue(answer.headers["Content-Type"].startswith("application/json"), path)
+                return json.loads(answer.read())
+        ids = {"/apps": done, "/nodes": read("/nodes")["nodes"][0]["id"]}
+        asked = 0
+        for path, methods in read("/openapi.json")["paths"].items():
+            if "get" not in methods or "servers" in methods or path == "/openapi.json":
+                continue
+            shown = read(path.replace("{id}", ids.get(path.rsplit("/", 1)[0], "")))
+            for field in methods["get"]["responses"]["200"]["content"]["application/json"]["schema"]["required"]:
+                self.assertIn(field, shown, path)
+            asked += 1
+        self.assertEqual(asked, 8)
 
     def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)

@@ -257,6 +257,13 @@ function waiting(pending, ended) {
 
 const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}${caller ? `?user.name=${encodeURIComponent(caller)}` : ""}` }, "logs") : undefined);
 
+// A job of the engine: its driver shows what it does, and afterwards the node that keeps the driver's event log.
+function ownPage(app) {
+  const http = app.attempts.at(-1)?.http_address;
+  if (app.type !== "FAIRLEAD" || app.finished_ms === 0 || !http) return el("a", { href: `/proxy/${app.id}/` }, "the master's own page");
+  return el("a", { href: `http://${http}/static/history.html?${new URLSearchParams({ app: app.id, ...(caller ? { "user.name": caller } : {}) })}` }, "its history");
+}
+
 async function application(id) {
   const app = await get(`apps/${encodeURIComponent(id)}`);
   if (!app) return [id, el("h1", {}, id), el("p", {}, "The resource manager knows no application of this id; it forgets the oldest ended ones.")];
@@ -275,7 +282,7 @@ async function application(id) {
     action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),
     action("Move", `Move ${app.name || id} to another queue?`, { label: "Queue", value: app.queue }, (queue) => rest("queue", { queue })),
     action("Priority", `Change the priority of ${app.name || id} within its queue?`, { label: "Priority", value: String(app.priority) }, (priority) => rest("priority", { priority: Number(priority) })));
-  return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", el("a", { href: `/proxy/${app.id}/` }, "the master's own page")),
+  return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", ownPage(app)),
     ...(app.finished_ms > 0 ? [] : [el("h2", {}, "What it waits for"), waiting(app.pending, false)]),
     el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
     ...(app.diagnostics ? [el("h2", {}, "Diagnostics"), el("pre", {}, app.diagnostics)] : []),

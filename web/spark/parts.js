@@ -1,4 +1,4 @@
-// What the Standalone Master's and Worker's pages are made of.
+// What the pages of Standalone and of a job's history are made of.
 
 // Text is always text, never markup.
 export function el(name, attributes = {}, ...children) {
@@ -16,7 +16,7 @@ export function span(ms) {
   return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
-const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad" };
+const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", "NOT ENDED": "bad" };
 export const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
 
 export function table(title, heads, rows, empty) {

@@ -169,10 +169,11 @@ base::Status Cluster::Start() {
 }
 
 std::string Cluster::StartPage() {
-  log_ = std::make_unique<EventLog>(session_.loop(), session_.driver(), EventLogPath(settings_.event_log_directory),
-                                    settings_.application_id, settings_.name);
+  const std::string path = EventLogPath(settings_.event_log_directory);
+  log_ = std::make_unique<EventLog>(session_.loop(), session_.driver(), path, settings_.application_id, settings_.name);
   session_.driver().AddListener(log_.get());
-  auto page = DriverPage::Listen(session_.loop(), session_.loop(), {container_.host, 0}, log_->history());
+  auto page = DriverPage::Listen(session_.loop(), session_.loop(), {container_.host, 0}, log_->history(),
+                                 DriverPage::LogOfFile(path));
   if (!page) {
     std::fprintf(stderr, "no page of the driver: %s\n", page.error().message.c_str());
     return {};

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,13 +13,22 @@
 
 namespace fairlead::engine {
 
-/// Serves an application's history on a web port: "/" for people, "/history.json" for programs (ToJson). Of a running
-/// driver and, after its end, of `fairlead history --serve`. On the loop's thread.
+/// Serves an application's history on a web port: "/" leads to the page for people (web/engine), "/events.jsonl" is the
+/// event log that the page reads, "/history.json" is for programs (ToJson). Of a running driver and, after its end, of
+/// `fairlead history --serve`. On the loop's thread.
 class DriverPage {
  public:
+  /// Bytes of the log in one answer.
+  static constexpr size_t kLogPartMax = 4 << 20;
+
+  /// Up to kLogPartMax bytes of the event log from a byte on; nothing: there is no log.
+  using Log = std::function<std::optional<std::string>(int64_t start)>;
+  static Log LogOfFile(std::string path);
+  static Log LogOfText(std::string text);
+
   /// The history must outlive the page.
   static base::Result<std::unique_ptr<DriverPage>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                          const history::History& history);
+                                                          const history::History& history, Log log);
   std::string url() const { return "http://" + server_->local().ToString(); }
 
  private:

@@ -370,7 +370,8 @@ http::Response Web::AppLogs(const http::Request& request, const Segments& path, 
     for (const LogFile& file : of_container) files.emplace_back(file.name);
     containers.push_back(Document::Object().Add("id", ToString(id)).Add("files", Document(std::move(files))));
   }
-  return http::JsonResponse(200, Document::Object().Add("containers", Document(std::move(containers))).ToJson(""));
+  Document out = Document::Object().Add("containers", Document(std::move(containers)));
+  return http::JsonResponse(200, out.Add("cluster_page", options_.cluster_page).ToJson(""));
 }
 
 http::Response Web::LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const {

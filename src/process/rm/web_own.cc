@@ -138,6 +138,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     return SetQueue(request, path[1], reply);
   }
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
+  if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
   if (what == "cluster") return answer(OwnCluster());
   if (what == "queues") return answer(OwnQueues());
   if (what == "events") return OwnEvents(request, reply);
@@ -154,7 +155,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     if (!app) return OwnError(reply, 404, "no such application");
     return answer(OwnApp(*app, UserOf(request)));
   }
-  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events and history");
+  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history and openapi.json");
 }
 
 Document Web::OwnCluster() const {

@@ -1,0 +1,223 @@
+// What a job of the engine did: jobs, stages with their quantiles, a timeline of the executors, tasks. Put together from the driver's event
+// log, which the driver itself serves while it runs (../events.jsonl), `fairlead history --serve` from a file, and after the end the node that
+// keeps the driver's logs (?app=APPLICATION).
+
+import { Story, summary } from "./story.js";
+import { el, span, state, table, time } from "./parts.js";
+
+const REFRESH_MS = 2000;
+const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
+const WIDTH = 1000, LANE = 12;
+const SVG = "http://www.w3.org/2000/svg";
+const asked = new URLSearchParams(location.search);
+const main = document.getElementById("main");
+const freshness = document.getElementById("freshness");
+const story = new Story();
+
+// ---- words for numbers
+
+const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms));
+
+function bytes(value) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; ++at) value /= 1024;
+  return at === 0 ? `${value} B` : `${value.toFixed(1)} ${units[at]}`;
+}
+
+const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
+const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
+const stageLink = (stage) => el("a", { href: `#${idOf(stage)}` }, nameOf(stage));
+const outcome = (ended, error) => state(!ended ? (story.ended ? "NOT ENDED" : "RUNNING") : error ? "FAILED" : "FINISHED");
+const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
+
+function marks(stage, sum) {
+  const skewed = (sum.time.skew >= 3 && sum.time.max >= 100) || (sum.read.skew >= 3 && sum.read.max >= 1 << 20);
+  const found = [skewed && `skew: slowest ${took(sum.time.max)} by ${took(sum.time.median)}, largest ${bytes(sum.read.max)} by ${bytes(sum.read.median)}`, sum.spilled && `${bytes(sum.spilled)} spilled`,
+    stage.failed && `${stage.failed} failed`, sum.bad && `${sum.bad} bad records left out`, sum.speculative && `${sum.speculative} speculative`];
+  return found.filter(Boolean).map((text) => why(text));
+}
+
+// ---- the parts of the page
+
+function head() {
+  const { app } = story;
+  const how = !story.ended ? "RUNNING" : story.ended.killed ? "KILLED" : story.ended.error ? "FAILED" : "FINISHED";
+  const last = story.ended?.at_ms ?? Math.max(Date.now(), story.last);
+  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took(last - app.at_ms)}`),
+    !story.ended && asked.has("app") ? el("p", { class: "soft" }, "Its driver runs still, or did not live to tell its end: the application's page knows.") : undefined,
+    story.ended?.error ? el("pre", {}, story.ended.error) : undefined, app.locality_waits ? el("p", { class: "soft" }, `Waits for places near the data: ${app.locality_waits}`) : undefined,
+    story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it.") : undefined];
+}
+
+function jobs() {
+  const rows = [...story.jobs.values()].map((job) => [String(job.job), [job.description, job.pool ? el("div", { class: "soft" }, `pool ${job.pool}`) : "", why(job.error) ?? ""], outcome(job.ended, job.error),
+    took((job.ended ?? story.last) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
+  return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
+}
+
+function stages(sums) {
+  const rows = [...story.stages.values()].map((stage) => {
+    const sum = sums.get(stage);
+    const share = Math.min(1, Math.max(0, stage.tasks > 0 ? stage.done / stage.tasks : 1));
+    const fill = el("i");
+    fill.style.width = `${share * 100}%`;
+    const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
+    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, ...marks(stage, sum), why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
+      [`${stage.done} of ${stage.tasks}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
+  });
+  return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
+}
+
+function svg(name, attributes, ...children) {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+// Bars of each executor in as few lanes as they need; of too many the longest.
+function timeline() {
+  const all = [...story.stages.values()].flatMap((stage) => stage.ends.map((end) => ({ stage, end, from: end.launch.at_ms, to: end.at_ms })));
+  if (all.length === 0) return [];
+  const drawn = all.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, BARS_MAX).sort((a, b) => a.from - b.from);
+  const begin = drawn[0].from;
+  const whole = Math.max(1, drawn.reduce((most, bar) => Math.max(most, bar.to), begin) - begin);
+  const shapes = [];
+  let y = 4;
+  for (const [id, executor] of story.executors) {
+    const own = drawn.filter((bar) => bar.end.launch.executor === id);
+    if (own.length === 0) continue;
+    shapes.push(svg("text", { x: 2, y: y + 9 }, `executor ${id} on ${executor.host}`));
+    y += LANE;
+    const free = [];
+    for (const bar of own) {
+      let lane = free.findIndex((until) => until <= bar.from);
+      if (lane < 0) lane = free.push(0) - 1;
+      free[lane] = bar.to;
+      const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.end.launch.partition}, ${took(bar.to - bar.from)}`;
+      const kind = bar.end.end === "success" ? `k${bar.stage.stage % COLOURS}` : "kbad";
+      shapes.push(svg("rect", { class: kind, x: (((bar.from - begin) * WIDTH) / whole).toFixed(1), y: y + lane * LANE, width: Math.max(0.6, ((bar.to - bar.from) * WIDTH) / whole - 0.4).toFixed(1), height: LANE - 2 },
+        svg("title", {}, words)));
+    }
+    y += free.length * LANE + 4;
+  }
+  for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) shapes.push(svg("text", { x: share * WIDTH, y: y + 9, "text-anchor": anchor }, took(whole * share)));
+  return [el("h2", {}, "Timeline"), el("figure", {}, drawn.length < all.length ? el("p", {}, `The ${drawn.length} longest of ${all.length} tasks.`) : undefined,
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${y + 14}`, role: "img", "aria-label": "tasks by executor over time" }, ...shapes))];
+}
+
+function taskRow(end) {
+  const { launch, metrics } = end;
+  const level = [launch.level, launch.why ? el("div", { class: "soft" }, `wanted ${launch.wanted}: ${launch.why}`) : ""];
+  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, level, end.end === "success" ? end.end : el("span", { class: "why" }, end.end), took(end.at_ms - launch.at_ms),
+    took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
+}
+
+// What became of partitions of cached datasets.
+function cached({ read, fetched, bytes: size, made }) {
+  const words = [read && `${read} read where they are kept`, fetched && `${fetched} fetched from other executors (${bytes(size)})`, made && `${made} made`].filter(Boolean);
+  return words.length ? el("p", { class: "soft" }, `cached partitions: ${words.join(", ")}`) : undefined;
+}
+
+// Failed ones first, then the slowest.
+function tasks(stage, sum) {
+  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(text)];
+  const length = (end) => end.at_ms - end.launch.at_ms;
+  const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
+  const title = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
+  return el("details", { id: idOf(stage) }, el("summary", {}, `Stage ${nameOf(stage)}: ${stage.name}`),
+    el("p", { class: "soft" }, `${sum.records} records read, largest task kept ${bytes(sum.peak)}; locality: ${[...sum.levels].map(([level, count]) => `${count} ${level}`).join(", ") || "none yet"}`),
+    ...[...sum.away].map(([reason, count]) => el("p", { class: "soft" }, `${count} away from their data: ${reason}`)),
+    cached(sum.cached),
+    ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
+      [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes)], ""),
+    ...table(title, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
+}
+
+function executors() {
+  const rows = [...story.executors].map(([id, one]) => [id, one.host, String(one.slots), one.serves_own_files ? "itself" : "its node", one.left ? `left: ${one.reason}` : "connected"]);
+  return table("Executors", ["Executor", "Node", "Slots", "Shuffle files served by", "State"], rows, "None has come.");
+}
+
+// ---- showing and refreshing: open parts and the focus stay
+
+function openNamed() {
+  const part = document.getElementById(location.hash.slice(1));
+  if (part?.tagName === "DETAILS") part.open = true;
+}
+
+function show() {
+  const open = new Set([...main.querySelectorAll("details[open]")].map((part) => part.id));
+  const controls = () => [...main.querySelectorAll("a, summary")];
+  const focused = controls().indexOf(document.activeElement);
+  const sums = new Map([...story.stages.values()].map((stage) => [stage, summary(stage)]));
+  const details = [...story.stages.values()].map((stage) => tasks(stage, sums.get(stage)));
+  for (const part of details) part.open = open.has(part.id);
+  main.replaceChildren(...[...head(), ...jobs(), ...stages(sums), ...timeline(), el("h2", {}, "Tasks by stage"), ...details, ...executors()].filter(Boolean));
+  document.title = `${story.app.program} ${story.app.id} · Fairlead`;
+  controls()[focused]?.focus({ preventScroll: true });
+}
+
+const ways = (pages) => document.getElementById("pages").replaceChildren(...pages.map(([title, href]) => el("a", { href }, title)));
+
+// Where the log is, and the ways back from here.
+async function source() {
+  const pages = [];
+  let log = "../events.jsonl";
+  const app = asked.get("app");
+  const who = asked.get("user.name") ? { "user.name": asked.get("user.name") } : {};
+  const proxied = location.pathname.match(/^\/proxy\/(application_\d+_\d+)\//);
+  if (proxied) pages.push(["Application", `/cluster/app/${proxied[1]}`], ["Applications", "/cluster"]);
+  if (app) {
+    const answer = await fetch(`/fairlead/v1/logs/${encodeURIComponent(app)}?${new URLSearchParams(who)}`);
+    if (!answer.ok) throw new Error(await answer.text());
+    const { containers, cluster_page: cluster } = await answer.json();
+    pages.push(["Node", "/node"]);
+    if (cluster) pages.push(["Application", `${cluster}/cluster/app/${app}`], ["Applications", `${cluster}/cluster`]);
+    const driver = containers.filter((one) => one.files.includes("events.jsonl")).map((one) => one.id).sort().pop();
+    if (driver) log = `/fairlead/v1/logs/${app}/${driver}/events.jsonl`;
+    ways(pages);
+    if (!driver) throw new Error(`This node keeps no event log of ${app}: it is no job of the engine, or its logs are gone.`);
+  }
+  ways(pages);
+  return (start) => `${log}?${new URLSearchParams({ ...who, start })}`;
+}
+
+let rest = new Uint8Array();
+let start = 0;
+
+// Takes in what the log has grown by; the last line may not be whole yet. True: there was something.
+async function grow(address) {
+  const answer = await fetch(address(start), { cache: "no-store" });
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+  const more = new Uint8Array(await answer.arrayBuffer());
+  if (more.length === 0) return false;
+  start += more.length;
+  const text = new Uint8Array(rest.length + more.length);
+  text.set(rest);
+  text.set(more, rest.length);
+  const end = text.lastIndexOf(10) + 1;
+  rest = text.slice(end);
+  for (const line of new TextDecoder().decode(text.subarray(0, end)).split("\n")) if (line) story.take(line);
+  return true;
+}
+
+async function refresh(address) {
+  try {
+    address ??= await source();
+    let grown = false;
+    while (await grow(address)) grown = true;
+    if (story.app && (grown || !story.ended)) show();
+    if (grown && location.hash) openNamed();
+    freshness.className = "";
+    freshness.textContent = story.ended ? "ended" : "live";
+  } catch (error) {
+    freshness.className = "stale";
+    freshness.textContent = story.app ? `No answer any more (${error.message}).` : error.message;
+  }
+  if (!story.ended) setTimeout(() => refresh(address), REFRESH_MS);
+}
+
+addEventListener("hashchange", openNamed);
+refresh();

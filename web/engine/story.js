@@ -1,0 +1,83 @@
+// An application's story, put together from the lines of its event log (src/engine/history/history_events.h says what they hold).
+
+const key = (stage, attempt) => `${stage}.${attempt}`;
+
+export class Story {
+  app = null;  // application_started
+  ended = null;
+  omitted = false;
+  last = 0;  // the latest time that was told
+  executors = new Map();
+  jobs = new Map();
+  stages = new Map();
+
+  // Lines that are no event of ours are passed over, as are names that a later release adds.
+  take(line) {
+    let event;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      return;
+    }
+    const [[name, fields]] = Object.entries(event ?? {}).concat([["", null]]);
+    if (!fields || typeof fields !== "object" || !Object.hasOwn(HOW, name)) return;
+    this.last = Math.max(this.last, fields.at_ms ?? 0);
+    HOW[name](this, fields);
+  }
+
+  executor(id) {
+    if (!this.executors.has(id)) this.executors.set(id, { host: "?", slots: 0 });
+    return this.executors.get(id);
+  }
+}
+
+const HOW = {
+  application_started: (story, event) => { story.app = event; },
+  application_ended: (story, event) => { story.ended = event; },
+  executor_joined: (story, event) => { Object.assign(story.executor(event.executor), event); },
+  executor_left: (story, event) => { Object.assign(story.executor(event.executor), { left: event.at_ms, reason: event.reason }); },
+  job_started: (story, event) => { story.jobs.set(event.job, { ...event, ended: null, error: "" }); },
+  job_finished: (story, event) => { Object.assign(story.jobs.get(event.job) ?? {}, { ended: event.at_ms, error: event.error }); },
+  stage_started: (story, event) => { story.stages.set(key(event.stage, event.attempt), { ...event, ended: null, failure: "", done: 0, failed: 0, ends: [] }); },
+  stage_finished: (story, event) => { Object.assign(story.stages.get(key(event.stage, event.attempt)) ?? {}, { ended: event.at_ms, failure: event.failure }); },
+  task_finished: (story, event) => {
+    const stage = story.stages.get(key(event.launch.stage, event.launch.stage_attempt));
+    if (!stage) return;
+    ++stage[event.end === "success" ? "done" : "failed"];
+    story.executor(event.launch.executor);
+    stage.ends.push(event);
+  },
+  output_lost: (story, event) => {
+    const stage = story.stages.get(key(event.stage, event.stage_attempt));
+    if (stage) --stage.done;
+  },
+  tasks_omitted: (story) => { story.omitted = true; },
+};
+
+function quantiles(values) {
+  values.sort((a, b) => a - b);
+  const at = (share) => values[Math.floor((values.length - 1) * share)] ?? 0;
+  const [min, p25, median, p75, max] = [0, 0.25, 0.5, 0.75, 1].map(at);
+  return { min, p25, median, p75, max, skew: median > 0 ? max / median : 0 };
+}
+
+// Of a stage: sums and quantiles of its tasks that succeeded, and how near their data all of them ran.
+export function summary(stage) {
+  const good = stage.ends.filter((end) => end.end === "success");
+  const sum = (value) => good.reduce((whole, { metrics }) => whole + value(metrics), 0);
+  const shuffled = (metrics) => metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote;
+  const levels = new Map();
+  const away = new Map();
+  for (const { launch } of stage.ends) {
+    levels.set(launch.level, (levels.get(launch.level) ?? 0) + 1);
+    if (launch.why) away.set(launch.why, (away.get(launch.why) ?? 0) + 1);
+  }
+  return {
+    time: quantiles(good.map((end) => end.at_ms - end.launch.at_ms)), wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
+    read: quantiles(good.map(({ metrics }) => metrics.bytes_read + shuffled(metrics))), written: quantiles(good.map(({ metrics }) => metrics.bytes_written + metrics.shuffle_bytes_written)),
+    input: sum((metrics) => metrics.bytes_read), output: sum((metrics) => metrics.bytes_written), shuffleRead: sum(shuffled), shuffleWritten: sum((metrics) => metrics.shuffle_bytes_written),
+    spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
+    peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,
+    cached: { read: sum((metrics) => metrics.cached_read ?? 0), fetched: sum((metrics) => metrics.cached_fetched ?? 0), bytes: sum((metrics) => metrics.cached_bytes_fetched ?? 0), made: sum((metrics) => metrics.cached_made ?? 0) },
+  };
+}
