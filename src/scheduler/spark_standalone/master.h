@@ -104,6 +104,7 @@ void ReturnResource(std::vector<sa::Resource>& free, const sa::Resource& taken);
 /// The master's state. Single-threaded, deterministic; `Step` applies events in order and appends effects.
 /// Unknown indices of applications, executors and drivers are ignored, as Spark ignores them; a scheduling pass costs
 /// O(applications + workers), and O(workers log workers) for each that may get more.
+// Large on purpose: a rule for each event of Spark's Master, and what they share, on the same tables.
 class Master {
  public:
   explicit Master(const MasterConfig& config) : config_(config), rng_(config.seed) {}
