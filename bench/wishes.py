@@ -3,7 +3,8 @@
 
 usage: bench/wishes.py BUILD [--seeds N] [--jobs N]
 
-The overload rows are the geometric mean over the seeds of (our mean slowdown / the smallest of fairlead without wishes, yarn-fair and tdw
+A row of a wish: the geometric mean over the seeds of a figure with the switch on, and off (times, slowdowns: the smaller the better). The
+overload rows are the geometric mean over the seeds of (our mean slowdown / the smallest of fairlead without wishes, yarn-fair and tdw
 on that seed). The row of lost work needs no switch: hours of containers that preemption ended, ours / those of yarn-fair, whose queues preempt
 after 10 s below their share; it counts only where the fairness is not worse. Rows go to BUILD/bench/wishes.json. Ten simulations a seed, some seconds each.
 """
@@ -20,6 +21,16 @@ OVERLOAD = {
     "google": "google --scale 0.01 --hours 8 --nodes 60 --node-vcores 16 --node-memory 49152",
     "tdw": "tdw --scale 0.01 --hours 3 --nodes 25",
 }
+NODES = "--nodes 60 --node-vcores 16 --node-memory 49152"
+# Wish, its name, trace, switches, figure, on / off is to be at most.
+SWITCHES = (
+    ("1", "disks, by measured load", f"google --scale 0.005 --hours 4 {NODES} --real-use 0.8 --io-jobs 0.5 --io-disk 0.3", "measured-load", "makespanSeconds", 0.85),
+    ("3", "booked at twice its use", "google --scale 0.01 --hours 3 --nodes 30 --node-vcores 16 --node-memory 49152 --real-use 0.5", "overcommit", "makespanSeconds", 1 / 1.3),
+    ("5, 6", "a quarter of the nodes busy", f"google --scale 0.005 --hours 4 {NODES} --real-use 0.5 --busy-nodes 0.25 --busy-cores 1", "measured-load", "meanSlowdown", 0.8),
+)
+# Wish 4: never more than 2 % behind the better of always and never waiting for a place, 10 % ahead where load is uneven.
+LOCALITY = "tdw --scale 0.003 --hours 2 --real-use 0.5 --input-size 2048"
+CLUSTERS = (("a fast network", (40000, 20000), "", 1.02), ("a slow network", (800, 400), "", 1.02), ("busy nodes", (4000, 2000), "--busy-nodes 0.25 --busy-cores 1", 0.9))
 PREEMPTION = "google --scale 0.005 --hours 4 --nodes 40 --node-vcores 16 --node-memory 49152"
 ALLOCATIONS = """<allocations>
   <defaultFairSharePreemptionTimeout>10</defaultFairSharePreemptionTimeout>
@@ -60,8 +71,71 @@ def overload(binary, pool, name, trace, seeds):
         jain.append(ours["jain"] - best["jain"])
         makespan.append(ours["makespanSeconds"] / best["makespanSeconds"])
     ratio = geometric(ratios)
-    return {"name": f"overload, {name}", "off": geometric(off), "on": ratio, "gain": geometric(off) / ratio, "goal": f"<= {GOAL}", "met": ratio <= GOAL,
+    return {"name": f"2: overload, {name}", "off": geometric(off), "on": ratio, "gain": geometric(off) / ratio, "goal": f"<= {GOAL}", "met": ratio <= GOAL,
             "p99": geometric(p99), "fairness": sum(jain) / len(jain), "makespan": geometric(makespan), "seeds": len(ratios), "worst": max(ratios)}
+
+
+def switch(binary, pool, wish, name, trace, wishes, figure, goal, seeds):
+    """One row: a figure with the switches on beside off."""
+    off, on = ([run.result()[figure] for run in row] for row in
+               [[pool.submit(simulate, binary, trace, seed, "fairlead", "--wishes", one) for seed in seeds] for one in ("none", wishes)])
+    ratios = [after / before for before, after in zip(off, on)]
+    ratio = geometric(ratios)
+    return {"name": f"{wish}: {name} ({wishes})", "off": geometric(off), "on": geometric(on), "gain": 1 / ratio, "goal": f"on / off <= {goal:.2f}",
+            "met": ratio <= goal, "worst": max(ratios), "seeds": len(ratios)}
+
+
+def locality(binary, pool, name, speeds, further, goal, seeds):
+    """One row: mean slowdown by cost beside the better of never waiting for a place and waiting for it always (an hour)."""
+    trace = f"{LOCALITY} --rack-mbit {speeds[0]} --cluster-mbit {speeds[1]} {further}"
+    def waiting(node_ms):
+        return [value for key in ("node", "rack") for value in ("--key", f"fairlead.scheduler.{key}-locality-wait-ms={node_ms}")]
+    cost = ["--wishes", "measured-load", "--key", "fairlead.scheduler.measured-load.input-mib=2048",
+            "--key", f"fairlead.scheduler.measured-load.rack-mbit={speeds[0]}", "--key", f"fairlead.scheduler.measured-load.cluster-mbit={speeds[1]}"]
+    never, always, on = ([run.result()["meanSlowdown"] for run in row] for row in
+                         [[pool.submit(simulate, binary, trace, seed, "fairlead", *one) for seed in seeds] for one in (waiting(0), waiting(3600000), cost)])
+    off = min(geometric(never), geometric(always))
+    ratio = geometric(on) / off
+    return {"name": f"4: {name} (measured-load)", "off": off, "on": geometric(on), "gain": 1 / ratio, "goal": f"on / off <= {goal:.2f}",
+            "met": ratio <= goal, "seeds": len(on)}
+
+
+def queues_of(directory, name, settings):
+    """The bands of the Google-like mix with more settings for some of them."""
+    path = pathlib.Path(directory) / name
+    weights = {"free": 1, "batch": 2, "mid": 4, "production": 8}
+    path.write_text("<allocations>" + "".join(f'<queue name="{queue}"><weight>{weight}</weight>{settings.get(queue, "")}</queue>'
+                                              for queue, weight in weights.items()) + "</allocations>\n")
+    return str(path)
+
+
+def standing(binary, pool, scratch, seeds):
+    """Wishes 7, 8 and 9: queues."""
+    trace = OVERLOAD["google"]
+    queues = queues_of(scratch, "priority.xml", {"mid": "<priority>1</priority>"})
+    limits = queues_of(scratch, "limits.xml", {"batch": "<maxResources>20%</maxResources>"})
+    def runs(profile, *further):
+        return [pool.submit(simulate, binary, trace, seed, profile, *further) for seed in seeds]
+    fair, peer = runs("fairlead"), runs("spark-standalone")
+    off, on = runs("fairlead", "--queues", queues), runs("fairlead", "--queues", queues, "--wishes", "queue-priority")
+    kept = runs("fairlead", "--queues", limits)
+    jain, other = (geometric([run.result()["jain"] for run in row]) for row in (fair, peer))
+    def mid(row):
+        return geometric([run.result()["queueResults"][run.result()["queues"].index("root.mid")]["meanSlowdown"] for run in row])
+    before, after = mid(off), mid(on)
+    most, unlimited = (max(peak(run.result(), "root.batch") for run in row) for row in (kept, fair))
+    return [{"name": "7: fairness (Jain) between queues, without a switch; off: spark-standalone", "off": other, "on": jain, "gain": jain / other,
+             "goal": ">= 0.95", "met": jain >= 0.95, "seeds": len(fair)},
+            {"name": "8: slowdown of a queue of higher priority (queue-priority)", "off": before, "on": after, "gain": before / after, "goal": "on / off <= 0.80",
+             "met": after <= 0.8 * before, "seeds": len(on)},
+            {"name": "9: largest share of a queue that may have a fifth, without a switch; off: no limit", "off": unlimited, "on": most, "gain": unlimited / most,
+             "goal": "<= 0.20", "met": most <= 0.2, "seeds": len(kept)}]
+
+
+def peak(run, queue):
+    """The largest share that the queue ever had."""
+    at = run["queues"].index(queue)
+    return max(sample["share"][at] for sample in run["samples"])
 
 
 def lost_work(binary, pool, allocations, seeds):
@@ -71,7 +145,7 @@ def lost_work(binary, pool, allocations, seeds):
                   [[pool.submit(simulate, binary, PREEMPTION, seed, profile, *queues) for seed in seeds] for profile in ("yarn-fair", "fairlead")])
     ratio = geometric([run["lostContainerSeconds"] / other["lostContainerSeconds"] for run, other in zip(ours, peer)])
     fairness = sum(run["jain"] - other["jain"] for run, other in zip(ours, peer)) / len(ours)
-    return {"name": "lost work", "off": ratio, "on": ratio, "gain": 1, "goal": f"<= {GOAL}", "met": ratio <= GOAL and fairness >= 0,
+    return {"name": "8: lost work", "off": ratio, "on": ratio, "gain": 1, "goal": f"<= {GOAL}", "met": ratio <= GOAL and fairness >= 0,
             "fairness": fairness, "seeds": len(ours)}
 
 
@@ -88,6 +162,11 @@ def main():
         allocations.write_text(ALLOCATIONS)
         rows = [overload(binary, pool, name, trace, seeds) for name, trace in OVERLOAD.items()]
         rows.append(lost_work(binary, pool, allocations, seeds))
+        few = seeds[:4]
+        rows += [switch(binary, pool, *one, few) for one in SWITCHES]
+        rows += [locality(binary, pool, *one, few) for one in CLUSTERS]
+        rows += standing(binary, pool, scratch, few)
+    rows.sort(key=lambda row: row["name"])
     for row in rows:
         further = ", ".join(f"{name} {row[name]:.3f}" for name in ("worst", "p99", "fairness", "makespan") if name in row)
         print(f"{row['name']}: off {row['off']:.2f}, on {row['on']:.2f}, gain {row['gain']:.2f}, goal {row['goal']}, "

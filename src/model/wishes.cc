@@ -9,9 +9,10 @@
 namespace fairlead::model {
 namespace {
 
-constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {{"small-jobs", &Wishes::small_jobs},
-                                                              {"park-masters", &Wishes::park_masters},
-                                                              {"measured-use", &Wishes::measured_use}};
+constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {
+    {"small-jobs", &Wishes::small_jobs},     {"park-masters", &Wishes::park_masters},
+    {"measured-use", &Wishes::measured_use}, {"measured-load", &Wishes::measured_load},
+    {"overcommit", &Wishes::overcommit},     {"queue-priority", &Wishes::queue_priority}};
 
 std::string_view Trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

@@ -9,7 +9,9 @@ namespace {
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::HoldConfig;
+using scheduler::MeasuredLoadConfig;
 using scheduler::MeasuredUseConfig;
+using scheduler::OvercommitConfig;
 using scheduler::PreemptionConfig;
 using scheduler::SmallJobsConfig;
 
@@ -55,6 +57,29 @@ constexpr Key<FairleadConfig> kKeys[] = {
         Range{1, 100}),
     KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::stale>("fairlead.scheduler.measured-use.stale-ms",
                                                                     "what a node measured counts for so long"),
+    KeyOf<&FairleadConfig::measured_load, &MeasuredLoadConfig::settle>(
+        "fairlead.scheduler.measured-load.settle-ms",
+        "wish measured-load: what is placed counts as booked until a measure so long afterwards"),
+    KeyOf<&FairleadConfig::measured_load, &MeasuredLoadConfig::input_mib>(
+        "fairlead.scheduler.measured-load.input-mib", "MiB that a container reads whose ask names places",
+        Range{0, 1 << 30}),
+    KeyOf<&FairleadConfig::measured_load, &MeasuredLoadConfig::rack_mbit>(
+        "fairlead.scheduler.measured-load.rack-mbit", "megabits a second at which it does so within its rack",
+        Range{1}),
+    KeyOf<&FairleadConfig::measured_load, &MeasuredLoadConfig::cluster_mbit>(
+        "fairlead.scheduler.measured-load.cluster-mbit", "and from another rack", Range{1}),
+    KeyOf<&FairleadConfig::measured_load, &MeasuredLoadConfig::run>(
+        "fairlead.scheduler.measured-load.run-ms",
+        "how long a container works, for what it loses where more is wanted than there is"),
+    KeyOf<&FairleadConfig::overcommit, &OvercommitConfig::percent>(
+        "fairlead.scheduler.overcommit.percent",
+        "wish overcommit: a node offers at most so much of its capacity above it", Range{0, 1000}),
+    KeyOf<&FairleadConfig::overcommit, &OvercommitConfig::fill_percent>(
+        "fairlead.scheduler.overcommit.fill-percent", "of the machine's cores and memory that are meant to be used",
+        Range{1, 100}),
+    KeyOf<&FairleadConfig::overcommit, &OvercommitConfig::reclaim_percent>(
+        "fairlead.scheduler.overcommit.reclaim-percent", "above so much of them, containers above the capacity end",
+        Range{1, 100}),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

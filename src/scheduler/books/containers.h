@@ -49,6 +49,7 @@ struct Container {
   bool launched = false;
   bool is_master = false;
   model::Locality locality = model::Locality::kOffSwitch;  // the lines of its ask that it took one off
+  bool above = false;  // its node had no room for it within its capacity: the first to be ended there
 
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
   bool chosen() const { return taken_back != base::Instant{}; }
@@ -66,6 +67,7 @@ class Containers {
   ContainerSlot Add(const model::ContainerId& id, AppSlot app, Chain& of_app, NodeIndex node, Chain& of_node,
                     ShapeId shape, base::Instant now);
   void SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id, model::Locality locality);
+  void SetAbove(ContainerSlot slot, bool above) { pool_[slot].above = above; }
   void SetMaster(ContainerSlot slot) { pool_[slot].is_master = true; }
   void SetAcquired(ContainerSlot slot) { pool_[slot].acquired = true; }
   /// Its master has heard of what runs.

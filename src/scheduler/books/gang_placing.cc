@@ -35,7 +35,7 @@ GangPlan PlanGang(const Books& books, const Policy& policy, AppSlot slot, int64_
     policy.VisitRoom(books, shape, [&](NodeIndex node) {
       if (books.Excluded(app, *member, node)) return true;
       Resources& taken = planned[node];
-      while (left > 0 && books.nodes[node].Holds(taken + shape.size)) {
+      while (left > 0 && (taken + shape.size).FitsIn(books.nodes[node].booked_free())) {
         taken += shape.size;
         plan.places.emplace_back(member->serial, node);
         --left;

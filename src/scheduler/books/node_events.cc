@@ -118,6 +118,10 @@ void Core::On(const ev::ContainerRecovered& event) {
   }
   AddDemand(leaf, event.resources);
   if (event.is_master) RecordMaster(slot, container);
+  if (!event.is_master && books_.queues.tree().wishes.overcommit) {
+    // Which of them it was is not known any more: as many as were.
+    books_.containers.SetAbove(container, !books_.nodes[event.node].used.FitsIn(books_.nodes[event.node].capacity));
+  }
   books_.nodes.Changed(event.node, false);
   policy_->ContainerStarted(books_, container);
   policy_->AppChanged(books_, slot);
@@ -138,7 +142,7 @@ void Core::On(const ev::ContainerResized& event) {
   model::Refused refused;
   if (event.resources.AnyNegative() || event.resources.IsZero()) {
     refused = {Refusal::kResizeSize, {}, {event.resources}, {}};
-  } else if (!books_.nodes[container.node].Holds(grown)) {
+  } else if (!grown.FitsIn(books_.nodes[container.node].booked_free())) {
     refused = {Refusal::kResizeNodeFull, {}, {event.resources}, {}};
   } else if (const Limit limit = books_.queues.FindLimit(leaf, grown, false); limit.kind != Limit::Kind::kFree) {
     refused = {Refusal::kResizeQueueMaximum, {books_.queues[limit.queue].name}, {}, {}};

@@ -51,7 +51,7 @@ void Nodes::Add(const model::scheduler::NodeAdded& event, Places& places) {
   node.host = places.Mention(event.host);
   node.rack = places.Mention(event.rack.empty() ? "/default-rack" : event.rack);
   node.port = event.port;
-  node.capacity = Bounded(event.capacity, total_);
+  node.capacity = node.offered = Bounded(event.capacity, total_);
   places.AddNode(node.host, event.node);
   places.AddNode(node.rack, event.node);
   std::vector<uint32_t> wanted;
@@ -93,7 +93,7 @@ void Nodes::Resize(NodeIndex index, const Resources& capacity) {
   Node& node = nodes_[index.value];
   total_ -= node.capacity;
   if (node.schedulable) schedulable_ -= node.capacity;
-  node.capacity = Bounded(capacity, total_);
+  node.capacity = node.offered = Bounded(capacity, total_);
   total_ += node.capacity;
   if (node.schedulable) schedulable_ += node.capacity;
   Changed(index, true);
@@ -112,6 +112,15 @@ void Nodes::SetSchedulable(NodeIndex index, bool schedulable) {
     closed_used_ += node.used;
   }
   Changed(index, schedulable);
+}
+
+void Nodes::Offer(NodeIndex index, const Resources& extra) {
+  Node& node = nodes_[index.value];
+  const Resources offered = node.capacity + extra;
+  if (node.offered == offered) return;
+  const bool more = !offered.FitsIn(node.offered);
+  node.offered = offered;
+  Changed(index, more);
 }
 
 void Nodes::SetBusy(NodeIndex index, bool busy) {
@@ -238,6 +247,7 @@ void Nodes::Mix(base::StateHasher& hash) const {
     hash.Mix(node.rack.value);
     hash.Mix(node.containers.first().value);
     mix(node.capacity);
+    if (node.offered != node.capacity) mix(node.offered);
     mix(node.used);
     mix(node.reserved);
     for (const auto& [which, position] : node.partitions) hash.Mix(uint64_t{which} << 32 | position);

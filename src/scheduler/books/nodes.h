@@ -32,6 +32,7 @@ struct Node {
   uint32_t rack_position = 0;  // in the rack's index, while there is one
   Chain containers;
   model::Resources capacity;
+  model::Resources offered;   // what it takes containers for: its capacity, and more while it is overcommitted
   model::Resources used;      // containers that run, and ended ones that the node has not yet reported
   model::Resources reserved;  // kept for the asks of `reservations`
   boost::container::small_vector<std::pair<uint32_t, uint32_t>, 1> partitions;  // (partition, position)
@@ -42,14 +43,16 @@ struct Node {
   bool serves() const { return alive && schedulable; }
   bool open() const { return serves() && !busy; }
   /// What it has for an ask for which nothing is reserved there.
-  model::Resources free() const { return capacity - used - reserved; }
+  model::Resources free() const { return offered - used - reserved; }
   /// size.FitsIn(free()), which mostly ends at the first amount.
   bool Holds(const model::Resources& size) const {
     for (size_t t = 0; t < model::Resources::kMaxTypes; ++t) {
-      if (size[t] > capacity[t] - used[t] - reserved[t]) return false;
+      if (size[t] > offered[t] - used[t] - reserved[t]) return false;
     }
     return true;
   }
+  /// Of what is free, what it has within its capacity.
+  model::Resources booked_free() const { return capacity - used - reserved; }
 };
 
 /// The nodes of one label, or those without, or those of a rack: which of them have room for an ask.
@@ -82,6 +85,8 @@ class Nodes {
   void Remove(NodeIndex node, Places& places);
   void Resize(NodeIndex node, const model::Resources& capacity);
   void SetSchedulable(NodeIndex node, bool schedulable);
+  /// From now on it offers so much above its capacity. What it has counts for shares, not what it offers.
+  void Offer(NodeIndex node, const model::Resources& extra);
   /// What it has still counts for shares.
   void SetBusy(NodeIndex node, bool busy);
 

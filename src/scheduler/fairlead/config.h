@@ -60,6 +60,25 @@ struct MeasuredUseConfig {
   base::Duration stale = base::Duration::Seconds(30);
 };
 
+/// Containers go where least is expected to be used, against what reading from afar costs
+/// (model::Wishes::measured_load).
+struct MeasuredLoadConfig {
+  /// What is placed counts as large as it is booked until a measure that comes so long afterwards.
+  base::Duration settle = base::Duration::Seconds(10);
+  int64_t input_mib = 128;      // that a container reads for an ask that names places
+  int32_t rack_mbit = 2000;     // a second, within its rack
+  int32_t cluster_mbit = 1000;  // and from another one
+  /// How long a container works, for what it loses where more is wanted than there is.
+  base::Duration run = base::Duration::Seconds(60);
+};
+
+/// Nodes offer more than they have as long as little of it is used (model::Wishes::overcommit).
+struct OvercommitConfig {
+  int32_t percent = 100;         // of a node's capacity at most above it
+  int32_t fill_percent = 80;     // of the machine's cores and memory that are meant to be used
+  int32_t reclaim_percent = 95;  // above it, containers above the capacity end
+};
+
 /// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.
 struct FairleadConfig : BooksConfig {
   base::Duration node_locality_wait = base::Duration::Millis(500);
@@ -69,6 +88,8 @@ struct FairleadConfig : BooksConfig {
   HoldConfig holds;
   SmallJobsConfig small_jobs;
   MeasuredUseConfig measured_use;
+  MeasuredLoadConfig measured_load;
+  OvercommitConfig overcommit;
 };
 
 }  // namespace fairlead::scheduler

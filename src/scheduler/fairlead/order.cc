@@ -18,6 +18,12 @@ inline bool SmallJobsFirst(const Books& books, QueueId leaf) {
   return books.queues.tree().wishes.small_jobs && books.queues[leaf].policy != model::OrderPolicy::kFifo;
 }
 
+/// Of those beside it the queue of the highest priority comes first, if that is wished; below its minimum and above are
+/// two tiers of each.
+int32_t TierOf(const Books& books, QueueId queue) {
+  return books.queues.tree().wishes.queue_priority ? -2 * books.queues[queue].priority : 0;
+}
+
 }  // namespace
 
 inline OrderKey FairOrder::KeyOf(const Books& books, AppSlot slot) const {
@@ -36,7 +42,7 @@ inline OrderKey FairOrder::KeyOf(const Books& books, const Queue& queue, QueueId
   const bool needy = low.of != 0;
   const Share share = needy ? low : books.queues.ShareOf(books.queues[queue.parent].policy, queue.used);
   OrderKey key = ShareKey(share, needy ? 1 : queue.weight);
-  key.tier = needy ? 0 : 1;
+  key.tier = branches_[id.value].tier + (needy ? 0 : 1);
   key.tie = branches_[id.value].slot;
   return key;
 }
@@ -47,6 +53,7 @@ void FairOrder::TreeChanged(const Books& books, const TreeChange& change) {
   branches_[change.queue.value] = Branch{};
   if (!change.added || !change.parent.valid()) return;
   branches_[change.queue.value].slot = branches_[change.parent.value].order.Add(change.queue.value);
+  branches_[change.queue.value].tier = TierOf(books, change.queue);
   // It may have been dropped again since.
   if (books.queues[change.queue].parent == change.parent) RefreshQueue(books, change.queue);
 }
@@ -122,6 +129,7 @@ void FairOrder::Rebuild(const Books& books) {
 
 void FairOrder::RebuildBelow(const Books& books, QueueId queue) {
   for (const QueueId child : books.queues[queue].children) RebuildBelow(books, child);
+  branches_[queue.value].tier = TierOf(books, queue);
   RefreshQueue(books, queue);
 }
 

@@ -64,6 +64,7 @@ class FairOrder {
  private:
   struct Branch {
     uint32_t slot = UINT32_MAX;   // in the parent's order
+    int32_t tier = 0;             // there, by its priority
     bool masters_closed = false;  // leaf: its starting applications wait
     uint64_t blocked = 0;         // classes that do not fit under the maximum
     Tournament order;             // children, or applications that have their master

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "scheduler/fairlead/fairlead.h"
+#include "scheduler/fairlead/measured_finder.h"
+#include "scheduler/fairlead/overcommit.h"
 #include "scheduler/fairlead/policy.h"
 
 // Placing: from the root to the first ask in order that can be served, until none is left.
@@ -25,29 +27,9 @@ void FairPolicy::TreeChanged(const Books& books, const TreeChange& change) {
   starving_since_[change.queue.value] = Instant::Max();
 }
 
-/// A busy node gives up what is kept on it, and nobody waits for it as a place.
-void FairPolicy::NodeMeasured(Core& core, const ev::NodeMeasured& event) {
-  Books& books = core.books();
-  if (!books.queues.tree().wishes.measured_use) return;
-  const bool was = books.nodes[event.node].busy;
-  const bool busy = busy_.Take(books.nodes[event.node], event, books.now);
-  if (busy == was) return;
-  books.nodes.SetBusy(event.node, busy);
-  if (!busy) return;
-  while (!books.nodes[event.node].reservations.empty()) core.Unreserve(books.nodes[event.node].reservations.back());
-  core.WakeNeighbours(books.nodes[event.node]);
-}
-
-/// Nodes whose measures are too old, or all once the wish is off, take containers again.
-void FairPolicy::ForgetStale(Core& core) {
-  Books& books = core.books();
-  for (const NodeIndex node : busy_.TakeStale(books.now, !books.queues.tree().wishes.measured_use)) {
-    if (books.nodes.Alive(node)) books.nodes.SetBusy(node, false);
-  }
-}
-
 void FairPolicy::Place(Core& core) {
   if (!busy_.empty()) ForgetStale(core);
+  if (forecast_.any()) CheckOffers(core);
   PlaceInOrder(core);
   if (core.PlaceGangs()) PlaceInOrder(core);
   if (core.books().now >= review_at_) {
@@ -113,9 +95,18 @@ void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
       if (one.rack && one.count > 0) books.nodes.IndexRack(one.place, books.places);
     }
   }
-  const Found found = Finder(books, config_).Find(app, ask, books.now);
+  const Found found = forecast_.any() ? MeasuredFinder(books, config_, forecast_).Find(app, ask, books.now)
+                                      : Finder(books, config_).Find(app, ask, books.now);
   if (found.verdict == Found::Verdict::kFound) {
     core.Grant(slot, ask, found.spot);
+    if (forecast_.any()) NoteAbove(books, books.nodes[found.spot.node].containers.first());
+  } else if (found.verdict == Found::Verdict::kExcluded && found.spot.node.valid()) {
+    // What was offered there is expected to be used by now: no more of it until the node's next report.
+    const Node& node = books.nodes[found.spot.node];
+    Resources extra = node.used - node.capacity;
+    for (int64_t& amount : extra.amount) amount = std::max<int64_t>(amount, 0);
+    books.nodes.Offer(found.spot.node, extra);
+    books.nodes.Publish(found.spot.node);
   } else {
     Wait(core, slot, ask, found);
   }
@@ -206,9 +197,11 @@ void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
     Ask* ask = books.apps.FindAsk(one.app, one.ask);
     const App& app = books.apps[one.app];
     if (!ask || ask->count == 0 || !app.runnable || !app.active) continue;
+    if (app.needs_master && forecast_.any() && !FitsWithin(books, index, one.size)) continue;
     if (books.queues.FindLimit(app.leaf, one.size, app.needs_master).kind != Limit::Kind::kFree) continue;
     core.Unreserve(id);
     core.Grant(one.app, *ask, SpotOn(books, *ask, index), &one.id);
+    if (forecast_.any()) NoteAbove(books, books.nodes[index].containers.first());
     order_.RefreshPath(books, app.leaf);
   }
 }
@@ -241,6 +234,7 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
 void FairPolicy::Mix(base::StateHasher& hash) const {
   order_.Mix(hash);
   busy_.Mix(hash);
+  forecast_.Mix(hash);
   for (const auto* waiting : {&any_waiters_, &round_waiters_}) {
     hash.Mix(waiting->size());
     for (const auto& [slot, serial] : *waiting) {

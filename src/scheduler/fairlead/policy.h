@@ -13,6 +13,7 @@
 #include "scheduler/fairlead/busy_nodes.h"
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/order.h"
+#include "scheduler/fairlead/use_forecast.h"
 
 // How a grant of the default profile is found. Every pending ask belongs to a *shape* (size and label), every shape to
 // one of 64 *classes* (one shape each, until there are more than 64). FairOrder knows for each queue the classes wanted
@@ -28,7 +29,10 @@ namespace fairlead::scheduler::native {
 class FairPolicy final : public Policy {
  public:
   explicit FairPolicy(const FairleadConfig& config)
-      : config_(config), order_(config.small_jobs.bound), busy_(config.measured_use) {}
+      : config_(config),
+        order_(config.small_jobs.bound),
+        busy_(config.measured_use),
+        forecast_(config.measured_load, config.measured_use.stale) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
@@ -48,7 +52,7 @@ class FairPolicy final : public Policy {
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
   void Place(Core& core) override;
-  Instant NextDeadline() const override { return std::min(review_at_, busy_.NextStale()); }
+  Instant NextDeadline() const override { return std::min({review_at_, busy_.NextStale(), offers_checked_at_}); }
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
@@ -69,7 +73,6 @@ class FairPolicy final : public Policy {
 
   // placing.cc
   void PlaceInOrder(Core& core);
-  void ForgetStale(Core& core);
   void PlaceServable(Core& core);
   void PlaceFrom(Core& core, AppSlot slot, uint64_t servable);
   void TryAsk(Core& core, AppSlot slot, Ask& ask);
@@ -80,6 +83,13 @@ class FairPolicy final : public Policy {
   void NodeFreed(Core& core, NodeIndex node);
   static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
   void ServeReservations(Core& core, NodeIndex node);
+
+  // measures.cc
+  void TakeBusy(Core& core, const ev::NodeMeasured& event);
+  void ForgetStale(Core& core);
+  void Overcommit(Core& core, NodeIndex node);
+  /// Nodes that told nothing for too long offer what they have, and so do all once nobody wishes it.
+  void CheckOffers(Core& core);
 
   // large_asks.cc
   void Review(Core& core);
@@ -114,6 +124,8 @@ class FairPolicy final : public Policy {
   FairleadConfig config_;
   FairOrder order_;
   BusyNodes busy_;
+  UseForecast forecast_;
+  Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then
   std::vector<Waiting> any_waiters_;
   std::vector<Waiting> round_waiters_;
   Instant review_at_ = Instant::Max();  // reservations and preemption are looked at next

@@ -1,6 +1,10 @@
 #include "scheduler/spark_standalone/standalone.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <queue>
 #include <set>
 #include <utility>
 #include <vector>
@@ -30,23 +34,21 @@ class StandalonePolicy final : public native::Policy {
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<StandalonePolicy>(*this); }
 
+  void AppEntered(const Books& books, AppSlot slot) override { Follow(books, slot); }
+  void AppChanged(const Books& books, AppSlot slot) override { Follow(books, slot); }
+  void AppLeaves(const Books&, AppSlot slot) override { StopWaiting(slot); }
   void Publish(Books& books, NodeIndex node) override { Reorder(books, node); }
 
   void Place(Core& core) override {
     Books& books = core.books();
     books.nodes.TakeChanged([&](NodeIndex node) {
-      if (books.nodes.TakeFreed(node)) books.gangs.NoteRoom();
       Reorder(books, node);
+      if (!books.nodes.TakeFreed(node)) return;
+      books.gangs.NoteRoom();
+      std::erase_if(full_, [&](const auto& one) { return books.nodes.Fits(node, one.second.size, one.second.label); });
     });
-    std::set<ShapeId> full;
-    while (first_app_ < books.apps.indices() && !books.apps.Find(AppIndex{first_app_}).valid()) ++first_app_;
-    for (const bool masters : {true, false}) {
-      for (uint32_t index = first_app_; index < books.apps.indices(); ++index) {
-        const AppSlot slot = books.apps.Find(AppIndex{index});
-        if (!slot.valid() || !books.apps[slot].runnable || !books.apps[slot].active) continue;
-        if (books.apps[slot].needs_master == masters) Serve(core, slot, full);
-      }
-    }
+    ServeWaiting(core, true);
+    ServeWaiting(core, false);
     core.PlaceGangs();
   }
 
@@ -87,7 +89,7 @@ class StandalonePolicy final : public native::Policy {
   }
 
   void Mix(base::StateHasher& hash) const override {
-    hash.Mix(first_app_);
+    for (const auto& [shape, key] : full_) hash.Mix(shape.value);
     for (const int64_t cores : cores_) hash.Mix(static_cast<uint64_t>(cores));
   }
 
@@ -105,6 +107,12 @@ class StandalonePolicy final : public native::Policy {
   /// Most free cores first, then larger number (Master.startExecutorsOnWorkers sorts ascending and reverses).
   using Order = std::set<std::pair<int64_t, NodeIndex>, std::greater<>>;
 
+  struct Seat {
+    AppIndex app;
+    bool master = false;
+    std::vector<ShapeId> shapes;  // in waiting_
+  };
+
   static int64_t CoresOf(const native::Node& node) {
     return node.open() ? std::max<int64_t>(0, node.free().vcores()) : -1;
   }
@@ -117,16 +125,83 @@ class StandalonePolicy final : public native::Policy {
     if (cores >= 0) order_.insert({cores, node});
   }
 
-  void Serve(Core& core, AppSlot slot, std::set<ShapeId>& full) {
+  /// Which sizes the application waits for.
+  void Follow(const Books& books, AppSlot slot) {
+    const native::App& app = books.apps[slot];
+    std::vector<ShapeId> shapes;
+    if (app.runnable && app.active) {
+      for (const Ask& ask : app.asks) {
+        if (ask.open()) shapes.push_back(ask.shape);
+      }
+    }
+    std::sort(shapes.begin(), shapes.end());
+    shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+    if (seats_.size() <= slot.value) seats_.resize(slot.value + 1);
+    Seat& seat = seats_[slot.value];
+    if (seat.shapes == shapes && seat.master == app.needs_master) return;
+    StopWaiting(slot);
+    seat = {app.index, app.needs_master, std::move(shapes)};
+    for (const ShapeId shape : seat.shapes) waiting_[seat.master ? 1 : 0][shape].insert(seat.app);
+  }
+
+  void StopWaiting(AppSlot slot) {
+    if (slot.value >= seats_.size()) return;
+    Seat& seat = seats_[slot.value];
+    auto& waiting = waiting_[seat.master ? 1 : 0];
+    for (const ShapeId shape : seat.shapes) {
+      const auto at = waiting.find(shape);
+      at->second.erase(seat.app);
+      if (at->second.empty()) waiting.erase(at);
+    }
+    seat.shapes.clear();
+  }
+
+  /// The applications in the order of their numbers, those alone that wait for a size of which some node may have room.
+  /// O(log) an application that is looked at, and O(sizes) a pass.
+  void ServeWaiting(Core& core, bool masters) {
+    const Books& books = core.books();
+    auto& waiting = waiting_[masters ? 1 : 0];
+    using Next = std::pair<AppIndex, ShapeId>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+    const auto push = [&](ShapeId shape, AppIndex from) {
+      const auto at = waiting.find(shape);
+      if (at == waiting.end() || IsFull(books, shape)) return;
+      const auto app = at->second.lower_bound(from);
+      if (app != at->second.end()) next.emplace(*app, shape);
+    };
+    for (const auto& [shape, apps] : waiting) {
+      if (!IsFull(books, shape)) next.emplace(*apps.begin(), shape);
+    }
+    AppIndex from{0};
+    while (!next.empty()) {
+      const auto [app, shape] = next.top();
+      next.pop();
+      if (app >= from) {
+        from = AppIndex{app.value + 1};
+        if (const AppSlot slot = books.apps.Find(app); slot.valid()) Serve(core, slot, masters);
+      }
+      push(shape, from);
+    }
+  }
+
+  /// No node has room for the shape; its number may mean another one by now.
+  bool IsFull(const Books& books, ShapeId shape) const {
+    const auto at = full_.find(shape);
+    return at != full_.end() && at->second.size == books.shapes[shape].size &&
+           at->second.label == books.shapes[shape].label;
+  }
+
+  void Serve(Core& core, AppSlot slot, bool masters) {
+    if (core.books().apps[slot].needs_master != masters) return;
     std::vector<Ask>& asks = core.books().apps.asks(slot);
     for (Ask& ask : asks) {
-      if (ask.open() && !full.contains(ask.shape)) Distribute(core, slot, ask, full);
+      if (ask.open() && !IsFull(core.books(), ask.shape)) Distribute(core, slot, ask);
     }
   }
 
   /// One container a node in turn (or node after node) over the nodes that have room, in the order as it was when the
-  /// ask's turn came. `full`: shapes that no node has room for.
-  void Distribute(Core& core, AppSlot slot, Ask& ask, std::set<ShapeId>& full) {
+  /// ask's turn came.
+  void Distribute(Core& core, AppSlot slot, Ask& ask) {
     const Books& books = core.books();
     const native::App& app = books.apps[slot];
     const ShapeId shape_id = ask.shape;
@@ -138,7 +213,7 @@ class StandalonePolicy final : public native::Policy {
       // A round over as many nodes as containers are wanted goes no further; the next round sees the order anew.
       if (usable.size() >= static_cast<size_t>(ask.count)) break;
     }
-    if (usable.empty() && app.excluded.empty()) full.insert(shape_id);
+    if (usable.empty() && app.excluded.empty()) full_.insert_or_assign(shape_id, shape);
     while (!usable.empty() && ask.count > 0) {
       for (size_t i = 0; i < usable.size() && ask.count > 0; ++i) {
         do {
@@ -152,7 +227,9 @@ class StandalonePolicy final : public native::Policy {
   }
 
   bool spread_out_;
-  uint32_t first_app_ = 0;  // those before it are gone, and none comes there again
+  std::vector<Seat> seats_;                                       // by AppSlot
+  std::array<std::map<ShapeId, std::set<AppIndex>>, 2> waiting_;  // for that size; [1]: for their master
+  std::map<ShapeId, native::ShapeKey> full_;                      // no node has room, as far as is known
   Order order_;
   std::vector<int64_t> cores_;  // by node, as in order_; -1: not there
 };

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <vector>
+
+#include "scheduler/fairlead/finder.h"
+#include "scheduler/fairlead/use_forecast.h"
+
+namespace fairlead::scheduler::native {
+
+/// Looks for a node for one ask while nodes tell what they use (wishes measured-load and overcommit); changes nothing.
+/// What Finder finds is compared with other nodes that have room: the cheapest in expected seconds is taken, and of
+/// those alike the one with the least load. A node costs what reading the input from its distance takes, and by how
+/// much a task takes longer where more is wanted than there is. While the ask still waits for its places, it waits as
+/// long as reading from the best of the others would take longer, from when it was refused: then the gain is gone.
+/// O(kTries) nodes are looked at a kind of place.
+class MeasuredFinder {
+ public:
+  MeasuredFinder(const Books& books, const FairleadConfig& config, const UseForecast& forecast)
+      : books_(books), config_(config), forecast_(forecast) {}
+
+  Found Find(const App& app, const Ask& ask, Instant now) const;
+
+ private:
+  struct Candidate {
+    Spot spot;
+    int64_t cost_ms = 0;
+    int64_t load = 0;
+    bool operator<(const Candidate& other) const {
+      return cost_ms != other.cost_ms ? cost_ms < other.cost_ms : load < other.load;
+    }
+  };
+  /// The master fits within the capacity, or it is none; nothing excludes it.
+  bool Takes(const App& app, const Shape& shape, NodeIndex node) const;
+  Candidate CandidateAt(const Shape& shape, const Spot& spot) const;
+  void Consider(const App& app, const Shape& shape, const Spot& spot, bool& any, Candidate& best) const;
+  void AtHosts(const App& app, const Ask& ask, bool& any, Candidate& best) const;
+  void InRacks(const App& app, const Ask& ask, bool& any, Candidate& best) const;
+  void Anywhere(const App& app, const Ask& ask, bool& any, Candidate& best) const;
+  Found Decide(const Ask& ask, const Found& plain, const Candidate& best, Instant now) const;
+
+  const Books& books_;
+  const FairleadConfig& config_;
+  const UseForecast& forecast_;
+};
+
+}  // namespace fairlead::scheduler::native
