@@ -74,7 +74,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_posix "
         "process/driver process/http",
     "engine/run":
-        "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/shuffle "
+        "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/settings engine/shuffle "
         "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "
         "wire/spark_shuffle",
     "engine/api":

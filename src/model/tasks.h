@@ -257,7 +257,8 @@ struct LaunchTask {
   int32_t attempt = 0;    // of this index in this task set
   Level level = Level::kAny;
   bool speculative = false;
-  FL_FIELDS(task, executor, stage, stage_attempt, index, partition, attempt, level, speculative)
+  bool for_load = false;  // it would have waited for its own places, but they are busier (load_weight_milli)
+  FL_FIELDS(task, executor, stage, stage_attempt, index, partition, attempt, level, speculative, for_load)
 };
 /// With `templates` on: several launches of one task set on one executor in one message; task ids are
 /// first_task, first_task+1, ... in the order of `indices`.

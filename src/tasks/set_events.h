@@ -133,7 +133,8 @@ struct SetLaunched {
   ExecutorNumber executor = 0;
   model::tasks::Level level = model::tasks::Level::kAny;
   bool speculative = false;
-  FL_FIELDS(task, set, index, partition, attempt, executor, level, speculative)
+  bool for_load = false;
+  FL_FIELDS(task, set, index, partition, attempt, executor, level, speculative, for_load)
 };
 struct SetTaskEnded {
   static constexpr std::string_view kName = "set_task_ended";

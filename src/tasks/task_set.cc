@@ -345,7 +345,7 @@ std::optional<TaskSet::Found> TaskSet::TakeForLoad(ExecutorNumber executor, Host
                                         [&](const Place& place) { return Busier(place, load); });
     if (!all_busier) continue;
     pending_.all.erase(pending_.all.begin() + static_cast<ptrdiff_t>(at));
-    return Found{.index = index, .level = Level::kAny, .speculative = false};
+    return Found{.index = index, .level = Level::kAny, .speculative = false, .for_load = true};
   }
   return std::nullopt;
 }
@@ -399,7 +399,8 @@ TaskId TaskSet::StartAttempt(const Found& found, ExecutorNumber executor, HostNu
                                       .attempt = info.attempt,
                                       .executor = executor,
                                       .level = found.level,
-                                      .speculative = found.speculative});
+                                      .speculative = found.speculative,
+                                      .for_load = found.for_load});
   return id;
 }
 

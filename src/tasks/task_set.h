@@ -138,6 +138,7 @@ class TaskSet {
     int32_t index = -1;
     model::tasks::Level level = model::tasks::Level::kAny;
     bool speculative = false;
+    bool for_load = false;
   };
   Task& task(int32_t index) { return state_[static_cast<size_t>(index)]; }
   const Task& task(int32_t index) const { return state_[static_cast<size_t>(index)]; }

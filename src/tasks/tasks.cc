@@ -270,7 +270,8 @@ class Tasks::Impl {
                             .partition = launched.partition,
                             .attempt = launched.attempt,
                             .level = launched.level,
-                            .speculative = launched.speculative};
+                            .speculative = launched.speculative,
+                            .for_load = launched.for_load};
     if (config_.beyond.templates) {
       launches_.push_back(launch);
     } else {

@@ -474,6 +474,9 @@ TEST(TasksTest, LoadOutweighsLocality) {
     h.Step({Job(0, {Source(0, 2, {{InExecutor("a", "e0")}, {InExecutor("a", "e0")}})}, 0, 2)});
     // The second task waits for its busy place, or goes to the idle executor at once.
     EXPECT_EQ(h.Running().size(), weight == 0 ? 1u : 2u) << weight;
+    std::set<bool> said;
+    for (const LaunchTask& launch : h.Running()) said.insert(launch.for_load);
+    EXPECT_EQ(said, (weight == 0 ? std::set<bool>{false} : std::set<bool>{true, false}));
   }
 }
 

@@ -221,6 +221,30 @@ class OnACluster(unittest.TestCase):
         self.assertIn("waits for places near the data: process 0 ms, node 0 ms, rack 0 ms", text)
         self.assertRegex(text, r"[1-9]\d* away from their data: busy there, and the wait was over")
 
+    def test_a_busy_host_loses_its_tasks(self):
+        hdfs = fake_hdfs.FakeHdfs()
+        self.addCleanup(hdfs.close)
+        hdfs.files["/in"] = b"".join(b"line %d\n" % i for i in range(600_000))
+        hdfs.blocks = {"/in": [block(0, len(hdfs.files["/in"]), "127.0.0.2")]}
+        loads = self.directory / "loads"
+        loads.write_text("127.0.0.2 1000\n")
+        for weight in (0, 0.5):
+            with self.subTest(weight):
+                marks = self.directory / f"marks-load-{weight}"
+                marks.mkdir()
+                options = ["--executors", "2", "--conf", "spark.locality.wait=60s", "--conf", f"fairlead.locality.loadWeight={weight}",
+                           "--conf", f"fairlead.locality.loadFile={loads}"]
+                application, _ = self.finish(self.start(options, "places", marks, 2, hdfs.url("/in"), self.directory / f"load-{weight}", executor_memory=3584))
+                stages = json.loads(self.tool("history", "--json", application))["stages"]
+                stage = next(stage for stage in stages if stage["name"] == "text")
+                levels, away = dict(stage["summary"]["levels"]), dict(stage["summary"]["away"])
+                if weight == 0:
+                    self.assertEqual((levels, away), ({"NODE_LOCAL": stage["tasks"]}, {}))
+                else:
+                    self.assertGreater(levels["ANY"], 0)
+                    self.assertEqual(away, {"there, but its host is busier": levels["ANY"]})
+                    self.assertIn("busier by 0.50 slots", self.tool("history", application))
+
     def cached_job(self, *kill):
         """What `history` counts of cached partitions by stage, and how often the partition was made."""
         marks = self.directory / f"cached{len(kill)}"

@@ -20,6 +20,12 @@ std::string WaitsText(const tasks::Config& config) {
   std::string waits = "process " + text(locality.wait_process) + ", node " + text(locality.wait_node) + ", rack " +
                       text(locality.wait_rack);
   if (config.beyond.adaptive_delay) waits += ", at most what reading from afar takes";
+  if (config.beyond.load_weight_milli > 0) {
+    char weight[80];
+    std::snprintf(weight, sizeof weight, "; not for a host that is busier by %.2f slots",
+                  config.beyond.load_weight_milli / 1000.0);
+    waits += weight;
+  }
   return waits;
 }
 
@@ -175,9 +181,10 @@ void EventLog::SayWhyNotCloser(const mt::LaunchTask& launch, history::TaskLaunch
     there = there || HasExecutor(place);
   }
   if (task.wanted.empty()) return;
-  task.why = launch.speculative ? "a copy of a slow task"
-             : there            ? "busy there, and the wait was over"
-                                : "no executor there";
+  task.why = launch.speculative         ? "a copy of a slow task"
+             : launch.for_load && there ? "there, but its host is busier"
+             : there                    ? "busy there, and the wait was over"
+                                        : "no executor there";
 }
 
 void EventLog::On(const mt::TaskEnded& end) {

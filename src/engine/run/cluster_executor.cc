@@ -12,9 +12,11 @@
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/run/executor.h"
+#include "engine/run/host_load.h"
 #include "engine/run/outbox.h"
 #include "engine/run/own_shuffle_service.h"
 #include "engine/run/remote_blocks.h"
+#include "engine/settings/spark_settings.h"
 #include "env_posix/posix_loop.h"
 #include "process/executor/driver_connection.h"
 #include "process/executor/shuffle_client.h"
@@ -31,6 +33,10 @@ namespace we = wire::engine;
 constexpr int kRegisterTries = 40;
 constexpr base::Duration kRegisterWait = base::Duration::Millis(500);
 
+constexpr base::Duration kLoadInterval = base::Duration::Seconds(2);
+/// A host's load is told again when it has changed by so many thousandths.
+constexpr int64_t kLoadStep = 50;
+
 /// The parts of one executor process. All on the loop's thread but Executor's own.
 class ExecutorProcess {
  public:
@@ -41,6 +47,7 @@ class ExecutorProcess {
   void RegisterAtShuffleService(int tries);
   void ServeOwnFiles(const std::string& why);
   void ConnectToDriver();
+  void TellLoad();
   void End(int code, const std::string& reason);
 
   std::unique_ptr<env_posix::PosixLoop> loop_;
@@ -55,6 +62,8 @@ class ExecutorProcess {
   std::unique_ptr<pe::DriverConnection> connection_;
   std::shared_ptr<Outbox> outbox_;
   std::unique_ptr<Executor> executor_;
+  std::unique_ptr<HostLoadMeter> load_meter_;  // when loads count
+  int64_t told_load_ = 0;
   int exit_code_ = 1;
 };
 
@@ -92,6 +101,12 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   hello_.shuffle_port = ShufflePort(settings.shuffle_port);
   shuffle_service_ = {hello_.shuffle_host, static_cast<uint16_t>(hello_.shuffle_port)};
 
+  const base::Result<tasks::Config> config = MakeTasksConfig(settings);
+  if (!config) throw JobError(config.error().message);
+  if (config->beyond.load_weight_milli > 0) {
+    const auto file = settings.spark.find(kLoadFile);
+    load_meter_ = std::make_unique<HostLoadMeter>(hello_.host, file == settings.spark.end() ? "" : file->second);
+  }
   options_.slots = hello_.slots;
   // The rest of the container's memory is for records in flight, threads and the program.
   options_.memory_bytes = (settings.executor_memory_mib << 20) * 6 / 10;
@@ -155,7 +170,10 @@ void ExecutorProcess::ServeOwnFiles(const std::string& why) {
 
 void ExecutorProcess::ConnectToDriver() {
   pe::DriverConnection::Callbacks callbacks;
-  callbacks.on_welcome = [this](const we::Welcome& welcome) { executor_->set_index(welcome.executor); };
+  callbacks.on_welcome = [this](const we::Welcome& welcome) {
+    executor_->set_index(welcome.executor);
+    if (load_meter_) TellLoad();
+  };
   callbacks.on_message = [this](we::Message message) {
     if (std::holds_alternative<we::Launch>(message)) outbox_->ExpectStarts();
     executor_->OnMessage(std::move(message));
@@ -163,6 +181,15 @@ void ExecutorProcess::ConnectToDriver() {
   callbacks.on_end = [this](const std::string& reason, bool orderly) { End(orderly ? 0 : 1, reason); };
   connection_ = std::make_unique<pe::DriverConnection>(*loop_, *loop_, secret_, hello_, std::move(callbacks));
   connection_->Connect(driver_);
+}
+
+void ExecutorProcess::TellLoad() {
+  const int64_t load = load_meter_->Measure(loop_->Now());
+  if (std::abs(load - told_load_) >= kLoadStep) {
+    told_load_ = load;
+    connection_->Send(we::HostLoad{static_cast<int32_t>(load)});
+  }
+  loop_->After(kLoadInterval, [this] { TellLoad(); });
 }
 
 void ExecutorProcess::End(int code, const std::string& reason) {

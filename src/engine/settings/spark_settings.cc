@@ -91,6 +91,14 @@ Status SetMode(Text text, Config& c) {
   return {};
 }
 
+/// In slots; 0: off.
+Status SetLoadWeight(Text text, Config& c) {
+  const Result<double> slots = Fraction(text, 1e6);
+  if (!slots) return slots.error();
+  c.beyond.load_weight_milli = static_cast<int32_t>(std::lround(*slots * 1000));
+  return {};
+}
+
 Status Elsewhere(Text, Config&) { return {}; }
 
 struct Row {
@@ -100,6 +108,8 @@ struct Row {
 
 /// By name: what stands for several (spark.locality.wait) comes before each of them.
 constexpr Row kRows[] = {
+    {kLoadFile, Elsewhere},
+    {"fairlead.locality.loadWeight", SetLoadWeight},
     {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode", FL_COUNT(exclusion.app_failed_executors_per_node)},
     {"spark.excludeOnFailure.application.maxFailedTasksPerExecutor", FL_COUNT(exclusion.app_failed_tasks_per_executor)},
     {"spark.excludeOnFailure.enabled", FL_FLAG(exclusion.enabled)},

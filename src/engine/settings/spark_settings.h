@@ -11,8 +11,8 @@
 namespace fairlead::engine {
 
 /// Settings of the scheduling of tasks by the names of Spark 3.5 (org.apache.spark.internal.config), with its meaning,
-/// units and defaults. Written into `config` all or not at all; a name or value that is unknown or impossible is an
-/// error that names it.
+/// units and defaults, and by names that begin with `fairlead.` what goes beyond them. Written into `config` all or not
+/// at all; a name or value that is unknown or impossible is an error that names it.
 base::Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config);
 
 /// Names that ApplySparkSettings knows, sorted.
@@ -20,6 +20,9 @@ std::vector<std::string> SparkSettingNames();
 
 /// Where Spark has the file of its pools; whoever starts the job reads it into JobSettings::pools.
 inline constexpr const char* kAllocationFile = "spark.scheduler.allocation.file";
+
+/// A file that tells executors the load of their hosts instead of their meters (engine/run/host_load.h).
+inline constexpr const char* kLoadFile = "fairlead.locality.loadFile";
 
 /// What the settings say about the scheduling of tasks.
 base::Result<tasks::Config> MakeTasksConfig(const JobSettings& settings);

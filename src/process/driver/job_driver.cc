@@ -177,6 +177,9 @@ void JobDriver::OnMessage(mt::ExecutorIndex index, we::Message message) {
     OnAskKept(index.value, *ask_kept);
   } else if (const auto* published = std::get_if<we::KeptPublished>(&message)) {
     kept_blocks_.OnPublished(index.value, *published);
+  } else if (const auto* load = std::get_if<we::HostLoad>(&message)) {
+    // A host that is all busy counts as one more task in each slot.
+    Add(mt::ExecutorLoad{index, std::clamp(load->thousandths, 0, 1000) * executor.info.slots});
   }
 }
 

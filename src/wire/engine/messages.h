@@ -179,6 +179,11 @@ struct KeptPlace {
   uint64_t checksum = 0;
   FL_FIELDS(token, known, place, bytes, checksum)
 };
+/// Executor -> driver: how busy others keep its host, in thousandths (0 to 1000).
+struct HostLoad {
+  int32_t thousandths = 0;
+  FL_FIELDS(thousandths)
+};
 /// Driver -> executor: drop these cached datasets, the files of these shuffles and these shared values.
 struct Forget {
   std::vector<int32_t> datasets;
@@ -204,7 +209,7 @@ inline constexpr int64_t kSilenceMaxMs = 120'000;
 using Message =
     std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted, TaskDone,
                  TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast, Broadcast, BlockKept,
-                 Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished, KeptPlace>;
+                 Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished, KeptPlace, HostLoad>;
 
 /// Appends the frame of a message.
 void AppendFrame(std::string& out, const Message& message);
