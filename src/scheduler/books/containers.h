@@ -30,6 +30,7 @@ class Chain {
 
 /// One container in the books: of its application, queue and node until it ends; one that was launched stays on its
 /// node (only there) until the node reports its end.
+// Large on purpose: one row of the table, kept small and in one piece.
 struct Container {
   int64_t cluster_timestamp = 0;
   int64_t value = 0;
