@@ -92,9 +92,9 @@ std::unique_ptr<sw::Surroundings> MakeSurroundings(env::Log& log) { return std::
 std::string WhyNoControlGroups(const std::string& hierarchy) {
   const Cgroups groups = Cgroups::Detect(hierarchy);
   const bool can = groups.has_memory() && groups.has_cpu();
-  const std::string description = groups.Description();
+  std::string description = can ? "" : groups.Description();
   groups.RemoveHierarchy();
-  return can ? "" : description;
+  return description;
 }
 
 }  // namespace fairlead::shell
