@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import peers  # noqa: E402
 import registry  # noqa: E402
+import row_file  # noqa: E402
 from ha_cluster import ACTIVE, FORCED, STANDBY, HaCluster  # noqa: E402
 
 DEFAULTS = (("yarn.resourcemanager.connect.retry-interval.ms", "30000"),)
@@ -172,10 +173,7 @@ def main():
         rows += killed_rows(arguments)
     if arguments.only in (None, "planned"):
         rows += planned_rows(arguments)
-    out = arguments.build / "bench/failover.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(f"{len(rows)} rows in {out}")
+    row_file.write(arguments.build, "failover", rows)
     return 0
 
 

@@ -23,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import row_file
+
 PIPELINED = "pipelined nginx"
 WEB = ("nginx", PIPELINED)
 NGINX_PATH = os.environ["PATH"] + ":/usr/sbin"
@@ -283,9 +285,7 @@ def main():
                       f"goal {row['goal']} met {row['met']}", flush=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)
-    target = options.build / "bench/shuffle.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(rows, indent=1) + "\n")
+    row_file.write(options.build, "shuffle", rows)
     return 0
 
 

@@ -25,6 +25,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import peers  # noqa: E402
+import row_file  # noqa: E402
 import spark_cluster  # noqa: E402
 from jobs import PausedJob  # noqa: E402
 
@@ -238,10 +239,7 @@ def main():
     peers.fetch(f"spark-{arguments.spark}")
     ours, theirs = figures("fairlead", arguments), figures("spark", arguments)
     rows = [row(name, samples, theirs.get(name), arguments.spark) for name, samples in ours.items()]
-    out = arguments.build / "bench/standalone.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(f"{len(rows)} rows in {out}")
+    row_file.write(arguments.build, "standalone", rows)
     return 0
 
 

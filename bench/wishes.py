@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+import row_file
+
 OVERLOAD = {
     "google": "google --scale 0.01 --hours 8 --nodes 60 --node-vcores 16 --node-memory 49152",
     "tdw": "tdw --scale 0.01 --hours 3 --nodes 25",
@@ -171,9 +173,7 @@ def main():
         further = ", ".join(f"{name} {row[name]:.3f}" for name in ("worst", "p99", "fairness", "makespan") if name in row)
         print(f"{row['name']}: off {row['off']:.2f}, on {row['on']:.2f}, gain {row['gain']:.2f}, goal {row['goal']}, "
               f"{'met' if row['met'] else 'not met'} ({further}; {row['seeds']} seeds)")
-    target = arguments.build / "bench/wishes.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(rows, indent=1) + "\n")
+    row_file.write(arguments.build, "wishes", rows)
     return 0
 
 

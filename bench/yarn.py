@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as clusters  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
+import row_file  # noqa: E402
 
 GOALS_MS = {"master-start": 150, "ask-to-grant": 2, "grant-call": 2, "ask-to-process": 30}
 
@@ -157,10 +158,7 @@ def main():
     for name in LOADS:
         if arguments.only in (None, name):
             rows.append(load_row(name, arguments.build, arguments.seconds, arguments.hadoop))
-    out = arguments.build / "bench/yarn.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(rows, indent=1) + "\n")
-    print(f"{len(rows)} rows in {out}")
+    row_file.write(arguments.build, "yarn", rows)
     return 0 if all(row["checks_ok"] for row in rows) else 1
 
 
