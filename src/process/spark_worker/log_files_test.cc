@@ -27,23 +27,23 @@ std::string Packed(const std::string& text) {
 TEST(LogFiles, AreOneTextOldestFirst) {
   env_sim::World world(1);
   env::Disk& disk = world.AddMachine("host").disk();
-  ASSERT_TRUE(disk.MakeDirectories("/work/app/0").ok());
+  ASSERT_TRUE(disk.MakeDirectories("/spark/app/0").ok());
   const std::string many(200'000, 'x');
   for (const auto& [name, text] :
        std::map<std::string, std::string>{{"stderr", "now"},
                                           {"stderr--2026-01-01", "first,"},
                                           {"stderr--2026-01-02.gz", Packed(many + "second,")},
                                           {"stdout", "another"}}) {
-    ASSERT_TRUE(disk.WriteFileAtomically("/work/app/0/" + name, text).ok());
+    ASSERT_TRUE(disk.WriteFileAtomically("/spark/app/0/" + name, text).ok());
   }
-  const auto log = LogFiles::Find(disk, "/work", "app/0/", "stderr");
+  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stderr");
   ASSERT_TRUE(log.ok());
   EXPECT_EQ(log->size(), 200'016);
   EXPECT_EQ(*log->Read(0, 8), "first,xx");
   EXPECT_EQ(*log->Read(200'000, 100), "xxxxxxsecond,now");
   EXPECT_EQ(*log->Read(199'999, 4), "xxxx");
   EXPECT_EQ(*log->Read(200'016, 10), "");
-  EXPECT_FALSE(LogFiles::Find(disk, "/work", "app/0/", "nothing").ok());
+  EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing").ok());
 }
 
 }  // namespace
