@@ -11,12 +11,11 @@ namespace fairlead::model {
 
 /// Switches of profile `fairlead` for what TDW's authors wished for (docs/wishes.md). All off: not a decision differs.
 struct Wishes {
-  bool small_jobs = false;    // in a queue the least work that is left comes first, and large asks have their turn
-  bool park_masters = false;  // masters of large jobs that only wait make room for others to start
-  bool measured_use = false;  // a node that was measured to be overloaded takes nothing until it calms
-  bool measured_load =
-      false;                // containers go where least is expected to be used, against the cost of reading from afar
-  bool overcommit = false;  // a node that was measured to use little of what is booked offers more than it has
+  bool small_jobs = false;      // in a queue the least work that is left comes first, and large asks have their turn
+  bool park_masters = false;    // masters of large jobs that only wait make room for others to start
+  bool measured_use = false;    // a node that was measured to be overloaded takes nothing until it calms
+  bool measured_load = false;   // containers go where least is expected to be used
+  bool overcommit = false;      // a node that was measured to use little of what is booked offers more than it has
   bool queue_priority = false;  // the queue of the highest priority comes first, before shares
   FL_FIELDS(small_jobs, park_masters, measured_use, measured_load, overcommit, queue_priority)
   friend bool operator==(const Wishes&, const Wishes&) = default;

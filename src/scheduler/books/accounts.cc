@@ -71,8 +71,8 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
   policy_->UsageChanged(books_, app.leaf, true);
   AddDemand(app.leaf, less);
   books_.gangs.NoteRoom();
-  if (books_.config.ask_again && !container.acquired && !container.is_master && app.active)
-    AskAgain(app_slot, container);
+  const bool unheard_of = !container.acquired && !container.is_master;
+  if (unheard_of && app.active && books_.config.ask_again) AskAgain(app_slot, container);
   // What was launched keeps its place on the node until the node reports its end: it may still be dying.
   if (!container.launched) LeaveNode(slot);
 }

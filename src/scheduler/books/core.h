@@ -123,7 +123,9 @@ class Core final : public Scheduler, public Prefetcher {
   Ask& OpenAsk(AppSlot slot, const model::Ask& key, ShapeId shape);
   /// One container of the ask is there.
   void CountGrant(AppSlot slot, Ask& ask, const Spot& spot);
+  /// At the host and rack of the node, as far as the ask names them.
   void CountAtPlaces(Ask& ask, NodeIndex node, Locality locality, int32_t change);
+  /// Its master has not heard of it.
   void AskAgain(AppSlot slot, const Container& lost);
   void DropIdleAsks(AppSlot slot);
   void DropAsks(AppSlot slot);

@@ -111,7 +111,6 @@ void Core::On(const ev::ContainerRecovered& event) {
   const ShapeId shape = books_.shapes.For({event.resources, LabelId{}});
   const ContainerSlot container = AddContainer(slot, event.node, event.container, shape);
   books_.containers.SetAsk(container, event.priority, -1, Locality::kOffSwitch);
-  books_.containers.SetAcquired(container);
   books_.containers.SetLaunched(container);
   if (event.container.attempt.attempt == books_.apps[slot].attempt && event.container.epoch() == books_.config.epoch) {
     books_.apps.SawSequence(slot, event.container.sequence());

@@ -125,17 +125,11 @@ NodeIndex Finder::FindAnywhere(const App& app, const Shape& shape, bool& exclude
 }
 
 NodeIndex Finder::FindInIndex(const App& app, const Shape& shape, bool& excluded) const {
-  const Partition& partition = books_.nodes.partition(shape.label);
-  const auto size = static_cast<uint32_t>(partition.nodes.size());
-  const uint32_t start = config_.node_order == NodeOrder::kPack || partition.cursor >= size ? 0 : partition.cursor;
-  for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
-    uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : FreeIndex::kNone;
-    for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
-      if (!books_.Excluded(app, partition.nodes[at])) return partition.nodes[at];
-      excluded = true;
-    }
-  }
-  return {};
+  return FindOnRing(books_, config_.node_order, shape, [&](NodeIndex node) {
+    if (!books_.Excluded(app, node)) return true;
+    excluded = true;
+    return false;
+  });
 }
 
 bool Finder::HasRoom(NodeIndex index, const Shape& shape) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "scheduler/books/core.h"
 #include "scheduler/fairlead/config.h"
@@ -24,6 +25,22 @@ struct Found {
   Instant until{};        // kWaiting: when a farther place will do
   bool for_host = false;  // kWaiting: none but its hosts will do until then
 };
+
+/// The node with room for the shape of which `visit` says true: once around the ring of nodes, from where the last
+/// grant was made. Not valid: none.
+template <class Visit>
+NodeIndex FindOnRing(const Books& books, NodeOrder order, const Shape& shape, Visit visit) {
+  const Partition& partition = books.nodes.partition(shape.label);
+  const auto size = static_cast<uint32_t>(partition.nodes.size());
+  const uint32_t start = order == NodeOrder::kPack || partition.cursor >= size ? 0 : partition.cursor;
+  for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
+    uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : FreeIndex::kNone;
+    for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
+      if (visit(partition.nodes[at])) return partition.nodes[at];
+    }
+  }
+  return {};
+}
 
 /// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away: then
 /// it looks at every node by itself and at every named place, O(nodes + places), where the earnest search goes through

@@ -23,15 +23,14 @@ Found MeasuredFinder::Find(const App& app, const Ask& ask, Instant now) const {
   if (!found && plain.verdict != Found::Verdict::kWaiting) return plain;
   const bool by_load = books_.queues.tree().wishes.measured_load;
   if (!by_load && (!found || Takes(app, books_.shapes[ask.shape], plain.spot.node))) return plain;
-  bool any = false;
-  Candidate best;
+  std::optional<Candidate> best;
   if (!ask.places.empty()) {
-    AtHosts(app, ask, any, best);
-    InRacks(app, ask, any, best);
+    AtHosts(app, ask, best);
+    InRacks(app, ask, best);
   }
-  if (ask.places.empty() || ask.relax_any) Anywhere(app, ask, any, best);
-  if (any)
-    return by_load && !ask.places.empty() ? Decide(ask, plain, best, now) : Found{Found::Verdict::kFound, best.spot};
+  if (ask.places.empty() || ask.relax_any) Anywhere(app, ask, best);
+  if (best && by_load && !ask.places.empty()) return Decide(ask, plain, *best, now);
+  if (best) return {Found::Verdict::kFound, best->spot};
   if (!found) return plain;
   return {Found::Verdict::kExcluded, {app.needs_master ? NodeIndex{} : plain.spot.node}};
 }
@@ -51,14 +50,14 @@ MeasuredFinder::Candidate MeasuredFinder::CandidateAt(const Shape& shape, const 
   return {spot, ReadMs(config, spot.locality) + longer_ms, load};
 }
 
-void MeasuredFinder::Consider(const App& app, const Shape& shape, const Spot& spot, bool& any, Candidate& best) const {
+void MeasuredFinder::Consider(const App& app, const Shape& shape, const Spot& spot,
+                              std::optional<Candidate>& best) const {
   if (!books_.Fits(app, spot.node, shape) || !Takes(app, shape, spot.node)) return;
   const Candidate candidate = CandidateAt(shape, spot);
-  if (!any || candidate < best) best = candidate;
-  any = true;
+  if (!best || candidate < *best) best = candidate;
 }
 
-void MeasuredFinder::AtHosts(const App& app, const Ask& ask, bool& any, Candidate& best) const {
+void MeasuredFinder::AtHosts(const App& app, const Ask& ask, std::optional<Candidate>& best) const {
   const Shape& shape = books_.shapes[ask.shape];
   for (size_t i = 0; i < std::min(ask.places.size(), Finder::kTries); ++i) {
     const size_t at = (ask.cursor + i) % ask.places.size();
@@ -66,46 +65,41 @@ void MeasuredFinder::AtHosts(const App& app, const Ask& ask, bool& any, Candidat
     if (place.rack || place.count == 0) continue;
     for (const NodeIndex node : books_.places[place.place].nodes) {
       if (books_.nodes[node].host == place.place) {
-        Consider(app, shape, {node, Locality::kNodeLocal, at}, any, best);
+        Consider(app, shape, {node, Locality::kNodeLocal, at}, best);
       }
     }
   }
 }
 
-void MeasuredFinder::InRacks(const App& app, const Ask& ask, bool& any, Candidate& best) const {
+void MeasuredFinder::InRacks(const App& app, const Ask& ask, std::optional<Candidate>& best) const {
   const Shape& shape = books_.shapes[ask.shape];
   size_t tries = 0;
   for (const NamedPlace& place : ask.places) {
     if (!place.rack || place.count == 0 || !place.relax) continue;
     for (const NodeIndex node : books_.places[place.place].nodes) {
       if (++tries > Finder::kTries) return;
-      Consider(app, shape, {node, Locality::kRackLocal}, any, best);
+      Consider(app, shape, {node, Locality::kRackLocal}, best);
     }
   }
 }
 
 /// On the ring, from where the search without measures begins.
-void MeasuredFinder::Anywhere(const App& app, const Ask& ask, bool& any, Candidate& best) const {
+void MeasuredFinder::Anywhere(const App& app, const Ask& ask, std::optional<Candidate>& best) const {
   const Shape& shape = books_.shapes[ask.shape];
   size_t tries = 0;
   if (shape.exact) {
     for (const NodeIndex node : shape.candidates) {
       if (++tries > Finder::kTries) return;
-      Consider(app, shape, {node}, any, best);
+      Consider(app, shape, {node}, best);
     }
     return;
   }
-  const Partition& partition = books_.nodes.partition(shape.label);
-  const auto size = static_cast<uint32_t>(partition.nodes.size());
-  const uint32_t start = config_.node_order == NodeOrder::kPack || partition.cursor >= size ? 0 : partition.cursor;
-  for (const auto& [from, end] : {std::pair(start, size), std::pair(0U, start)}) {
-    uint32_t at = from < end ? partition.index.FindFrom(from, shape.size) : FreeIndex::kNone;
-    for (; at < end; at = partition.index.FindFrom(at + 1, shape.size)) {
-      // Masters look on: the nodes with room within their capacity may be few.
-      if (++tries > Finder::kTries && (any || !app.needs_master)) return;
-      Consider(app, shape, {partition.nodes[at]}, any, best);
-    }
-  }
+  FindOnRing(books_, config_.node_order, shape, [&](NodeIndex node) {
+    // Masters look on: the nodes with room within their capacity may be few.
+    if (++tries > Finder::kTries && (best || !app.needs_master)) return true;
+    Consider(app, shape, {node}, best);
+    return false;
+  });
 }
 
 /// The best now, or to wait for a place. A named host costs, once it has room, what its load does.

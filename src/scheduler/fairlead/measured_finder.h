@@ -1,6 +1,6 @@
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/use_forecast.h"
@@ -32,10 +32,10 @@ class MeasuredFinder {
   /// The master fits within the capacity, or it is none; nothing excludes it.
   bool Takes(const App& app, const Shape& shape, NodeIndex node) const;
   Candidate CandidateAt(const Shape& shape, const Spot& spot) const;
-  void Consider(const App& app, const Shape& shape, const Spot& spot, bool& any, Candidate& best) const;
-  void AtHosts(const App& app, const Ask& ask, bool& any, Candidate& best) const;
-  void InRacks(const App& app, const Ask& ask, bool& any, Candidate& best) const;
-  void Anywhere(const App& app, const Ask& ask, bool& any, Candidate& best) const;
+  void Consider(const App& app, const Shape& shape, const Spot& spot, std::optional<Candidate>& best) const;
+  void AtHosts(const App& app, const Ask& ask, std::optional<Candidate>& best) const;
+  void InRacks(const App& app, const Ask& ask, std::optional<Candidate>& best) const;
+  void Anywhere(const App& app, const Ask& ask, std::optional<Candidate>& best) const;
   Found Decide(const Ask& ask, const Found& plain, const Candidate& best, Instant now) const;
 
   const Books& books_;
