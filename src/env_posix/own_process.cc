@@ -11,13 +11,15 @@
 #include <string>
 #include <vector>
 
+#include "env_posix/read_all.h"
+
 namespace fairlead::env_posix {
 
 namespace {
 
 std::string TextOf(const char* path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return ReadAll(file);
 }
 
 /// Seconds since 1970 at which this machine started; 0: unknown.

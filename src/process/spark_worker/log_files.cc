@@ -11,7 +11,7 @@ namespace fairlead::process::spark_worker {
 namespace {
 
 constexpr size_t kFilesMax = 10'000;
-constexpr int64_t kUnpackedMax = int64_t{256} << 20;
+constexpr int64_t kUnpackedMax = int64_t{64} << 20;
 
 /// Hands out what a compressed file holds, piece by piece, until it ends, is damaged, or `take` says enough.
 void Unpack(env::File& file, const std::function<bool(std::string_view)>& take) {
@@ -38,13 +38,15 @@ void Unpack(env::File& file, const std::function<bool(std::string_view)>& take) 
   ::inflateEnd(&stream);
 }
 
-int64_t UnpackedSize(env::File& file) {
+/// At most `most`.
+int64_t UnpackedSize(env::File& file, int64_t most) {
   int64_t size = 0;
+  if (most == 0) return 0;
   Unpack(file, [&](std::string_view piece) {
     size += static_cast<int64_t>(piece.size());
-    return size < kUnpackedMax;
+    return size < most;
   });
-  return std::min(size, kUnpackedMax);
+  return std::min(size, most);
 }
 
 }  // namespace
@@ -61,12 +63,14 @@ base::Result<LogFiles> LogFiles::Find(env::Disk& disk, const std::string& root, 
   std::sort(names.begin(), names.end());
   names.push_back(name);  // the active one is the youngest
   LogFiles log;
+  int64_t left = kUnpackedMax;
   for (const std::string& each : names) {
     auto file = disk.OpenBeneath(root, below + each);
     if (!file.ok()) continue;
     Part part{std::move(*file), each.ends_with(".gz"), 0};
     const auto size = part.file->Size();
-    if (size.ok()) part.size = part.compressed ? UnpackedSize(*part.file) : static_cast<int64_t>(*size);
+    if (size.ok()) part.size = part.compressed ? UnpackedSize(*part.file, left) : static_cast<int64_t>(*size);
+    if (part.compressed) left -= part.size;
     log.size_ += part.size;
     log.parts_.push_back(std::move(part));
   }

@@ -12,8 +12,8 @@ namespace fairlead::process::spark_worker {
 
 /// A log with all its rolled files, the oldest first, as one text (org.apache.spark.util.logging.RollingFileAppender,
 /// getSortedRolledOverFiles): `name` in the directory `below` (with a "/" at its end) of `root`, and what begins with
-/// that name. Files that end in ".gz" count and read as what they hold; of one that holds more than 256 MiB the rest is
-/// passed over, since an executor may have written it.
+/// that name. Files that end in ".gz" count and read as what they hold, the oldest first, until they hold 64 MiB
+/// together: the rest is passed over, since an executor may have written it and the worker waits meanwhile.
 class LogFiles {
  public:
   /// Fails where there is no file. Cost: compressed files are unpacked to learn their lengths.

@@ -46,5 +46,19 @@ TEST(LogFiles, AreOneTextOldestFirst) {
   EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing").ok());
 }
 
+TEST(LogFiles, WhatAnExecutorPackedIsUnpackedUpToABound) {
+  env_sim::World world(1);
+  env::Disk& disk = world.AddMachine("host").disk();
+  ASSERT_TRUE(disk.MakeDirectories("/spark/app/0").ok());
+  const std::string packed = Packed(std::string(40 << 20, 'x'));
+  for (const char* name : {"stdout--1.gz", "stdout--2.gz", "stdout--3.gz"}) {
+    ASSERT_TRUE(disk.WriteFileAtomically(std::string("/spark/app/0/") + name, packed).ok());
+  }
+  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stdout");
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->size(), 64 << 20);
+  EXPECT_EQ(*log->Read(log->size() - 2, 10), "xx");
+}
+
 }  // namespace
 }  // namespace fairlead::process::spark_worker

@@ -48,7 +48,17 @@ std::string SuffixOf(const process::spark_worker::LogRolling& rolling, base::Wal
   return suffix;
 }
 
-bool IsTaken(const std::string& path) { return fs::exists(path) || fs::exists(path + ".gz"); }
+/// Something of that name is there, be it a link that leads nowhere.
+bool IsTaken(const std::string& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error)) || fs::exists(fs::symlink_status(path + ".gz", error));
+}
+
+/// The next whole interval, as TimeBasedRollingPolicy counts from the epoch.
+base::WallTime NextRoll(const process::spark_worker::LogRolling& rolling, base::WallTime now) {
+  if (rolling.interval_ms <= 0) return now;
+  return {(now.ms + rolling.interval_ms - 1) / rolling.interval_ms * rolling.interval_ms};
+}
 
 /// `from` becomes `to`.gz, or stays where that fails.
 bool Compress(const std::string& from, const std::string& to) {
@@ -70,10 +80,7 @@ bool Compress(const std::string& from, const std::string& to) {
 }  // namespace
 
 RollingLog::RollingLog(std::string path, const process::spark_worker::LogRolling& rolling, base::WallTime now)
-    : path_(std::move(path)), rolling_(rolling), next_(now) {
-  // The next whole interval, as TimeBasedRollingPolicy counts from the epoch.
-  if (rolling_.interval_ms > 0)
-    next_.ms = (now.ms + rolling_.interval_ms - 1) / rolling_.interval_ms * rolling_.interval_ms;
+    : path_(std::move(path)), rolling_(rolling), next_(NextRoll(rolling, now)) {
   Open();
 }
 
@@ -108,8 +115,7 @@ void RollingLog::Roll(base::WallTime now) {
   Open();
   if (rolling_.retained_max > 0) RemoveOld();
   written_ = 0;
-  if (rolling_.interval_ms > 0)
-    next_.ms = (now.ms + rolling_.interval_ms - 1) / rolling_.interval_ms * rolling_.interval_ms;
+  next_ = NextRoll(rolling_, now);
 }
 
 void RollingLog::RemoveOld() const {
@@ -118,8 +124,8 @@ void RollingLog::RemoveOld() const {
   std::error_code error;
   for (fs::directory_iterator at(active.parent_path(), error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.starts_with(active.filename().string()) && name != active.filename())
-      rolled.push_back(at->path().string());
+    const bool is_rolled = name.starts_with(active.filename().string()) && name != active.filename();
+    if (is_rolled) rolled.push_back(at->path().string());
   }
   std::sort(rolled.begin(), rolled.end());
   for (size_t i = 0; i + static_cast<size_t>(rolling_.retained_max) < rolled.size(); ++i) fs::remove(rolled[i], error);

@@ -58,6 +58,18 @@ TEST_F(RollingLogTest, ByTimeAtWholeIntervals) {
   EXPECT_EQ(Text("stderr"), "two");
 }
 
+// One throw in the supervisor would end what all others run.
+TEST_F(RollingLogTest, ALinkInTheWayIsPassedOver) {
+  sw::LogRolling rolling;
+  rolling.bytes_max = 4;
+  const std::string taken = "stderr--2027-01-15--08-00-00--0123";
+  std::filesystem::create_symlink(taken, Path(taken));  // leads to itself
+  RollingLog log(Path(), rolling, kStart);
+  for (const char* text : {"one", "two"}) log.Append(text, kStart);
+  EXPECT_EQ(Text(taken + "--0"), "one");
+  EXPECT_EQ(Text("stderr"), "two");
+}
+
 TEST_F(RollingLogTest, CompressedOnesKeepTheirBytes) {
   sw::LogRolling rolling;
   rolling.bytes_max = 4;
