@@ -55,12 +55,18 @@ def worker_killed(cluster, work):
     job.result()
 
 
-def worker_returns(cluster, work):
-    """A worker that is killed and started again within ten seconds is the same, and so are its executors and drivers."""
+def living_driver(cluster, work):
+    """A driver on the cluster that runs: its directory and its id."""
     drivers = work / "driver"
     drivers.mkdir()
     driver = submit(cluster, drivers)
     cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    return drivers, driver
+
+
+def worker_returns(cluster, work):
+    """A worker that is killed and started again within ten seconds is the same, and so are its executors and drivers."""
+    drivers, driver = living_driver(cluster, work)
     job = PausedJob(cluster, work)
     app_id = job.await_round()
     before, ids = cluster.processes_of(app_id), {worker["id"] for worker in cluster.page()["workers"]}
@@ -234,10 +240,7 @@ def master_killed(cluster, work, takes_over=False):
     job = PausedJob(cluster, work)
     app_id = job.await_round()
     before = cluster.processes_of(app_id)
-    drivers = work / "driver"
-    drivers.mkdir()
-    driver = submit(cluster, drivers)
-    cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    drivers, driver = living_driver(cluster, work)
     cluster.kill("master")
     if takes_over:
         cluster.spec = dataclasses.replace(cluster.spec, master="fairlead")
@@ -279,10 +282,7 @@ def leader_lost(cluster, work):
     first = cluster.leader
     assert cluster.status(1 - first) == "STANDBY"
     require_standby(cluster, 1 - first)
-    drivers = work / "driver"
-    drivers.mkdir()
-    driver = submit(cluster, drivers)
-    cluster.wait(lambda: lives(drivers), "the driver's life", 60)
+    drivers, driver = living_driver(cluster, work)
     job = PausedJob(cluster, work)
     app_id = job.await_round()
     before = cluster.processes_of(app_id)
