@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Fairlead's resource manager and node agents beside Hadoop's own, in one run, with Hadoop's client classes on both sides.
 
-usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle|memory]
+usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle|memory|pollers]
 latency: each pair starts a cluster of either kind (one resource manager, two nodes), in alternating order, and measures it alone.
 load:    grants a second through one resource manager by an open-loop generator (bench/yarn_load.cc), as many containers ending.
-idle:    10,000 masters that only call and 5,000 nodes that only beat; what an allocate call takes then, and the memory.
+idle:    9,860 masters that only call and 5,000 nodes that only beat; what an allocate call takes then, and the memory.
+pollers: the load of `idle`, by turns alone and beside 20 readers of the REST addresses and of what the pages ask for, each once a second; then
+         what a poll of /ws/v1/cluster/metrics costs the thread that decides (fairlead_rm_web_seconds).
 memory:  2,000 such masters and 1,000 nodes, for both resource managers (Hadoop's does not take the load of `idle` on a small machine).
 Memory is what the process has of its own (anonymous pages: heap with its gaps, stacks) beside Hadoop's live heap after a full
 collection; both leave out the program's code.
 """
 import argparse
+import contextlib
 import json
 import pathlib
 import re
@@ -20,6 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -55,9 +59,14 @@ def measure(kind, rounds, hadoop):
 
 LOADS = {
     "load": ["--nodes", 1000, "--busy", 50, "--batch", 100, "--rate", 110000],
-    "idle": ["--nodes", 5000, "--idle", 10000, "--busy", 10, "--batch", 10, "--rate", 5000],
+    "idle": ["--nodes", 5000, "--idle", 9850, "--busy", 10, "--batch", 10, "--rate", 5000],
     "memory": ["--nodes", 1000, "--idle", 2000, "--busy", 10, "--batch", 10, "--rate", 500],
 }
+
+
+PAIRS = 3  # windows of either kind
+METRICS_POLLS = 500
+OPEN_FILES = 65536
 
 
 def live_heap_mib(pid):
@@ -65,6 +74,15 @@ def live_heap_mib(pid):
     subprocess.run([peers.java_home() + "/bin/jcmd", str(pid), "GC.run"], check=True, capture_output=True)
     text = subprocess.run([peers.java_home() + "/bin/jcmd", str(pid), "GC.heap_info"], check=True, capture_output=True, text=True).stdout
     return sum(int(kib) for kib in re.findall(r"^ *(?:def new generation|tenured generation|garbage-first heap).* used (\d+)K", text, re.M)) / 1024
+
+
+def raise_open_files():
+    """The daemons take connections for three quarters of their limit; with 20,000 files that is what `idle` needs."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(hard, OPEN_FILES),) * 2)
+    except ValueError:  # only root may raise it
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def listens(port):
@@ -75,17 +93,38 @@ def listens(port):
         return False
 
 
-def put_under_load(kind, name, build, seconds, hadoop):
-    """Runs one resource manager and the generator; gives the generator's figures, and the memory in MiB."""
+@contextlib.contextmanager
+def resource_manager(kind, hadoop):
+    """One resource manager without nodes."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-bench-"))
-    cluster = clusters.Cluster(directory, registry.Spec(hadoop=hadoop, rm=kind, nodes=(), yarn_site=(("yarn.scheduler.maximum-allocation-mb", "8192"),)))
+    cluster = clusters.Cluster(directory, registry.Spec(hadoop=hadoop, rm=kind, nodes=(), yarn_site=(("yarn.scheduler.maximum-allocation-mb", "8192"), ("yarn.resourcemanager.bind-host", "0.0.0.0"))))
     try:
         cluster.write()
         cluster.start_rm(heap=3000)
         for port in (cluster.tracker, cluster.scheduler, cluster.client):  # Hadoop's pages come before its services
             cluster.wait(lambda port=port: listens(port), f"the resource manager's port {port}")
-        ports = ["--tracker", cluster.tracker, "--scheduler", cluster.scheduler, "--client", cluster.client, "--queue", "root.alpha"]
-        words = [build / "bench/bench_yarn_load", *ports, *LOADS[name], "--seconds", seconds]
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def own_address():
+    """An address of this machine that is not loopback: calls to it come from it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing
+        return probe.getsockname()[0]
+
+
+def generator(cluster, name, build, seconds):
+    ports = ["--tracker", cluster.tracker, "--scheduler", cluster.scheduler, "--client", cluster.client, "--queue", "root.alpha", "--masters-to", own_address()]
+    return [build / "bench/bench_yarn_load", *ports, *LOADS[name], "--seconds", seconds]
+
+
+def put_under_load(kind, name, build, seconds, hadoop):
+    """Runs one resource manager and the generator; gives the generator's figures, and the memory in MiB."""
+    with resource_manager(kind, hadoop) as cluster:
+        words = generator(cluster, name, build, seconds)
         run = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=900)
         registry.require_success(run, f"the generator against {kind}")
         figures = json.loads(run.stdout)
@@ -94,9 +133,39 @@ def put_under_load(kind, name, build, seconds, hadoop):
         figures["resident_mib"] = int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
         figures["memory_mib"] = live_heap_mib(pid) if kind == "java" else int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024
         return figures
-    finally:
-        cluster.stop()
-        shutil.rmtree(directory, ignore_errors=True)
+
+
+def web_seconds(cluster):
+    """(sum, count) of what requests to the web port took on the thread that decides."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/metrics") as answer:
+        text = answer.read().decode()
+    return tuple(float(re.search(rf"^fairlead_rm_web_seconds_{part} (\S+)$", text, re.M)[1]) for part in ("sum", "count"))
+
+
+def pollers_rows(build, seconds, hadoop):
+    """Windows alone and with readers take turns on one resource manager."""
+    p99 = {"alone": [], "polled": []}
+    with resource_manager("fairlead", hadoop) as cluster:
+        words = [*generator(cluster, "idle", build, seconds), "--windows", 2 * PAIRS + 1]
+        readers = [str(build / "bench/bench_yarn_pollers"), "--web", str(cluster.web)]
+        with subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, text=True) as load:
+            for pair in range(PAIRS):
+                p99["alone"].append(json.loads(load.stdout.readline())["allocate_p99_ms"])
+                with subprocess.Popen(readers) as polling:
+                    p99["polled"].append(json.loads(load.stdout.readline())["allocate_p99_ms"])
+                    alive = polling.poll() is None
+                    polling.terminate()
+            before = web_seconds(cluster)
+            for _ in range(METRICS_POLLS):
+                urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/ws/v1/cluster/metrics").read()
+            after = web_seconds(cluster)
+            load.stdout.read()
+    alone, polled = statistics.median(p99["alone"]), statistics.median(p99["polled"])
+    poll_us = 1e6 * (after[0] - before[0]) / (after[1] - before[1])
+    print(f"pollers: allocate p99 {alone:.2f} ms alone, {polled:.2f} ms with readers; a poll of metrics takes {poll_us:.0f} us of the thread that decides")
+    yield {"name": "yarn/pollers/allocate_p99_growth", "ours": polled / alone - 1, "peer": "not measured", "goal": 1 / 3, "met": polled / alone < 4 / 3,
+           "checks_ok": alive, "all": p99}
+    yield {"name": "yarn/pollers/metrics_us", "ours": poll_us, "peer": "not measured", "goal": 50, "met": poll_us < 50, "checks_ok": alive}
 
 
 LOAD_GOALS = {
@@ -148,16 +217,18 @@ def main():
     parser.add_argument("--pairs", type=int, default=2)
     parser.add_argument("--hadoop", default=peers.HADOOP_VERSION)
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--only", choices=["latency", *LOADS])
+    parser.add_argument("--only", choices=["latency", *LOADS, "pollers"])
     arguments = parser.parse_args()
     peers.fetch(f"hadoop-{arguments.hadoop}", "aux")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    raise_open_files()
     rows = []
     if arguments.only in (None, "latency"):
         rows += latency_rows(arguments)
     for name in LOADS:
         if arguments.only in (None, name):
             rows.append(load_row(name, arguments.build, arguments.seconds, arguments.hadoop))
+    if arguments.only in (None, "pollers"):
+        rows += pollers_rows(arguments.build, arguments.seconds, arguments.hadoop)
     row_file.write(arguments.build, "yarn", rows)
     return 0 if all(row["checks_ok"] for row in rows) else 1
 

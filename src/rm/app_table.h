@@ -16,6 +16,10 @@ namespace fairlead::rm {
 
 /// The applications by index, in order of submission, and by id. An index is never given twice; what a forgotten
 /// application leaves behind is a pointer, and not even that soon after all before it are forgotten, too.
+///
+/// Whoever may change an application gets it by a call that notes its index as touched, so that what is made of
+/// applications for readers is made anew of those alone. Who changes nothing that readers see uses Peek, or ForEach,
+/// and Touch if it comes to it.
 class AppTable {
  public:
   /// A new application under the next index; alive.
@@ -23,6 +27,7 @@ class AppTable {
     auto& slot = slots_.emplace_back(std::make_unique<App>());
     slot->index.value = static_cast<uint32_t>(first_ + slots_.size() - 1);
     slot->alive = true;
+    Touch(*slot);
     return *slot;
   }
   /// From now on it is found by the id of its submission, under which there is no other.
@@ -31,7 +36,8 @@ class AppTable {
   void Drop(model::AppIndex index) {
     std::unique_ptr<App>& slot = slots_[index.value - first_];
     const model::ApplicationId& id = slot->submission.id;
-    if (FindById(id) == slot.get()) by_id_.Remove(HashOf(id), index.value);  // not every one was entered
+    Touch(*slot);
+    if (PeekById(id) == slot.get()) by_id_.Remove(HashOf(id), index.value);  // not every one was entered
     *slot = App{};
     slot->index = index;
     dropped_.push_back(std::move(slot));
@@ -52,19 +58,39 @@ class AppTable {
         by_id_.Find(HashOf(id), [&](uint32_t candidate) { return slots_[candidate - first_]->submission.id == id; });
     return index == base::SlotTable::kNone ? nullptr : slots_[index - first_].get();
   }
-  App* FindById(const model::ApplicationId& id) { return const_cast<App*>(std::as_const(*this).FindById(id)); }
+  App* FindById(const model::ApplicationId& id) {
+    App* app = PeekById(id);
+    if (app) Touch(*app);
+    return app;
+  }
   /// One that is forgotten reads as an application that is not alive.
   App& operator[](model::AppIndex index) {
+    App& app = Peek(index);
+    if (&app != &nobody_) Touch(app);
+    return app;
+  }
+  App* PeekById(const model::ApplicationId& id) { return const_cast<App*>(std::as_const(*this).FindById(id)); }
+  App& Peek(model::AppIndex index) {
     App* app = const_cast<App*>(Find(index));
     if (app) return *app;
     nobody_ = App{};
     return nobody_;
   }
+  void Touch(App& app) {
+    if (std::exchange(app.touched, true)) return;
+    touched_.push_back(app.index);
+  }
+  size_t touched() const { return touched_.size(); }
+  /// Those that were added, touched or dropped since the last call, each once for what it was before.
+  std::vector<model::AppIndex> TakeTouched() {
+    for (const model::AppIndex index : touched_) Peek(index).touched = false;
+    return std::exchange(touched_, {});
+  }
   const App& operator[](model::AppIndex index) const {
     const App* app = Find(index);
     return app ? *app : nobody_;
   }
-  /// `visit` may add applications and drop them.
+  /// `visit` may add applications and drop them. Touches none.
   template <class Visit>
   void ForEach(Visit&& visit) {
     for (size_t index = first_; index < first_ + slots_.size(); ++index) {
@@ -96,6 +122,7 @@ class AppTable {
   std::vector<std::unique_ptr<App>> slots_;
   base::SlotTable by_id_;
   std::vector<std::unique_ptr<App>> dropped_;
+  std::vector<model::AppIndex> touched_;
   App nobody_;
 };
 

@@ -416,8 +416,16 @@ void Apps::On(const model::scheduler::GangExpired& effect) {
 }
 
 Attempt* Apps::FindAttempt(const model::ApplicationAttemptId& id, App** app) {
-  App* found = Find(id.app);
+  App* found = nullptr;
+  Attempt* attempt = PeekAttempt(id, &found);
+  if (found) Touch(*found);
   if (app) *app = found;
+  return attempt;
+}
+
+Attempt* Apps::PeekAttempt(const model::ApplicationAttemptId& id, App** app) {
+  App* found = table_.PeekById(id.app);
+  *app = found;
   if (!found) return nullptr;
   const auto it = found->attempts.find(id.attempt);
   return it == found->attempts.end() ? nullptr : &it->second;

@@ -75,6 +75,11 @@ class Apps {
   const AppTable& table() const { return table_; }
   int32_t submitted() const { return submitted_; }
   App& At(model::AppIndex index) { return table_[index]; }
+  /// At and FindAttempt for who changes nothing that readers see, or says so by Touch.
+  App& Peek(model::AppIndex index) { return table_.Peek(index); }
+  Attempt* PeekAttempt(const model::ApplicationAttemptId& id, App** app);
+  void Touch(App& app) { table_.Touch(app); }
+  std::vector<model::AppIndex> TakeTouched() { return table_.TakeTouched(); }
   /// Null when there is none.
   App* Find(const model::ApplicationId& id) { return table_.FindById(id); }
   Attempt* FindAttempt(const model::ApplicationAttemptId& id, App** app = nullptr);

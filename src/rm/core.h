@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/time.h"
 #include "model/ids.h"
@@ -93,6 +94,16 @@ class Core {
   /// Its own diagnostics, or while there are none how far its master has come.
   static const std::string& VisibleDiagnostics(const Attempt& attempt);
   int32_t apps_submitted() const { return apps_.submitted(); }
+  /// Applications that came, went or may read otherwise than when this was called last; each once.
+  void Touch(model::AppIndex index) { (void)apps_.At(index); }
+  std::vector<model::AppIndex> TakeTouchedApps() { return apps_.TakeTouched(); }
+  size_t touched_apps() const { return apps_.table().touched(); }
+  std::vector<model::NodeIndex> TakeTouchedNodes() { return nodes_.TakeTouched(); }
+  /// Null when ForEachNode does not visit it.
+  const Node* ShownNode(model::NodeIndex index) const {
+    const Node* node = nodes_.table().Find(index);
+    return node && nodes_.table().Shows(*node) ? node : nullptr;
+  }
 
  private:
   class Step;

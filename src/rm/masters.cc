@@ -97,18 +97,22 @@ bool Masters::IsInTurn(const model::rm::AllocateCall& event, const App& app, con
   return true;
 }
 
-void Masters::TakeProgress(const model::rm::AllocateCall& event, Attempt& attempt) {
-  const double progress = event.progress;
-  attempt.progress = std::isnan(progress) || progress < 0 ? 0 : progress > 1 ? 1 : static_cast<float>(progress);
+bool Masters::TakeProgress(const model::rm::AllocateCall& event, Attempt& attempt) {
+  const double told = event.progress;
+  const float progress = std::isnan(told) || told < 0 ? 0 : told > 1 ? 1 : static_cast<float>(told);
+  bool changed = std::exchange(attempt.progress, progress) != progress;
   if (!event.tracking_url.empty() && event.tracking_url != attempt.original_url) {
     attempt.original_url = event.tracking_url;
     context_.Store({attempts_.RowOf(attempt)});
+    changed = true;
   }
+  return changed;
 }
 
+// Most calls say nothing new: what readers see stays as it is.
 void Masters::On(const model::rm::AllocateCall& event) {
   App* app = nullptr;
-  Attempt* attempt = apps_.FindAttempt(event.attempt, &app);
+  Attempt* attempt = apps_.PeekAttempt(event.attempt, &app);
   if (!attempt || !attempt->known) {
     return context_.Refuse(event.call, Refusal::kAttemptNotServed, {ToString(event.attempt)});
   }
@@ -117,7 +121,7 @@ void Masters::On(const model::rm::AllocateCall& event) {
     return context_.Refuse(event.call, Refusal::kMasterNotRegistered, {ToString(event.attempt)});
   }
   if (!IsInTurn(event, *app, *attempt)) return;
-  TakeProgress(event, *attempt);
+  if (TakeProgress(event, *attempt) || !event.asks.empty()) apps_.Touch(*app);
   model::scheduler::Allocate allocate;
   allocate.app = app->index;
   allocate.token = event.call;
@@ -152,7 +156,7 @@ void Masters::On(const model::scheduler::AllocateAnswered& effect) {
   AllocateAsked& asked = std::get<AllocateAsked>(any);
   asked.headroom = effect.headroom;
   asked.cluster_nodes = effect.cluster_nodes;
-  App& app = apps_.At(asked.app);
+  App& app = apps_.Peek(asked.app);
   const auto attempt = app.attempts.find(asked.attempt);
   if (!asked.updates.empty() && attempt != app.attempts.end()) {
     asked.resizes = RequestUpdates(app, attempt->second, effect.token, asked.updates);
@@ -167,7 +171,7 @@ void Masters::ResizeDone(model::rm::CallToken call) {
 }
 
 void Masters::AllocateDone(model::rm::CallToken call, const AllocateAsked& asked) {
-  App& app = apps_.At(asked.app);
+  App& app = apps_.Peek(asked.app);
   const auto attempt = app.attempts.find(asked.attempt);
   if (!app.alive || attempt == app.attempts.end()) return context_.Refuse(call, Refusal::kAttemptEnded);
   AnswerAllocate(app, attempt->second, call, asked.headroom, asked.cluster_nodes, false);

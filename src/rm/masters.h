@@ -40,7 +40,8 @@ class Masters {
  private:
   /// The attempt whose answers have come that far: else the call has been answered.
   bool IsInTurn(const model::rm::AllocateCall& event, const App& app, const Attempt& attempt);
-  void TakeProgress(const model::rm::AllocateCall& event, Attempt& attempt);
+  /// True when readers see something new.
+  bool TakeProgress(const model::rm::AllocateCall& event, Attempt& attempt);
   model::Refused CheckAllocate(const App& app, const Attempt& attempt, const model::rm::AllocateCall& call) const;
   /// Asks the scheduler for the updates that are allowed, and gives their number; the others are errors.
   size_t RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,

@@ -20,7 +20,8 @@ namespace fairlead::rm {
 
 /// The nodes by index, in order of registration, the active ones by name, and those that went away. A node stays where
 /// it is until it is forgotten: of those that went away the last kGoneKept are kept. An index is never given twice;
-/// what a forgotten node leaves behind is a pointer.
+/// what a forgotten node leaves behind is a pointer. Whoever may change a node, or whether ForEachActive and
+/// ForEachGone show it, gets its index noted as touched, as with AppTable.
 class NodeTable {
  public:
   static constexpr size_t kGoneKept = 10'000;
@@ -28,11 +29,16 @@ class NodeTable {
   /// The node under the next index.
   Node& Add(Node node) {
     node.index.value = static_cast<uint32_t>(nodes_.size());
-    return *nodes_.emplace_back(std::make_unique<Node>(std::move(node)));
+    Node& added = *nodes_.emplace_back(std::make_unique<Node>(std::move(node)));
+    Touch(added);
+    return added;
   }
   /// One that is forgotten reads as a node without a name.
   Node& operator[](model::NodeIndex index) {
-    if (nodes_[index.value]) return *nodes_[index.value];
+    if (nodes_[index.value]) {
+      Touch(*nodes_[index.value]);
+      return *nodes_[index.value];
+    }
     nobody_ = Node{};
     return nobody_;
   }
@@ -44,7 +50,9 @@ class NodeTable {
 
   /// The one that is active under that name; null: none.
   Node* Active(const model::rm::NodeAddress& address) {
-    return const_cast<Node*>(std::as_const(*this).Active(address));
+    Node* active = const_cast<Node*>(std::as_const(*this).Active(address));
+    if (active) Touch(*active);
+    return active;
   }
   const Node* Active(const model::rm::NodeAddress& address) const {
     const uint32_t slot =
@@ -53,6 +61,7 @@ class NodeTable {
   }
   /// It is the active one under its name from now on.
   void Activate(const Node& node) {
+    TouchGone(node.address);
     if (const Node* other = Active(node.address)) {
       Deactivate(*other);
       Retire(other->index);
@@ -64,6 +73,7 @@ class NodeTable {
   /// It went away; the oldest beyond kGoneKept is forgotten, and lives until the next Clear().
   void Remove(const Node& node) {
     if (Active(node.address) == &node) Deactivate(node);
+    TouchGone(node.address);
     gone_[node.address] = node.index;
     Retire(node.index);
   }
@@ -72,6 +82,15 @@ class NodeTable {
   const Node* Gone(const model::rm::NodeAddress& address) const {
     const auto it = gone_.find(address);
     return it == gone_.end() ? nullptr : Find(it->second);
+  }
+  /// Whether ForEachActive or ForEachGone visit it.
+  bool Shows(const Node& node) const { return Active(node.address) == &node || Gone(node.address) == &node; }
+  /// Those that came, went or were touched since the last call, each once for what it was before.
+  std::vector<model::NodeIndex> TakeTouched() {
+    for (const model::NodeIndex index : touched_) {
+      if (nodes_[index.value]) nodes_[index.value]->touched = false;
+    }
+    return std::exchange(touched_, {});
   }
   /// The most of each type that an active node has. O(active nodes) when the largest may have gone, else O(1).
   const model::Resources& largest() const {
@@ -111,6 +130,12 @@ class NodeTable {
   void PrefetchName(const Node& node) const { active_.Prefetch(HashOf(node.address)); }
 
  private:
+  void Touch(Node& node) {
+    if (!std::exchange(node.touched, true)) touched_.push_back(node.index);
+  }
+  void TouchGone(const model::rm::NodeAddress& address) {
+    if (const Node* gone = Gone(address)) Touch(*nodes_[gone->index.value]);
+  }
   void Deactivate(const Node& node) {
     active_.Remove(HashOf(node.address), node.index.value);
     largest_stale_ = true;
@@ -119,6 +144,7 @@ class NodeTable {
     retired_.push_back(index);
     if (retired_.size() <= kGoneKept) return;
     std::unique_ptr<Node>& oldest = nodes_[retired_.front().value];
+    Touch(*oldest);
     retired_.pop_front();
     const auto it = gone_.find(oldest->address);
     if (it != gone_.end() && it->second == oldest->index) gone_.erase(it);
@@ -139,6 +165,7 @@ class NodeTable {
   std::map<model::rm::NodeAddress, model::NodeIndex> gone_;
   std::deque<model::NodeIndex> retired_;  // oldest first; each once
   std::vector<std::unique_ptr<Node>> forgotten_;
+  std::vector<model::NodeIndex> touched_;
   Node nobody_;
   mutable model::Resources largest_;
   mutable bool largest_stale_ = false;

@@ -231,6 +231,7 @@ void Nodes::RecoverContainers(Node& node, const std::vector<model::rm::NodeConta
     end.diagnostics = "Container " + ToString(master) +
                       " is not known to its node after a restart of the "
                       "ResourceManager.\n";
+    apps_.Touch(app);
     attempts_.MasterContainerEnded(app, *attempt, end);
   });
 }

@@ -46,6 +46,7 @@ class Nodes {
   /// Answers heartbeats with all that the step has decided for their nodes.
   void AnswerHeartbeats();
   const NodeTable& table() const { return table_; }
+  std::vector<model::NodeIndex> TakeTouched() { return table_.TakeTouched(); }
   Node& At(model::NodeIndex index) { return table_[index]; }
   /// The node that is active under the name of `index`; null: none.
   Node* Active(model::NodeIndex index);

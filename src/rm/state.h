@@ -185,7 +185,8 @@ enum class WaitsFor : uint8_t { kSubmitted, kKilled, kUnregistered };
 struct App {
   // What every end of a container touches, side by side.
   model::AppIndex index;
-  bool alive = false;  // false: evicted or refused, the slot is dead
+  bool alive = false;    // false: evicted or refused, the slot is dead
+  bool touched = false;  // AppTable's; nothing is decided by it
   model::rm::AppState state = model::rm::AppState::kNew;
   bool in_scheduler = false;
   bool in_store = false;
@@ -248,6 +249,7 @@ struct Node {
   model::NodeIndex registered_as;  // healthy again it has another index, and remembers what it did
   model::rm::NodeState state = model::rm::NodeState::kNew;
   bool in_scheduler = false;
+  bool touched = false;  // NodeTable's; nothing is decided by it
   bool resized = false;
   int32_t response_id = 0;
   base::Instant last_seen;

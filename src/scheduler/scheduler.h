@@ -82,7 +82,12 @@ class Scheduler {
   /// Independent copy: what-if runs step the copy (O(state), no sharing).
   virtual std::unique_ptr<Scheduler> Fork() const = 0;
 
+  /// Cost: queues, applications and nodes.
   virtual View GetView() const = 0;
+  /// GetView without applications and nodes. Cost: the queues.
+  virtual View GetQueues() const = 0;
+  /// Containers that the application asks for and has not been granted. Cost: its asks.
+  virtual int64_t PendingContainers(model::AppIndex app) const = 0;
 
   /// Every pending ask of `app` with the reason that binds it now: a dry pass of the placing code.
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;

@@ -141,6 +141,28 @@ TEST_F(HttpTest, RequestsAreTakenOnlyAsFarAsTheirAnswersAre) {
   EXPECT_EQ(taken, kRequests);
 }
 
+TEST_F(HttpTest, LongLastAnswersOfSeveralReadersArriveWhole) {
+  constexpr size_t kReaders = 3;
+  const std::string body(size_t{10} << 20, 'a');
+  std::vector<Server::Reply> asked;
+  Serve([&](Request, Server::Reply reply) {
+    asked.push_back(std::move(reply));
+    if (asked.size() < kReaders) return;
+    for (const Server::Reply& one : asked) one(TextResponse(200, body));
+  });
+  std::vector<size_t> lengths;
+  for (size_t i = 0; i < kReaders; ++i) {
+    ClientRequest request;  // asks for the connection to be closed behind the answer
+    request.endpoint = server_->local();
+    Fetch(*loop_, *loop_, request, [&](base::Result<Response> answer) {
+      lengths.push_back(answer.ok() ? answer->body.size() : 0);
+      if (lengths.size() == kReaders) loop_->Stop();
+    });
+  }
+  loop_->Run();
+  EXPECT_EQ(lengths, (std::vector<size_t>(kReaders, body.size())));
+}
+
 TEST_F(HttpTest, AHalfHeadAndAHalfBodyEndWithTheirDeadlines) {
   ServerLimits limits;
   limits.head = limits.body = base::Duration::Millis(100);

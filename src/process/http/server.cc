@@ -104,6 +104,7 @@ class ServerImpl final : public Server {
   }
 
   env::Endpoint local() const override { return listener_->local(); }
+  size_t held_bytes() const override { return peers_.held_bytes(); }
 
   enum class Ending { kAfterFlush, kNow };
   void Remove(uint64_t id, Ending ending = Ending::kAfterFlush) {
@@ -251,12 +252,13 @@ void Session::OnData(std::string_view bytes) {
 
 void Session::OnDrained() {
   seat_.Move();
+  if (!keep_alive_ && !waiting_for_answer_) return server_.Remove(id_);
   Settle();
 }
 
 /// Up to the end of one request.
 void Session::ParseMore() {
-  if (buffer_.empty() || Full()) return Settle();
+  if (buffer_.empty() || !keep_alive_ || Full()) return Settle();
   beast::error_code error;
   const size_t used = parser_->put(asio::buffer(buffer_), error);
   buffer_.erase(0, used);
@@ -279,7 +281,7 @@ void Session::Settle() {
   // Pipelined requests wait; more than one whole request ahead is held back by TCP.
   buffer_.size() > server_.limits().header_bytes_max ? stream_->PauseReading() : stream_->ResumeReading();
   Count();
-  if (!buffer_.empty() && !Full() && !starved_) server_.Ready(*this);
+  if (!buffer_.empty() && keep_alive_ && !Full() && !starved_) server_.Ready(*this);
 }
 
 void Session::Dispatch() {
@@ -307,7 +309,7 @@ void Session::Answer(uint64_t request_number, Response response) {
   waiting_for_answer_ = false;
   seat_.Become(peers::Standing::kIdle);
   Send(response, keep_alive_, head_only_);
-  if (!keep_alive_) return server_.Remove(id_);
+  if (!keep_alive_ && !Full()) return server_.Remove(id_);
   taken_ = since_ = server_.loop().Now();
   unsent_at_look_ = stream_->unsent();
   Settle();

@@ -38,6 +38,8 @@ class Server {
                                                       KnownHosts hosts, Handler handler, ServerLimits limits = {});
   virtual ~Server() = default;
   virtual env::Endpoint local() const = 0;
+  /// What its connections hold in memory: bytes not parsed, answers not taken.
+  virtual size_t held_bytes() const = 0;
 };
 
 }  // namespace fairlead::process::http

@@ -123,11 +123,35 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   });
 }
 
-w::ApplicationReportProto ResourceManager::Report(const App& app, const std::string& user) const {
-  const bool full = MayAccess(user, app, false);
-  w::ApplicationReportProto report = ReportOf(core(), app, full, loop_.Wall());
-  if (full && app.current()) report.log_aggregation_status = LogStatusOf(app);
+namespace {
+w::ApplicationReportProto Report(const AppRow& row, bool full, const ReportFacts& facts) {
+  w::ApplicationReportProto report = ReportOf(row.app, row.usage, full, facts);
+  if (full && row.app.current()) report.log_aggregation_status = row.logs.At(row.app, facts.now);
   return report;
+}
+
+/// What getApplications gives, encoded.
+std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const AppRows& rows, Viewer& viewer,
+                            const ReportFacts& facts) {
+  w::GetApplicationsResponseProto response;
+  const int64_t limit = request.limit.value_or(INT64_MAX);
+  const auto scope = request.Scope();
+  rows.ForEach([&](const AppRow& row) {
+    if (static_cast<int64_t>(response.applications.size()) >= limit || !Matches(row.app, request)) return;
+    const bool full = viewer.May(row.app, false);
+    if (scope == w::ApplicationsRequestScopeProto::kOwn && row.app.submission.user != viewer.user()) return;
+    if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
+    response.applications.push_back(Report(row, full, facts));
+  });
+  return response.Encode();
+}
+}  // namespace
+
+void ResourceManager::ReplyInTurn(rpc::CallToken to, std::function<std::function<std::string()>()> begin) {
+  auto made = std::make_shared<std::string>();
+  large_.Add([made, begin = std::move(
+                        begin)]() -> LargeAnswers::Work { return [made, encode = begin()] { *made = encode(); }; },
+             [this, made, to] { server_->Reply(to, *made); });
 }
 
 void ResourceManager::GetReport(const rpc::IncomingCall& call) {
@@ -139,7 +163,9 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), Access::kAny);
   if (!app) return;
   w::GetApplicationReportResponseProto response;
-  response.application_report = Report(*app, call.caller.user);
+  AppRow row = RowOf(*app, scheduler(), loop_.Wall());
+  row.logs = LogsOf(*app);
+  response.application_report = Report(row, MayAccess(call.caller.user, *app, false), FactsForReports());
   const Attempt* attempt = app->current();
   if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
       call.caller.user == app->submission.user) {
@@ -151,17 +177,11 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
 void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationsRequestProto>(call);
   if (!request) return;
-  w::GetApplicationsResponseProto response;
-  const int64_t limit = request->limit.value_or(INT64_MAX);
-  core().ForEachApp([&](const App& app) {
-    if (static_cast<int64_t>(response.applications.size()) >= limit || !Matches(app, *request)) return;
-    const bool full = MayAccess(call.caller.user, app, false);
-    const auto scope = request->Scope();
-    if (scope == w::ApplicationsRequestScopeProto::kOwn && app.submission.user != call.caller.user) return;
-    if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
-    response.applications.push_back(Report(app, call.caller.user));
+  ReplyInTurn(call.token, [this, request = *request, user = call.caller.user]() -> std::function<std::string()> {
+    return [request, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
+      return ApplicationsFor(request, rows, viewer, facts);
+    };
   });
-  server_->ReplyMessage(call.token, response);
 }
 
 void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
@@ -184,46 +204,26 @@ void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
 }
 
 namespace {
-w::QueueStatisticsProto StatisticsOf(const Core& core, const std::string& queue) {
+w::QueueStatisticsProto StatisticsOf(const QueueSums& sums) {
+  const auto count = [&](m::AppState state) { return sums.apps[static_cast<size_t>(state)]; };
   w::QueueStatisticsProto statistics;
-  int64_t submitted = 0, running = 0, pending = 0, completed = 0, killed = 0, failed = 0;
-  int64_t containers = 0, reservations = 0;
-  model::Resources reserved;
-  core.ForEachApp([&](const App& app) {
-    const std::string full = FullQueueName(app.submission.queue);
-    if (full != queue && !full.starts_with(queue + ".")) return;
-    ++submitted;
-    containers += static_cast<int64_t>(app.containers.size());
-    reservations += static_cast<int64_t>(app.reservations.size());
-    for (const auto& [id, resources] : app.reservations) reserved += resources;
-    switch (Core::VisibleState(app)) {
-      case m::AppState::kRunning:
-        ++running;
-        break;
-      case m::AppState::kFinishing:
-      case m::AppState::kFinished:
-        ++completed;
-        break;
-      case m::AppState::kKilled:
-        ++killed;
-        break;
-      case m::AppState::kFailed:
-        ++failed;
-        break;
-      default:
-        ++pending;
-    }
-  });
+  const int64_t running = count(m::AppState::kRunning);
+  const int64_t completed = count(m::AppState::kFinishing) + count(m::AppState::kFinished);
+  const int64_t killed = count(m::AppState::kKilled);
+  const int64_t failed = count(m::AppState::kFailed);
+  int64_t submitted = 0;
+  for (const int64_t apps : sums.apps) submitted += apps;
   statistics.num_apps_submitted = submitted;
   statistics.num_apps_running = running;
-  statistics.num_apps_pending = pending;
+  statistics.num_apps_pending = submitted - running - completed - killed - failed;
   statistics.num_apps_completed = completed;
   statistics.num_apps_killed = killed;
   statistics.num_apps_failed = failed;
-  statistics.allocated_containers = containers;
-  statistics.reserved_containers = reservations;
-  statistics.reserved_memory_mb = reserved.memory_mib();
-  statistics.reserved_v_cores = reserved.vcores();
+  statistics.allocated_containers = sums.containers;
+  statistics.reserved_containers = sums.reservations;
+  statistics.reserved_memory_mb = sums.reserved.memory_mib();
+  statistics.reserved_v_cores = sums.reserved.vcores();
+  statistics.pending_containers = sums.pending;
   return statistics;
 }
 
@@ -232,29 +232,28 @@ float Ratio(int64_t part, int64_t whole) {
 }
 
 /// FSQueue.getQueueInfo.
-w::QueueInfoProto QueueInfoOf(const ResourceManager& manager, const scheduler::View& view,
-                              const scheduler::QueueView& queue, const std::map<std::string, int64_t>& pending,
+w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View& view,
+                              const scheduler::QueueView& queue, const std::map<std::string, QueueSums>& sums,
                               bool children, bool recursive) {
   w::QueueInfoProto info;
   info.queue_name = queue.name;
   info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
   info.current_capacity = Ratio(queue.used.memory_mib(), queue.fair_share.memory_mib());
   info.state = w::QueueStateProto::kRunning;
-  w::QueueStatisticsProto statistics = StatisticsOf(manager.core(), queue.name);
+  const auto own = sums.find(queue.name);
+  w::QueueStatisticsProto statistics = StatisticsOf(own == sums.end() ? QueueSums{} : own->second);
   // QueueMetrics knows what is available of the root alone.
   const model::Resources available = queue.parent.empty() ? view.cluster - queue.used : model::Resources{};
   statistics.available_memory_mb = std::max<int64_t>(0, available.memory_mib());
   statistics.allocated_memory_mb = queue.used.memory_mib();
   statistics.available_v_cores = std::max<int64_t>(0, available.vcores());
   statistics.allocated_v_cores = queue.used.vcores();
-  const auto asked = pending.find(queue.name);
-  statistics.pending_containers = asked == pending.end() ? 0 : asked->second;
   statistics.pending_memory_mb = std::max<int64_t>(0, queue.demand.memory_mib() - queue.used.memory_mib());
   statistics.pending_v_cores = std::max<int64_t>(0, queue.demand.vcores() - queue.used.vcores());
   info.queue_statistics = std::move(statistics);
   info.weight = static_cast<float>(queue.weight);
   info.queue_path = queue.name;
-  info.scheduler_type = std::string(manager.options().hadoop_scheduler);
+  info.scheduler_type = std::string(scheduler);
   info.max_parallel_apps = queue.max_running_apps;
   info.min_resource_memory = queue.min_share.memory_mib();
   info.min_resource_v_core = static_cast<int32_t>(queue.min_share.vcores());
@@ -266,7 +265,7 @@ w::QueueInfoProto QueueInfoOf(const ResourceManager& manager, const scheduler::V
   if (!children) return info;
   for (const scheduler::QueueView& child : view.queues) {
     if (child.parent == queue.name)
-      info.child_queues.push_back(QueueInfoOf(manager, view, child, pending, recursive, recursive));
+      info.child_queues.push_back(QueueInfoOf(scheduler, view, child, sums, recursive, recursive));
   }
   return info;
 }
@@ -277,25 +276,28 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->queue_name) return RefuseMissing(call, "queue name");
   w::GetQueueInfoResponseProto response;
-  const scheduler::View view = scheduler().GetView();
+  const scheduler::View view = scheduler().GetQueues();
   const std::string name = FullQueueName(request->QueueName());
-  for (const scheduler::QueueView& queue : view.queues) {
-    if (queue.name != name) continue;
-    response.queue_info = QueueInfoOf(*this, view, queue, PendingContainers(scheduler(), core(), now()),
-                                      request->IncludeChildQueues(), request->Recursive());
-    if (!request->IncludeApplications()) break;
-    core().ForEachApp([&](const App& app) {
-      if (FullQueueName(app.submission.queue) != name || Core::IsCompleted(app)) return;
-      if (!MayAccess(call.caller.user, app, false)) return;
-      response.queue_info->applications.push_back(Report(app, call.caller.user));
-    });
-  }
-  server_->ReplyMessage(call.token, response);
+  const auto queue =
+      std::find_if(view.queues.begin(), view.queues.end(), [&](const auto& one) { return one.name == name; });
+  if (queue == view.queues.end()) return server_->ReplyMessage(call.token, response);
+  response.queue_info = QueueInfoOf(options_.hadoop_scheduler, view, *queue, Fresh().queues(),
+                                    request->IncludeChildQueues(), request->Recursive());
+  if (!request->IncludeApplications()) return server_->ReplyMessage(call.token, response);
+  ReplyInTurn(call.token, [this, response, name, user = call.caller.user]() -> std::function<std::string()> {
+    return [response, name, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
+      rows.ForEach([&](const AppRow& row) {
+        if (FullQueueName(row.app.submission.queue) != name || Core::IsCompleted(row.app)) return;
+        if (viewer.May(row.app, false)) response.queue_info->applications.push_back(Report(row, true, facts));
+      });
+      return response.Encode();
+    };
+  });
 }
 
 void ResourceManager::GetQueueAcls(const rpc::IncomingCall& call) {
   w::GetQueueUserAclsInfoResponseProto response;
-  for (const scheduler::QueueView& queue : scheduler().GetView().queues) {
+  for (const scheduler::QueueView& queue : scheduler().GetQueues().queues) {
     w::QueueUserACLInfoProto& info = response.queue_user_acls.emplace_back();
     info.queue_name = queue.name;
     if (QueueAccess(call.caller.user, queue.name, false)) {

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "base/test_seed.h"
 #include "process/rm/machine.h"
+#include "process/rm/summary.h"
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/spark_standalone/standalone.h"
 #include "scheduler/tdw/tdw.h"
@@ -132,6 +133,10 @@ class Cluster {
     }
     EXPECT_EQ(machine_.CheckInvariants(), "");
     CheckBooks();
+    if (call_ % 3 == 0) {
+      summary_.Refresh(machine_, {100'000 + now_.millis()});
+      EXPECT_EQ(summary_.Check(machine_, {100'000 + now_.millis()}), "");
+    }
     return all;
   }
   /// That its master lives is what even a refused call says: so does its last one, repeated, and changes nothing else.
@@ -252,6 +257,7 @@ class Cluster {
   }
 
   ResourceMachine machine_;
+  Summary summary_{[](const fairlead::rm::App&) { return LogStatuses{}; }};
   base::Instant now_;
   uint64_t call_ = 0;
   int32_t apps_ = 0;

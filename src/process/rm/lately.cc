@@ -145,16 +145,19 @@ void Lately::Record(base::WallTime at, const Core& core, const model::rm::StateC
   Add(std::move(happening));
 }
 
-std::vector<const Happening*> Lately::Find(const Filter& filter, size_t most) const {
+std::vector<const Happening*> Lately::Find(const Filter& filter, size_t most, const Told& told) const {
   std::vector<const Happening*> found;
   for (size_t kind = 0; kind < kHappeningKinds; ++kind) {
     if (!filter.kind.empty() && filter.kind != EnumName(HappeningKind{static_cast<uint8_t>(kind)})) continue;
-    for (const Happening& one : kept_[kind]) {
-      if (one.number <= filter.after) continue;
-      if (filter.app.number != 0 && one.app != filter.app) continue;
-      if (!filter.queue.empty() && !Below(one.queue, filter.queue)) continue;
-      if (!filter.node.empty() && one.node != filter.node) continue;
-      found.push_back(&one);
+    size_t of_kind = 0;
+    for (auto one = kept_[kind].rbegin(); one != kept_[kind].rend() && of_kind < most; ++one) {
+      if (one->number <= filter.after) break;
+      if (filter.app.number != 0 && one->app != filter.app) continue;
+      if (!filter.queue.empty() && !Below(one->queue, filter.queue)) continue;
+      if (!filter.node.empty() && one->node != filter.node) continue;
+      if (told && !told(*one)) continue;
+      found.push_back(&*one);
+      ++of_kind;
     }
   }
   std::sort(found.begin(), found.end(), [](const Happening* a, const Happening* b) { return a->number > b->number; });

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,8 +66,10 @@ class Lately {
     std::string_view kind;
     uint64_t after = 0;  // only later ones
   };
-  /// The newest first, at most `most`. Cost: all that is kept.
-  std::vector<const Happening*> Find(const Filter& filter, size_t most) const;
+  /// The newest first, at most `most` of those that `told` lets pass (empty: all). Cost: a filter that passes all,
+  /// `most` of each kind; else all that is kept.
+  using Told = std::function<bool(const Happening&)>;
+  std::vector<const Happening*> Find(const Filter& filter, size_t most, const Told& told = nullptr) const;
   /// How many of a kind there have been since the start.
   uint64_t Count(HappeningKind kind) const { return counts_[static_cast<size_t>(kind)]; }
 

@@ -37,6 +37,9 @@ class ResourceMachine {
   uint64_t StateHash() const;
 
   const fairlead::rm::Core& core() const { return core_; }
+  void Touch(model::AppIndex app) { core_.Touch(app); }
+  std::vector<model::AppIndex> TakeTouchedApps() { return core_.TakeTouchedApps(); }
+  std::vector<model::NodeIndex> TakeTouchedNodes() { return core_.TakeTouchedNodes(); }
   const scheduler::Scheduler& scheduler() const { return *scheduler_; }
 
  private:

@@ -8,6 +8,7 @@
 #include "base/codec.h"
 #include "base/rng.h"
 #include "process/rm/reports.h"
+#include "process/rm/summary.h"
 #include "scheduler/fairlead/fairlead.h"
 
 namespace fairlead::process::rm {
@@ -172,6 +173,10 @@ class World {
     base::Encode(step.effects, effects);
     history_.push_back(std::move(step));
     failure_ = machine_->CheckInvariants();
+    if (failure_.empty() && rng_.Chance(0.5)) {
+      summary_.Refresh(*machine_, wall_);
+      failure_ = summary_.Check(*machine_, wall_);
+    }
     if (!failure_.empty()) return;
     std::vector<m::OuterEvent> follow;
     for (const m::OuterEffect& effect : effects) React(effect, follow);
@@ -223,6 +228,7 @@ class World {
   std::string beating_;
   std::string failure_;
   std::vector<Step> history_;
+  Summary summary_{[](const App&) { return LogStatuses{}; }};
 };
 
 class MachineProperty : public ::testing::TestWithParam<uint64_t> {};

@@ -12,31 +12,38 @@ using endpoints::yarn::ToWire;
 using model::rm::AppState;
 using model::rm::NodeState;
 
-AppUsage UsageOf(const App& app, base::WallTime now) {
-  AppUsage usage;
-  int64_t memory_ms = 0;
-  int64_t vcore_ms = 0;
-  int64_t preempted_memory_ms = 0;
-  int64_t preempted_vcore_ms = 0;
+UsageRecord UsageRecordOf(const App& app, base::WallTime now) {
+  UsageRecord record;
+  record.at = now;
   for (const auto& [number, attempt] : app.attempts) {
-    memory_ms += attempt.memory_ms;
-    vcore_ms += attempt.vcore_ms;
-    preempted_memory_ms += attempt.preempted_memory_ms;
-    preempted_vcore_ms += attempt.preempted_vcore_ms;
+    record.memory_ms += attempt.memory_ms;
+    record.vcore_ms += attempt.vcore_ms;
+    record.preempted_memory_ms += attempt.preempted_memory_ms;
+    record.preempted_vcore_ms += attempt.preempted_vcore_ms;
   }
   app.containers.ForEach([&](const Container& container) {
-    usage.used += container.resources;
-    ++usage.containers;
+    record.used += container.resources;
+    ++record.containers;
     const int64_t ms = std::max<int64_t>(0, now.ms - container.created.ms);
-    memory_ms += ms * container.resources.memory_mib();
-    vcore_ms += ms * container.resources.vcores();
+    record.memory_ms += ms * container.resources.memory_mib();
+    record.vcore_ms += ms * container.resources.vcores();
   });
-  for (const auto& [id, resources] : app.reservations) usage.reserved += resources;
-  usage.reservations = static_cast<int32_t>(app.reservations.size());
-  usage.memory_seconds = memory_ms / 1000;
-  usage.vcore_seconds = vcore_ms / 1000;
-  usage.preempted_memory_seconds = preempted_memory_ms / 1000;
-  usage.preempted_vcore_seconds = preempted_vcore_ms / 1000;
+  for (const auto& [id, resources] : app.reservations) record.reserved += resources;
+  record.reservations = static_cast<int32_t>(app.reservations.size());
+  return record;
+}
+
+AppUsage UsageAt(const UsageRecord& record, base::WallTime now) {
+  const int64_t ms = std::max<int64_t>(0, now.ms - record.at.ms);
+  AppUsage usage;
+  usage.used = record.used;
+  usage.containers = record.containers;
+  usage.reserved = record.reserved;
+  usage.reservations = record.reservations;
+  usage.memory_seconds = (record.memory_ms + ms * record.used.memory_mib()) / 1000;
+  usage.vcore_seconds = (record.vcore_ms + ms * record.used.vcores()) / 1000;
+  usage.preempted_memory_seconds = record.preempted_memory_ms / 1000;
+  usage.preempted_vcore_seconds = record.preempted_vcore_ms / 1000;
   return usage;
 }
 
@@ -53,7 +60,7 @@ std::vector<NodeUsage> UsageByNode(const Core& core) {
   return usage;
 }
 
-std::string TrackingUrl(const Core&, const App& app, const Attempt& attempt) {
+std::string TrackingUrl(const App& app, const Attempt& attempt) {
   return app.submission.unmanaged ? attempt.original_url : attempt.proxied_url;
 }
 
@@ -73,10 +80,9 @@ w::AppTimeoutsMapProto LifetimeOf(const App& app, base::WallTime now) {
   return entry;
 }
 
-w::ApplicationResourceUsageReportProto UsageReport(const Core& core, const App& app, base::WallTime now) {
-  const AppUsage usage = UsageOf(app, now);
+w::ApplicationResourceUsageReportProto UsageReport(const App& app, const AppUsage& usage, int64_t cluster) {
   w::ApplicationResourceUsageReportProto report;
-  const bool ended = app.containers.empty() && Core::IsCompleted(app);
+  const bool ended = usage.containers == 0 && Core::IsCompleted(app);
   report.num_used_containers = ended ? -1 : usage.containers;
   report.num_reserved_containers = ended ? -1 : usage.reservations;
   const model::Resources unknown = model::Resources::Of(-1, -1);
@@ -87,10 +93,6 @@ w::ApplicationResourceUsageReportProto UsageReport(const Core& core, const App& 
   report.vcore_seconds = usage.vcore_seconds;
   report.preempted_memory_seconds = usage.preempted_memory_seconds;
   report.preempted_vcore_seconds = usage.preempted_vcore_seconds;
-  int64_t cluster = 0;
-  core.ForEachNode([&](const Node& node) {
-    if (node.in_scheduler) cluster += node.capacity.memory_mib();
-  });
   const double share =
       cluster > 0 ? 100.0 * static_cast<double>(usage.used.memory_mib()) / static_cast<double>(cluster) : 0;
   report.cluster_usage_percentage = static_cast<float>(share);
@@ -117,7 +119,8 @@ w::ApplicationResourceUsageReportProto HiddenUsage() {
 }
 }  // namespace
 
-w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, base::WallTime now) {
+w::ApplicationReportProto ReportOf(const App& app, const UsageRecord& used, bool full, const ReportFacts& facts) {
+  const base::WallTime now = facts.now;
   w::ApplicationReportProto report;
   const Attempt* attempt = app.current();
   report.application_id = ToWire(app.submission.id);
@@ -145,12 +148,12 @@ w::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, 
   report.app_resource_usage = HiddenUsage();
   model::ApplicationAttemptId attempt_id{app.submission.id, -1};
   if (full) {
-    report.tracking_url = core.config().ProxyBase() + "/proxy/" + ToString(app.submission.id) + "/";
+    report.tracking_url = facts.proxy_base + "/proxy/" + ToString(app.submission.id) + "/";
     report.diagnostics = Core::VisibleDiagnostics(app);
-    report.app_resource_usage = UsageReport(core, app, now);
+    report.app_resource_usage = UsageReport(app, UsageAt(used, now), facts.cluster_memory);
     if (attempt) {
       attempt_id = attempt->id;
-      report.tracking_url = TrackingUrl(core, app, *attempt);
+      report.tracking_url = TrackingUrl(app, *attempt);
       report.original_tracking_url = attempt->original_url;
       report.host = attempt->host;
       report.rpc_port = attempt->rpc_port;

@@ -33,8 +33,21 @@ struct AppUsage {
   int64_t preempted_memory_seconds = 0;
   int64_t preempted_vcore_seconds = 0;
 };
+/// What there is to know at `at`, from which AppUsage follows for any later time as long as nothing changes.
+struct UsageRecord {
+  base::WallTime at;
+  model::Resources used;
+  int32_t containers = 0;
+  model::Resources reserved;
+  int32_t reservations = 0;
+  int64_t memory_ms = 0;
+  int64_t vcore_ms = 0;
+  int64_t preempted_memory_ms = 0;
+  int64_t preempted_vcore_ms = 0;
+};
+AppUsage UsageAt(const UsageRecord& record, base::WallTime now);
 /// Cost: the application's live containers.
-AppUsage UsageOf(const App& app, base::WallTime now);
+UsageRecord UsageRecordOf(const App& app, base::WallTime now);
 
 /// What runs on a node; cost: all live containers, so call it once for all nodes.
 struct NodeUsage {
@@ -43,15 +56,22 @@ struct NodeUsage {
 };
 std::vector<NodeUsage> UsageByNode(const Core& core);
 
+/// What reports of applications tell of others.
+struct ReportFacts {
+  base::WallTime now;
+  std::string proxy_base;      // of masters' pages
+  int64_t cluster_memory = 0;  // MiB, of the nodes that the scheduler knows
+};
 /// `full` false: the caller may not see more than that the application exists.
-wire::yarn::ApplicationReportProto ReportOf(const Core& core, const App& app, bool full, base::WallTime now);
+wire::yarn::ApplicationReportProto ReportOf(const App& app, const UsageRecord& used, bool full,
+                                            const ReportFacts& facts);
 wire::yarn::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt);
 wire::yarn::ContainerReportProto ReportOf(const Core& core, const App& app, const Container& container);
 wire::yarn::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage);
 wire::yarn::YarnClusterMetricsProto MetricsOf(const Core& core);
 
 /// The AM's own URL as the proxy must fetch it, and the one clients are shown.
-std::string TrackingUrl(const Core& core, const App& app, const Attempt& attempt);
+std::string TrackingUrl(const App& app, const Attempt& attempt);
 
 /// True when the application passes the filters of getApplications.
 bool Matches(const App& app, const wire::yarn::GetApplicationsRequestProto& request);

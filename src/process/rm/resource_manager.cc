@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "config/allocation_file.h"
 #include "endpoints/yarn/refusals.h"
 #include "model/access_list.h"
 #include "process/rm/reports.h"
@@ -18,6 +17,7 @@ namespace w = wire::yarn;
 namespace {
 constexpr char kEpochTable[] = "rm/epoch";
 constexpr int kSamplesBetweenKeeping = 6;
+constexpr size_t kTouchedMost = 100'000;
 constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
@@ -123,7 +123,9 @@ base::Status ResourceManager::Open() {
 }
 
 void ResourceManager::SampleCharts() {
-  charts_.Sample(loop_.Wall(), scheduler().GetView(), lately_.Count(HappeningKind::kGranted));
+  // What is touched is noted until a reader comes: without any the list would grow by each application that ends.
+  if (core().touched_apps() > kTouchedMost) Fresh();
+  charts_.Sample(loop_.Wall(), scheduler().GetQueues(), lately_.Count(HappeningKind::kGranted));
   if (++chart_samples_ % kSamplesBetweenKeeping == 0) options_.keep_charts(charts_.Encode());
   chart_timer_ = loop_.After(Charts::kStep, [this] { SampleCharts(); });
 }
@@ -277,7 +279,7 @@ bool ResourceManager::QueueAccess(const std::string& user, const std::string& qu
 std::string ResourceManager::MoveError(const std::string& user, const model::ApplicationId& app,
                                        const std::string& queue) const {
   if (!options_.core.acls) return "";
-  const std::vector<scheduler::QueueView> queues = scheduler().GetView().queues;
+  const std::vector<scheduler::QueueView> queues = scheduler().GetQueues().queues;
   const bool exists = std::any_of(queues.begin(), queues.end(), [name = FullQueueName(queue)](const auto& candidate) {
     return candidate.name == name;
   });
@@ -287,10 +289,26 @@ std::string ResourceManager::MoveError(const std::string& user, const model::App
 }
 
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
-  if (!options_.core.acls || user == app.submission.user || IsAdministrator(user)) return true;
-  const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
-  if (model::Lists(config::ParseAccessList(acl.empty() ? " " : acl), user, options_.groups_of(user))) return true;
-  return QueueAccess(user, app.submission.queue, true);
+  std::shared_ptr<const model::QueueTree> here(std::shared_ptr<void>(), &queues());
+  return Viewer(user, {options_.core.acls, options_.admin_acl, std::move(here), options_.groups_of}).May(app, modify);
+}
+
+// ---- For readers ----
+
+Summary& ResourceManager::Fresh() {
+  summary_.Refresh(*machine_, loop_.Wall());
+  return summary_;
+}
+
+Viewer ResourceManager::ViewerOf(std::string user) const {
+  AccessRules rules{options_.core.acls, options_.admin_acl, nullptr, options_.groups_of};
+  if (rules.acls) rules.queues = std::make_shared<const model::QueueTree>(queues());
+  return Viewer(std::move(user), std::move(rules));
+}
+
+ReportFacts ResourceManager::FactsForReports() {
+  summary_.RefreshNodes(*machine_);
+  return {loop_.Wall(), core().config().ProxyBase(), summary_.cluster().capacity.memory_mib()};
 }
 
 endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {

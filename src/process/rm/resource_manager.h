@@ -17,11 +17,14 @@
 #include "process/http/metrics.h"
 #include "process/rm/charts.h"
 #include "process/rm/key_ring.h"
+#include "process/rm/large_answers.h"
 #include "process/rm/lately.h"
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
+#include "process/rm/summary.h"
+#include "process/rm/viewer.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/tracker.h"
@@ -50,6 +53,7 @@ struct ResourceManagerOptions {
   LauncherTimes launcher;
   model::AccessList admin_acl = {.everybody = true, .users = {}, .groups = {}};  // yarn.admin.acl
   std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
+  // Look-ups that may block: called on any thread, several at a time.
   std::function<std::vector<std::string>(const std::string&)> groups_of;
   std::function<std::string(const std::string&)> rack_of;
   /// The address that a node's host leads to, for lists of hosts that name it so; may be empty.
@@ -157,7 +161,14 @@ class ResourceManager {
   const Charts& charts() const { return charts_; }
 
   /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
-  wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app) const;
+  LogStatuses LogsOf(const fairlead::rm::App& app) const;
+
+  // ---- For readers ----
+  /// What readers see, as it is now. Cost: what has changed since.
+  Summary& Fresh();
+  /// The user, to be taken to another thread. Cost: with yarn.acl.enable, the queues.
+  Viewer ViewerOf(std::string user) const;
+  ReportFacts FactsForReports();
 
   /// Counters for /metrics.
   struct Counters {
@@ -175,6 +186,7 @@ class ResourceManager {
   const rpc::RpcServer& rpc_server() const { return *server_; }
 
  private:
+  wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app, bool late) const;
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
   base::Result<model::rm::Started> ReadStore(KeyRing::Stored* keys);
@@ -210,7 +222,8 @@ class ResourceManager {
   void RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id);
 
   // client_service.cc
-  wire::yarn::ApplicationReportProto Report(const fairlead::rm::App& app, const std::string& user) const;
+  /// Answers in turn with what `begin` reads and its work encodes off this thread.
+  void ReplyInTurn(rpc::CallToken to, std::function<std::function<std::string()>()> begin);
   void Submit(const rpc::IncomingCall& call);
   void Kill(const rpc::IncomingCall& call);
   void GetReport(const rpc::IncomingCall& call);
@@ -229,6 +242,7 @@ class ResourceManager {
   void Signal(const rpc::IncomingCall& call);
   // tracker_service.cc
   void RegisterNode(const rpc::IncomingCall& call);
+  void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event);
   void Heartbeat(const rpc::IncomingCall& call);
   void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
   // admin_service.cc
@@ -260,6 +274,8 @@ class ResourceManager {
   Counters counters_;
   Lately lately_;
   Charts charts_;
+  LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
+  Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};
   env::Loop::TimerId chart_timer_ = 0;
   int chart_samples_ = 0;
   std::map<std::string, int64_t> drained_;  // hosts, with the seconds that they have; stored

@@ -30,9 +30,19 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   if (!request->node_id) return RefuseMissing(call, "node id");
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
-  event->rack = options_.rack_of(event->address.host);
-  if (options_.ip_of) event->ip = options_.ip_of(event->address.host);
-  Ask(std::move(*event), [this, to = call.token](const m::OuterEffect& effect) {
+  // A script says the rack, a name server the address: neither is waited for here.
+  auto node = std::make_shared<m::RegisterNode>(std::move(*event));
+  const auto look_up = [node, rack_of = options_.rack_of, ip_of = options_.ip_of] {
+    node->rack = rack_of(node->address.host);
+    if (ip_of) node->ip = ip_of(node->address.host);
+  };
+  loop_.Offload(look_up, [this, alive = alive_, node, to = call.token] {
+    if (*alive) RegisterNode(to, std::move(*node));
+  });
+}
+
+void ResourceManager::RegisterNode(rpc::CallToken call, m::RegisterNode event) {
+  Ask(std::move(event), [this, to = call](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::RegisterNodeAnswer>(effect);
     w::RegisterNodeManagerResponseProto response;
@@ -79,20 +89,24 @@ void ResourceManager::RecordLogs(const w::NodeHeartbeatRequestProto& request) {
   const m::NodeAddress address = endpoints::yarn::FromWire(request.node_status->NodeId());
   for (const w::LogAggregationReportProto& report : request.log_aggregation_reports_for_apps) {
     const model::ApplicationId app = endpoints::yarn::FromWire(report.ApplicationId());
-    if (report.log_aggregation_status && core().FindApp(app))
-      log_statuses_[app][address] = *report.log_aggregation_status;
+    const fairlead::rm::App* known = report.log_aggregation_status ? core().FindApp(app) : nullptr;
+    if (!known) continue;
+    log_statuses_[app][address] = *report.log_aggregation_status;
+    machine_->Touch(known->index);
   }
   if (log_statuses_.size() < log_statuses_sweep_) return;
   std::erase_if(log_statuses_, [&](const auto& entry) { return !core().FindApp(entry.first); });
   log_statuses_sweep_ = 2 * log_statuses_.size() + 1024;
 }
 
-w::LogAggregationStatusProto ResourceManager::LogStatusOf(const fairlead::rm::App& app) const {
+LogStatuses ResourceManager::LogsOf(const fairlead::rm::App& app) const {
+  if (!options_.core.log_aggregation) return {};
+  return {LogStatusOf(app, false), LogStatusOf(app, true)};
+}
+
+w::LogAggregationStatusProto ResourceManager::LogStatusOf(const fairlead::rm::App& app, bool late) const {
   using Status = w::LogAggregationStatusProto;
-  static constexpr int64_t kTimeOutMs = 600'000;  // yarn.log-aggregation-status.time-out.ms
-  if (!options_.core.log_aggregation) return Status::kDisabled;
   const bool over = fairlead::rm::Core::IsCompleted(app);
-  const bool late = over && app.finished.ms + kTimeOutMs < loop_.Wall().ms;
   const auto told = log_statuses_.find(app.submission.id);
   std::map<Status, size_t> count;
   for (const model::NodeIndex index : app.ran_on) {

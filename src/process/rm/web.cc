@@ -44,6 +44,12 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
 }
 
 void Web::Serve(http::Request request, Reply reply) {
+  const base::Instant began = loop_.ReadClock();
+  Route(request, reply);
+  served_.Add(loop_.ReadClock() - began);
+}
+
+void Web::Route(const http::Request& request, const Reply& reply) {
   if (request.method ==
       "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
     http::Response allowed = http::TextResponse(200, "");
@@ -67,7 +73,7 @@ void Web::Serve(http::Request request, Reply reply) {
     if (request.method != "GET" && request.method != "HEAD") return reply(http::TextResponse(405, "Not here.\n"));
     return reply(http::Redirect(manager_.core().config().ProxyBase() + request.target));
   }
-  if (request.path == "/metrics") return reply(Metrics());
+  if (request.path == "/metrics") return Metrics(reply);
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
     return reply(manager_.decides() ? http::TextResponse(200, "ok\n")
@@ -85,6 +91,36 @@ void Web::Serve(http::Request request, Reply reply) {
 
 std::string_view Web::BareRoot(const http::Request& request, std::string_view root) {
   return http::PrefersXml(request) ? root : std::string_view();
+}
+
+void Web::Aside(const Reply& reply, std::function<http::Response()> make) {
+  auto made = std::make_shared<http::Response>();
+  loop_.Offload([made, make = std::move(make)] { *made = make(); }, [made, reply] { reply(std::move(*made)); });
+}
+
+namespace {
+std::function<http::Response()> Rendering(const http::Request& request, std::string_view root,
+                                          std::function<endpoints::rest::Document()> make) {
+  return [xml = http::PrefersXml(request), root = std::string(root), make = std::move(make)] {
+    const endpoints::rest::Document document = make();
+    return http::RestAnswer(200, xml, xml ? document.ToXml(root) : document.ToJson(root));
+  };
+}
+}  // namespace
+
+void Web::RenderAside(const http::Request& request, std::string_view root, const Reply& reply,
+                      std::function<Document()> make) {
+  Aside(reply, Rendering(request, root, std::move(make)));
+}
+
+void Web::RenderInTurn(const http::Request& request, std::string_view root, const Reply& reply,
+                       std::function<std::function<Document()>()> begin) {
+  auto made = std::make_shared<http::Response>();
+  large_.Add(
+      [made, request, root = std::string(root), begin = std::move(begin)]() -> LargeAnswers::Work {
+        return [made, render = Rendering(request, root, begin())] { *made = render(); };
+      },
+      [made, reply] { reply(std::move(*made)); });
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {

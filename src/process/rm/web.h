@@ -12,8 +12,10 @@
 #include "endpoints/rest/document.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "process/http/metrics.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
+#include "process/rm/large_answers.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"
 
@@ -38,6 +40,7 @@ class Web {
   void Serve(http::Request request, http::Server::Reply reply);
 
  private:
+  void Route(const http::Request& request, const http::Server::Reply& reply);
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
@@ -49,22 +52,12 @@ class Web {
   void Apps(const http::Request& request, const Reply& reply);
   void Nodes(const http::Request& request, const Segments& path, const Reply& reply);
   Document ClusterInfo() const;
-  Document ClusterMetrics() const;
-  /// What every application's percentages are of; read once for a request.
-  struct Shares {
-    double cluster_memory = 0;
-    std::map<std::string, double> queue_maximum;
-  };
-  Shares ReadShares() const;
-  Document AppDocument(const App& app, const std::string& user, const Shares& shares) const;
+  void ClusterMetrics(const http::Request& request, const Reply& reply);
   Document NodeDocument(const Node& node, const NodeUsage& usage) const;
   Document AttemptDocument(const App& app, const Attempt& attempt) const;
   Document ContainerDocument(const App& app, const Container& container) const;
-  Document Statistics(const http::Request& request) const;
   // web_scheduler.cc
-  Document SchedulerDocument() const;
-  Document QueueDocument(const scheduler::View& view, const scheduler::QueueView& queue,
-                         const std::map<std::string, int64_t>& pending) const;
+  void ClusterScheduler(const http::Request& request, const Reply& reply);
   // web_change.cc: what changes something
   void NewApplication(const http::Request& request, const Reply& reply);
   void Submit(const http::Request& request, const Reply& reply);
@@ -76,10 +69,10 @@ class Web {
   bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
   // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
-  Document OwnCluster() const;
-  Document OwnApps(const http::Request& request) const;
+  Document OwnCluster();
+  void OwnApps(const http::Request& request, const Reply& reply);
   Document OwnApp(const App& app, const std::string& user) const;
-  Document OwnQueues() const;
+  void OwnQueues(const Reply& reply);
   Document OwnNodes(const http::Request& request) const;
   Document OwnNode(const Node& node, const std::string& user) const;
   /// The node of HOST:PORT, or null.
@@ -98,13 +91,20 @@ class Web {
   void TakeQueues(const Reply& reply, Document answer);
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
   // web_metrics.cc
-  http::Response Metrics() const;
+  void Metrics(const Reply& reply);
   // web_proxy.cc
   void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
 
   /// JSON or XML, as the request's Accept header wants it (RMWebServices: JSON is the default).
   static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
                                int status = 200);
+  /// Answers with what `make` makes off the thread that decides; it holds all that it reads.
+  void Aside(const Reply& reply, std::function<http::Response()> make);
+  void RenderAside(const http::Request& request, std::string_view root, const Reply& reply,
+                   std::function<Document()> make);
+  /// The same for long answers, in turn; `begin` reads what the answer is made of.
+  void RenderInTurn(const http::Request& request, std::string_view root, const Reply& reply,
+                    std::function<std::function<Document()>()> begin);
   /// Some beans are written without their root in JSON: "" then, `root` for XML.
   static std::string_view BareRoot(const http::Request& request, std::string_view root);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
@@ -114,7 +114,10 @@ class Web {
   env::Loop& loop_;
   env::Net& net_;
   ResourceManager& manager_;
+  http::Histogram served_;  // what requests took of this thread
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<http::Server> server_;
+  LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   std::unique_ptr<http::Server> proxy_;  // null: the web port is the proxy's, too
 };
 

@@ -17,7 +17,7 @@ using endpoints::rest::Document;
 using model::rm::AppState;
 using model::rm::NodeState;
 
-Document ResourceDocument(const model::Resources& resources, const fairlead::rm::Config* bounds) {
+Document ResourceDocument(const model::Resources& resources, const std::optional<Bounds>& bounds) {
   Document::List informations;
   for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
     informations.push_back(Document::Object()
@@ -198,6 +198,27 @@ struct AppFilter {
   }
 };
 
+/// dao/ApplicationStatisticsInfo.
+Document Statistics(const Query& query, const AppRows& rows) {
+  std::vector<std::string> states;
+  std::string type = "*";
+  if (const auto it = query.find("states"); it != query.end()) {
+    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
+  }
+  if (const auto it = query.find("applicationTypes"); it != query.end()) type = Lower(it->second);
+  if (states.empty()) states.assign(std::begin(kStates), std::end(kStates));
+  std::map<std::string, int64_t> counts;
+  rows.ForEach([&](const AppRow& row) {
+    if (row.app.state == AppState::kNew) return;
+    if (type == "*" || Lower(type) == Lower(row.app.submission.type)) ++counts[StateName(Core::VisibleState(row.app))];
+  });
+  Document::List items;
+  for (const std::string& state : states) {
+    items.push_back(Document::Object().Add("state", state).Add("type", type).Add("count", counts[state]));
+  }
+  return Document::Object().Add("statItem", Document(std::move(items)));
+}
+
 /// No resource of Hadoop's has this address: its container answers, and no exception is told.
 http::Response UnknownAddress() { return http::TextResponse(404, "Not found.\n"); }
 
@@ -213,8 +234,8 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   if (what == "info" && path.size() <= 1) return reply(Render(request, ClusterInfo(), "clusterInfo"));
-  if (what == "metrics") return reply(Render(request, ClusterMetrics(), "clusterMetrics"));
-  if (what == "scheduler") return reply(Render(request, SchedulerDocument(), "scheduler"));
+  if (what == "metrics") return ClusterMetrics(request, reply);
+  if (what == "scheduler") return ClusterScheduler(request, reply);
   if (what == "apps") return Apps(request, reply);
   if (what == "nodes") return Nodes(request, Segments(path.begin() + 1, path.end()), reply);
   if (what == "appstatistics") {
@@ -225,7 +246,8 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
                          "java.lang.Exception: # of applicationTypes = " + std::to_string(filter.types.size()) +
                              ", we temporarily support at most one applicationType"));
     }
-    return reply(Render(request, Statistics(request), "appStatInfo"));
+    return RenderAside(request, "appStatInfo", reply,
+                       [query = request.query, rows = manager_.Fresh().Rows()] { return Statistics(query, rows); });
   }
   if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
   if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
@@ -259,57 +281,30 @@ Document Web::ClusterInfo() const {
   return ClusterDocument(facts);
 }
 
-Document Web::ClusterMetrics() const {
-  const Core& core = manager_.core();
-  int64_t completed = 0, pending = 0, running = 0, failed = 0, killed = 0, containers = 0, reserved_containers = 0;
-  model::Resources used, reserved, total;
-  core.ForEachApp([&](const App& app) {
-    switch (Core::VisibleState(app)) {
-      case AppState::kFinishing:
-      case AppState::kFinished:
-        ++completed;
-        break;
-      case AppState::kFailed:
-        ++failed;
-        break;
-      case AppState::kKilled:
-        ++killed;
-        break;
-      default:  // QueueMetrics.runAppAttempt: an application runs from its first container on
-        ++(app.current() && app.current()->master.id.value != 0 ? running : pending);
-    }
-    const AppUsage usage = UsageOf(app, manager_.now_wall());
-    used += usage.used;
-    reserved += usage.reserved;
-    containers += usage.containers;
-    reserved_containers += usage.reservations;
-  });
-  std::map<NodeState, int64_t> nodes;
-  model::MeasuredUse measured;
-  core.ForEachNode([&](const Node& node) {
-    ++nodes[node.state];
-    if (!node.in_scheduler) return;
-    total += node.capacity;
-    measured += node.use;
-  });
-  model::Resources demand;
-  int64_t pending_containers = 0;
-  const scheduler::View view = manager_.scheduler().GetView();
-  for (const scheduler::QueueView& queue : view.queues) {
-    if (queue.name == "root") demand = queue.demand - queue.used;
-  }
-  for (size_t type = 0; type < 2; ++type) demand[type] = std::max<int64_t>(0, demand[type]);
-  pending_containers = PendingContainers(manager_.scheduler(), core, manager_.now())["root"];
+namespace {
+
+/// `demand`: what the root asks for and does not have.
+Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model::Resources& demand) {
+  const auto apps = [&](AppState state) { return sums.all.apps[static_cast<size_t>(state)]; };
+  const auto nodes = [&](NodeState state) { return sums.nodes[static_cast<size_t>(state)]; };
+  const int64_t completed = apps(AppState::kFinishing) + apps(AppState::kFinished);
+  int64_t live = -completed - apps(AppState::kFailed) - apps(AppState::kKilled);
+  for (const int64_t count : sums.all.apps) live += count;
+  int64_t all_nodes = -nodes(NodeState::kNew);
+  for (const int64_t count : sums.nodes) all_nodes += count;
+  const model::Resources& total = sums.capacity;
+  const model::Resources& used = sums.used;
+  const model::Resources& reserved = sums.all.reserved;
   const auto percent = [](double part, double whole) {
     return whole <= 0 ? int64_t{0} : static_cast<int64_t>(100 * part / whole);
   };
   return Document::Object()
-      .Add("appsSubmitted", core.apps_submitted())
+      .Add("appsSubmitted", submitted)
       .Add("appsCompleted", completed)
-      .Add("appsPending", pending)
-      .Add("appsRunning", running)
-      .Add("appsFailed", failed)
-      .Add("appsKilled", killed)
+      .Add("appsPending", sums.without_master)
+      .Add("appsRunning", live - sums.without_master)  // QueueMetrics.runAppAttempt: from its first container on
+      .Add("appsFailed", apps(AppState::kFailed))
+      .Add("appsKilled", apps(AppState::kKilled))
       .Add("reservedMB", reserved.memory_mib())
       .Add("availableMB", total.memory_mib() - used.memory_mib() - reserved.memory_mib())
       .Add("allocatedMB", used.memory_mib())
@@ -318,46 +313,66 @@ Document Web::ClusterMetrics() const {
       .Add("availableVirtualCores", total.vcores() - used.vcores() - reserved.vcores())
       .Add("allocatedVirtualCores", used.vcores())
       .Add("pendingVirtualCores", demand.vcores())
-      .Add("containersAllocated", containers)
-      .Add("containersReserved", reserved_containers)
-      .Add("containersPending", pending_containers)
+      .Add("containersAllocated", sums.all.containers)
+      .Add("containersReserved", sums.all.reservations)
+      .Add("containersPending", sums.all.pending)
       .Add("totalMB", total.memory_mib())
       .Add("totalVirtualCores", total.vcores())
       .Add("utilizedMBPercent",
-           percent(static_cast<double>(MiB(measured.physical_bytes)), static_cast<double>(total.memory_mib())))
-      .Add("utilizedVirtualCoresPercent", percent(Cores(measured.milli_cores), static_cast<double>(total.vcores())))
+           percent(static_cast<double>(MiB(sums.physical_bytes)), static_cast<double>(total.memory_mib())))
+      .Add("utilizedVirtualCoresPercent", percent(Cores(sums.milli_cores), static_cast<double>(total.vcores())))
       .Add("rmSchedulerBusyPercent", int64_t{0})
-      .Add("totalNodes", nodes[NodeState::kRunning] + nodes[NodeState::kUnhealthy] +
-                             nodes[NodeState::kDecommissioning] + nodes[NodeState::kLost] +
-                             nodes[NodeState::kDecommissioned] + nodes[NodeState::kRebooted] +
-                             nodes[NodeState::kShutdown])
-      .Add("lostNodes", nodes[NodeState::kLost])
-      .Add("unhealthyNodes", nodes[NodeState::kUnhealthy])
-      .Add("decommissioningNodes", nodes[NodeState::kDecommissioning])
-      .Add("decommissionedNodes", nodes[NodeState::kDecommissioned])
-      .Add("rebootedNodes", nodes[NodeState::kRebooted])
-      .Add("activeNodes", nodes[NodeState::kRunning])
-      .Add("shutdownNodes", nodes[NodeState::kShutdown])
+      .Add("totalNodes", all_nodes)
+      .Add("lostNodes", nodes(NodeState::kLost))
+      .Add("unhealthyNodes", nodes(NodeState::kUnhealthy))
+      .Add("decommissioningNodes", nodes(NodeState::kDecommissioning))
+      .Add("decommissionedNodes", nodes(NodeState::kDecommissioned))
+      .Add("rebootedNodes", nodes(NodeState::kRebooted))
+      .Add("activeNodes", nodes(NodeState::kRunning))
+      .Add("shutdownNodes", nodes(NodeState::kShutdown))
       .Add("totalAllocatedContainersAcrossPartition", int64_t{0})
       .Add("crossPartitionMetricsAvailable", false);
 }
 
-// dao/AppInfo: what the caller may not see is left out.
-Web::Shares Web::ReadShares() const {
-  Shares shares;
-  const scheduler::View view = manager_.scheduler().GetView();
-  shares.cluster_memory = static_cast<double>(view.cluster.memory_mib());
-  for (const scheduler::QueueView& queue : view.queues) {
-    shares.queue_maximum[queue.name] = static_cast<double>(queue.max_share.memory_mib());
+}  // namespace
+
+void Web::ClusterMetrics(const http::Request& request, const Reply& reply) {
+  model::Resources demand;
+  for (const scheduler::QueueView& queue : manager_.scheduler().GetQueues().queues) {
+    if (queue.name == "root") demand = queue.demand - queue.used;
   }
-  return shares;
+  for (size_t type = 0; type < 2; ++type) demand[type] = std::max<int64_t>(0, demand[type]);
+  RenderAside(request, "clusterMetrics", reply,
+              [sums = manager_.Fresh().cluster(), submitted = manager_.core().apps_submitted(), demand] {
+                return MetricsDocument(sums, submitted, demand);
+              });
 }
 
-Document Web::AppDocument(const App& app, const std::string& user, const Shares& shares) const {
-  const Core& core = manager_.core();
-  const base::WallTime now = manager_.now_wall();
+namespace {
+
+/// What an application's answer tells of others.
+struct AppFacts {
+  base::WallTime now;
+  int64_t cluster_timestamp = 0;
+  double cluster_memory = 0;
+  std::map<std::string, double> queue_maximum;
+};
+
+AppFacts FactsOf(const ResourceManager& manager) {
+  AppFacts facts{manager.now_wall(), manager.core().cluster_timestamp(), 0, {}};
+  const scheduler::View view = manager.scheduler().GetQueues();
+  facts.cluster_memory = static_cast<double>(view.cluster.memory_mib());
+  for (const scheduler::QueueView& queue : view.queues) {
+    facts.queue_maximum[queue.name] = static_cast<double>(queue.max_share.memory_mib());
+  }
+  return facts;
+}
+
+// dao/AppInfo: what the caller may not see is left out.
+Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
+  const App& app = row.app;
+  const base::WallTime now = facts.now;
   const Attempt* attempt = app.current();
-  const bool full = manager_.MayAccess(user, app, false);
   const bool completed = Core::IsCompleted(app);
   const int64_t finished = completed ? app.finished.ms : 0;
   Document document = Document::Object();
@@ -372,9 +387,9 @@ Document Web::AppDocument(const App& app, const std::string& user, const Shares&
   const bool master_known = attempt && visible != AppState::kNew && visible != AppState::kNewSaving &&
                             visible != AppState::kSubmitted && visible != AppState::kAccepted;
   document.Add("trackingUI", !master_known ? "UNASSIGNED" : finished > 0 ? "History" : "ApplicationMaster");
-  if (full && master_known) document.Add("trackingUrl", TrackingUrl(core, app, *attempt));
+  if (full && master_known) document.Add("trackingUrl", TrackingUrl(app, *attempt));
   if (full) document.Add("diagnostics", DiagnosticsText(app));
-  document.Add("clusterId", core.cluster_timestamp())
+  document.Add("clusterId", facts.cluster_timestamp)
       .Add("applicationType", app.submission.type)
       .Add("applicationTags", Join(app.submission.tags, ","))
       .Add("priority", app.submission.priority)
@@ -393,12 +408,11 @@ Document Web::AppDocument(const App& app, const std::string& user, const Shares&
     }
     document.Add("masterNodeId", ToString(attempt->master.address));
   }
-  const AppUsage usage = UsageOf(app, now);
-  const bool live = !completed || !app.containers.empty();
-  const double cluster = shares.cluster_memory;
+  const AppUsage usage = UsageAt(row.usage, now);
+  const bool live = !completed || usage.containers > 0;
+  const double cluster = facts.cluster_memory;
   double queue_share = 0;
-  if (const auto it = shares.queue_maximum.find(FullQueueName(app.submission.queue));
-      it != shares.queue_maximum.end()) {
+  if (const auto it = facts.queue_maximum.find(FullQueueName(app.submission.queue)); it != facts.queue_maximum.end()) {
     queue_share = it->second;
   }
   if (queue_share <= 0 || queue_share > cluster) queue_share = cluster;
@@ -423,13 +437,15 @@ Document Web::AppDocument(const App& app, const std::string& user, const Shares&
       .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
       .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
                                                      usage.preempted_memory_seconds == 0))
-      .Add("logAggregationStatus", std::string(Name(manager_.LogStatusOf(app))))
+      .Add("logAggregationStatus", std::string(Name(row.logs.At(app, now))))
       .Add("unmanagedApplication", app.submission.unmanaged);
   if (!app.submission.label.empty()) document.Add("appNodeLabelExpression", app.submission.label);
   document.Add("amNodeLabelExpression", "")
       .Add("timeouts", Document::Object().Add("timeout", Document(Document::List{TimeoutDocument(app, now)})));
   return document;
 }
+
+}  // namespace
 
 Document TimeoutDocument(const App& app, base::WallTime now) {
   Document timeout = Document::Object().Add("type", "LIFETIME");
@@ -447,16 +463,19 @@ std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(ap
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
   if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
-  Document::List list;
-  const std::string user = UserOf(request);
-  const Shares shares = ReadShares();
-  manager_.core().ForEachApp([&](const App& app) {
-    if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(app))
-      list.push_back(AppDocument(app, user, shares));
+  RenderInTurn(request, "apps", reply, [this, filter, user = UserOf(request)]() -> std::function<Document()> {
+    return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.ViewerOf(user),
+            facts = FactsOf(manager_)]() mutable {
+      Document::List list;
+      rows.ForEach([&](const AppRow& row) {
+        if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
+          list.push_back(AppDocument(row, viewer.May(row.app, false), facts));
+      });
+      Document apps = Document::Object();
+      if (!list.empty()) apps.Add("app", Document(std::move(list)));
+      return apps;
+    };
   });
-  Document apps = Document::Object();
-  if (!list.empty()) apps.Add("app", Document(std::move(list)));
-  reply(Render(request, apps, "apps"));
 }
 
 void Web::ClusterApp(const http::Request& request, const Segments& path, const Reply& reply) {
@@ -475,7 +494,12 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   const bool get = request.method == "GET" || request.method == "HEAD";
   const std::string part = path.size() > 1 ? path[1] : "";
-  if (part.empty() && get) return reply(Render(request, AppDocument(*app, UserOf(request), ReadShares()), "app"));
+  if (part.empty() && get) {
+    AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
+    row.logs = manager_.LogsOf(*app);
+    const bool full = manager_.MayAccess(UserOf(request), *app, false);
+    return reply(Render(request, AppDocument(row, full, FactsOf(manager_)), "app"));
+  }
   if (part == "state" && get) {
     return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
                         BareRoot(request, "appstate")));
@@ -695,9 +719,9 @@ void Web::Nodes(const http::Request& request, const Segments& path, const Reply&
     for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
   }
   for (const std::string& state : states) {
-    static constexpr const char* kNodeStates[] = {"NEW",  "RUNNING",  "UNHEALTHY",       "DECOMMISSIONED",
-                                                  "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN"};
-    if (std::find(std::begin(kNodeStates), std::end(kNodeStates), state) == std::end(kNodeStates)) {
+    static constexpr const char* kListed[] = {"NEW",  "RUNNING",  "UNHEALTHY",       "DECOMMISSIONED",
+                                              "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN"};
+    if (std::find(std::begin(kListed), std::end(kListed), state) == std::end(kListed)) {
       return reply(Error(request, 400, "IllegalArgumentException",
                          "No enum constant org.apache.hadoop.yarn.api.records.NodeState." + state));
     }
@@ -713,26 +737,6 @@ void Web::Nodes(const http::Request& request, const Segments& path, const Reply&
   Document nodes = Document::Object();
   if (!list.empty()) nodes.Add("node", Document(std::move(list)));
   reply(Render(request, nodes, "nodes"));
-}
-
-Document Web::Statistics(const http::Request& request) const {
-  std::vector<std::string> states;
-  std::string type = "*";
-  if (const auto it = request.query.find("states"); it != request.query.end()) {
-    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
-  }
-  if (const auto it = request.query.find("applicationTypes"); it != request.query.end()) type = Lower(it->second);
-  if (states.empty()) states.assign(std::begin(kStates), std::end(kStates));
-  Document::List items;
-  for (const std::string& state : states) {
-    int64_t count = 0;
-    manager_.core().ForEachApp([&](const App& app) {
-      if (app.state == AppState::kNew || StateName(Core::VisibleState(app)) != state) return;
-      if (type == "*" || Lower(type) == Lower(app.submission.type)) ++count;
-    });
-    items.push_back(Document::Object().Add("state", state).Add("type", type).Add("count", count));
-  }
-  return Document::Object().Add("statItem", Document(std::move(items)));
 }
 
 }  // namespace fairlead::process::rm

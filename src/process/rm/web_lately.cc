@@ -41,7 +41,7 @@ bool Web::MayHearOf(const std::string& user, const model::ApplicationId& id) con
 }
 
 // ?app= &queue= &node= &kind= &after=NUMBER &limit=; the newest first. Of applications that the caller may not see
-// nothing is told. Cost: all that is kept, some ten thousand at most.
+// nothing is told. Cost: Lately::Find's.
 void Web::OwnEvents(const http::Request& request, const Reply& reply) const {
   Lately::Filter filter;
   const auto& query = request.query;
@@ -57,10 +57,8 @@ void Web::OwnEvents(const http::Request& request, const Reply& reply) const {
   const size_t most = std::min(AskedNumber(query, "limit", 100), kEventsMax);
   const std::string user = UserOf(request);
   Document::List list;
-  for (const Happening* one : manager_.lately().Find(filter, SIZE_MAX)) {
-    if (list.size() == most) break;
-    if (one->app.number == 0 || MayHearOf(user, one->app)) list.push_back(EventDocument(*one));
-  }
+  const auto told = [&](const Happening& one) { return one.app.number == 0 || MayHearOf(user, one.app); };
+  for (const Happening* one : manager_.lately().Find(filter, most, told)) list.push_back(EventDocument(*one));
   reply(http::JsonResponse(200, Document::Object().Add("events", Document(std::move(list))).ToJson("")));
 }
 

@@ -1,4 +1,6 @@
+#include <array>
 #include <map>
+#include <utility>
 
 #include "process/http/metrics.h"
 #include "process/rm/web.h"
@@ -12,9 +14,17 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, int64_t>>;
 
-Values Listed(const std::map<std::string, int64_t>& counts) { return {counts.begin(), counts.end()}; }
+/// By name, those that there are.
+template <class State, size_t N>
+Values Listed(const std::array<int64_t, N>& counts) {
+  std::map<std::string, int64_t> named;
+  for (size_t state = 0; state < N; ++state) {
+    if (counts[state] > 0) named[std::string(EnumName(static_cast<State>(state)))] = counts[state];
+  }
+  return {named.begin(), named.end()};
+}
 
-void AddQueues(const scheduler::View& view, const std::map<std::string, int64_t>& pending, http::MetricsText& out) {
+void AddQueues(const scheduler::View& view, const std::map<std::string, QueueSums>& sums, http::MetricsText& out) {
   const auto each = [&](const char* name, const char* help, auto value) {
     Values values;
     for (const scheduler::QueueView& queue : view.queues) values.emplace_back(queue.name, value(queue));
@@ -34,14 +44,14 @@ void AddQueues(const scheduler::View& view, const std::map<std::string, int64_t>
   each("queue_waiting_apps", "Applications that a limit keeps waiting by queue",
        [](const Queue& q) { return int64_t{q.waiting_apps}; });
   each("queue_pending_containers", "Containers asked for and not granted by queue", [&](const Queue& q) {
-    const auto found = pending.find(q.name);
-    return found == pending.end() ? int64_t{0} : found->second;
+    const auto found = sums.find(q.name);
+    return found == sums.end() ? int64_t{0} : found->second.pending;
   });
 }
 
 }  // namespace
 
-http::Response Web::Metrics() const {
+void Web::Metrics(const Reply& reply) {
   http::MetricsText out("fairlead_rm_");
   const ResourceManager::Counters& counters = manager_.counters();
   const Lately& lately = manager_.lately();
@@ -60,27 +70,18 @@ http::Response Web::Metrics() const {
   out.Counter("heartbeats_total", "Heartbeats of nodes", counters.heartbeats);
   out.Counter("store_errors_total", "Changes that the state store refused", counters.store_errors);
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
+  out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   out.Gauge("rpc_connections", "Open RPC connections", static_cast<int64_t>(manager_.rpc_server().connections()));
-  std::map<std::string, int64_t> apps;
-  int64_t containers = 0;
-  manager_.core().ForEachApp([&](const App& app) {
-    ++apps[std::string(EnumName(app.state))];
-    containers += static_cast<int64_t>(app.containers.size());
+  Aside(reply, [out = std::move(out), view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
+                sums = manager_.Fresh().queues()]() mutable {
+    out.Gauge("containers", "Live containers", cluster.all.containers);
+    out.Gauge("capacity_memory_mib", "Memory of the nodes that run", cluster.running_capacity.memory_mib());
+    out.Gauge("capacity_vcores", "Virtual cores of the nodes that run", cluster.running_capacity.vcores());
+    out.Gauges("apps", "Applications by state", "state", Listed<model::rm::AppState>(cluster.states));
+    out.Gauges("nodes", "Nodes by state", "state", Listed<model::rm::NodeState>(cluster.nodes));
+    AddQueues(view, sums, out);
+    return out.ToResponse();
   });
-  std::map<std::string, int64_t> nodes;
-  model::Resources capacity;
-  manager_.core().ForEachNode([&](const Node& node) {
-    ++nodes[std::string(EnumName(node.state))];
-    if (node.state == model::rm::NodeState::kRunning) capacity += node.capacity;
-  });
-  out.Gauge("containers", "Live containers", containers);
-  out.Gauge("capacity_memory_mib", "Memory of the nodes that run", capacity.memory_mib());
-  out.Gauge("capacity_vcores", "Virtual cores of the nodes that run", capacity.vcores());
-  out.Gauges("apps", "Applications by state", "state", Listed(apps));
-  out.Gauges("nodes", "Nodes by state", "state", Listed(nodes));
-  AddQueues(manager_.scheduler().GetView(), PendingContainers(manager_.scheduler(), manager_.core(), manager_.now()),
-            out);
-  return out.ToResponse();
 }
 
 }  // namespace fairlead::process::rm

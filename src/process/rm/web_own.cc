@@ -48,8 +48,8 @@ int64_t ElapsedMs(const App& app, base::WallTime now) {
 }
 
 /// `full`: the caller may see it all (yarn.acl.enable); others are shown what getApplicationReport shows them.
-Document ShortApp(const App& app, bool full, base::WallTime now) {
-  const AppUsage usage = full ? UsageOf(app, now) : AppUsage{};
+Document ShortApp(const App& app, const UsageRecord& used, bool full, base::WallTime now) {
+  const AppUsage usage = full ? UsageAt(used, now) : AppUsage{};
   const Attempt* attempt = full ? app.current() : nullptr;
   return Document::Object()
       .Add("id", ToString(app.submission.id))
@@ -106,21 +106,48 @@ bool Matches(const App& app, const Query& query) {
 }
 
 /// "Is a before b" for the column `key`; the application's id for an unknown one.
-std::function<bool(const App*, const App*)> Order(std::string_view key, base::WallTime now) {
+std::function<bool(const AppRow*, const AppRow*)> Order(std::string_view key, base::WallTime now) {
   using Text = std::string model::rm::Submission::*;
   static const std::map<std::string_view, Text> kTexts = {{"name", &model::rm::Submission::name},
                                                           {"user", &model::rm::Submission::user},
                                                           {"queue", &model::rm::Submission::queue}};
   if (const auto text = kTexts.find(key); text != kTexts.end()) {
-    return [field = text->second](const App* a, const App* b) { return a->submission.*field < b->submission.*field; };
+    return [field = text->second](const AppRow* a, const AppRow* b) {
+      return a->app.submission.*field < b->app.submission.*field;
+    };
   }
-  std::function<int64_t(const App&)> number = [](const App& app) { return int64_t{app.submission.id.number}; };
-  if (key == "state") number = [](const App& app) { return static_cast<int64_t>(Core::VisibleState(app)); };
-  if (key == "containers") number = [](const App& app) { return static_cast<int64_t>(app.containers.size()); };
-  if (key == "memory") number = [now](const App& app) { return UsageOf(app, now).used.memory_mib(); };
-  if (key == "submitted") number = [](const App& app) { return app.submitted.ms; };
-  if (key == "elapsed") number = [now](const App& app) { return ElapsedMs(app, now); };
-  return [number](const App* a, const App* b) { return number(*a) < number(*b); };
+  std::function<int64_t(const AppRow&)> number = [](const AppRow& row) {
+    return int64_t{row.app.submission.id.number};
+  };
+  if (key == "state") number = [](const AppRow& row) { return static_cast<int64_t>(Core::VisibleState(row.app)); };
+  if (key == "containers") number = [](const AppRow& row) { return int64_t{row.usage.containers}; };
+  if (key == "memory") number = [](const AppRow& row) { return row.usage.used.memory_mib(); };
+  if (key == "submitted") number = [](const AppRow& row) { return row.app.submitted.ms; };
+  if (key == "elapsed") number = [now](const AppRow& row) { return ElapsedMs(row.app, now); };
+  return [number](const AppRow* a, const AppRow* b) { return number(*a) < number(*b); };
+}
+
+/// One page of the applications that the query names, in its order.
+struct Page {
+  size_t total = 0;
+  std::vector<const AppRow*> rows;  // of the rows that it was made of
+};
+
+Page PageOf(const Query& query, const AppRows& rows, base::WallTime now) {
+  std::vector<const AppRow*> found;
+  rows.ForEach([&](const AppRow& row) {
+    if (Matches(row.app, query)) found.push_back(&row);
+  });
+  std::string_view column = Asked(query, "sort");
+  const bool descending = column.starts_with('-');
+  if (descending) column.remove_prefix(1);
+  const auto before = Order(column, now);
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const AppRow* a, const AppRow* b) { return descending ? before(b, a) : before(a, b); });
+  const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
+  const size_t count = std::min({AskedNumber(query, "limit", kPageMax), kPageMax, found.size() - first});
+  const auto begin = found.begin() + static_cast<std::ptrdiff_t>(first);
+  return {found.size(), {begin, begin + static_cast<std::ptrdiff_t>(count)}};
 }
 
 }  // namespace
@@ -140,7 +167,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
   if (what == "cluster") return answer(OwnCluster());
-  if (what == "queues") return answer(OwnQueues());
+  if (what == "queues") return OwnQueues(reply);
   if (what == "events") return OwnEvents(request, reply);
   if (what == "history") return OwnHistory(request, reply);
   if (what == "nodes" && path.size() == 1) return answer(OwnNodes(request));
@@ -148,7 +175,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     const Node* node = FindNamed(path[1]);
     return node ? answer(OwnNode(*node, UserOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
   }
-  if (what == "apps" && path.size() == 1) return answer(OwnApps(request));
+  if (what == "apps" && path.size() == 1) return OwnApps(request, reply);
   if (what == "apps" && path.size() == 2) {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
     const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
@@ -158,71 +185,68 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history and openapi.json");
 }
 
-Document Web::OwnCluster() const {
-  std::map<std::string, int64_t> apps;
-  std::map<std::string, int64_t> nodes;
-  int64_t containers = 0;
-  model::Resources used;
-  model::Resources capacity;
-  manager_.core().ForEachApp([&](const App& app) {
-    ++apps[std::string(EnumName(Core::VisibleState(app)))];
-    containers += static_cast<int64_t>(app.containers.size());
-  });
-  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
-  manager_.core().ForEachNode([&](const Node& node) {
-    ++nodes[std::string(EnumName(node.state))];
-    if (node.state != model::rm::NodeState::kRunning) return;
-    capacity += node.capacity;
-    if (node.index.value < usage.size()) used += usage[node.index.value].used;
-  });
-  const auto counts = [](const std::map<std::string, int64_t>& values) {
+Document Web::OwnCluster() {
+  const ClusterSums& sums = manager_.Fresh().cluster();
+  const auto counts = [](const auto& values, auto name) {
+    std::map<std::string, int64_t> named;
+    for (size_t state = 0; state < values.size(); ++state) {
+      if (values[state] > 0) named[std::string(name(state))] = values[state];
+    }
     Document document = Document::Object();
-    for (const auto& [name, count] : values) document.Add(name, count);
+    for (const auto& [text, count] : named) document.Add(text, count);
     return document;
   };
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
       .Add("version", manager_.options().version)
-      .Add("capacity", AmountDocument(capacity))
-      .Add("used", AmountDocument(used))
-      .Add("containers", containers)
-      .Add("apps", counts(apps))
-      .Add("nodes", counts(nodes));
+      .Add("capacity", AmountDocument(sums.running_capacity))
+      .Add("used", AmountDocument(sums.used))
+      .Add("containers", sums.all.containers)
+      .Add("apps", counts(sums.all.apps, [](size_t state) { return EnumName(model::rm::AppState(state)); }))
+      .Add("nodes", counts(sums.nodes, [](size_t state) { return EnumName(model::rm::NodeState(state)); }));
 }
 
 // ?group=running|waiting|ended &queue= &user= &text= &sort=[-]COLUMN &offset= &limit=; "total" counts what matches.
-// Cost: every application once, and a dry pass of the scheduler for each one on the page that waits.
-Document Web::OwnApps(const http::Request& request) const {
-  const Query& query = request.query;
-  const std::string user = UserOf(request);
-  std::vector<const App*> found;
-  manager_.core().ForEachApp([&](const App& app) {
-    if (Matches(app, query)) found.push_back(&app);
-  });
+// The page is found off the thread that decides; there a dry pass of the scheduler says why each one on it waits; and
+// off it again the answer is written.
+void Web::OwnApps(const http::Request& request, const Reply& reply) {
   const base::WallTime now = manager_.now_wall();
-  std::string_view column = Asked(query, "sort");
-  const bool descending = column.starts_with('-');
-  if (descending) column.remove_prefix(1);
-  const auto before = Order(column, now);
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const App* a, const App* b) { return descending ? before(b, a) : before(a, b); });
-  const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
-  const size_t count = std::min({AskedNumber(query, "limit", kPageMax), kPageMax, found.size() - first});
-  Document::List list;
-  for (size_t i = first; i < first + count; ++i) {
-    const bool full = manager_.MayAccess(user, *found[i], false);
-    Document document = ShortApp(*found[i], full, now);
-    if (full && found[i]->in_scheduler) {
-      const auto pending = manager_.scheduler().Why(found[i]->index, manager_.now());
-      if (!pending.empty()) document.Add("pending", PendingDocument(pending.front(), manager_.now()));
+  const auto rows = std::make_shared<const AppRows>(manager_.Fresh().Rows());
+  const auto page = std::make_shared<Page>();
+  const auto viewer = std::make_shared<Viewer>(manager_.ViewerOf(UserOf(request)));
+  const auto may = std::make_shared<std::vector<bool>>();
+  const auto find = [query = request.query, rows, page, viewer, may, now] {
+    *page = PageOf(query, *rows, now);
+    for (const AppRow* row : page->rows) may->push_back(viewer->May(row->app, false));
+  };
+  loop_.Offload(find, [this, alive = std::weak_ptr<bool>(alive_), reply, rows, page, may, now] {
+    if (alive.expired()) return;
+    const base::Instant at = manager_.now();
+    std::vector<std::optional<model::scheduler::Pending>> why(page->rows.size());
+    for (size_t i = 0; i < why.size(); ++i) {
+      const AppRow& row = *page->rows[i];
+      if (!(*may)[i] || row.pending == 0 || !manager_.core().AppAt(row.app.index)) continue;
+      std::vector<model::scheduler::Pending> all = manager_.scheduler().Why(row.app.index, at);
+      if (!all.empty()) why[i] = std::move(all.front());
     }
-    list.push_back(std::move(document));
-  }
-  return Document::Object().Add("total", static_cast<int64_t>(found.size())).Add("apps", Document(std::move(list)));
+    Aside(reply, [rows, page, may, now, at, why = std::move(why)] {
+      Document::List list;
+      for (size_t i = 0; i < why.size(); ++i) {
+        Document document = ShortApp(page->rows[i]->app, page->rows[i]->usage, (*may)[i], now);
+        if (why[i]) document.Add("pending", PendingDocument(*why[i], at));
+        list.push_back(std::move(document));
+      }
+      return http::JsonResponse(200, Document::Object()
+                                         .Add("total", static_cast<int64_t>(page->total))
+                                         .Add("apps", Document(std::move(list)))
+                                         .ToJson(""));
+    });
+  });
 }
 
-Document Web::OwnQueues() const {
-  const scheduler::View view = manager_.scheduler().GetView();
+namespace {
+
+Document QueuesDocument(const scheduler::View& view) {
   Document::List list;
   for (const scheduler::QueueView& queue : view.queues) {
     list.push_back(Document::Object()
@@ -242,6 +266,13 @@ Document Web::OwnQueues() const {
                        .Add("waiting_apps", queue.waiting_apps));
   }
   return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
+}
+
+}  // namespace
+
+void Web::OwnQueues(const Reply& reply) {
+  Aside(reply,
+        [view = manager_.scheduler().GetQueues()] { return http::JsonResponse(200, QueuesDocument(view).ToJson("")); });
 }
 
 namespace {
@@ -359,7 +390,8 @@ Document Web::OwnNode(const Node& node, const std::string& user) const {
 // An application with its attempts, its containers and why each of its asks waits.
 Document Web::OwnApp(const App& app, const std::string& user) const {
   const bool full = manager_.MayAccess(user, app, false);
-  Document document = ShortApp(app, full, manager_.now_wall());
+  const base::WallTime now = manager_.now_wall();
+  Document document = ShortApp(app, UsageRecordOf(app, now), full, now);
   if (!full) {
     const auto none = [] { return Document(Document::List{}); };
     return std::move(

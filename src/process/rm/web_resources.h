@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,11 @@ inline double Cores(int64_t milli_cores) { return static_cast<double>(std::max<i
 
 /// dao/ResourceInfo. `bounds`: says with each type the least and the most that may be asked for, as Hadoop does of what
 /// is configured and not computed.
+struct Bounds {
+  model::Resources minimum, maximum;
+};
 endpoints::rest::Document ResourceDocument(const model::Resources& resources,
-                                           const fairlead::rm::Config* bounds = nullptr);
+                                           const std::optional<Bounds>& bounds = std::nullopt);
 /// Fairlead's own: memory_mib, vcores, and other types by their names.
 endpoints::rest::Document AmountDocument(const model::Resources& resources);
 
@@ -43,9 +47,5 @@ endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 /// The application's diagnostics, or what its master waits for.
 std::string DiagnosticsText(const App& app);
-/// Containers asked for and not granted, by queue, those of a queue's children included. Cost: a dry pass over every
-/// application.
-std::map<std::string, int64_t> PendingContainers(const scheduler::Scheduler& scheduler, const Core& core,
-                                                 base::Instant now);
 
 }  // namespace fairlead::process::rm

@@ -455,5 +455,6 @@ void RpcServer::FailAll(std::string_view exception, std::string_view message) {
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }
+size_t RpcServer::held_bytes() const { return impl_->peers.held_bytes(); }
 
 }  // namespace fairlead::process::rpc

@@ -91,6 +91,8 @@ class RpcServer {
   void FailAll(std::string_view exception, std::string_view message);
 
   size_t connections() const;
+  /// What they hold in memory: bytes not parsed, calls not answered, answers not taken.
+  size_t held_bytes() const;
 
  private:
   friend class Connection;

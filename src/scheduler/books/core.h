@@ -41,6 +41,8 @@ class Core final : public Scheduler, public Prefetcher {
   uint64_t StateHash() const override;
   std::unique_ptr<Scheduler> Fork() const override;
   View GetView() const override;
+  View GetQueues() const override;
+  int64_t PendingContainers(AppIndex app) const override;
   std::vector<ev::Pending> Why(AppIndex app, Instant now) const override;
   void Prefetch(const model::ContainerId& container, int step) const override;
 

@@ -49,7 +49,9 @@ void ViewApps(const Books& books, QueueId leaf, const Resources& share, View& vi
   }
 }
 
-void ViewQueue(const Books& books, QueueId id, const Resources& share, const Resources& steady, View& view) {
+enum class Of : uint8_t { kQueues, kQueuesAndApps };
+
+void ViewQueue(const Books& books, QueueId id, const Resources& share, const Resources& steady, Of what, View& view) {
   const Queue& queue = books.queues[id];
   QueueView out;
   out.name = queue.name;
@@ -76,8 +78,8 @@ void ViewQueue(const Books& books, QueueId id, const Resources& share, const Res
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return books.queues[queue.children[a]].name < books.queues[queue.children[b]].name;
   });
-  for (const size_t i : order) ViewQueue(books, queue.children[i], shares[i], steadies[i], view);
-  if (queue.leaf) ViewApps(books, id, share, view);
+  for (const size_t i : order) ViewQueue(books, queue.children[i], shares[i], steadies[i], what, view);
+  if (queue.leaf && what == Of::kQueuesAndApps) ViewApps(books, id, share, view);
 }
 
 }  // namespace
@@ -85,13 +87,29 @@ void ViewQueue(const Books& books, QueueId id, const Resources& share, const Res
 View Core::GetView() const {
   View view;
   view.cluster = books_.nodes.total();
-  ViewQueue(books_, kRoot, view.cluster, view.cluster, view);
+  ViewQueue(books_, kRoot, view.cluster, view.cluster, Of::kQueuesAndApps, view);
   std::sort(view.apps.begin(), view.apps.end(), [](const AppView& a, const AppView& b) { return a.app < b.app; });
   for (uint32_t i = 0; i < books_.nodes.size(); ++i) {
     const Node& node = books_.nodes[NodeIndex{i}];
     if (node.alive) view.nodes.push_back({NodeIndex{i}, node.capacity, node.used, node.containers.count()});
   }
   return view;
+}
+
+View Core::GetQueues() const {
+  View view;
+  view.cluster = books_.nodes.total();
+  ViewQueue(books_, kRoot, view.cluster, view.cluster, Of::kQueues, view);
+  return view;
+}
+
+int64_t Core::PendingContainers(AppIndex app) const {
+  const AppSlot slot = books_.apps.Find(app);
+  int64_t count = 0;
+  if (slot.valid()) {
+    for (const Ask& ask : books_.apps[slot].asks) count += ask.count;
+  }
+  return count;
 }
 
 }  // namespace fairlead::scheduler::native

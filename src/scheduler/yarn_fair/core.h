@@ -22,6 +22,8 @@ class Core final : public YarnFairScheduler {
   uint64_t StateHash() const override;
   std::unique_ptr<Scheduler> Fork() const override;
   View GetView() const override;
+  View GetQueues() const override;
+  int64_t PendingContainers(model::AppIndex app) const override;
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override;
   Resources FreeOf(model::NodeIndex node) const override;
   std::vector<std::string> LeafOrder() const override;

@@ -88,7 +88,7 @@ static QueueView ViewOf(const Books& books, const Queue& queue) {
   return view;
 }
 
-View ViewOf(const Books& books) {
+View QueuesOf(const Books& books) {
   FlushSteady(books);
   View view;
   view.cluster = books.nodes.total();
@@ -97,6 +97,11 @@ View ViewOf(const Books& books) {
     const auto depth = [](const std::string& s) { return std::count(s.begin(), s.end(), '.'); };
     return depth(a.name) < depth(b.name);
   });
+  return view;
+}
+
+View ViewOf(const Books& books) {
+  View view = QueuesOf(books);
   for (AppIndex app{0}; app.value < books.apps.size(); ++app.value) {
     if (!books.apps.Current(app).valid()) continue;
     const Attempt& attempt = books.attempts[books.apps.Current(app)];

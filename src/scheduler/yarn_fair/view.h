@@ -7,6 +7,8 @@
 namespace fairlead::scheduler::yarn_fair {
 
 View ViewOf(const Books& books);
+/// The queues alone.
+View QueuesOf(const Books& books);
 uint64_t HashOf(const Books& books);
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <mutex>
 
 #include "config/allocation_file.h"
 #include "model/access_list.h"
@@ -43,11 +44,16 @@ std::vector<std::string> GroupsOfUser(const std::string& user) {
     Clock::time_point until;
     std::vector<std::string> groups;
   };
+  static std::mutex mutex;
   static std::map<std::string, Entry> cache;
   const Clock::time_point now = Clock::now();
-  if (const auto it = cache.find(user); it != cache.end() && it->second.until > now) return it->second.groups;
-  if (cache.size() > 10'000) cache.clear();
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto it = cache.find(user); it != cache.end() && it->second.until > now) return it->second.groups;
+  }
   std::vector<std::string> groups = LookUpGroups(user);
+  const std::lock_guard lock(mutex);
+  if (cache.size() > 10'000) cache.clear();
   cache[user] = {now + std::chrono::minutes(5), groups};
   return groups;
 }

@@ -10,7 +10,7 @@
 namespace fairlead::shell {
 
 /// Groups of a user as this machine knows them, primary first; none of a user it does not know, as Hadoop's
-/// ShellBasedUnixGroupsMapping. Cached for five minutes.
+/// ShellBasedUnixGroupsMapping. Cached for five minutes. For any thread; may wait for a directory service.
 std::vector<std::string> GroupsOfUser(const std::string& user);
 
 /// The name of the user that this process runs as, or his number where he has none.

@@ -1,11 +1,13 @@
 #include "shell/rm/rack_lookup.h"
 
+#include <fcntl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 
 #include "config/hadoop_conf.h"
@@ -18,7 +20,7 @@ namespace {
 /// Runs the topology script with one host; its first word is the rack. A host from the wire never reaches a shell.
 std::string RunScript(const std::string& script, const std::string& host) {
   int ends[2];
-  if (pipe(ends) != 0) return "";
+  if (pipe2(ends, O_CLOEXEC) != 0) return "";  // other look-ups fork meanwhile
   const pid_t child = fork();
   if (child < 0) {
     close(ends[0]);
@@ -68,13 +70,19 @@ base::Result<std::function<std::string(const std::string&)>> RackLookup(const co
     });
   }
   if (!script.empty()) {
-    auto known = std::make_shared<std::map<std::string, std::string>>();
-    return Lookup([known, script](const std::string& host) {
-      const auto it = known->find(host);
-      if (it != known->end()) return it->second;
+    struct Known {
+      std::mutex mutex;
+      std::map<std::string, std::string> racks;
+    };
+    return Lookup([known = std::make_shared<Known>(), script](const std::string& host) {
+      {
+        const std::lock_guard lock(known->mutex);
+        if (const auto it = known->racks.find(host); it != known->racks.end()) return it->second;
+      }
       std::string rack = host.starts_with("-") ? "" : RunScript(script, host);
       if (rack.empty()) rack = "/default-rack";
-      if (known->size() < 100'000) (*known)[host] = rack;
+      const std::lock_guard lock(known->mutex);
+      if (known->racks.size() < 100'000) known->racks[host] = rack;
       return rack;
     });
   }

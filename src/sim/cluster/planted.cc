@@ -22,6 +22,8 @@ class BuggyScheduler final : public scheduler::Scheduler {
     return std::make_unique<BuggyScheduler>(bug_, inner_->Fork());
   }
   scheduler::View GetView() const override { return inner_->GetView(); }
+  scheduler::View GetQueues() const override { return inner_->GetQueues(); }
+  int64_t PendingContainers(model::AppIndex app) const override { return inner_->PendingContainers(app); }
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override {
     return inner_->Why(app, now);
   }

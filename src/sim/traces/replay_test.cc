@@ -49,6 +49,8 @@ class Recorder final : public scheduler::Scheduler {
   uint64_t StateHash() const override { return inner_->StateHash(); }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return inner_->Fork(); }
   scheduler::View GetView() const override { return inner_->GetView(); }
+  scheduler::View GetQueues() const override { return inner_->GetQueues(); }
+  int64_t PendingContainers(model::AppIndex app) const override { return inner_->PendingContainers(app); }
   std::vector<ms::Pending> Why(model::AppIndex app, base::Instant now) const override { return inner_->Why(app, now); }
 
  private:

@@ -76,6 +76,8 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   uint64_t StateHash() const override { return 0; }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return std::make_unique<Echo>(*this); }
   scheduler::View GetView() const override { return {}; }
+  scheduler::View GetQueues() const override { return {}; }
+  int64_t PendingContainers(model::AppIndex) const override { return 0; }
   std::vector<ms::Pending> Why(model::AppIndex, base::Instant) const override { return {}; }
 
  private:

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "base/time.h"
+#include "env/loop.h"
+
+namespace fairlead::process::rm {
+
+/// Answers as long as the list of applications, of one port: made off the loop's thread, one after the other, the next
+/// when what earlier ones left to be sent is little. So many readers at once take turns, where the port's bound on
+/// memory would close them. Who takes nothing holds nobody up for longer than kPatience. Single-threaded.
+class LargeAnswers {
+ public:
+  static constexpr size_t kUnsentHigh = size_t{8} << 20;
+  static constexpr base::Duration kPatience = base::Duration::Seconds(2);
+
+  /// Work to be done off the thread; it holds all that it reads.
+  using Work = std::function<void()>;
+
+  /// `unsent`: bytes that the port's peers hold now.
+  LargeAnswers(env::Loop& loop, std::function<size_t()> unsent) : loop_(loop), unsent_(std::move(unsent)) {}
+  ~LargeAnswers();
+  LargeAnswers(const LargeAnswers&) = delete;
+  LargeAnswers& operator=(const LargeAnswers&) = delete;
+
+  /// In its turn `begin` reads what the answer is made of and gives the work; then `send`. Both on the loop; neither
+  /// runs when this ends before.
+  void Add(std::function<Work()> begin, std::function<void()> send);
+
+ private:
+  struct Turn {
+    std::function<Work()> begin;
+    std::function<void()> send;
+  };
+  void Next();
+
+  env::Loop& loop_;
+  std::function<size_t()> unsent_;
+  std::deque<Turn> turns_;
+  bool making_ = false;
+  base::Instant made_;  // when the last one was
+  env::Loop::TimerId timer_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::rm

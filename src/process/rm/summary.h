@@ -1,0 +1,138 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "model/measured_use.h"
+#include "model/resources.h"
+#include "model/rm.h"
+#include "process/rm/machine.h"
+#include "process/rm/reports.h"
+
+namespace fairlead::process::rm {
+
+inline constexpr size_t kAppStates = static_cast<size_t>(model::rm::AppState::kKilled) + 1;
+inline constexpr size_t kNodeStates = static_cast<size_t>(model::rm::NodeState::kShutdown) + 1;
+
+/// How far nodes have come with an application's logs: as it is while they have time, and when that is over.
+struct LogStatuses {
+  using Status = wire::yarn::LogAggregationStatusProto;
+  Status in_time = Status::kDisabled;
+  Status late = Status::kDisabled;
+  /// As clients see it at `now`.
+  Status At(const App& app, base::WallTime now) const;
+};
+
+/// One application as readers see it; never changed once made, so that any thread may read it.
+struct AppRow {
+  App app;  // what reports tell: of its attempts the last one, of its submission no context; no containers
+  UsageRecord usage;
+  LogStatuses logs;
+  int64_t pending = 0;  // containers asked for and not granted
+};
+
+/// The applications at one moment, in order of submission. A copy costs a pointer for every kChunk of them; what was
+/// copied does not change.
+class AppRows {
+ public:
+  static constexpr uint32_t kChunk = 128;
+
+  template <class Visit>
+  void ForEach(Visit visit) const {
+    for (const auto& [number, chunk] : chunks_) {
+      for (const auto& row : *chunk) {
+        if (row) visit(*row);
+      }
+    }
+  }
+
+ private:
+  friend class Summary;
+  using Chunk = std::array<std::shared_ptr<const AppRow>, kChunk>;
+  std::map<uint32_t, std::shared_ptr<const Chunk>> chunks_;  // by index / kChunk; none is empty
+};
+
+/// Sums over the applications of a queue and all below it.
+struct QueueSums {
+  std::array<int64_t, kAppStates> apps{};  // by the state that clients see
+  int64_t containers = 0;
+  int64_t reservations = 0;
+  int64_t pending = 0;
+  model::Resources reserved;
+  friend bool operator==(const QueueSums&, const QueueSums&) = default;
+};
+
+/// Sums over all applications and nodes.
+struct ClusterSums {
+  QueueSums all;
+  std::array<int64_t, kAppStates> states{};  // applications by state
+  int64_t without_master = 0;                // of those that clients see before their end: no container yet
+  model::Resources used;
+  std::array<int64_t, kNodeStates> nodes{};  // by state
+  model::Resources capacity;                 // of nodes that the scheduler knows
+  model::Resources running_capacity;         // of nodes that run
+  // What those that the scheduler knows measured together.
+  int64_t physical_bytes = 0;
+  int64_t milli_cores = 0;
+  friend bool operator==(const ClusterSums&, const ClusterSums&) = default;
+};
+
+/// What readers see of a machine, kept beside it: Refresh looks only at what was touched since the last time.
+class Summary {
+ public:
+  using LogsOf = std::function<LogStatuses(const App&)>;
+  explicit Summary(LogsOf logs_of) : logs_of_(std::move(logs_of)) {}
+
+  /// Cost: the applications and nodes touched since.
+  void Refresh(ResourceMachine& machine, base::WallTime now);
+  /// The nodes' sums alone.
+  void RefreshNodes(ResourceMachine& machine);
+
+  const ClusterSums& cluster() const { return cluster_; }
+  /// By full name, with the queues above; those without applications are not there. Cost of a copy: the queues.
+  const std::map<std::string, QueueSums>& queues() const { return queues_; }
+  /// To be read by any thread.
+  AppRows Rows();
+
+  /// Counts all anew; empty when it agrees, else what differs. O(state); for tests.
+  std::string Check(const ResourceMachine& machine, base::WallTime now) const;
+
+ private:
+  struct NodeShare {
+    bool shown = false;
+    bool in_scheduler = false;
+    model::rm::NodeState state = model::rm::NodeState::kNew;
+    model::Resources capacity;
+    int64_t physical_bytes = 0;
+    int64_t milli_cores = 0;
+  };
+  using Writable = std::array<std::shared_ptr<const AppRow>, AppRows::kChunk>;
+  struct Chunk {
+    std::shared_ptr<Writable> rows;
+    bool copied = false;  // readers have it
+    size_t used = 0;
+  };
+
+  static NodeShare ShareOf(const Core& core, model::NodeIndex index);
+  void Count(const AppRow& row, int64_t sign);
+  void Count(const NodeShare& share, int64_t sign);
+  void Put(model::AppIndex index, std::shared_ptr<const AppRow> row);
+
+  LogsOf logs_of_;
+  std::map<uint32_t, Chunk> rows_;  // by index / AppRows::kChunk
+  std::vector<NodeShare> nodes_;    // by index
+  ClusterSums cluster_;
+  std::map<std::string, QueueSums> queues_;
+};
+
+/// A row of the application as it is now, without `logs`. Cost: its live containers and asks.
+AppRow RowOf(const App& app, const scheduler::Scheduler& scheduler, base::WallTime now);
+
+}  // namespace fairlead::process::rm
