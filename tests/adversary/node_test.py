@@ -202,11 +202,12 @@ class Rights(Node):
             self.assertFalse(int(status["CapEff"], 16) >> number & 1, name)
         self.assertEqual(int(status["CapBnd"], 16), 0)
         self.assertEqual(status["Seccomp"], "2")
-        # What containers descend from can have no list of calls; it may become users and signal them, and that is all.
+        # What containers descend from may become users and signal them, and that is all; its list is theirs, too.
         starter = self.child(helper, "fl-starter")
         status = self.status(starter)
         self.assertEqual(int(status["CapEff"], 16), 1 << 5 | 1 << 6 | 1 << 7)  # kill, setgid, setuid
-        self.assertEqual((int(status["CapBnd"], 16), status["Seccomp"]), (0, "0"))
+        self.assertEqual((int(status["CapBnd"], 16), status["Seccomp"], status["NoNewPrivs"]), (0, "2", "1"))
+        self.assertEqual(status["Uid"].split(), self.status(self.nm)["Uid"].split())
         status = self.status(self.child(starter, "fl-supervise"))
         self.assertEqual((int(status["CapEff"], 16), int(status["CapBnd"], 16), status["Seccomp"]), (1 << 5, 0, "2"))
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -205,14 +206,36 @@ constexpr int kAllowed[] = {
     SCMP_SYS(sendmmsg),
     SCMP_SYS(recvmmsg),
     SCMP_SYS(shutdown),
+    SCMP_SYS(seccomp),
 };
+
+/// What the kernel refuses to everybody without capabilities, in whatever namespace.
+constexpr int kAdministration[] = {
+    SCMP_SYS(init_module),     SCMP_SYS(finit_module), SCMP_SYS(delete_module), SCMP_SYS(kexec_load),
+    SCMP_SYS(kexec_file_load), SCMP_SYS(swapon),       SCMP_SYS(swapoff),       SCMP_SYS(settimeofday),
+    SCMP_SYS(clock_settime),   SCMP_SYS(acct),         SCMP_SYS(vhangup),
+};
+
+using Filter = std::unique_ptr<void, void (*)(void*)>;
+
+/// `failed`: what its rules said, 0 where all was well.
+base::Result<std::vector<sock_filter>> ProgramOf(const Filter& filter, int failed) {
+  const Fd file(::memfd_create("allowed-calls", MFD_CLOEXEC));
+  if (!filter || !file.valid()) return ErrnoOf("seccomp");
+  if (failed == 0) failed = ::seccomp_export_bpf(filter.get(), file.get());
+  if (failed != 0) return base::Error{std::string("seccomp: ") + std::strerror(-failed), -failed};
+  struct stat info {};
+  if (::fstat(file.get(), &info) < 0) return ErrnoOf("seccomp");
+  std::vector<sock_filter> program(static_cast<size_t>(info.st_size) / sizeof(sock_filter));
+  if (::pread(file.get(), program.data(), static_cast<size_t>(info.st_size), 0) != info.st_size)
+    return ErrnoOf("seccomp");
+  return program;
+}
 
 }  // namespace
 
 base::Result<AllowedCalls> AllowedCalls::Compile(NewProcesses new_processes) {
-  const std::unique_ptr<void, void (*)(void*)> filter(::seccomp_init(SCMP_ACT_KILL_PROCESS), ::seccomp_release);
-  const Fd file(::memfd_create("allowed-calls", MFD_CLOEXEC));
-  if (!filter || !file.valid()) return ErrnoOf("seccomp");
+  const Filter filter(::seccomp_init(SCMP_ACT_KILL_PROCESS), ::seccomp_release);
   int failed = 0;
   for (const int call : kAllowed) failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, call, 0);
   // A thread, and nothing else that clone() can make. clone3's arguments cannot be seen: libc falls back to clone.
@@ -224,20 +247,30 @@ base::Result<AllowedCalls> AllowedCalls::Compile(NewProcesses new_processes) {
   if (new_processes == NewProcesses::kAllowed)
     failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, ~kOfFork, SIGCHLD));
-  if (failed == 0) failed = ::seccomp_export_bpf(filter.get(), file.get());
-  if (failed != 0) return base::Error{std::string("seccomp: ") + std::strerror(-failed), -failed};
-  struct stat info {};
-  if (::fstat(file.get(), &info) < 0) return ErrnoOf("seccomp");
-  AllowedCalls calls;
-  calls.program_.resize(static_cast<size_t>(info.st_size) / sizeof(sock_filter));
-  if (::pread(file.get(), calls.program_.data(), static_cast<size_t>(info.st_size), 0) != info.st_size)
-    return ErrnoOf("seccomp");
-  return calls;
+  auto program = ProgramOf(filter, failed);
+  if (!program) return program.error();
+  return AllowedCalls(std::move(*program));
+}
+
+base::Result<AllowedCalls> AllowedCalls::AllButAdministration() {
+  const Filter filter(::seccomp_init(SCMP_ACT_ALLOW), ::seccomp_release);
+  // Containers may run programs of the machine's other architectures, too.
+  int failed = ::seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ALLOW);
+  if (::seccomp_arch_native() == SCMP_ARCH_X86_64) {
+    failed |= ::seccomp_arch_add(filter.get(), SCMP_ARCH_X86);
+    failed |= ::seccomp_arch_add(filter.get(), SCMP_ARCH_X32);
+  }
+  for (const int call : kAdministration) failed |= ::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
+  auto program = ProgramOf(filter, failed);
+  if (!program) return program.error();
+  return AllowedCalls(std::move(*program));
 }
 
 base::Status AllowedCalls::Impose() const {
   const sock_fprog program{static_cast<uint16_t>(program_.size()), const_cast<sock_filter*>(program_.data())};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+  // SPEC_ALLOW: older kernels would slow down everything that descends from here otherwise.
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) < 0)
     return ErrnoOf("seccomp");
   return {};
 }

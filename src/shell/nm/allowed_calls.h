@@ -3,6 +3,7 @@
 #include <linux/filter.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,11 +18,17 @@ class AllowedCalls {
  public:
   enum class NewProcesses : uint8_t { kAllowed, kForbidden };
 
+  AllowedCalls() = default;
   static base::Result<AllowedCalls> Compile(NewProcesses new_processes);
+  /// Everything but calls that administer the machine (its modules, swap, clock), which get EPERM: for what containers
+  /// descend from. They lose nothing, as the kernel answers so whoever has no capabilities.
+  static base::Result<AllowedCalls> AllButAdministration();
   /// From here on this process has the list, and no new privileges. For a process with one thread.
   base::Status Impose() const;
 
  private:
+  explicit AllowedCalls(std::vector<sock_filter> program) : program_(std::move(program)) {}
+
   std::vector<sock_filter> program_;
 };
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <functional>
 
@@ -19,8 +20,7 @@ namespace {
 using enum AllowedCalls::NewProcesses;
 
 /// The end of a process that does `work` under the list.
-int StatusOf(AllowedCalls::NewProcesses new_processes, const std::function<void()>& work) {
-  const auto calls = AllowedCalls::Compile(new_processes);
+int StatusUnder(const base::Result<AllowedCalls>& calls, const std::function<void()>& work) {
   EXPECT_TRUE(calls);
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -31,6 +31,10 @@ int StatusOf(AllowedCalls::NewProcesses new_processes, const std::function<void(
   int status = 0;
   ::waitpid(pid, &status, 0);
   return status;
+}
+
+int StatusOf(AllowedCalls::NewProcesses new_processes, const std::function<void()>& work) {
+  return StatusUnder(AllowedCalls::Compile(new_processes), work);
 }
 
 TEST(AllowedCalls, WhatErrandsNeedGoes) {
@@ -78,6 +82,34 @@ TEST(AllowedCalls, OnlyTheHelperForks) {
   EXPECT_EQ(StatusOf(kAllowed, fork_one), 0);
   const int status = StatusOf(kForbidden, fork_one);
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << status;
+}
+
+TEST(AllowedCalls, WhatContainersDescendFromCannotAdministerTheMachine) {
+  const auto calls = AllowedCalls::AllButAdministration();
+  const std::pair<const char*, std::function<long()>> refused[] = {
+      {"swap", [] { return ::syscall(SYS_swapoff, "/nowhere"); }},
+      {"module", [] { return ::syscall(SYS_delete_module, "nothing", 0); }},
+      {"kexec", [] { return ::syscall(SYS_kexec_load, 0, 0, nullptr, 0xff); }},
+      {"clock", [] { return ::syscall(SYS_clock_settime, -1, nullptr); }},
+      {"accounts", [] { return ::syscall(SYS_acct, "/nowhere/accounts"); }},
+  };
+  for (const auto& [name, call] : refused) {
+    EXPECT_EQ(StatusUnder(calls, [&] { ::_exit(call() < 0 && errno == EPERM ? 0 : 1); }), 0) << name;
+    // As root and without the list the kernel looks at what is asked.
+    if (::geteuid() == 0) {
+      EXPECT_FALSE(call() == 0 || errno == EPERM) << name;
+    }
+  }
+  EXPECT_EQ(StatusUnder(calls,
+                        [] {  // what a container may do
+                          char shell[] = "/bin/true";
+                          char* argv[] = {shell, nullptr};
+                          if (::fork() == 0) ::execve(shell, argv, argv);
+                          int status = 1;
+                          ::wait(&status);
+                          ::_exit(status == 0 && ::syscall(SYS_personality, ~0U) >= 0 ? 0 : 1);
+                        }),
+            0);
 }
 
 }  // namespace

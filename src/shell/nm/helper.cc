@@ -106,7 +106,7 @@ std::vector<Fd> OpenMemberFiles(const Order& order) {
     // A thread that moves itself alone needs none of the kernel's global locks, whose grace period takes 10 to 20 ms;
     // version 2 knows only whole processes here.
     for (const char* members : {"/tasks", "/cgroup.procs"}) {
-      Fd file(::open((directory + members).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+      Fd file(::open((directory + members).c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
       struct statfs found {};
       if (!file.valid() || ::fstatfs(file.get(), &found) < 0) continue;
       if (found.f_type != CGROUP_SUPER_MAGIC && found.f_type != CGROUP2_SUPER_MAGIC) continue;
@@ -134,21 +134,18 @@ void KeepDescriptors(std::span<const Fd> descriptors) {
   ::close_range(static_cast<unsigned>(number), ~0U, 0);
 }
 
-[[noreturn]] void BecomeSupervisor(const Start& start, const RunAs& policy, const AllowedCalls& calls,
-                                   std::span<const Fd> descriptors) {
+/// What the helper's process keeps.
+struct Rules {
+  RunAs policy;
+  AllowedCalls calls;                // its own
+  AllowedCalls calls_of_one;         // of a process that starts no other: an errand, a supervisor whose container runs
+  AllowedCalls calls_of_containers;  // and of what they descend from
+  Fd starter = Fd();                 // connected to RunStarter
+};
+
+[[noreturn]] void BecomeSupervisor(const Start& start, const Rules& rules, std::span<const Fd> descriptors) {
   ::signal(SIGCHLD, SIG_DFL);
   KeepDescriptors(descriptors);
-  if (policy.switch_user) {
-    // From here on its files are the agent's; what it keeps is the right to become the user and to end him.
-    ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-    const UnixUser& agent = policy.agent;
-    const std::vector<gid_t> groups(agent.groups.begin(), agent.groups.end());
-    if (agent.user != 0 &&
-        (::setgroups(groups.size(), groups.data()) < 0 || ::setresgid(agent.group, agent.group, agent.group) < 0 ||
-         ::setresuid(agent.user, agent.user, agent.user) < 0))
-      ::_exit(1);
-    if (!KeepCapabilities(kStarterCapabilities)) ::_exit(1);
-  }
   const int errors =
       ::open((start.control + "/supervisor.err").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (errors >= 0) ::dup2(errors, STDERR_FILENO);
@@ -157,37 +154,41 @@ void KeepDescriptors(std::span<const Fd> descriptors) {
     ::_exit(1);
   }
   SupervisorRights rights;
-  rights.switch_user = policy.switch_user;
+  rights.switch_user = rules.policy.switch_user;
   rights.account = start.account;
-  rights.calls = &calls;
+  rights.calls = &rules.calls_of_one;
   for (size_t i = 2; i < descriptors.size(); ++i) rights.members.push_back(kHelperSocketFd + static_cast<int>(i));
   ::_exit(RunSupervisor(start.control, rights));
 }
 
-/// Forks a supervisor for each Start. Containers descend from this process, so it cannot have a list of calls, which
-/// they would inherit. It hears from the helper's processes alone, not from the agent, and ends with them.
-[[noreturn]] void RunStarter(const RunAs& policy, const AllowedCalls& calls_of_one) {
+/// The agent's user, with the right to become others and to end them.
+bool BecomeAgentWhoSwitches(const UnixUser& agent) {
+  ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+  const std::vector<gid_t> groups(agent.groups.begin(), agent.groups.end());
+  if (agent.user != 0 &&
+      (::setgroups(groups.size(), groups.data()) < 0 || ::setresgid(agent.group, agent.group, agent.group) < 0 ||
+       ::setresuid(agent.user, agent.user, agent.user) < 0))
+    return false;
+  return KeepCapabilities(kStarterCapabilities).ok();
+}
+
+/// Forks a supervisor for each Start. Containers descend from this process and have its list of calls, so it is one
+/// that takes nothing from them. It hears from the helper's processes alone, not from the agent, and ends with them.
+[[noreturn]] void RunStarter(const Rules& rules) {
   ::prctl(PR_SET_NAME, "fl-starter");
-  if (policy.switch_user && !KeepCapabilities(kStarterCapabilities)) ::_exit(2);
+  if (rules.policy.switch_user && !(BecomeAgentWhoSwitches(rules.policy.agent) && rules.calls_of_containers.Impose()))
+    ::_exit(2);
   Packet packet;
   while (ReceivePacket(packet)) {
     if (::fork() == 0) {
       Start start;
-      if (DecodeWhole(packet.bytes, start)) BecomeSupervisor(start, policy, calls_of_one, packet.descriptors);
+      if (DecodeWhole(packet.bytes, start)) BecomeSupervisor(start, rules, packet.descriptors);
       ::_exit(1);
     }
     packet = Packet();
   }
   ::_exit(0);
 }
-
-/// What the helper's process keeps.
-struct Rules {
-  RunAs policy;
-  AllowedCalls calls;         // its own
-  AllowedCalls calls_of_one;  // of a process that starts no other: an errand, a supervisor whose container runs
-  Fd starter = Fd();          // connected to RunStarter
-};
 
 void DoSupervise(const Order& order, const Rules& rules, const Packet& packet) {
   Start start{order.control, {}, {}};
@@ -242,7 +243,7 @@ base::Status ForkStarter(Rules& rules) {
   if (pid < 0) return ErrnoOf("fork");
   if (pid > 0) return {};
   KeepDescriptors({&theirs, 1});
-  RunStarter(rules.policy, rules.calls_of_one);
+  RunStarter(rules);
 }
 
 base::Result<Rules> TakeRules() {
@@ -252,10 +253,13 @@ base::Result<Rules> TakeRules() {
     return base::Error{"the agent gives no rules"};
   auto calls = AllowedCalls::Compile(AllowedCalls::NewProcesses::kAllowed);
   auto calls_of_one = AllowedCalls::Compile(AllowedCalls::NewProcesses::kForbidden);
+  auto calls_of_containers = AllowedCalls::AllButAdministration();
   if (!calls) return calls.error();
   if (!calls_of_one) return calls_of_one.error();
+  if (!calls_of_containers) return calls_of_containers.error();
   rules.calls = std::move(*calls);
   rules.calls_of_one = std::move(*calls_of_one);
+  rules.calls_of_containers = std::move(*calls_of_containers);
   return rules;
 }
 

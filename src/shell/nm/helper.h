@@ -15,9 +15,9 @@
 // submitters. It waits, loaded and ready, for orders (orders.h), and does each in a fork of its own: one becomes a user
 // and does an errand among that user's files (errand.h), one checks what a container needs. It and all that it forks
 // has a list of allowed system calls, so containers cannot descend from it: for their supervisors (supervisor.h) it has
-// a starter, forked before, that does nothing but fork and hears from nobody else. None of them loads a program. It
-// takes the rules about accounts once, before the agent gives up its own rights, and ends when the agent does;
-// supervisors live on.
+// a starter, forked before, that does nothing but fork and hears from nobody else; it is the agent's user, and its own
+// list is one that takes nothing from containers. None of them loads a program. The helper takes the rules about
+// accounts once, before the agent gives up its own rights, and ends when the agent does; supervisors live on.
 
 namespace fairlead::shell {
 

@@ -11,10 +11,14 @@ namespace {
 
 constexpr mode_t kNewMode = 0700;  // of a top until it is its owner's
 
-/// A directory that nobody but root and the agent can change.
+/// A directory of the agent's that nobody else can change. Not root's: else who has taken over the agent could have
+/// directories made for a user of his among the system's.
 base::Status IsOurs(int directory, const std::string& name, const RunAs& policy) {
   struct stat info {};
   if (::fstat(directory, &info) < 0) return ErrnoOf(name);
+  if (info.st_uid != policy.agent.user)
+    return base::Error{name + " belongs to user id " + std::to_string(info.st_uid) + " instead of " +
+                       policy.agent.name + ", the node agent's user"};
   return CheckIsSafe(info, name, policy.agent.user, policy.agent.group);
 }
 

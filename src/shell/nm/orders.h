@@ -35,8 +35,8 @@ struct Order {
 inline constexpr size_t kOrderBytesMax = 64 * 1024;
 
 /// The account that an order is for, and its directories: the only files that are touched with root's rights. Refused:
-/// an account that RunAs refuses, a root that others may write into, a directory there that is another's. In the
-/// order's own process, before it becomes the account.
+/// an account that RunAs refuses, a root that is not the agent's or that others may write into, a directory there that
+/// is another's. In the order's own process, before it becomes the account.
 base::Result<UnixUser> PrepareAccount(const Order& order, const RunAs& policy);
 
 /// Makes or checks one directory of `owner`.
