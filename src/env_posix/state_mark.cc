@@ -44,14 +44,16 @@ StateMark::StateMark(StateMark&& other) noexcept
     : path_(std::move(other.path_)), boot_(std::move(other.boot_)), fd_(std::exchange(other.fd_, -1)) {}
 
 base::Result<std::optional<StateMark::Content>> StateMark::Read() const {
-  std::ifstream file(path_, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return std::optional<Content>();
-    return base::Error{path_ + " cannot be read: " + DiskWords(path_, errno), errno};
-  }
+  const auto unreadable = [&] { return base::Error{path_ + " cannot be read: " + DiskWords(path_, errno), errno}; };
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return std::optional<Content>();
+  if (fd < 0) return unreadable();
   std::string text(kBytesMax, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  const ssize_t n = ::pread(fd, text.data(), text.size(), 0);
+  const base::Error failure = unreadable();
+  ::close(fd);
+  if (n < 0) return failure;
+  text.resize(static_cast<size_t>(n));
   Content content;
   char boot[65] = "";
   const size_t line = text.find('\n');

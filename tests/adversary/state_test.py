@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 
@@ -389,6 +390,67 @@ class Disk(State):
             self.assert_refused(self.start(name), "read-only", self.state)
             subprocess.run(["mount", "-o", "remount,rw", self.disk], check=True)
             shutil.rmtree(self.state)
+
+
+class FailingDisk(State):
+    """Input and output errors (failing_disk.cc)."""
+    WELL, WRITES, ALL = b"\0", b"\1", b"\2"
+
+    def setUp(self):
+        super().setUp()
+        self.switch = self.top / "fails"
+        self.set(self.WELL)
+        self.state = self.top / "disk/state"
+        self.state.parent.mkdir()
+        environment = {"LD_PRELOAD": str(BINARY.parent / "tests/libfailing_disk.so"), "FAIRLEAD_TEST_DISK": str(self.state.parent),
+                       "FAIRLEAD_TEST_DISK_FAILS": str(self.switch)}
+        patch = unittest.mock.patch.dict(os.environ, environment)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def set(self, how):
+        with open(self.switch, "r+b" if self.switch.exists() else "wb") as file:  # daemons have it mapped
+            file.write(how)
+
+    def test_it_is_told_at_the_start(self):
+        for name in ("rm", "nm", "shuffle"):
+            for how in (self.WRITES, self.ALL):
+                self.set(self.WELL)
+                self.end(self.assert_started(self.start(name)))
+                self.set(how)
+                with self.subTest(daemon=name, fails=how):
+                    self.assert_refused(self.start(name), "the disk fails (Input/output error)", self.state)
+            self.set(self.WELL)
+            self.end(self.assert_started(self.start(name)))  # nothing was harmed
+            shutil.rmtree(self.state)
+
+    def test_it_is_told_to_who_submits_and_later_work_goes_on(self):
+        daemon = self.assert_started(self.start())
+        app = self.submit()
+        self.set(self.WRITES)
+        for _ in range(3):
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                self.submit()
+            self.assertIn("the disk fails (Input/output error)", refused.exception.read().decode())
+        self.set(self.WELL)
+        later = self.submit()
+        self.assertIn("the disk fails", daemon.log.read_text())
+        self.end(daemon)
+        self.assert_started(self.start())
+        self.assertEqual(self.apps(), {app, later})
+
+    def test_it_is_told_to_an_executor_that_registers(self):
+        daemon = self.assert_started(self.start("shuffle"))
+        with socket.create_connection(("127.0.0.1", self.shuffle), 10) as peer:
+            self.set(self.WRITES)
+            shuffle_peer.register(peer, 1, self.top)
+            with self.assertRaisesRegex(AssertionError, "the disk fails"):
+                shuffle_peer.await_answer(peer, 1)
+            self.set(self.WELL)
+            shuffle_peer.register(peer, 1, self.top)
+            shuffle_peer.await_answer(peer, 1)
+        self.end(daemon)
+        self.assertIn(" executors=1 ", self.assert_started(self.start("shuffle")).log.read_text())
 
 
 if __name__ == "__main__":
