@@ -30,6 +30,7 @@ class HaCluster(Cluster):
         self.auth = auth
         ports = iter(peers.free_ports(2 * len(PORTS)))
         self.ports = {rm: {name: next(ports) for name in PORTS.values()} for rm in ("rm1", "rm2")}
+        self.hosts = dict.fromkeys(self.ports, "127.0.0.1")
 
     def write(self):
         keys = {"yarn.resourcemanager.ha.enabled": "true", "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
@@ -42,7 +43,7 @@ class HaCluster(Cluster):
             keys["yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms"] = "10000"  # Hadoop's default again
         for rm, ports in self.ports.items():
             for key, name in PORTS.items():
-                keys[f"yarn.resourcemanager.{key}.{rm}"] = f"127.0.0.1:{ports[name]}"
+                keys[f"yarn.resourcemanager.{key}.{rm}"] = f"{self.hosts[rm]}:{ports[name]}"
         self.spec = self.spec.__class__(**{**self.spec.__dict__, "yarn_site": (*keys.items(), *self.spec.yarn_site)})
         super().write()
 
@@ -76,10 +77,16 @@ class HaCluster(Cluster):
     def signal(self, rm, number):
         os.kill(self.processes[rm].pid, number)
 
+    def address(self, rm, port):
+        return self.hosts[rm], self.ports[rm][port]
+
+    def url(self, rm):
+        return f"http://{self.hosts[rm]}:{self.ports[rm]['web']}"
+
     def ha_call(self, rm, method, body=b"", seconds=15):
         """(class of the exception or None, body of the answer)."""
         data = rpc.preamble() + rpc.context(protocol=HA_PROTOCOL) + rpc.call(method, body, protocol=HA_PROTOCOL)
-        return rpc.ask(("127.0.0.1", self.ports[rm]["admin"]), data, seconds)
+        return rpc.ask(self.address(rm, "admin"), data, seconds)
 
     def state(self, rm):
         try:
@@ -110,15 +117,15 @@ class HaCluster(Cluster):
 
     def get_of(self, rm, path):
         """From one of the managers; a standby sends to the other."""
-        request = urllib.request.Request(f"http://127.0.0.1:{self.ports[rm]['web']}{path}", headers={"Accept": "application/json"})
+        request = urllib.request.Request(self.url(rm) + path, headers={"Accept": "application/json"})
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
     def send(self, method, path, body=None):
         """To the active manager; 307 is not followed by itself for what changes something."""
         data = json.dumps(body).encode() if body is not None else b""
-        for ports in self.ports.values():
-            request = urllib.request.Request(f"http://127.0.0.1:{ports['web']}{path}?user.name=root", data=data, method=method,
+        for rm in self.ports:
+            request = urllib.request.Request(f"{self.url(rm)}{path}?user.name=root", data=data, method=method,
                                              headers={"Content-Type": "application/json", "Accept": "application/json"})
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:

@@ -14,14 +14,16 @@ TICK_MS = 500
 
 
 class ZooKeeper:
-    def __init__(self, directory, further=(), **properties):
-        """`further`: (key, value) pairs of its settings."""
+    def __init__(self, directory, further=(), host="127.0.0.1", within=(), **properties):
+        """`further`: (key, value) pairs of its settings; `within`: what its command begins with (namespaces.py)."""
         self.directory = pathlib.Path(directory)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.port, = peers.free_ports(1)
-        self.address = f"127.0.0.1:{self.port}"
+        self.host = host
+        self.within = within
+        self.address = f"{host}:{self.port}"
         self.process = None
-        keys = {"tickTime": TICK_MS, "dataDir": self.directory / "data", "clientPort": self.port, "clientPortAddress": "127.0.0.1",
+        keys = {"tickTime": TICK_MS, "dataDir": self.directory / "data", "clientPort": self.port, "clientPortAddress": host,
                 "admin.enableServer": "false", **dict(further)}
         (self.directory / "zoo.cfg").write_text("".join(f"{key}={value}\n" for key, value in keys.items()))
         self.properties = [f"-D{key}={value}" for key, value in properties.items()]
@@ -33,7 +35,7 @@ class ZooKeeper:
     def spawn(self):
         with open(self.directory / "server.log", "ab") as log:
             self.process = subprocess.Popen(
-                [peers.java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", *self.properties, "-cp", JAR,
+                [*self.within, peers.java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", *self.properties, "-cp", JAR,
                  "org.apache.zookeeper.server.quorum.QuorumPeerMain", self.directory / "zoo.cfg"],
                 stdout=log, stderr=log, start_new_session=True, env={"PATH": os.environ["PATH"]})
 
@@ -46,7 +48,7 @@ class ZooKeeper:
 
     def serves(self):
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=5) as connection:
+            with socket.create_connection((self.host, self.port), timeout=5) as connection:
                 connection.sendall(b"srvr")
                 return b"Mode:" in connection.recv(4096)
         except OSError:

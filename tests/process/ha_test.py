@@ -18,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import ha_cluster  # noqa: E402
+import namespaces  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
@@ -29,6 +30,7 @@ peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / 
 STANDBY_EXCEPTION = "org.apache.hadoop.ipc.StandbyException"
 GET_METRICS = rpc.preamble() + rpc.context() + rpc.call("getClusterMetrics")
 OTHER = {"rm1": "rm2", "rm2": "rm1"}
+NO_NAMESPACES = namespaces.missing()
 TAKEOVER_S = 10  # the machine may be busy; ./bench/run failover measures
 
 
@@ -36,10 +38,13 @@ class Managers(unittest.TestCase):
     def make_zookeeper(self):
         return None  # one server
 
+    def make_cluster(self):
+        return ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)), zookeeper=self.make_zookeeper())
+
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-ha-"))
         self.directory.chmod(0o755)
-        self.cluster = ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)), zookeeper=self.make_zookeeper())
+        self.cluster = self.make_cluster()
         self.addCleanup(self.clean_up)
         self.cluster.start()
         self.leader = self.cluster.await_active()
@@ -50,7 +55,7 @@ class Managers(unittest.TestCase):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def client_call(self, rm, seconds=20):
-        return rpc.ask(("127.0.0.1", self.cluster.ports[rm]["client"]), GET_METRICS, seconds)
+        return rpc.ask(self.cluster.address(rm, "client"), GET_METRICS, seconds)
 
     def assert_led_by(self, rm):
         self.assertEqual(self.cluster.await_active(), rm)
@@ -296,9 +301,91 @@ class ThreeServers(Managers):
         self.cluster.time_to_grant()
 
 
+class ApartCluster(ha_cluster.HaCluster):
+    """Managers, ZooKeeper and node on machines of their own."""
+
+    def __init__(self, directory, machines):
+        self.machines = machines
+        server = zookeeper.ZooKeeper(directory / "zookeeper", host=machines.address("zookeeper"), within=machines.within("zookeeper"))
+        super().__init__(directory, registry.Spec(nodes=("fairlead",)), zookeeper=server)
+        self.hosts = {rm: machines.address(rm) for rm in self.hosts}
+
+    def host_of(self, number):
+        return self.machines.address("nm1")
+
+    def spawn(self, name, command, **kwargs):
+        super().spawn(name, [*self.machines.within(name), *command], **kwargs)
+
+
+@unittest.skipIf(NO_NAMESPACES, NO_NAMESPACES)
+class Partitions(Managers):
+    """The network between some of the machines is gone, and none of them is told."""
+
+    def make_cluster(self):
+        self.machines = namespaces.Machines("zookeeper", "rm1", "rm2", "nm1")
+        self.addCleanup(self.machines.remove)
+        return ApartCluster(self.directory, self.machines)
+
+    def a_container(self):
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept) and len(self.cluster.live_containers()) == 1, "a container")
+        return kept, self.cluster.live_containers()
+
+    def assert_kept(self, kept, containers):
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+        self.assertEqual(self.cluster.live_containers(), containers)
+
+    def test_zookeeper_cut_off_from_the_leader_alone(self):
+        """It stops before the other starts; what it is told afterwards it refuses."""
+        kept, containers = self.a_container()
+        self.machines.cut(self.leader, "zookeeper")
+        self.assertEqual(self.cluster.await_active(other_than=self.leader), self.standby)  # it fails where it finds two
+        self.assertEqual(self.client_call(self.leader)[0], STANDBY_EXCEPTION)
+        self.assert_led_by(self.standby)
+        self.assert_kept(kept, containers)
+        self.machines.heal(self.leader, "zookeeper")
+        self.cluster.kill(self.standby)
+        self.assert_led_by(self.leader)
+        self.assert_kept(kept, containers)
+
+    def test_leader_cut_off_from_everything_but_clients(self):
+        kept, containers = self.a_container()
+        others = ("zookeeper", self.standby, "nm1")
+        self.machines.cut(self.leader, *others)
+        self.assertEqual(self.cluster.await_active(other_than=self.leader), self.standby)
+        self.assertEqual(self.cluster.state(self.leader), STANDBY)
+        self.assert_led_by(self.standby)
+        self.assert_kept(kept, containers)
+        fresh, _ = self.cluster.time_to_grant()
+        self.cluster.end_app(fresh)
+        self.machines.heal(self.leader, *others)
+        self.cluster.kill(self.standby)
+        self.assert_led_by(self.leader)
+        self.assert_kept(kept, containers)
+
+    def test_leader_cut_off_from_its_node(self):
+        """It leads on: ZooKeeper sees both managers. What is submitted waits for the node; what ran runs on."""
+        kept, containers = self.a_container()
+        self.machines.cut(self.leader, "nm1")
+        waits = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.hosts[self.standby] in self.node_log(), "the node to ask the other manager")
+        self.assertEqual(self.cluster.active(), self.leader)
+        self.assertFalse(self.cluster.has_container(waits))
+        self.machines.heal(self.leader, "nm1")
+        self.cluster.wait(lambda: self.cluster.has_container(waits) and len(self.cluster.live_containers()) == 2, "the container that waited")
+        self.assertEqual(self.cluster.active(), self.leader)
+        self.assertLess(containers, self.cluster.live_containers())
+        self.assertEqual(self.cluster.app(kept)["runningContainers"], 1)
+
+    def node_log(self):
+        return (self.directory / "nm1.log").read_text()
+
+
 def load_tests(_loader, _tests, _pattern):
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(Managers)
     suite.addTest(ThreeServers("test_killed_server"))
+    for name in ("zookeeper_cut_off_from_the_leader_alone", "leader_cut_off_from_everything_but_clients", "leader_cut_off_from_its_node"):
+        suite.addTest(Partitions(f"test_{name}"))
     return suite
 
 
