@@ -78,8 +78,14 @@ void AddConfig(CLI::App& app, int& exit_code) {
 
   CLI::App* list = config->add_subcommand(
       "profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
-  list->callback([] {
+  auto markdown = std::make_shared<bool>(false);
+  list->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md");
+  list->callback([markdown] {
     for (const profiles::Profile& profile : profiles::All()) {
+      if (*markdown) {
+        std::printf("%s\n", profiles::Section(profile).c_str());
+        continue;
+      }
       std::printf("%s\n  %s\n", std::string(profile.name).c_str(), std::string(profile.about).c_str());
       for (const profiles::Setting& setting : profile.settings()) {
         std::printf("  %-58s %-14s %s\n", setting.key.c_str(), setting.fallback.c_str(), setting.meaning.c_str());

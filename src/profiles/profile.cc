@@ -37,6 +37,14 @@ const Profile* Find(std::string_view name) {
   return nullptr;
 }
 
+std::string Section(const Profile& profile) {
+  std::string text = "### `" + std::string(profile.name) + "`\n\n" + std::string(profile.about) +
+                     ".\n\n| key | default | meaning |\n| --- | --- | --- |\n";
+  for (const Setting& setting : profile.settings())
+    text += "| `" + setting.key + "` | " + setting.fallback + " | " + setting.meaning + " |\n";
+  return text;
+}
+
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues) {
   const Profile* profile = Find(name);
   if (profile == nullptr) {

@@ -58,6 +58,9 @@ std::vector<std::string> Names();
 /// nullptr when there is none of that name.
 const Profile* Find(std::string_view name);
 
+/// The section of docs/configuration.md about it, in Markdown, from its heading to its last row.
+std::string Section(const Profile& profile);
+
 /// The profile of that name with these keys and queues. An error says which key or queue is wrong, and what to write.
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues);
 
