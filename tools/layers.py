@@ -65,7 +65,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/spark_worker": "base endpoints/spark env process/http process/peers process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
-    "engine/settings": "base tasks wire/hadoop_rpc",
+    "engine/settings": "base tasks wire/hadoop_rpc wire/spark_transport",
     "engine/io": "base engine/plan engine/records engine/settings",
     "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
@@ -76,7 +76,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/run":
         "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/settings engine/shuffle "
         "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "
-        "wire/spark_shuffle",
+        "wire/spark_shuffle wire/spark_transport",
     "engine/api":
         "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/settings "
         "engine/shuffle",

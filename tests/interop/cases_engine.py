@@ -2,6 +2,7 @@
 or the shuffle service killed in the middle."""
 import collections
 import csv
+import dataclasses
 import json
 import math
 import os
@@ -178,6 +179,79 @@ def register_examples():
 
 
 register_examples()
+
+
+# ---- what other executors wrote, from a node's shuffle service: Spark's own, or ours ------------------------------------------------
+
+# Spark's service of one Java node listens for all nodes of the machine, and knows an application only when the node runs it: one node.
+SERVICES = {"fairlead": Spec(nodes=("fairlead",)), "hadoop": Spec(rm="java", nodes=("java",))}
+AUTHENTICATION = {  # settings of the node's service and of the job
+    "sasl": {"spark.authenticate": "true"},
+    "sasl-encrypted": {"spark.authenticate": "true", "spark.authenticate.enableSaslEncryption": "true"},
+    "aes": {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"},
+}
+
+
+def read_from_service(cluster, work, mode, settings=None):
+    """Runs a mode of engine_faults on two executors; what it printed, and its events by kind."""
+    (work / "marks").mkdir()
+    (work / "events").mkdir()
+    options = [word for key, value in {"spark.locality.wait": "0s", **(settings or {})}.items() for word in ("--conf", f"{key}={value}")]
+    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--driver-memory", "256", "--executors", 2,
+               "--executor-memory", "512", "--event-log", "events", *options, peers.ROOT / "build/tests/engine_faults", mode, work / "marks"]
+    application = finish(subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    logs = subprocess.run([peers.BINARY, "logs", "--hadoop-conf", cluster.conf, application, "--file", "stdout"], capture_output=True, text=True, check=True)
+    events = collections.defaultdict(list)
+    for log in (work / "events").iterdir():
+        for line in log.open():
+            for kind, event in json.loads(line).items():
+                events[kind].append(event)
+    return logs.stdout, events
+
+
+def served_by_the_node(events):
+    joined = events["executor_joined"]
+    assert len(joined) == 2, joined
+    return not any(event["serves_own_files"] for event in joined)
+
+
+def long_blocks(cluster, work, settings=None):
+    """A block beyond the bytes in flight comes in pieces from the service; from ours of the same host, in the clear, as an open file."""
+    gives_files = cluster.spec.nodes == ("fairlead",) and not any("ncrypt" in key or "crypto" in key for key in settings or {})
+    printed, events = read_from_service(cluster, work, "long-blocks", settings)
+    assert "whole 160000 of 160000" in printed, printed
+    assert served_by_the_node(events), events["executor_joined"]
+    way = "local" if gives_files else "remote"
+    read = sum(event["metrics"][f"shuffle_bytes_{way}"] for event in events["task_finished"])
+    assert read > 80_000_000, read
+
+
+def cached_partition(cluster, work):
+    """A partition that another executor keeps comes from the service, and is made once."""
+    printed, events = read_from_service(cluster, work, "cached")
+    assert f"again {2 * sum(range(100_000))}" in printed, printed
+    assert served_by_the_node(events), events["executor_joined"]
+    counts = [sum(event["metrics"][f"cached_{what}"] for event in events["task_finished"]) for what in ("made", "fetched")]
+    assert counts[0] == 1 and counts[1] >= 1, counts
+    assert len(list((work / "marks/made").iterdir())) == 1
+
+
+def authenticated(settings):
+    def run(cluster, work):
+        long_blocks(cluster, work, settings)
+        without = work / "without"
+        without.mkdir()
+        printed, events = read_from_service(cluster, without, "cached")
+        assert "again" in printed and not served_by_the_node(events), "a service that authenticates took a job that does not"
+    return run
+
+
+for _where, _spec in SERVICES.items():
+    case("all", _spec, name=f"engine-long-blocks-on-{_where}")(long_blocks)
+    case("all", _spec, name=f"engine-cached-partition-on-{_where}")(cached_partition)
+    for _kind, _settings in AUTHENTICATION.items():
+        _node = dataclasses.replace(_spec, yarn_site=tuple(_settings.items()))
+        case("all", _node, name=f"engine-{_kind}-on-{_where}")(authenticated(_settings))
 
 
 # ---- faults ----------------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 """Files in Hadoop's own HDFS: what containers are given from it, and the engine's input and output in it."""
+import collections
+import dataclasses
 import json
 import subprocess
 
@@ -46,39 +48,102 @@ def hdfs_engine(cluster, work):
     assert hdfs.shell("-ls", "-R", "/engine") == listed
 
 
-def shares_of_levels(cluster, work, replication, options):
-    """Runs the copy of a text by three executors, one a node; gives the share of its tasks on the host of their block, and their seconds."""
-    (work / "marks").mkdir(parents=True)
-    (work / "events").mkdir()
-    job = [peers.ROOT / "build/tests/engine_faults", "places", work / "marks", 3, f"{cluster.hdfs.web}/places/text-{replication}", work / "out"]
+def places_text(cluster, work, replication):
+    """A text of some 30 blocks in the HDFS; its path there."""
+    path = f"/places/text-{replication}"
+    if path not in cluster.hdfs.shell("-ls", "-R", "/"):
+        text_file(work / "text", words=1_500_000)
+        (work / "text").write_bytes((work / "text").read_bytes() * 5)
+        cluster.hdfs.shell("-mkdir", "-p", "/places")
+        cluster.hdfs.shell("-D", f"dfs.replication={replication}", "-put", work / "text", path)
+        (work / "text").unlink()
+    return path
+
+
+@dataclasses.dataclass
+class Copy:
+    """How the tasks that copied the text ran."""
+    levels: dict
+    seconds: float
+    on_host: dict  # tasks by host
+
+    def __str__(self):
+        return f"{self.near():.0%} of the tasks beside their block, {self.seconds:.1f} s, {self.levels}, by host {self.on_host}"
+
+    def near(self):
+        return (self.levels.get("NODE_LOCAL", 0) + self.levels.get("PROCESS_LOCAL", 0)) / sum(self.levels.values())
+
+
+def engine_copy(cluster, work, replication, settings, slow_host="nowhere"):
+    """The copy by three executors, one a node; a task on `slow_host` takes a second longer."""
+    text = places_text(cluster, work, replication)
+    run = work / f"engine-{len(list(work.iterdir()))}"
+    for name in ("marks", "events"):
+        (run / name).mkdir(parents=True)
+    job = [peers.ROOT / "build/tests/engine_faults", "places", run / "marks", 3, f"{cluster.hdfs.web}{text}", run / "out", slow_host]
+    options = [word for setting in settings for word in ("--conf", setting)]
     command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--executors", 3, "--executor-memory", 3584,
-               "--event-log", work / "events", *options, *job]
+               "--event-log", run / "events", *options, *job]
     cases_engine.finish(subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    log = next((work / "events").glob("*.jsonl"))
+    assert (run / "out/_SUCCESS").exists()
+    log = next((run / "events").glob("*.jsonl"))
     history = subprocess.run([peers.BINARY, "history", "--json", log], capture_output=True, text=True, check=True)
     stage = next(stage for stage in json.loads(history.stdout)["stages"] if stage["name"] == "text")
-    levels = dict(stage["summary"]["levels"])
-    near = levels.get("NODE_LOCAL", 0) + levels.get("PROCESS_LOCAL", 0)
-    return near / sum(levels.values()), (stage["ended_ms"] - stage["started_ms"]) / 1000, levels
+    events = [json.loads(line) for line in log.open()]
+    hosts = {event["executor_joined"]["executor"]: event["executor_joined"]["host"] for event in events if "executor_joined" in event}
+    launches = [event["task_finished"]["launch"] for event in events if "task_finished" in event]
+    on_host = collections.Counter(hosts[launch["executor"]] for launch in launches if launch["stage"] == stage["stage"])
+    return Copy(dict(stage["summary"]["levels"]), (stage["ended_ms"] - stage["started_ms"]) / 1000, dict(on_host))
 
 
-def tasks_beside_their_blocks(cluster, work):
-    """A text in blocks on three DataNodes of two racks: with the default wait nearly all of its tasks run on a host that has their block."""
-    text_file(work / "text", words=1_500_000)
-    (work / "text").write_bytes((work / "text").read_bytes() * 5)  # some 30 blocks
-    cluster.hdfs.shell("-mkdir", "-p", "/places")
+def engine_places(cluster, work):
+    """With the default wait nearly all tasks run on a host that has their block."""
     for replication in (1, 2):
-        cluster.hdfs.shell("-D", f"dfs.replication={replication}", "-put", work / "text", f"/places/text-{replication}")
-        for wait, options in (("3s", ()), ("0", ("--conf", "spark.locality.wait=0"))):
-            share, seconds, levels = shares_of_levels(cluster, work / f"{replication}-{wait}", replication, options)
-            print(f"replication {replication}, spark.locality.wait={wait}: {share:.0%} of the tasks beside their block, {seconds:.1f} s, {levels}")
-            assert wait == "0" or share >= 0.95, levels
-            assert (work / f"{replication}-{wait}/out/_SUCCESS").exists()
+        for wait in ("3s", "0s"):
+            copy = engine_copy(cluster, work, replication, [f"spark.locality.wait={wait}"])
+            print(f"replication {replication}, spark.locality.wait={wait}: {copy}")
+            assert wait == "0s" or copy.near() >= 0.95, copy
+
+
+def engine_beside_a_loaded_host(cluster, work):
+    """The tasks of a host that is busy with other work are waited for as Spark does, or taken by others when loads count."""
+    loaded = cluster.host_of(2)
+    (work / "loads").write_text(f"{loaded} 1000\n")
+    copies = {}
+    for weight in (0, 1.5):
+        copies[weight] = engine_copy(cluster, work, 1, [f"fairlead.locality.loadWeight={weight}", f"fairlead.locality.loadFile={work}/loads"], loaded)
+        print(f"{loaded} is loaded, a task there takes 1 s longer, fairlead.locality.loadWeight={weight}: {copies[weight]}")
+    assert copies[0].near() >= 0.95, copies
+    assert copies[1.5].on_host.get(loaded, 0) < copies[0].on_host[loaded] and copies[1.5].seconds < copies[0].seconds, copies
+
+
+def spark_places(cluster, work):
+    """The same copy by Spark, whose places and waits the engine's are: what is measured beside it."""
+    for replication in (1, 2):
+        text = places_text(cluster, work, replication)
+        for wait in ("3s", "0s"):
+            run = work / f"spark-{replication}-{wait}"
+            (run / "events").mkdir(parents=True)
+            settings = {"spark.locality.wait": wait, "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{run}/events",
+                        "spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false", "spark.executor.memory": "3072m",
+                        "spark.scheduler.minRegisteredResourcesRatio": "1.0", "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s"}
+            options = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+            done = cluster.spark_submit("--num-executors", 3, *options, peers.HERE / "text_copy.py", cluster.hdfs.uri + text, run / "out", timeout=300)
+            require_success(done, "spark-submit")
+            events = [json.loads(line) for line in next((run / "events").iterdir()).open()]
+            tasks = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
+            stage = next(event["Stage Info"] for event in events if event["Event"] == "SparkListenerStageCompleted")
+            copy = Copy(dict(collections.Counter(task["Locality"] for task in tasks)), (stage["Completion Time"] - stage["Submission Time"]) / 1000,
+                        dict(collections.Counter(task["Host"] for task in tasks)))
+            print(f"Spark {cluster.spec.spark}, replication {replication}, spark.locality.wait={wait}: {copy}")
+            assert sum(copy.levels.values()) >= 25, copy
 
 
 PLACES = Spec(nodes=("fairlead",) * 3, hdfs=True, racks=("/one", "/one", "/two"), history=False)
-case("all", spec=PLACES, name="hdfs-engine-places")(tasks_beside_their_blocks)
-case("all", spec=PLACES.all_java(), name="hdfs-engine-places-on-hadoop")(tasks_beside_their_blocks)
+for _where, _spec in (("", PLACES), ("-on-hadoop", PLACES.all_java())):
+    case("all", spec=_spec, name=f"hdfs-engine-places{_where}")(engine_places)
+    case("all", spec=_spec, name=f"hdfs-engine-loaded-host{_where}")(engine_beside_a_loaded_host)
+    case("all", spec=_spec, name=f"hdfs-spark-places{_where}")(spark_places)
 
 
 @case("all", spec=HDFS)

@@ -142,7 +142,8 @@ void Broadcasts(Context& context, const Arguments& arguments) {
   std::printf("sum %lld\n", static_cast<long long>(sum));
 }
 
-/// places MARKS EXECUTORS IN OUT: copies lines once so many executors of one core are at work.
+/// places MARKS EXECUTORS IN OUT [SLOW]: copies lines once so many executors of one core are at work; on the host SLOW
+/// a task takes a second longer.
 struct Meet {
   std::string marks;
   int64_t executors;
@@ -157,11 +158,21 @@ void MeetAll(Context& context, const Arguments& arguments) {
   const auto executors = static_cast<int32_t>(arguments.Number(2, 1));
   context.Range(0, executors, Partitions(executors)).Map(Meet{arguments.at(1), executors}).Named("meeting").Count();
 }
+struct SlowOn {
+  std::string host;
+  template <class Records, class Emit>
+  void operator()(Records& records, Emit& emit) const {
+    const char* here = std::getenv("NM_HOST");
+    if (here != nullptr && here == host) std::this_thread::sleep_for(std::chrono::seconds(1));
+    records.ForEach([&](std::string_view line) { emit(line); });
+  }
+};
 void Places(Context& context, const Arguments& arguments) {
   MeetAll(context, arguments);
-  std::printf(
-      "lines %lld\n",
-      static_cast<long long>(context.Text(arguments.at(3), Partitions(30)).Named("text").SaveText(arguments.at(4))));
+  const auto lines = context.Text(arguments.at(3), Partitions(30))
+                         .MapPartitions<std::string_view>(SlowOn{arguments.size() > 5 ? arguments.at(5) : ""})
+                         .Named("text");
+  std::printf("lines %lld\n", static_cast<long long>(lines.SaveText(arguments.at(4))));
 }
 
 /// cached MARKS [kill]: one cached partition, read by two tasks at once, each on an executor of its own; then again,
@@ -202,6 +213,33 @@ void Cached(Context& context, const Arguments& arguments) {
   std::printf("again %lld\n", sum());
 }
 
+/// long-blocks MARKS: two map tasks, each on an executor of its own, write a block of 80 MB each for one reducer, so
+/// that one of them comes from the service of another executor, and not at once.
+constexpr int64_t kLongBlockRecords = 80'000;
+std::string NoiseOf(int64_t number) {
+  std::string noise;
+  for (auto x = static_cast<uint64_t>(number) + 1; noise.size() < 1000;) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    noise.append(reinterpret_cast<const char*>(&x), sizeof x);
+  }
+  return noise;
+}
+void LongBlocks(Context& context, const Arguments& arguments) {
+  const int64_t first = context.Range(0, 2, Partitions(2))
+                            .Map(Meet{arguments.at(1), 2})
+                            .FlatMap<int64_t>([](int64_t map, auto& emit) {
+                              for (int64_t i = 0; i < kLongBlockRecords; ++i) emit(2 * i + map);
+                            })
+                            .Map([](int64_t x) { return std::pair(x, NoiseOf(x)); })
+                            .SortByKey(Order::kAscending, Partitions(1))
+                            .Filter([](const auto& record) { return record.second == NoiseOf(record.first); })
+                            .Named("sorted")
+                            .Count();
+  std::printf("whole %lld of %lld\n", static_cast<long long>(first), static_cast<long long>(2 * kLongBlockRecords));
+}
+
 /// crash GO: one action, then, once GO exists, the driver itself crashes.
 void Crash(Context& context, const Arguments& arguments) {
   context.Range(0, 10, Partitions(1)).Named("before").Count();
@@ -233,6 +271,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "meet") return MeetAll(context, arguments);
   if (mode == "places") return Places(context, arguments);
   if (mode == "cached") return Cached(context, arguments);
+  if (mode == "long-blocks") return LongBlocks(context, arguments);
   if (mode == "crash") return Crash(context, arguments);
   if (mode == "eat") return Eat(context, arguments);
   if (mode == "copy") return Copy(context, arguments);

@@ -132,6 +132,7 @@ pd::ExecutorLaunch Cluster::MakeLaunch(const env::Endpoint& driver) {
   credentials.secrets[kSecretAlias] = secret_;
   launch.tokens = EncodeCredentials(credentials);
   launch.shuffle_service = settings_.shuffle_port > 0;
+  launch.shuffle_secret = MakeShuffleSecurity(settings_, secret_)->secret;  // the settings were read before
   settings.shuffle_port = 0;
   launch.environment_without_service = {{kEnvJobSettings, EncodeJobSettings(settings)}};
   return launch;

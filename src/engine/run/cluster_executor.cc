@@ -53,6 +53,7 @@ class ExecutorProcess {
   std::unique_ptr<env_posix::PosixLoop> loop_;
   we::Hello hello_;
   std::string secret_;
+  wire::spark_transport::Security security_;  // between executors and shuffle services
   env::Endpoint driver_;
   env::Endpoint shuffle_service_;
   ExecutorOptions options_;
@@ -101,6 +102,9 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   hello_.shuffle_port = ShufflePort(settings.shuffle_port);
   shuffle_service_ = {hello_.shuffle_host, static_cast<uint16_t>(hello_.shuffle_port)};
 
+  base::Result<wire::spark_transport::Security> security = MakeShuffleSecurity(settings, secret_);
+  if (!security) throw JobError(security.error().message);
+  security_ = *std::move(security);
   const base::Result<tasks::Config> config = MakeTasksConfig(settings);
   if (!config) throw JobError(config.error().message);
   if (config->beyond.load_weight_milli > 0) {
@@ -118,6 +122,7 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   options_.scratch_directory = Environment("PWD", ".") + "/scratch";
   shuffle_client_ =
       std::make_unique<pe::ShuffleClient>(*loop_, *loop_, settings.application_id, pe::ShuffleClient::Limits());
+  shuffle_client_->Authenticate(security_);
   shuffle_client_->UseLocalSockets(*loop_, ::geteuid());
   remote_ = std::make_unique<RemoteBlocksOverNet>(*loop_, *shuffle_client_);
 }
@@ -159,7 +164,7 @@ void ExecutorProcess::ServeOwnFiles(const std::string& why) {
   for (const std::string& directory : SplitCommas(Environment("LOCAL_DIRS", "."))) {
     roots.push_back(std::filesystem::absolute(directory).lexically_normal().string());
   }
-  own_service_ = std::make_unique<OwnShuffleService>(*loop_, std::move(roots));
+  own_service_ = std::make_unique<OwnShuffleService>(*loop_, std::move(roots), security_);
   const base::Result<env::Endpoint> address = own_service_->Listen(hello_.host);
   if (!address) return End(1, "cannot listen on " + hello_.host + ": " + address.error().message);
   shuffle_service_ = *address;

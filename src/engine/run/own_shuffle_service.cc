@@ -7,18 +7,27 @@ namespace fairlead::engine {
 
 namespace {
 
-process::shuffle::Config ConfigFor(std::vector<std::string> roots) {
+process::shuffle::Config ConfigFor(std::vector<std::string> roots, const wire::spark_transport::Security& security) {
   process::shuffle::Config config;
   config.core.local_roots = std::move(roots);
   config.core.sweep = false;  // it ends with its executor
+  if (security.authenticates()) {
+    endpoints::shuffle::SecurityConfig& theirs = config.session.security;
+    theirs.authenticate = true;
+    theirs.crypto = security.crypto;
+    theirs.version = security.version;
+    theirs.cipher = security.cipher;
+    config.cluster_secret = security.secret;
+  }
   return config;
 }
 
 }  // namespace
 
-OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots)
+OwnShuffleService::OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots,
+                                     const wire::spark_transport::Security& security)
     : loop_(loop),
-      config_(ConfigFor(std::move(roots))),
+      config_(ConfigFor(std::move(roots), security)),
       disk_(env_posix::MakePosixDisk()),
       page_cache_(env_posix::MakePosixPageCache()),
       service_(loop, *disk_, nullptr, log_, config_),

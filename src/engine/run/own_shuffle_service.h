@@ -11,6 +11,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
 #include "process/shuffle/service.h"
+#include "wire/spark_transport/security.h"
 
 namespace fairlead::engine {
 
@@ -18,8 +19,9 @@ namespace fairlead::engine {
 /// executor's loop, with nothing on disk. What it serves goes with the executor. All on the loop's thread.
 class OwnShuffleService {
  public:
-  /// Serves only files below `roots`, absolute directories.
-  OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots);
+  /// Serves only files below `roots`, absolute directories, to those who show the secret of `security`.
+  OwnShuffleService(env_posix::PosixLoop& loop, std::vector<std::string> roots,
+                    const wire::spark_transport::Security& security);
   /// On a free port of `host`; gives the address.
   base::Result<env::Endpoint> Listen(const std::string& host);
 

@@ -100,12 +100,17 @@ class RemoteBlocksTest : public testing::Test {
   void StartClient(uint32_t user) {
     reading_.Run([&] {
       client_ = std::make_unique<ShuffleClient>(*reading_.loop, *reading_.loop, "app", ShuffleClient::Limits());
+      client_->Authenticate(security_);
       client_->UseLocalSockets(*reading_.loop, user);
     });
     Register();
   }
   /// Tries again while the connection is one of a service that has gone.
   void Register() {
+    const base::Status status = TryToRegister();
+    ASSERT_TRUE(status.ok()) << status.error().message;
+  }
+  base::Status TryToRegister() {
     base::Status status = base::Error{"not tried"};
     for (int tries = 0; !status.ok() && tries < 100; ++tries) {
       std::promise<base::Status> done;
@@ -113,8 +118,9 @@ class RemoteBlocksTest : public testing::Test {
         client_->Register(address_, "1", {root_}, [&](const base::Status& answer) { done.set_value(answer); });
       });
       status = done.get_future().get();
+      if (!status.ok() && status.error().code == static_cast<int>(process::executor::FetchError::kRefused)) break;
     }
-    ASSERT_TRUE(status.ok()) << status.error().message;
+    return status;
   }
 
   /// The blocks of map output 7 in the order of `reduces`, as a task gets them; throws as Next() does.
@@ -154,6 +160,25 @@ class RemoteBlocksTest : public testing::Test {
     Put(layout::ShuffleIndexName(0, 8), index);
     return data;
   }
+  /// One block of `frames` frames of 1 MiB of zeros each, as map output 8; most of it is a hole in the file.
+  int64_t PutFramesWithHoles(int frames) const {
+    std::string frame(kFrameHeader + (1 << 20), '\0');
+    SealFrame(frame.data(), frame.size() - kFrameHeader);
+    const auto bytes = static_cast<int64_t>(frame.size()) * frames;
+    std::string index;
+    base::ByteWriter writer(index);
+    writer.I64(0);
+    writer.I64(bytes);
+    Put(layout::ShuffleIndexName(0, 8), index);
+    Put(layout::ShuffleDataName(0, 8), {});
+    fs::resize_file(Path(layout::ShuffleDataName(0, 8)), static_cast<uintmax_t>(bytes));
+    std::fstream data(Path(layout::ShuffleDataName(0, 8)), std::ios::binary | std::ios::in | std::ios::out);
+    for (int i = 0; i < frames; ++i) {
+      data.seekp(static_cast<std::streamoff>(frame.size()) * i);
+      data.write(frame.data(), kFrameHeader);
+    }
+    return bytes;
+  }
   std::unique_ptr<ShuffleInput> FetchFrames(RemoteBlocksOverNet& remote, int64_t bytes, TaskContext& task) {
     return remote.Fetch({{0, 3, 8, 0, bytes, 0}}, {{0, PlaceOfService()}}, task);
   }
@@ -184,6 +209,7 @@ class RemoteBlocksTest : public testing::Test {
   std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
   process::shuffle::Config config_;
   env::Endpoint address_;
+  wire::spark_transport::Security security_;
   env_posix::LoopThread serving_, reading_;
   std::unique_ptr<process::shuffle::Service> service_;
   std::unique_ptr<process::shuffle::IoWorker> worker_;
@@ -298,6 +324,41 @@ TEST_F(RemoteBlocksTest, ABlockAboveTheBytesInFlightComesInPiecesOfWholeFrames) 
   EXPECT_EQ(task.metrics.shuffle_bytes_remote, static_cast<int64_t>(data.size()));
 }
 
+/// A sanitizer keeps what was freed for a while.
+#if defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// Bytes of memory that this process has.
+int64_t ResidentBytes() {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(RemoteBlocksTest, ABlockOfMoreThan2GiBIsReadInLittleMemory) {
+  const int64_t bytes = PutFramesWithHoles(2100);
+  ASSERT_GT(bytes, int64_t{2} << 30);
+  UseTcp();
+  RemoteBlocksOptions options;
+  options.in_flight_max = 8 << 20;
+  RemoteBlocksOverNet remote(*reading_.loop, *client_, options);
+  ReadingTask task;
+  const auto input = FetchFrames(remote, bytes, task);
+  const int64_t before = ResidentBytes();
+  int64_t got = 0, most = 0;
+  for (ShuffleBlock block; input->Next(block);) {
+    ASSERT_EQ(WholeFrames(block.bytes), block.bytes.size());
+    got += static_cast<int64_t>(block.bytes.size());
+    most = std::max(most, ResidentBytes() - before);
+  }
+  EXPECT_EQ(got, bytes);
+  EXPECT_EQ(task.metrics.shuffle_bytes_remote, bytes);
+  EXPECT_LT(most, kSanitized ? int64_t{1} << 30 : 4 * options.in_flight_max) << "reader and service together";
+}
+
 TEST_F(RemoteBlocksTest, AStreamThatBreaksGoesOnWhereItWas) {
   const std::string data = PutFrames(64 << 20);  // more than the kernel's buffers hold
   UseTcp();
@@ -354,6 +415,56 @@ TEST_F(RemoteBlocksTest, AStreamStopsWhileItIsPaused) {
   EXPECT_TRUE(ended.get_future().get().ok());
   reading_.Run([&] { stream.reset(); });
   EXPECT_EQ(got, data.size());
+}
+
+/// SASL in the clear and sealed; AES after SASL's fallback is refused, in its versions and with its ciphers.
+TEST_F(RemoteBlocksTest, AServiceThatWantsASecretIsShownIt) {
+  using wire::spark_transport::AuthCipher;
+  using wire::spark_transport::AuthVersion;
+  const std::string data = PutFrames(1 << 20);
+  for (int kind = 0; kind < 6; ++kind) {
+    SCOPED_TRACE(kind);
+    StopService();
+    config_.cluster_secret = security_.secret = "the application's secret";
+    config_.session.security.authenticate = true;
+    security_.app_id = "app";
+    security_.encrypt_sasl = kind == 1 || kind == 5;
+    security_.crypto = config_.session.security.crypto = kind > 1;
+    if (kind == 5) config_.session.security.crypto = false;  // the client falls back to SASL
+    security_.version = config_.session.security.version = kind == 3 ? AuthVersion::kV2 : AuthVersion::kV1;
+    security_.cipher = config_.session.security.cipher = kind == 4 ? AuthCipher::kGcm : AuthCipher::kCtr;
+    StartService();
+    StartClient(::geteuid());
+    EXPECT_EQ(Read({0, 2}), (std::vector<std::string>{long_, short_}));
+    EXPECT_EQ(FilesPassed() > 0, kind == 0) << "open files come only where nothing is encrypted";
+    RemoteBlocksOverNet remote(*reading_.loop, *client_, SmallWindow());
+    ReadingTask task;
+    const auto input = FetchFrames(remote, static_cast<int64_t>(data.size()), task);
+    std::string got;
+    for (ShuffleBlock block; input->Next(block);) got += block.bytes;
+    EXPECT_TRUE(got == data);
+
+    security_.secret = "another";
+    reading_.Run([&] {
+      client_ = std::make_unique<ShuffleClient>(*reading_.loop, *reading_.loop, "app", ShuffleClient::Limits());
+      client_->Authenticate(security_);
+    });
+    const base::Status refused = TryToRegister();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, static_cast<int>(process::executor::FetchError::kRefused));
+    EXPECT_NE(refused.error().message.find("secret"), std::string::npos) << refused.error().message;
+  }
+}
+
+TEST_F(RemoteBlocksTest, AServiceThatAsksForNoSecretIsRefusedByWhoHasOne) {
+  security_.secret = "secret";
+  reading_.Run([&] {
+    client_ = std::make_unique<ShuffleClient>(*reading_.loop, *reading_.loop, "app", ShuffleClient::Limits());
+    client_->Authenticate(security_);
+  });
+  const base::Status refused = TryToRegister();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, static_cast<int>(process::executor::FetchError::kRefused));
 }
 
 TEST_F(RemoteBlocksTest, AKeptPartitionComesFromTheServiceWholeOrNotAtAll) {

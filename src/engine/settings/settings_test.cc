@@ -124,6 +124,33 @@ TEST(PoolsFile, WhatIsWrongIsRefusedWithItsPlace) {
   EXPECT_EQ(error("<allocations>" + std::string(70'000, ' ') + "</allocations>"), "f is larger than 64 KiB");
 }
 
+TEST(ShuffleSecurity, IsMadeFromSettingsAndTheSecretOfDriverAndExecutors) {
+  JobSettings settings;
+  settings.application_id = "application_1_0001";
+  EXPECT_FALSE(MakeShuffleSecurity(settings, "s")->authenticates());
+  settings.spark = {{"spark.authenticate", "true"},
+                    {"spark.authenticate.enableSaslEncryption", "true"},
+                    {"spark.network.crypto.enabled", "true"},
+                    {"spark.network.crypto.authEngineVersion", "2"},
+                    {"spark.network.crypto.cipher", "AES/GCM/NoPadding"},
+                    {"spark.network.crypto.saslFallback", "false"}};
+  const auto security = MakeShuffleSecurity(settings, "s");
+  ASSERT_TRUE(security.ok()) << security.error().message;
+  EXPECT_TRUE(security->authenticates() && security->crypto && security->encrypt_sasl && !security->sasl_fallback);
+  EXPECT_EQ(security->version, wire::spark_transport::AuthVersion::kV2);
+  EXPECT_EQ(security->cipher, wire::spark_transport::AuthCipher::kGcm);
+  EXPECT_EQ(security->app_id, "application_1_0001");
+  EXPECT_EQ(security->secret, MakeShuffleSecurity(settings, "s")->secret);
+  EXPECT_NE(security->secret, MakeShuffleSecurity(settings, "t")->secret);
+  const auto error = [&](const char* name, const char* value) {
+    settings.spark = {{name, value}};
+    return MakeShuffleSecurity(settings, "s").error().message;
+  };
+  EXPECT_NE(error("spark.network.crypto.enabled", "true").find("spark.authenticate=true"), std::string::npos);
+  EXPECT_NE(error("spark.network.crypto.cipher", "DES").find("AES/GCM/NoPadding"), std::string::npos);
+  EXPECT_NE(error("spark.network.crypto.authEngineVersion", "3").find("authEngineVersion is '3'"), std::string::npos);
+}
+
 TEST(JobSettings, TravelWhole) {
   JobSettings settings;
   settings.application_id = "application_1_0001";

@@ -8,6 +8,8 @@
 
 #include "base/did_you_mean.h"
 #include "engine/settings/pools_file.h"
+#include "wire/spark_transport/cipher.h"
+#include "wire/spark_transport/sasl.h"
 
 namespace fairlead::engine {
 
@@ -17,7 +19,14 @@ using base::Duration;
 using base::Error;
 using base::Result;
 using base::Status;
-using tasks::Config;
+using wire::spark_transport::Security;
+
+/// What settings are written into.
+struct Config {
+  tasks::Config tasks;
+  Security security;
+  bool authenticate = false;
+};
 
 Result<int64_t> Number(std::string_view text, int64_t least, int64_t most) {
   int64_t value = 0;
@@ -69,17 +78,18 @@ Status Put(Result<T> value, auto& field) {
 using Text = const std::string&;
 
 // A row's function, by the kind of its value. `field` is a path into Config.
-#define FL_TIME(field, unit) [](Text text, Config& c) { return Put(Time(text, unit), c.field); }
-#define FL_COUNT(field) [](Text text, Config& c) { return Put(Number(text, 1, INT32_MAX), c.field); }
+#define FL_TIME(field, unit) [](Text text, Config& c) { return Put(Time(text, unit), c.tasks.field); }
+#define FL_COUNT(field) [](Text text, Config& c) { return Put(Number(text, 1, INT32_MAX), c.tasks.field); }
 #define FL_FLAG(field) [](Text text, Config& c) { return Put(Flag(text), c.field); }
-#define FL_FRACTION(field, most) [](Text text, Config& c) { return Put(Fraction(text, most), c.field); }
+#define FL_FRACTION(field, most) [](Text text, Config& c) { return Put(Fraction(text, most), c.tasks.field); }
 
 constexpr Duration kMs = Duration::Millis(1);
 
 Status SetLocalityWait(Text text, Config& c) {
   const Result<Duration> wait = Time(text, kMs);
   if (!wait) return wait.error();
-  c.locality.wait_process = c.locality.wait_node = c.locality.wait_rack = *wait;
+  tasks::LocalityConfig& locality = c.tasks.locality;
+  locality.wait_process = locality.wait_node = locality.wait_rack = *wait;
   return {};
 }
 
@@ -87,7 +97,7 @@ Status SetMode(Text text, Config& c) {
   std::string upper = text;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char ch) { return std::toupper(ch); });
   if (upper != "FIFO" && upper != "FAIR") return Error{"write FIFO or FAIR"};
-  c.mode = upper == "FAIR" ? tasks::PoolMode::kFair : tasks::PoolMode::kFifo;
+  c.tasks.mode = upper == "FAIR" ? tasks::PoolMode::kFair : tasks::PoolMode::kFifo;
   return {};
 }
 
@@ -95,7 +105,18 @@ Status SetMode(Text text, Config& c) {
 Status SetLoadWeight(Text text, Config& c) {
   const Result<double> slots = Fraction(text, 1e6);
   if (!slots) return slots.error();
-  c.beyond.load_weight_milli = static_cast<int32_t>(std::lround(*slots * 1000));
+  c.tasks.beyond.load_weight_milli = static_cast<int32_t>(std::lround(*slots * 1000));
+  return {};
+}
+
+Status SetAuthVersion(Text text, Config& c) { return Put(Number(text, 1, 2), c.security.version); }
+
+Status SetAuthCipher(Text text, Config& c) {
+  if (text != "AES/CTR/NoPadding" && text != "AES/GCM/NoPadding") {
+    return Error{"write AES/CTR/NoPadding or AES/GCM/NoPadding"};
+  }
+  c.security.cipher =
+      text == "AES/GCM/NoPadding" ? wire::spark_transport::AuthCipher::kGcm : wire::spark_transport::AuthCipher::kCtr;
   return {};
 }
 
@@ -110,26 +131,32 @@ struct Row {
 constexpr Row kRows[] = {
     {kLoadFile, Elsewhere},
     {"fairlead.locality.loadWeight", SetLoadWeight},
+    {"spark.authenticate", FL_FLAG(authenticate)},
+    {"spark.authenticate.enableSaslEncryption", FL_FLAG(security.encrypt_sasl)},
     {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode", FL_COUNT(exclusion.app_failed_executors_per_node)},
     {"spark.excludeOnFailure.application.maxFailedTasksPerExecutor", FL_COUNT(exclusion.app_failed_tasks_per_executor)},
-    {"spark.excludeOnFailure.enabled", FL_FLAG(exclusion.enabled)},
+    {"spark.excludeOnFailure.enabled", FL_FLAG(tasks.exclusion.enabled)},
     {"spark.excludeOnFailure.stage.maxFailedExecutorsPerNode", FL_COUNT(exclusion.stage_failed_executors_per_node)},
     {"spark.excludeOnFailure.stage.maxFailedTasksPerExecutor", FL_COUNT(exclusion.stage_failed_tasks_per_executor)},
     {"spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor", FL_COUNT(exclusion.task_attempts_per_executor)},
     {"spark.excludeOnFailure.task.maxTaskAttemptsPerNode", FL_COUNT(exclusion.task_attempts_per_node)},
     {"spark.excludeOnFailure.timeout", FL_TIME(exclusion.timeout, kMs)},
     {"spark.locality.wait", SetLocalityWait},
-    {"spark.locality.wait.legacyResetOnTaskLaunch", FL_FLAG(locality.legacy_reset)},
+    {"spark.locality.wait.legacyResetOnTaskLaunch", FL_FLAG(tasks.locality.legacy_reset)},
     {"spark.locality.wait.node", FL_TIME(locality.wait_node, kMs)},
     {"spark.locality.wait.process", FL_TIME(locality.wait_process, kMs)},
     {"spark.locality.wait.rack", FL_TIME(locality.wait_rack, kMs)},
+    {"spark.network.crypto.authEngineVersion", SetAuthVersion},
+    {"spark.network.crypto.cipher", SetAuthCipher},
+    {"spark.network.crypto.enabled", FL_FLAG(security.crypto)},
+    {"spark.network.crypto.saslFallback", FL_FLAG(security.sasl_fallback)},
     {kAllocationFile, Elsewhere},
     {"spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout",
      FL_TIME(exclusion.unschedulable_timeout, Duration::Seconds(1))},
     {"spark.scheduler.mode", SetMode},
     {"spark.scheduler.revive.interval", FL_TIME(revive_interval, kMs)},
-    {"spark.shuffle.reduceLocality.enabled", FL_FLAG(reduce_locality)},
-    {"spark.speculation", FL_FLAG(speculation.enabled)},
+    {"spark.shuffle.reduceLocality.enabled", FL_FLAG(tasks.reduce_locality)},
+    {"spark.speculation", FL_FLAG(tasks.speculation.enabled)},
     {"spark.speculation.interval", FL_TIME(speculation.interval, kMs)},
     {"spark.speculation.minTaskRuntime", FL_TIME(speculation.min_task_runtime, kMs)},
     {"spark.speculation.multiplier", FL_FRACTION(speculation.multiplier, 1e9)},
@@ -164,15 +191,31 @@ Error Unknown(const std::string& name) {
   return Error{name + ": no such setting" + base::DidYouMean(name, SparkSettingNames())};
 }
 
-/// HealthTracker.validateExcludeOnFailureConfs.
 Status Check(const Config& config) {
-  if (config.exclusion.enabled && config.exclusion.task_attempts_per_node >= config.task_max_failures) {
+  // HealthTracker.validateExcludeOnFailureConfs.
+  const tasks::Config& tasks = config.tasks;
+  if (tasks.exclusion.enabled && tasks.exclusion.task_attempts_per_node >= tasks.task_max_failures) {
     return Error{"spark.excludeOnFailure.task.maxTaskAttemptsPerNode is " +
-                 std::to_string(config.exclusion.task_attempts_per_node) +
-                 ", which must be less than spark.task.maxFailures, " + std::to_string(config.task_max_failures) +
+                 std::to_string(tasks.exclusion.task_attempts_per_node) +
+                 ", which must be less than spark.task.maxFailures, " + std::to_string(tasks.task_max_failures) +
                  ": else one bad node fails the job"};
   }
+  if (!config.authenticate && (config.security.crypto || config.security.encrypt_sasl)) {
+    return Error{"what is to be encrypted needs spark.authenticate=true"};
+  }
   return {};
+}
+
+Status Apply(const std::map<std::string, std::string>& settings, Config& config) {
+  for (const auto& [name, value] : settings) {
+    const auto* const row =
+        std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+    if (row == std::end(kRows)) return Unknown(name);
+    if (const Status set = row->set(value, config); !set.ok()) {
+      return Error{name + " is '" + value + "': " + set.error().message};
+    }
+  }
+  return Check(config);
 }
 
 }  // namespace
@@ -183,23 +226,26 @@ std::vector<std::string> SparkSettingNames() {
   return names;
 }
 
-Status ApplySparkSettings(const std::map<std::string, std::string>& settings, Config& config) {
-  Config changed = config;
-  for (const auto& [name, value] : settings) {
-    const auto* const row =
-        std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
-    if (row == std::end(kRows)) return Unknown(name);
-    if (const Status set = row->set(value, changed); !set.ok()) {
-      return Error{name + " is '" + value + "': " + set.error().message};
-    }
-  }
-  if (const Status good = Check(changed); !good.ok()) return good;
-  config = std::move(changed);
+Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config) {
+  Config changed{config, {}, false};
+  if (const Status good = Apply(settings, changed); !good.ok()) return good;
+  config = std::move(changed.tasks);
   return {};
 }
 
-Result<Config> MakeTasksConfig(const JobSettings& settings) {
+Result<Security> MakeShuffleSecurity(const JobSettings& settings, std::string_view application_secret) {
   Config config;
+  if (const Status good = Apply(settings.spark, config); !good.ok()) return good.error();
+  if (!config.authenticate) return Security();
+  // Nodes know this secret, and must not learn the one between driver and executors.
+  config.security.secret =
+      wire::spark_transport::Base64(wire::spark_transport::HkdfSha256(application_secret, "", "fairlead shuffle", 32));
+  config.security.app_id = settings.application_id;
+  return std::move(config.security);
+}
+
+Result<tasks::Config> MakeTasksConfig(const JobSettings& settings) {
+  tasks::Config config;
   config.beyond.adaptive_delay = settings.adaptive_delay;
   config.speculation.executor_slots = settings.executor_cores;
   config.exclusion.dynamic_allocation = settings.executors_min < settings.executors_max;

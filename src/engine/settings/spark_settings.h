@@ -2,11 +2,13 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/settings/job_settings.h"
 #include "tasks/config.h"
+#include "wire/spark_transport/security.h"
 
 namespace fairlead::engine {
 
@@ -14,6 +16,11 @@ namespace fairlead::engine {
 /// units and defaults, and by names that begin with `fairlead.` what goes beyond them. Written into `config` all or not
 /// at all; a name or value that is unknown or impossible is an error that names it.
 base::Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config);
+
+/// How executors and shuffle services show each other a secret that is derived from the one between driver and
+/// executors; without a secret: they do not (spark.authenticate is false).
+base::Result<wire::spark_transport::Security> MakeShuffleSecurity(const JobSettings& settings,
+                                                                  std::string_view application_secret);
 
 /// Names that ApplySparkSettings knows, sorted.
 std::vector<std::string> SparkSettingNames();

@@ -482,8 +482,8 @@ void YarnMaster::SendFinish() {
       });
 }
 
-void AddShuffleService(wy::ContainerLaunchContextProto& context) {
-  context.service_data.push_back({kShuffleService, ""});
+void AddShuffleService(wy::ContainerLaunchContextProto& context, const std::string& secret) {
+  context.service_data.push_back({kShuffleService, secret});
 }
 
 }  // namespace fairlead::process::application

@@ -177,7 +177,8 @@ class YarnMaster {
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-/// Names the auxiliary service spark_shuffle in a launch context: the node's service then knows the application.
-void AddShuffleService(wire::yarn::ContainerLaunchContextProto& context);
+/// Names the auxiliary service spark_shuffle in a launch context: the node's service then knows the application, and
+/// the secret that its executors show; empty: none.
+void AddShuffleService(wire::yarn::ContainerLaunchContextProto& context, const std::string& secret = "");
 
 }  // namespace fairlead::process::application

@@ -46,7 +46,7 @@ wy::ContainerLaunchContextProto LaunchContext(const ExecutorLaunch& launch,
   command += " " + executor.executor_id + " 1><LOG_DIR>/stdout 2><LOG_DIR>/stderr";
   context.command.push_back(std::move(command));
   context.tokens = launch.tokens;
-  if (shuffle_service) application::AddShuffleService(context);
+  if (shuffle_service) application::AddShuffleService(context, launch.shuffle_secret);
   return context;
 }
 

@@ -22,6 +22,7 @@ struct ExecutorLaunch {
   std::string tokens;                // credentials blob
   /// The auxiliary service spark_shuffle shall serve the executors' files, on nodes that have it.
   bool shuffle_service = false;
+  std::string shuffle_secret;  // that they show it; empty: none
   /// Environment besides, on nodes that do not.
   std::map<std::string, std::string> environment_without_service;
 };

@@ -6,6 +6,7 @@
 #include "wire/spark_shuffle/messages.h"
 #include "wire/spark_shuffle/passed_block.h"
 #include "wire/spark_transport/frames.h"
+#include "wire/spark_transport/handshake.h"
 
 namespace fairlead::process::executor {
 
@@ -13,7 +14,6 @@ namespace st = wire::spark_transport;
 namespace ss = wire::spark_shuffle;
 
 namespace {
-base::Error Broken(const std::string& why) { return {why, static_cast<int>(FetchError::kConnection)}; }
 base::Error Refused(std::string_view why) {
   return {std::string(why.substr(0, why.find('\n'))), static_cast<int>(FetchError::kRefused)};
 }
@@ -90,18 +90,31 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
 
   void OnData(std::string_view bytes) override {
     last_progress_ = client_.loop_.Now();
+    if (cipher_) {
+      plain_.clear();
+      if (const base::Status read = cipher_->Decrypt(bytes, plain_); !read.ok()) return Break(read.error().message);
+      bytes = plain_;
+    }
     reader_->Feed(bytes);
     const std::shared_ptr<bool> alive = alive_;
     for (;;) {
       const st::FrameReader::Outcome outcome = reader_->Next();
       if (outcome == st::FrameReader::Outcome::kNeedMore) return;
       if (outcome == st::FrameReader::Outcome::kError) return Break("not Spark's transport: " + reader_->error());
-      if (outcome == st::FrameReader::Outcome::kFrame) OnFrame(reader_->frame());
+      if (outcome == st::FrameReader::Outcome::kFrame) {
+        if (handshake_) {
+          OnHandshakeAnswer(reader_->frame());
+        } else {
+          OnFrame(reader_->frame());
+        }
+      }
       if (outcome == st::FrameReader::Outcome::kRaw) OnRaw(reader_->raw(), reader_->raw_left());
       if (!*alive || !stream_) return;
     }
   }
   void OnClosed(const std::string& reason) override {
+    // A service that does not take the secret says so, and may not wait for another kind of handshake.
+    if (handshake_ && !handshake_->refusal().empty()) return Break(handshake_->refusal(), FetchError::kRefused);
     Break(reason.empty() ? "the shuffle service closed the connection" : reason);
   }
 
@@ -128,8 +141,9 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   void Send(std::string frame) {
     last_progress_ = client_.loop_.Now();
     StartTimer();
-    if (stream_) return stream_->Write(std::move(frame));
+    if (stream_ && !handshake_) return Write(std::move(frame));
     waiting_ += frame;
+    if (stream_) return;
     if (connecting_) return;
     connecting_ = true;
     client_.net_.Connect(service_, client_.limits_.connect,
@@ -141,11 +155,20 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
                          });
   }
 
+  void Write(std::string frame) {
+    if (!cipher_) return stream_->Write(std::move(frame));
+    std::string encrypted;
+    cipher_->Encrypt(frame, encrypted);
+    stream_->Write(std::move(encrypted));
+  }
+
   /// A service on this host may have a local socket; its name tells where it listens: on this address, or on all.
   void OnConnected(std::unique_ptr<env::Stream> stream) {
     const env::Endpoint peer = stream->peer();
     const bool here = peer.host == stream->local().host || env::IsLoopback(peer.host);
-    const bool may_try = here && client_.local_net_ != nullptr;
+    const st::Security& security = client_.security_;
+    const bool encrypts = security.authenticates() && (security.crypto || security.encrypt_sasl);
+    const bool may_try = here && client_.local_net_ != nullptr && !encrypts;
     if (!may_try || std::exchange(avoid_local_once_, false)) return Use(std::move(stream));
     TryLocal({ss::LocalServiceName(peer.host, peer.port), ss::LocalServiceName("", peer.port)}, std::move(stream));
   }
@@ -172,8 +195,43 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     stream_ = std::move(stream);
     reader_ = std::make_unique<st::FrameReader>(client_.limits_.frame_max);
     stream_->Start(this);
+    if (client_.security_.authenticates()) {
+      handshake_ = std::make_unique<st::ClientHandshake>(
+          client_.security_, [&loop = client_.loop_](std::span<uint8_t> bytes) { loop.RandomBytes(bytes); });
+      return AskHandshake(handshake_->first());
+    }
+    Begin();
+  }
+
+  /// What waited for the connection is sent.
+  void Begin() {
     if (paused_) stream_->PauseReading();
-    stream_->Write(std::exchange(waiting_, {}));
+    Write(std::exchange(waiting_, {}));
+  }
+
+  void AskHandshake(std::string_view body) {
+    std::string frame;
+    handshake_request_ = client_.next_request_++;
+    st::AppendRpcRequest(frame, handshake_request_, body);
+    stream_->Write(std::move(frame));
+  }
+
+  void OnHandshakeAnswer(const st::Frame& frame) {
+    const bool refused = frame.type == st::FrameType::kRpcFailure;
+    if ((!refused && frame.type != st::FrameType::kRpcResponse) || frame.id != handshake_request_) {
+      return Break("a message of a service that has not authenticated");
+    }
+    using Body = base::Result<std::string_view>;
+    auto step = handshake_->Take(refused ? Body(Refused(frame.text)) : Body(frame.body));
+    if (!step.ok()) return Break(step.error().message, FetchError::kRefused);
+    if (!step->done) return AskHandshake(step->body);
+    // What came in the clear behind the handshake, nobody vouches for.
+    if (step->cipher && (reader_->Next() != st::FrameReader::Outcome::kNeedMore || reader_->buffered_bytes() != 0)) {
+      return Break("bytes in the clear behind a handshake");
+    }
+    handshake_.reset();
+    cipher_ = std::move(step->cipher);
+    Begin();
   }
 
   void OnFrame(const st::Frame& frame) {
@@ -244,10 +302,12 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     if (last) callbacks->on_end({});
   }
 
-  void Break(const std::string& why) {
+  void Break(const std::string& why, FetchError kind = FetchError::kConnection) {
     // Whatever was wrong with the local socket: the next try does without.
     if (std::exchange(local_, nullptr) != nullptr) avoid_local_once_ = true;
     stream_.reset();
+    handshake_.reset();
+    cipher_.reset();
     waiting_.clear();
     StopTimer();
     std::map<int64_t, RpcDone> rpcs;
@@ -255,7 +315,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     rpcs.swap(rpcs_);
     streams.swap(streams_);
     const std::shared_ptr<StreamCallbacks> streaming = std::exchange(streaming_, nullptr);
-    const base::Error error = Broken(service_.ToString() + ": " + why);
+    const base::Error error{service_.ToString() + ": " + why, static_cast<int>(kind)};
     for (auto& [id, done] : rpcs) done(error);
     for (auto& [id, incoming] : streams) incoming.callbacks->on_end(error);
     if (streaming) streaming->on_end(error);
@@ -271,6 +331,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
       if (busy && quiet > client_.limits_.silence) return Break("no answer");
       if (!busy && quiet > client_.limits_.idle) {
         stream_.reset();
+        cipher_.reset();
         local_ = nullptr;
         return;
       }
@@ -289,6 +350,10 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   bool avoid_local_once_ = false;
   std::unique_ptr<st::FrameReader> reader_;
   bool connecting_ = false;
+  std::unique_ptr<st::ClientHandshake> handshake_;  // until the service has taken it
+  int64_t handshake_request_ = 0;
+  std::unique_ptr<st::ChannelCipher> cipher_;
+  std::string plain_;    // what is being read, decrypted
   std::string waiting_;  // to be sent once connected
   std::map<int64_t, RpcDone> rpcs_;
   std::map<int64_t, Incoming> streams_;

@@ -13,6 +13,7 @@
 #include "env/local_net.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "wire/spark_transport/security.h"
 
 namespace fairlead::process::executor {
 
@@ -43,6 +44,10 @@ class ShuffleClient {
   /// From now on services of this host are asked over their local sockets. Anybody on the host may have taken such a
   /// name: one whose owner runs neither as root nor as `own_user` is not believed.
   void UseLocalSockets(env::LocalNet& net, uint32_t own_user);
+
+  /// From now on connections begin with a handshake, and are encrypted as it says; those that are use no local socket.
+  /// A service that refuses, or asks for no handshake, is a FetchError::kRefused.
+  void Authenticate(wire::spark_transport::Security security) { security_ = std::move(security); }
 
   /// Tells the service where the executor's files are; done once.
   void Register(const env::Endpoint& service, const std::string& executor_id,
@@ -95,6 +100,7 @@ class ShuffleClient {
   env::Net& net_;
   env::LocalNet* local_net_ = nullptr;
   uint32_t own_user_ = 0;
+  wire::spark_transport::Security security_;
   const std::string app_id_;
   const Limits limits_;
   std::map<env::Endpoint, std::unique_ptr<Connection>> connections_;

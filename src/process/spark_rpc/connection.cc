@@ -14,8 +14,8 @@ Connection::Connection(std::unique_ptr<env::Stream> stream, env::Loop& loop, con
     : stream_(std::move(stream)) {
   if (!security.authenticates()) return;
   const auto random = [&loop](std::span<uint8_t> bytes) { loop.RandomBytes(bytes); };
-  if (side == Side::kDialled) server_ = std::make_unique<ServerHandshake>(security, random);
-  if (side == Side::kDials) client_ = std::make_unique<ClientHandshake>(security, random);
+  if (side == Side::kDialled) server_ = std::make_unique<st::ServerHandshake>(security, random);
+  if (side == Side::kDials) client_ = std::make_unique<st::ClientHandshake>(security, random);
 }
 
 void Connection::Start(Callbacks callbacks) {

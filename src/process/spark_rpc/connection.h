@@ -11,11 +11,11 @@
 #include "endpoints/spark/rpc_message.h"
 #include "env/loop.h"
 #include "env/net.h"
-#include "process/spark_rpc/handshake.h"
 #include "process/spark_rpc/security.h"
 #include "wire/java_stream/graph.h"
 #include "wire/spark_transport/cipher.h"
 #include "wire/spark_transport/frames.h"
+#include "wire/spark_transport/handshake.h"
 
 namespace fairlead::process::spark_rpc {
 
@@ -83,10 +83,10 @@ class Connection final : private env::StreamHandler {
   std::unique_ptr<env::Stream> stream_;
   Callbacks callbacks_;
   wire::spark_transport::FrameReader reader_{kFrameBytesMax};
-  std::unique_ptr<ServerHandshake> server_;  // until the secret is shown
-  std::unique_ptr<ClientHandshake> client_;  // likewise
-  std::string held_;                         // to be sent then
-  std::string refusal_;                      // why a handshake failed
+  std::unique_ptr<wire::spark_transport::ServerHandshake> server_;  // until the secret is shown
+  std::unique_ptr<wire::spark_transport::ClientHandshake> client_;  // likewise
+  std::string held_;                                                // to be sent then
+  std::string refusal_;                                             // why a handshake failed
   std::unique_ptr<wire::spark_transport::ChannelCipher> cipher_;
   std::string decrypted_;
   std::map<int64_t, Answer> asked_;

@@ -130,7 +130,7 @@ TEST_F(ConnectionTest, SaslIsFallenBackTo) {
 /// What comes in the clear behind a handshake is nobody's: a recorded one can be sent again.
 TEST_F(ConnectionTest, NothingInTheClearFollowsAHandshake) {
   theirs_ = Kind(2);
-  const ClientHandshake recorded(theirs_, [](std::span<uint8_t> bytes) { std::ranges::fill(bytes, uint8_t{9}); });
+  const st::ClientHandshake recorded(theirs_, [](std::span<uint8_t> bytes) { std::ranges::fill(bytes, uint8_t{9}); });
   std::string bytes;
   st::AppendRpcRequest(bytes, 1, recorded.first());
   st::AppendOneWayMessage(bytes, es::EncodeRpcMessage({{}, {}, "Master", es::EncodeBoolean(true)}));

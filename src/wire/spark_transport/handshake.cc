@@ -1,8 +1,6 @@
-#include "process/spark_rpc/handshake.h"
+#include "wire/spark_transport/handshake.h"
 
-namespace fairlead::process::spark_rpc {
-
-namespace st = wire::spark_transport;
+namespace fairlead::wire::spark_transport {
 
 namespace {
 
@@ -11,18 +9,18 @@ constexpr const char* kNoHandshake =
 constexpr const char* kOtherSecret =
     "Authentication failed: the secrets of both sides (spark.authenticate.secret) differ";
 
-st::AuthRandom AuthRandomOf(const st::RandomFill& fill) {
-  st::AuthRandom random;
+AuthRandom AuthRandomOf(const RandomFill& fill) {
+  AuthRandom random;
   fill(random.private_key);
   fill(random.salt);
   fill(random.nonce);
   return random;
 }
 
-std::string NonceOf(const st::RandomFill& fill) {
-  std::string nonce(st::kSaslNonceBytes, '\0');
+std::string NonceOf(const RandomFill& fill) {
+  std::string nonce(kSaslNonceBytes, '\0');
   fill({reinterpret_cast<uint8_t*>(nonce.data()), nonce.size()});
-  return st::Base64(nonce);
+  return Base64(nonce);
 }
 
 bool BeginsWith(std::string_view body, uint8_t tag) { return !body.empty() && static_cast<uint8_t>(body[0]) == tag; }
@@ -32,32 +30,32 @@ bool BeginsWith(std::string_view body, uint8_t tag) { return !body.empty() && st
 // ---- dialled -------------------------------------------------------------------------------------------------------
 
 base::Result<HandshakeStep> ServerHandshake::Answer(std::string_view request) {
-  if (!BeginsWith(request, st::AuthMessage::kTag) && !BeginsWith(request, st::SaslMessage::kTag)) {
+  if (!BeginsWith(request, AuthMessage::kTag) && !BeginsWith(request, SaslMessage::kTag)) {
     return base::Error{kNoHandshake};
   }
-  if (!security_.crypto && BeginsWith(request, st::AuthMessage::kTag)) {
+  if (!security_.crypto && BeginsWith(request, AuthMessage::kTag)) {
     return HandshakeStep{"spark.network.crypto.enabled is false here: authenticate by SASL", true, false, nullptr};
   }
   if (!security_.crypto || sasl_) return AnswerSasl(request);
-  if (!BeginsWith(request, st::AuthMessage::kTag)) {
+  if (!BeginsWith(request, AuthMessage::kTag)) {
     if (security_.sasl_fallback) return AnswerSasl(request);
     return base::Error{"SASL is not taken here: set spark.network.crypto.enabled=true"};
   }
-  auto answer = st::AnswerAuthChallenge(request, security_.secret, security_.version, AuthRandomOf(random_));
+  auto answer = AnswerAuthChallenge(request, security_.secret, security_.version, AuthRandomOf(random_));
   if (!answer.ok()) return base::Error{kOtherSecret};
   return HandshakeStep{std::move(answer->response), false, true,
-                       st::MakeServerCipher(answer->keys, security_.cipher, random_)};
+                       MakeServerCipher(answer->keys, security_.cipher, random_)};
 }
 
 base::Result<HandshakeStep> ServerHandshake::AnswerSasl(std::string_view request) {
-  const auto message = st::DecodeSaslMessage(request);
+  const auto message = DecodeSaslMessage(request);
   if (!message.ok()) return message.error();
-  if (!sasl_) sasl_ = std::make_unique<st::SaslServer>(NonceOf(random_), security_.secret, security_.always_encrypt);
+  if (!sasl_) sasl_ = std::make_unique<SaslServer>(NonceOf(random_), security_.secret, security_.always_encrypt);
   auto token = sasl_->Respond(message->token);
   if (!token.ok()) return base::Error{std::string(kOtherSecret) + " (" + token.error().message + ")"};
   HandshakeStep step{std::move(*token), false, sasl_->complete(), nullptr};
   if (step.done && sasl_->sealed()) {
-    step.cipher = st::MakeSealingCipher(sasl_->sealing_keys(), true, security_.sasl_block_max);
+    step.cipher = MakeSealingCipher(sasl_->sealing_keys(), true, security_.sasl_block_max);
     if (!step.cipher) return base::Error{"no such cipher: " + sasl_->sealing_keys().cipher};
   }
   return step;
@@ -65,10 +63,10 @@ base::Result<HandshakeStep> ServerHandshake::AnswerSasl(std::string_view request
 
 // ---- dialling ------------------------------------------------------------------------------------------------------
 
-ClientHandshake::ClientHandshake(const Security& security, st::RandomFill random)
+ClientHandshake::ClientHandshake(const Security& security, RandomFill random)
     : security_(security), random_(std::move(random)) {
   if (security_.crypto) {
-    auth_.emplace(std::string(st::kSaslUser), security_.secret, security_.version, AuthRandomOf(random_));
+    auth_.emplace(security_.app_id, security_.secret, security_.version, AuthRandomOf(random_));
   }
   first_ = auth_ ? auth_->challenge() : BeginSasl();
 }
@@ -76,7 +74,7 @@ ClientHandshake::ClientHandshake(const Security& security, st::RandomFill random
 std::string ClientHandshake::BeginSasl() {
   auth_.reset();
   sasl_.emplace(NonceOf(random_), security_.secret, security_.encrypt_sasl);
-  return st::EncodeSaslMessage({std::string(st::kSaslUser), ""});
+  return EncodeSaslMessage({security_.app_id, ""});
 }
 
 base::Result<HandshakeStep> ClientHandshake::Take(const base::Result<std::string_view>& answer) {
@@ -88,21 +86,21 @@ base::Result<HandshakeStep> ClientHandshake::Take(const base::Result<std::string
   if (sasl_) return TakeSasl(*answer);
   const auto keys = auth_->Finish(*answer);
   if (!keys.ok()) return base::Error{std::string(kOtherSecret) + " (" + keys.error().message + ")"};
-  return HandshakeStep{"", false, true, st::MakeClientCipher(*keys, security_.cipher, random_)};
+  return HandshakeStep{"", false, true, MakeClientCipher(*keys, security_.cipher, random_)};
 }
 
 base::Result<HandshakeStep> ClientHandshake::TakeSasl(std::string_view answer) {
   if (!std::exchange(challenged_, true)) {
     const auto token = sasl_->Respond(answer);
     if (!token.ok()) return token.error();
-    return HandshakeStep{st::EncodeSaslMessage({std::string(st::kSaslUser), *token}), false, false, nullptr};
+    return HandshakeStep{EncodeSaslMessage({security_.app_id, *token}), false, false, nullptr};
   }
   if (const base::Status finished = sasl_->Finish(answer); !finished.ok()) {
     return base::Error{std::string(kOtherSecret) + " (" + finished.error().message + ")"};
   }
   HandshakeStep step{"", false, true, nullptr};
-  if (sasl_->sealed()) step.cipher = st::MakeSealingCipher(sasl_->sealing_keys(), false, security_.sasl_block_max);
+  if (sasl_->sealed()) step.cipher = MakeSealingCipher(sasl_->sealing_keys(), false, security_.sasl_block_max);
   return step;
 }
 
-}  // namespace fairlead::process::spark_rpc
+}  // namespace fairlead::wire::spark_transport
