@@ -112,10 +112,11 @@ void Fair(Context& context) {
   const auto run = [&](const char* pool) {
     return std::thread([&context, pool] {
       context.SetPool(pool);
-      context.Range(0, 250, Partitions(250))
+      context.Range(0, 120, Partitions(120))
           .Map([](int64_t x) {
-            // Of different lengths: slots that become free in one moment go to one pool, as in Spark.
-            std::this_thread::sleep_for(std::chrono::milliseconds(60 + x * 7919 % 81));
+            // Of different lengths, and long: slots that become free in one moment go to one pool, as in Spark, and on
+            // a busy machine the driver hears late.
+            std::this_thread::sleep_for(std::chrono::milliseconds(300 + x * 7919 % 401));
             return x;
           })
           .Named(pool)

@@ -425,6 +425,33 @@ TEST_F(EngineTest, SavesWholeOrNotAtAll) {
   EXPECT_FALSE(fs::exists(failed));
 }
 
+/// A task that may not commit.
+class WritingTask final : public TaskContext {
+ public:
+  std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
+  std::string LocalPath(const std::string&) override { return {}; }
+  std::string ScratchPath() override { return {}; }
+  bool MayCommit() override { return false; }
+  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
+};
+
+TEST_F(EngineTest, AnAttemptThatMeetsTheAbortOfItsSaveBringsNothingBack) {
+  SavePlan plan;
+  plan.directory = directory_ / "aborted";
+  plan.job = "app-1";
+  ASSERT_FALSE(PrepareSave(plan, "app"));
+  WritingTask task;
+  {
+    PartFile part(task, plan);
+    const fs::path attempt = fs::path(plan.directory) / "_temporary" / plan.job / "0";
+    EXPECT_TRUE(fs::exists(attempt.parent_path()));
+    AbortSave(plan);
+    EXPECT_FALSE(fs::exists(plan.directory));
+    fs::create_directories(attempt);  // as by one that had looked just before
+  }
+  EXPECT_FALSE(fs::exists(plan.directory));
+}
+
 TEST_F(EngineTest, APoisonTaskFailsWithItsOwnWords) {
   Context context = Start();
   try {

@@ -97,13 +97,33 @@ PartFile::PartFile(TaskContext& task, const SavePlan& plan)
   FileSystem& files = FileSystemOf(plan.directory);
   // The job's directory is the driver's to make: a late attempt must not bring back what an abort has removed.
   if (!files.Status(Committed(plan))) throw TaskError("cannot save: " + JobDirectory(plan) + " is gone");
-  files.MakeDirectories(attempt_directory_);
   path_ = attempt_directory_ + "/" + PartName(plan, task.partition);
-  file_ = files.Create(path_);
+  try {
+    files.MakeDirectories(attempt_directory_);
+    file_ = files.Create(path_);
+  } catch (...) {
+    Discard();
+    throw;
+  }
   buffer_.Reserve(kFlush + (64 << 10));
 }
 
-PartFile::~PartFile() { FileSystemOf(attempt_directory_).Remove(attempt_directory_); }
+PartFile::~PartFile() { Discard(); }
+
+void PartFile::Discard() noexcept {
+  FileSystem& files = FileSystemOf(plan_.directory);
+  files.Remove(attempt_directory_);
+  if (committed_) return;
+  try {
+    if (files.Status(Committed(plan_))) return;
+    // The save was aborted while this attempt made its directory: what was removed came back.
+    files.Remove(JobDirectory(plan_));
+    files.RemoveEmpty(plan_.directory + "/" + kTemporary);
+    files.RemoveEmpty(plan_.directory);
+  } catch (const std::exception&) {
+    // Best effort.
+  }
+}
 
 void PartFile::Flush() {
   file_->Write(buffer_.view());
@@ -117,6 +137,7 @@ void PartFile::Commit() {
   task_.CheckKilled();
   if (!task_.MayCommit()) throw CommitDenied();
   FileSystemOf(path_).Rename(path_, Committed(plan_) + "/" + PartName(plan_, task_.partition));
+  committed_ = true;
 }
 
 }  // namespace fairlead::engine

@@ -49,11 +49,13 @@ class PartFile {
  private:
   static constexpr size_t kFlush = 256 << 10;
   void Flush();
+  void Discard() noexcept;
   TaskContext& task_;
   const SavePlan plan_;
   std::string attempt_directory_;
   std::string path_;
   std::unique_ptr<OutputFile> file_;
+  bool committed_ = false;
   Buffer buffer_;
 };
 
