@@ -57,7 +57,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/shuffle env model process/peers shuffle wire/spark_shuffle wire/spark_transport",
     "process/driver":
         "base env model process/application process/peers process/rpc tasks wire/engine wire/yarn",
-    "process/executor": "base env wire/engine wire/spark_shuffle wire/spark_transport",
+    "process/executor": "base env model tasks wire/engine wire/spark_shuffle wire/spark_transport",
     "process/spark_rpc": "base endpoints/spark env process/peers wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
@@ -86,7 +86,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base config model process/http process/rm profiles scheduler scheduler/shared",
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
-        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/hadoop_rpc wire/spark_shuffle wire/yarn",
+        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/engine wire/hadoop_rpc wire/spark_shuffle wire/yarn",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
     "shell/shuffle":

@@ -24,6 +24,10 @@ sim::PlantedBug BugOf(const std::string& name) {
   if (name == "double-grant") return sim::PlantedBug::kDoubleGrant;
   if (name == "lost-acknowledgement") return sim::PlantedBug::kLostAcknowledgement;
   if (name == "forgotten-container") return sim::PlantedBug::kForgottenContainer;
+  if (name == "evicted-promise") return sim::PlantedBug::kEvictedPromise;
+  if (name == "lost-kill") return sim::PlantedBug::kLostKill;
+  if (name == "stale-table") return sim::PlantedBug::kStaleTable;
+  if (name == "double-commit") return sim::PlantedBug::kDoubleCommit;
   if (name == "no-fence") return sim::PlantedBug::kNoFence;
   if (name == "late-step-down") return sim::PlantedBug::kLateStepDown;
   if (name == "answered-twice") return sim::PlantedBug::kAnsweredTwice;
@@ -109,8 +113,9 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
-      ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "no-fence",
-                             "late-step-down", "answered-twice"}));
+      ->check(
+          CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "evicted-promise", "lost-kill",
+                         "stale-table", "double-commit", "no-fence", "late-step-down", "answered-twice"}));
   faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
   faults->callback([options, &exit_code] { exit_code = Faults(*options); });
 }

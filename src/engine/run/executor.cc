@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include "base/codec.h"
 #include "engine/io/files.h"
@@ -115,7 +116,12 @@ class Executor::Context : public TaskContext {
 };
 
 Executor::Executor(ExecutorOptions options, SendFunction send, RemoteBlocks* remote)
-    : options_(std::move(options)), send_(std::move(send)), remote_(remote) {
+    : options_(std::move(options)),
+      send_(std::move(send)),
+      remote_(remote),
+      core_([this](we::Message message) { send_(std::move(message), false); },
+            [](std::string plan) { return std::make_shared<SharedProgram>(std::move(plan)); },
+            options_.memory_bytes / 2) {
   for (const std::string& directory : options_.local_directories) MakeDirectories(directory, 0775);
   SetShuffleCompression(ChooseShuffleCompression(options_.local_directories.at(0)));
   for (int32_t i = 0; i < options_.slots; ++i) threads_.emplace_back([this] { WorkerLoop(); });
@@ -125,7 +131,6 @@ Executor::~Executor() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    queue_.clear();
     for (auto& [task, context] : running_) context->killed = true;
   }
   work_ready_.notify_all();
@@ -137,172 +142,86 @@ Executor::~Executor() {
 }
 
 void Executor::OnMessage(we::Message message) {
-  if (auto* launch = std::get_if<we::Launch>(&message)) {
-    OnLaunch(*launch);
-  } else if (auto* planned = std::get_if<we::StagePlanned>(&message)) {
-    const std::lock_guard lock(mutex_);
-    kept_somewhere_.insert(planned->kept.begin(), planned->kept.end());
-    programs_[{planned->stage, planned->attempt}] = std::make_shared<SharedProgram>(std::move(planned->plan));
-    // Outputs were lost since an older table was sent: ask again.
-    std::erase_if(outputs_,
-                  [&](const auto& entry) { return entry.second.ready && entry.second.epoch < planned->epoch; });
-  } else if (const auto* kill = std::get_if<we::Kill>(&message)) {
-    const std::lock_guard lock(mutex_);
-    const auto found = running_.find(kill->task);
-    if (found != running_.end()) {
-      found->second->killed = true;
-      answer_ready_.notify_all();
-    } else if (std::erase_if(queue_, [&](const Work& work) { return work.launch.task == kill->task; }) != 0) {
-      send_(we::TaskBroke{kill->task, static_cast<int32_t>(FailureKind::kKilled), "killed", -1, -1, UINT32_MAX}, false);
-    }
-  } else if (const auto* gone = std::get_if<we::StageGone>(&message)) {
-    const std::lock_guard lock(mutex_);
-    programs_.erase({gone->stage, gone->attempt});
-  } else if (const auto* answer = std::get_if<we::CommitAnswer>(&message)) {
-    const std::lock_guard lock(mutex_);
-    const auto found = commits_.find(answer->token);
-    if (found != commits_.end()) found->second = {true, answer->granted};
-    answer_ready_.notify_all();
-  } else if (auto* outputs = std::get_if<we::MapOutputs>(&message)) {
-    OnMapOutputs(*outputs);
-  } else if (auto* broadcast = std::get_if<we::Broadcast>(&message)) {
-    const std::lock_guard lock(mutex_);
-    BroadcastWait& wait = broadcasts_[broadcast->id];
-    wait.ready = true;
-    if (broadcast->known) wait.value = std::make_shared<const std::string>(std::move(broadcast->value));
-    answer_ready_.notify_all();
-  } else if (auto* place = std::get_if<we::KeptPlace>(&message)) {
-    const std::lock_guard lock(mutex_);
-    const auto found = kept_waits_.find(place->token);
-    if (found != kept_waits_.end()) found->second = {true, std::move(*place)};
-    answer_ready_.notify_all();
-  } else if (const auto* publish = std::get_if<we::PublishKept>(&message)) {
-    Publish(publish->dataset, publish->partition);
-  } else if (const auto* forget = std::get_if<we::Forget>(&message)) {
-    OnForget(*forget);
-  }
-}
-
-void Executor::OnLaunch(we::Launch& launch) {
-  std::unique_lock lock(mutex_);
-  const auto program = programs_.find({launch.stage, launch.stage_attempt});
-  for (const we::TaskLaunch& task : launch.tasks) {
-    if (program == programs_.end()) {
-      send_(we::TaskBroke{task.task, static_cast<int32_t>(FailureKind::kException), "executor has no plan of the stage",
-                          -1, -1, UINT32_MAX},
-            false);
-      continue;
-    }
-    Work work;
-    work.launch = task;
-    work.stage = launch.stage;
-    work.program = program->second;
-    queue_.push_back(std::move(work));
-  }
-  lock.unlock();  // who wakes up wants it
-  if (launch.tasks.size() == 1) {
-    work_ready_.notify_one();
-  } else {
-    work_ready_.notify_all();
-  }
-}
-
-void Executor::OnMapOutputs(we::MapOutputs& message) {
-  auto table = tasks::DecodeMapOutputs(message.table);
-  const std::lock_guard lock(mutex_);
-  Outputs& outputs = outputs_[message.shuffle];
-  outputs.ready = true;
-  outputs.epoch = message.epoch;
-  outputs.places.clear();
-  outputs.table = table.ok() ? std::make_shared<const tasks::MapOutputTable>(std::move(*table)) : nullptr;
-  for (we::Place& place : message.places) outputs.places[place.executor] = std::move(place);
-  answer_ready_.notify_all();
-}
-
-void Executor::OnForget(const we::Forget& forget) {
-  std::vector<std::string> names, paths;
+  process::executor::ExecutorCore::Outcome outcome;
   {
     const std::lock_guard lock(mutex_);
-    for (const int32_t shuffle : forget.shuffles) {
-      for (const int64_t task : written_[shuffle]) {
-        names.push_back(layout::ShuffleDataName(shuffle, task));
-        names.push_back(layout::ShuffleIndexName(shuffle, task));
-      }
-      written_.erase(shuffle);
-      outputs_.erase(shuffle);
-    }
-    for (const int32_t dataset : forget.datasets) kept_somewhere_.erase(dataset);
-    std::erase_if(kept_, [&](const auto& entry) {
-      if (std::find(forget.datasets.begin(), forget.datasets.end(), entry.first.first) == forget.datasets.end()) {
-        return false;
-      }
-      if (entry.second.bytes) kept_bytes_ -= static_cast<int64_t>(entry.second.bytes->size());
-      if (!entry.second.path.empty()) paths.push_back(entry.second.path);
-      return true;
-    });
-    for (const int64_t id : forget.broadcasts) {
-      if (const auto found = broadcasts_.find(id); found != broadcasts_.end() && found->second.ready) {
-        broadcasts_.erase(found);
-      }
-      DecodedBroadcasts::Here().Forget(id);
-    }
+    outcome = core_.OnMessage(std::move(message));
+    if (outcome.kill) running_.at(*outcome.kill)->killed = true;
   }
-  for (const std::string& name : names) RemoveAll(layout::BlockPath(options_.local_directories, name));
-  for (const std::string& path : paths) RemoveAll(path);
+  if (outcome.answers || outcome.kill) answer_ready_.notify_all();
+  if (outcome.work == 1) {
+    work_ready_.notify_one();
+  } else if (outcome.work > 1) {
+    work_ready_.notify_all();
+  }
+  if (outcome.publish) Publish(outcome.publish->first, outcome.publish->second);
+  for (const int64_t id : outcome.broadcasts_gone) DecodedBroadcasts::Here().Forget(id);
+  RemoveFiles(outcome);
 }
 
-Executor::Outputs Executor::WaitForOutputs(int32_t shuffle, const TaskContext& task) {
+void Executor::RemoveFiles(const process::executor::ExecutorCore::Outcome& outcome) {
+  for (const auto& [shuffle, task] : outcome.outputs_gone) {
+    RemoveAll(layout::BlockPath(options_.local_directories, layout::ShuffleDataName(shuffle, task)));
+    RemoveAll(layout::BlockPath(options_.local_directories, layout::ShuffleIndexName(shuffle, task)));
+  }
+  for (const std::string& path : outcome.files_gone) RemoveAll(path);
+}
+
+template <class Look>
+auto Executor::WaitFor(const TaskContext& task, Look look) {
   std::unique_lock lock(mutex_);
   for (;;) {
+    if (auto found = look()) return found;
     task.CheckKilled();
-    Outputs& outputs = outputs_[shuffle];
-    if (outputs.ready) return outputs;
-    if (!outputs.asked) {
-      outputs.asked = true;
-      send_(we::AskMapOutputs{shuffle}, false);
-    }
     answer_ready_.wait(lock);
   }
 }
 
-void Executor::DropOutputs(int32_t shuffle) {
-  const std::lock_guard lock(mutex_);
-  const auto found = outputs_.find(shuffle);
-  if (found != outputs_.end() && found->second.ready) outputs_.erase(found);
+Executor::Outputs Executor::WaitForOutputs(int32_t shuffle, const TaskContext& task) {
+  return *WaitFor(task, [&]() -> std::optional<Outputs> {
+    const Outputs* const outputs = core_.FindOutputs(shuffle);
+    return outputs != nullptr ? std::optional(*outputs) : std::nullopt;
+  });
+}
+
+/// Asks by `ask`, and waits for what `take` gives to its token; the answer to a task that is killed is not waited for.
+template <class Ask, class Take>
+auto Executor::AskDriver(const TaskContext& task, Ask ask, Take take) {
+  uint64_t token = 0;
+  try {
+    return WaitFor(task, [&] {
+      if (token == 0) token = ask();
+      return take(token);
+    });
+  } catch (const TaskKilled&) {
+    const std::lock_guard lock(mutex_);
+    core_.Abandon(token);
+    throw;
+  }
 }
 
 bool Executor::WaitForCommit(int64_t task_id, const TaskContext& task) {
-  std::unique_lock lock(mutex_);
-  const uint64_t token = next_token_++;
-  commits_[token] = {};
-  send_(we::AskCommit{task_id, token}, false);
-  answer_ready_.wait(lock, [&] { return commits_[token].answered || task.killed; });
-  const CommitWait answer = commits_[token];
-  commits_.erase(token);
-  if (!answer.answered) throw TaskKilled();
-  return answer.granted;
+  return *AskDriver(
+      task, [&] { return core_.AskCommit(task_id); }, [&](uint64_t token) { return core_.TakeCommit(token); });
 }
 
 std::shared_ptr<const std::string> Executor::WaitForBroadcast(int64_t id, const TaskContext& task) {
-  std::unique_lock lock(mutex_);
-  const bool first = broadcasts_.find(id) == broadcasts_.end();
-  broadcasts_[id];
-  if (first) send_(we::AskBroadcast{id}, false);
-  answer_ready_.wait(lock, [&] { return broadcasts_[id].ready || task.killed; });
-  task.CheckKilled();
-  if (!broadcasts_[id].value) throw TaskError("the driver has no broadcast value " + std::to_string(id));
-  return broadcasts_[id].value;
+  const auto bytes = *WaitFor(task, [&]() -> std::optional<std::shared_ptr<const std::string>> {
+    const auto* const value = core_.FindBroadcast(id);
+    return value != nullptr ? std::optional(value->bytes) : std::nullopt;
+  });
+  if (!bytes) throw TaskError("the driver has no broadcast value " + std::to_string(id));
+  return bytes;
 }
 
 std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partition) {
   std::string path;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = kept_.find({dataset, partition});
-    if (found == kept_.end()) return nullptr;
-    found->second.used = next_use_++;
-    if (found->second.bytes) return found->second.bytes;
-    path = found->second.path;
+    const Kept* const found = core_.kept().Find({dataset, partition});
+    if (found == nullptr) return nullptr;
+    if (found->bytes) return std::static_pointer_cast<const Buffer>(found->bytes);
+    path = found->path;
   }
   try {
     const FileDescriptor file = OpenForReading(path);
@@ -317,19 +236,10 @@ std::shared_ptr<const Buffer> Executor::FindKept(int32_t dataset, int32_t partit
 
 /// Of another executor; null: there is none, or it cannot be had from there.
 std::shared_ptr<const Buffer> Executor::FetchKept(int32_t dataset, int32_t partition, TaskContext& task) {
-  KeptWait answer;
-  {
-    std::unique_lock lock(mutex_);
-    if (remote_ == nullptr || !kept_somewhere_.contains(dataset)) return nullptr;
-    const uint64_t token = next_token_++;
-    kept_waits_[token] = {};
-    send_(we::AskKept{dataset, partition, token}, false);
-    answer_ready_.wait(lock, [&] { return kept_waits_[token].answered || task.killed; });
-    answer = std::move(kept_waits_[token]);
-    kept_waits_.erase(token);
-  }
-  if (!answer.answered) throw TaskKilled();
-  const we::KeptPlace& at = answer.place;
+  if (remote_ == nullptr) return nullptr;
+  const we::KeptPlace at = *AskDriver(
+      task, [&] { return core_.AskKept(dataset, partition); },
+      [&](uint64_t token) { return token == 0 ? std::optional(we::KeptPlace()) : core_.TakeKept(token); });
   // It is read whole: no more than could be kept here.
   if (!at.known || at.bytes > options_.memory_bytes / 2) return nullptr;
   return remote_->FetchKept({dataset, partition, at.place, at.bytes, at.checksum}, task);
@@ -361,25 +271,23 @@ we::KeptPublished Executor::WriteForOthers(int32_t dataset, int32_t partition) {
   Kept kept;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = kept_.find({dataset, partition});
-    if (found == kept_.end()) return result;
-    kept = found->second;
+    const Kept* const found = core_.kept().Find({dataset, partition});
+    if (found == nullptr) return result;
+    kept = *found;
   }
   try {
     if (kept.path.empty()) {
       const std::string path = FilePath(layout::RddBlockName(dataset, partition));
-      WriteAll(CreateFile(path + ".tmp").get(), path, kept.bytes->view());
+      const auto& bytes = *static_cast<const Buffer*>(kept.bytes.get());
+      WriteAll(CreateFile(path + ".tmp").get(), path, bytes.view());
       RenameFile(path + ".tmp", path);
-      kept.checksum = XXH3_64bits(kept.bytes->data(), kept.bytes->size());
+      kept.checksum = XXH3_64bits(bytes.data(), bytes.size());
       kept.path = path;
       const std::lock_guard lock(mutex_);
-      const auto found = kept_.find({dataset, partition});
-      if (found == kept_.end() || found->second.bytes != kept.bytes) {  // dropped or made again meanwhile
-        RemoveAll(path);
+      if (!core_.kept().HasFile({dataset, partition}, kept.bytes, path, kept.checksum)) {
+        RemoveAll(path);  // dropped or made again meanwhile
         return result;
       }
-      found->second.path = kept.path;
-      found->second.checksum = kept.checksum;
     }
     const FileDescriptor file = OpenForReading(kept.path);
     result.bytes = static_cast<int64_t>(FileSize(file.get(), kept.path));
@@ -399,10 +307,15 @@ std::string Executor::FilePath(const std::string& name) const {
 }
 
 void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path) {
-  std::vector<we::BlockKept> news;
-  const auto size = static_cast<int64_t>(records.size());
   Kept kept;
-  if (ReserveMemory(dataset, size, news)) {
+  kept.size = static_cast<int64_t>(records.size());
+  std::vector<std::string> files_gone;
+  bool in_memory = false;
+  {
+    const std::lock_guard lock(mutex_);
+    in_memory = core_.kept().Book(dataset, kept.size, files_gone);
+  }
+  if (in_memory) {
     kept.bytes = std::make_shared<const Buffer>(std::move(records));
   } else if (!disk_path.empty()) {
     WriteAll(CreateFile(disk_path + ".tmp").get(), disk_path, records.view());
@@ -412,50 +325,23 @@ void Executor::Keep(int32_t dataset, int32_t partition, Buffer records, const st
   }
   if (kept.bytes || !kept.path.empty()) {
     const std::lock_guard lock(mutex_);
-    kept.used = next_use_++;
-    Kept& slot = kept_[{dataset, partition}];
-    if (slot.bytes) kept_bytes_ -= static_cast<int64_t>(slot.bytes->size());  // made twice, by two attempts
-    if (slot.path != kept.path) RemoveAll(slot.path);
-    slot = std::move(kept);
-    news.push_back({dataset, partition, true});
+    core_.kept().Keep({dataset, partition}, std::move(kept), files_gone);
   }
-  for (const we::BlockKept& message : news) send_(message, false);
-}
-
-/// Half of the memory may hold cached partitions; those not used for longest make room, but not for one of their own
-/// dataset (a scan over a dataset that does not fit would else drop each partition just before its use).
-bool Executor::ReserveMemory(int32_t dataset, int64_t size, std::vector<we::BlockKept>& news) {
-  const std::lock_guard lock(mutex_);
-  const int64_t room = options_.memory_bytes / 2;
-  while (kept_bytes_ + size > room) {
-    auto oldest = kept_.end();
-    for (auto it = kept_.begin(); it != kept_.end(); ++it) {
-      if (it->first.first == dataset || !it->second.bytes) continue;
-      if (oldest == kept_.end() || it->second.used < oldest->second.used) oldest = it;
-    }
-    if (oldest == kept_.end()) return false;
-    kept_bytes_ -= static_cast<int64_t>(oldest->second.bytes->size());
-    if (!oldest->second.path.empty()) RemoveAll(oldest->second.path);
-    news.push_back({oldest->first.first, oldest->first.second, false});
-    kept_.erase(oldest);
-  }
-  kept_bytes_ += size;
-  return true;
+  for (const std::string& path : files_gone) RemoveAll(path);
 }
 
 void Executor::WorkerLoop() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_ready_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    work_ready_.wait(lock, [this] { return stopping_ || core_.HasWork(); });
     if (stopping_) return;
-    const Work work = std::move(queue_.front());
-    queue_.pop_front();
+    const Work work = *core_.Take();
     auto context = std::make_unique<Context>(*this);
     context->task_id = work.launch.task;
     context->stage = work.stage;
     context->partition = work.launch.partition;
     context->attempt = work.launch.attempt;
-    context->memory_bytes = (options_.memory_bytes - kept_bytes_) / options_.slots;
+    context->memory_bytes = (options_.memory_bytes - core_.kept().bytes()) / options_.slots;
     running_[work.launch.task] = context.get();
     lock.unlock();
     send_(we::TaskStarted{work.launch.task}, true);
@@ -491,7 +377,7 @@ void Executor::Execute(const Work& work, Context& context) {
   const int64_t begin = NowNs();
   TaskContext::SetCurrent(&context);
   try {
-    const StageProgram& program = work.program->Get();
+    const StageProgram& program = static_cast<SharedProgram*>(work.program.get())->Get();
     context.sample_records = program.plan().sample_records;
     context.memory_bytes = program.Share(context.memory_bytes);
     program.Run(context, work.launch.partition);
@@ -499,7 +385,7 @@ void Executor::Execute(const Work& work, Context& context) {
     good = true;
     if (program.plan().shuffle >= 0) {
       const std::lock_guard lock(mutex_);
-      written_[program.plan().shuffle].push_back(work.launch.task);
+      core_.Wrote(program.plan().shuffle, work.launch.task);
     }
   } catch (const TaskKilled& killed) {
     broke.kind = static_cast<int32_t>(FailureKind::kKilled);
@@ -513,7 +399,8 @@ void Executor::Execute(const Work& work, Context& context) {
     broke.shuffle = failed.shuffle;
     broke.map_index = failed.map_index;
     broke.source = failed.source;
-    DropOutputs(failed.shuffle);
+    const std::lock_guard lock(mutex_);
+    core_.DropOutputs(failed.shuffle);
   } catch (const TaskError& error) {
     broke.message = error.what();
   } catch (const std::bad_alloc&) {
@@ -541,7 +428,8 @@ void Executor::Execute(const Work& work, Context& context) {
   {
     const std::lock_guard lock(mutex_);
     running_.erase(work.launch.task);
-    more = !queue_.empty();
+    core_.Ended(work.launch.task);
+    more = core_.HasWork();
   }
   if (good) {
     send_(std::move(done), more);

@@ -7,13 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/plan/operators.h"
-#include "tasks/map_outputs.h"
+#include "process/executor/executor_core.h"
 #include "wire/engine/messages.h"
 
 namespace fairlead::engine {
@@ -75,51 +74,25 @@ class Executor {
 
  private:
   class Context;
-  struct Work {
-    wire::engine::TaskLaunch launch;
-    int32_t stage = 0;
-    std::shared_ptr<struct SharedProgram> program;
-  };
-  struct Outputs {
-    int64_t epoch = -1;
-    bool asked = false;
-    bool ready = false;
-    std::shared_ptr<const tasks::MapOutputTable> table;
-    std::map<uint32_t, wire::engine::Place> places;
-  };
-  struct Kept {
-    std::shared_ptr<const Buffer> bytes;  // null: on disk
-    std::string path;                     // of its block file, as far as there is one
-    uint64_t checksum = 0;                // XXH3 of what is in that file
-    uint64_t used = 0;                    // grows with each use
-  };
-  struct KeptWait {
-    bool answered = false;
-    wire::engine::KeptPlace place;
-  };
-  struct CommitWait {
-    bool answered = false;
-    bool granted = false;
-  };
-  struct BroadcastWait {
-    bool ready = false;
-    std::shared_ptr<const std::string> value;
-  };
+  using Work = process::executor::ExecutorCore::Work;
+  using Outputs = process::executor::ExecutorCore::Outputs;
+  using Kept = process::executor::KeptPartitions::Kept;
 
   void WorkerLoop();
   void Execute(const Work& work, Context& context);
-  void OnLaunch(wire::engine::Launch& launch);
-  void OnMapOutputs(wire::engine::MapOutputs& outputs);
-  void OnForget(const wire::engine::Forget& forget);
+  void RemoveFiles(const process::executor::ExecutorCore::Outcome& outcome);
+  /// Calls `look` under the lock until it gives something; throws TaskKilled.
+  template <class Look>
+  auto WaitFor(const TaskContext& task, Look look);
+  template <class Ask, class Take>
+  auto AskDriver(const TaskContext& task, Ask ask, Take take);
 
   /// Waits for the table of a shuffle; throws TaskKilled.
   Outputs WaitForOutputs(int32_t shuffle, const TaskContext& task);
-  void DropOutputs(int32_t shuffle);
   bool WaitForCommit(int64_t task_id, const TaskContext& task);
   std::shared_ptr<const Buffer> FindKept(int32_t dataset, int32_t partition);
   std::shared_ptr<const Buffer> FetchKept(int32_t dataset, int32_t partition, TaskContext& task);
   void Keep(int32_t dataset, int32_t partition, Buffer records, const std::string& disk_path);
-  bool ReserveMemory(int32_t dataset, int64_t size, std::vector<wire::engine::BlockKept>& news);
   /// Has a thread write the partition's block file, which others are to read, and tells the driver.
   void Publish(int32_t dataset, int32_t partition);
   void PublishLoop();
@@ -136,22 +109,11 @@ class Executor {
   std::condition_variable work_ready_;
   std::condition_variable answer_ready_;
   bool stopping_ = false;
-  std::deque<Work> queue_;
-  std::map<std::pair<int32_t, int32_t>, std::shared_ptr<struct SharedProgram>> programs_;
+  process::executor::ExecutorCore core_;
   std::map<int64_t, Context*> running_;
-  std::map<int32_t, Outputs> outputs_;
-  std::map<uint64_t, CommitWait> commits_;
-  std::map<int64_t, BroadcastWait> broadcasts_;
-  std::map<std::pair<int32_t, int32_t>, Kept> kept_;  // (dataset, partition)
-  int64_t kept_bytes_ = 0;                            // in memory
-  std::set<int32_t> kept_somewhere_;                  // datasets of which the driver knows kept partitions
-  std::map<uint64_t, KeptWait> kept_waits_;
   std::deque<std::pair<int32_t, int32_t>> to_publish_;
   std::condition_variable publish_ready_;
   std::thread publisher_;  // once something is to be published: tasks may keep all others for long
-  uint64_t next_use_ = 1;
-  std::map<int32_t, std::vector<int64_t>> written_;  // shuffle -> tasks that wrote files here
-  uint64_t next_token_ = 1;
   uint64_t next_scratch_ = 1;
   std::vector<std::thread> threads_;
 };

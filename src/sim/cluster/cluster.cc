@@ -42,11 +42,11 @@ Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec>
     node->shuffle = std::make_unique<ShuffleNode>(world_, world_.AddMachine(node->name + "-shuffle"),
                                                   node->machine->disk(), ledger_);
     node->shuffle->Start();
-    node->host =
-        std::make_unique<ContainerHost>(world_,
-                                        ContainerHost::Place{node->name, *node->apps, node->machine->disk(),
-                                                             RmEndpoints(kSchedulerPort), node->shuffle->endpoint()},
-                                        jobs_, ledger_);
+    node->host = std::make_unique<ContainerHost>(
+        world_,
+        ContainerHost::Place{node->name, *node->apps, node->machine->disk(), RmEndpoints(kSchedulerPort),
+                             node->shuffle->endpoint(), spec_.bug},
+        jobs_, ledger_);
     StartAgent(*node);
     nodes_.push_back(std::move(node));
   }

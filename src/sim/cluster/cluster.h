@@ -14,20 +14,10 @@
 #include "sim/cluster/client.h"
 #include "sim/cluster/containers.h"
 #include "sim/cluster/ledger.h"
+#include "sim/cluster/planted_bug.h"
 #include "sim/cluster/shuffle_node.h"
 
 namespace fairlead::sim {
-
-/// A bug put in on purpose, to see that the run finds it.
-enum class PlantedBug {
-  kNone,
-  kDoubleGrant,          // the scheduler believes a node is twice as large
-  kLostAcknowledgement,  // the store says yes and forgets
-  kForgottenContainer,   // the scheduler does not hear of some ends
-  kNoFence,              // a deposed leader's rows are taken (two managers)
-  kLateStepDown,         // a leader believes in its right to act for too long (two managers)
-  kAnsweredTwice,        // a call that a standby held is answered twice (two managers)
-};
 
 struct ClusterSpec {
   int nodes = 4;

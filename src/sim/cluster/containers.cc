@@ -148,7 +148,9 @@ void ContainerHost::StartExecutor(Process& process, const JobSpec& job, const st
   settings.host = place_.name;
   settings.local_directory = process.plan.app_dirs.front() + "/blockmgr-" + ToString(id);
   settings.job = job;
-  process.program = std::make_unique<CountExecutor>(world_, place_.apps, place_.disk, std::move(settings),
+  settings.attempt = id.attempt;
+  settings.bug = place_.bug;
+  process.program = std::make_unique<CountExecutor>(world_, place_.apps, place_.disk, std::move(settings), ledger_,
                                                     [this, id](int code) { End(id, code, nm::EndCause::kExit); });
 }
 

@@ -9,6 +9,7 @@
 #include "process/nm/ports.h"
 #include "sim/cluster/ledger.h"
 #include "sim/cluster/master.h"
+#include "sim/cluster/planted_bug.h"
 
 namespace fairlead::sim {
 
@@ -22,6 +23,7 @@ class ContainerHost {
     env::Disk& disk;         // of the host
     std::vector<env::Endpoint> schedulers;  // of each resource manager
     env::Endpoint shuffle_service;          // of the host
+    PlantedBug bug = PlantedBug::kNone;     // of its executors
   };
   /// `jobs` outlives this.
   ContainerHost(env_sim::World& world, Place place, const std::map<int, JobSpec>& jobs, Ledger& ledger);

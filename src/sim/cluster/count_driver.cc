@@ -13,19 +13,27 @@ namespace {
 tasks::Config TasksConfig() {
   tasks::Config config;
   config.external_shuffle_service = true;
+  // Much of it, so that copies of tasks ask to commit, and are killed.
+  config.speculation.enabled = true;
+  config.speculation.quantile = 0.5;
+  config.speculation.multiplier = 1.1;
   return config;
 }
 
-mt::Dataset DatasetOf(int32_t id, const char* name, int32_t partitions) {
+mt::Dataset DatasetOf(CountDataset id, const char* name, int32_t partitions) {
   mt::Dataset dataset;
   dataset.id = id;
   dataset.name = name;
   dataset.partitions = partitions;
-  if (id > 0) {
-    mt::Dependency dependency;
+  dataset.cached = id == kInput || id == kDoubled;
+  mt::Dependency dependency;
+  if (id == kCountByKey || id == kKeysByCount) {
     dependency.kind = mt::Dependency::Kind::kShuffle;
     dependency.dataset = id - 1;
     dependency.shuffle = id - 1;
+    dataset.dependencies.push_back(dependency);
+  } else if (id == kDoubled) {
+    dependency.dataset = kInput;
     dataset.dependencies.push_back(dependency);
   }
   return dataset;
@@ -89,36 +97,47 @@ void CountDriver::Start() {
     ledger_.Violation(ToString(attempt_) + " cannot listen: " + started.error().message);
     return exit_(1);
   }
-  Submit();
+  Submit(0);
 }
 
-void CountDriver::Submit() {
+void CountDriver::Submit(size_t number) {
+  const CountDataset target = kTargets[number];
   mt::SubmitJob job;
-  job.job = 0;
-  job.datasets = {DatasetOf(0, "input", job_.tasks), DatasetOf(1, "count by key", job_.reduces),
-                  DatasetOf(2, "keys by count", kHistogramPartitions)};
-  job.target = 2;
-  for (int32_t partition = 0; partition < kHistogramPartitions; ++partition) job.partitions.push_back(partition);
+  job.job = static_cast<mt::JobId>(number);
+  if (number == 0) {
+    job.datasets = {DatasetOf(kInput, "input", job_.tasks), DatasetOf(kCountByKey, "count by key", job_.reduces),
+                    DatasetOf(kKeysByCount, "keys by count", kHistogramPartitions),
+                    DatasetOf(kDoubled, "doubled", job_.tasks)};
+  }
+  job.target = target;
+  const int32_t partitions = target == kKeysByCount ? kHistogramPartitions : job_.tasks;
+  for (int32_t partition = 0; partition < partitions; ++partition) job.partitions.push_back(partition);
+  result_.clear();
   process::driver::JobDriver::JobCallbacks callbacks;
   callbacks.on_result = [this](int32_t, const std::string& result) {
     if (!DecodeInto(result, result_)) ledger_.Violation(ToString(attempt_) + " got a malformed result");
   };
-  callbacks.on_end = [this](const mt::JobEnded& end) { OnJobEnded(end); };
+  callbacks.on_end = [this, number](const mt::JobEnded& end) { OnJobEnded(number, end); };
   jobs_.Submit(std::move(job), std::move(callbacks));
 }
 
-void CountDriver::OnJobEnded(const mt::JobEnded& end) {
+void CountDriver::OnJobEnded(size_t job, const mt::JobEnded& end) {
   if (finishing_) return;
   if (!end.succeeded) {
     ++world_.counts()["job fails with a reason"];
     if (end.error.empty()) ledger_.Violation(ToString(attempt_) + "'s job failed without a reason");
     return Finish(end.error);
   }
-  if (result_ == Expected(job_)) {
-    ledger_.ResultRight(attempt_.app);
-  } else {
-    ledger_.Violation(ToString(attempt_) + "'s job ended with a wrong result");
+  if (result_ != Expected(job_, kTargets[job])) {
+    ledger_.Violation(ToString(attempt_) + "'s job " + std::to_string(job) + " ended with a wrong result");
   }
+  if (job + 1 < std::size(kTargets)) {
+    if (kTargets[job] == kDoubled) jobs_.Forget({kDoubled}, {});
+    return machine_.loop().Post([this, alive = alive_, next = job + 1] {
+      if (*alive && !finishing_) Submit(next);
+    });
+  }
+  ledger_.ResultRight(attempt_.app);
   Finish("");
 }
 
@@ -132,6 +151,9 @@ std::string CountDriver::PlanOf(const mt::StageSubmitted& stage) {
   if (!stage.reads.empty()) plan.reads = stage.reads.front();
   plan.writes = stage.shuffle;
   plan.reduces = stage.reduce_partitions;
+  if (stage.dataset == kDoubled) plan.kept = {kDoubled, kInput};
+  if (stage.dataset == kInput) plan.kept = {kInput};
+  plan.commits = stage.shuffle < 0;
   plan.input_seed = job_.input_seed;
   std::string bytes;
   base::Encode(bytes, plan);
@@ -141,6 +163,8 @@ std::string CountDriver::PlanOf(const mt::StageSubmitted& stage) {
 void CountDriver::OnEffect(const mt::Effect& effect) {
   if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
     if (submitted->attempt > 0) ++world_.counts()["stage runs again"];
+  } else if (const auto* answer = std::get_if<mt::CommitAnswered>(&effect)) {
+    if (answer->granted) ledger_.MayCommit(ToString(attempt_), answer->task);
   } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
     if (ended->kind == mt::EndKind::kFetchFailed) ++world_.counts()["map output cannot be fetched"];
     if (ended->kind == mt::EndKind::kExecutorLost || ended->kind == mt::EndKind::kExecutorLostByApp) {

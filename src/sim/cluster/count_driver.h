@@ -25,8 +25,8 @@ class CountDriver final : public Program, private process::driver::PlanSource, p
 
  private:
   void Start();
-  void Submit();
-  void OnJobEnded(const model::tasks::JobEnded& end);
+  void Submit(size_t job);
+  void OnJobEnded(size_t job, const model::tasks::JobEnded& end);
   void Finish(const std::string& error);
   std::string PlanOf(const model::tasks::StageSubmitted& stage) override;
   void OnEffect(const model::tasks::Effect& effect) override;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/codec.h"
+#include "base/hash.h"
+#include "sim/cluster/planted.h"
 #include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::sim {
@@ -25,6 +27,24 @@ ShuffleClient::Limits FetchLimits() {
   return limits;
 }
 
+/// Of an executor's cached partitions: room for some, and for one larger.
+int64_t KeptBytesMax(const JobSpec& job) {
+  return 3 * static_cast<int64_t>(Encoded(InputOf(job.input_seed, 0)).size());
+}
+
+uint64_t ChecksumOf(std::string_view bytes) {
+  base::StateHasher hasher;
+  hasher.Mix(bytes);
+  return hasher.value();
+}
+
+std::shared_ptr<void> ProgramOf(const std::string& bytes) {
+  auto plan = std::make_shared<StagePlan>();
+  base::ByteReader in(bytes);
+  base::Decode(in, *plan);
+  return plan;
+}
+
 }  // namespace
 
 /// One task's input on its way.
@@ -34,14 +54,22 @@ struct CountExecutor::Fetching {
   size_t missing = 0;  // blocks
 };
 
+/// A cached partition on its way from another executor.
+struct CountExecutor::KeptFetch {
+  int64_t size = -1;
+  std::string bytes;
+};
+
 CountExecutor::CountExecutor(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, Settings settings,
-                             std::function<void(int exit_code)> exit)
+                             Ledger& ledger, std::function<void(int exit_code)> exit)
     : world_(world),
       machine_(machine),
       disk_(disk),
       settings_(std::move(settings)),
+      ledger_(ledger),
       exit_(std::move(exit)),
-      shuffle_(machine.loop(), machine.net(), settings_.application, FetchLimits()) {
+      shuffle_(machine.loop(), machine.net(), settings_.application, FetchLimits()),
+      core_([this](we::Message message) { Send(std::move(message)); }, ProgramOf, KeptBytesMax(settings_.job)) {
   machine_.loop().After(Duration::Millis(100), [this, alive = alive_] {
     if (*alive) Register(0);
   });
@@ -87,35 +115,72 @@ void CountExecutor::Connect() {
   driver_->Connect(settings_.driver);
 }
 
-void CountExecutor::OnMessage(we::Message message) {
-  if (exited_) return;
-  if (const auto* launch = std::get_if<we::Launch>(&message)) {
-    OnLaunch(*launch);
+void CountExecutor::Send(we::Message message) {
+  if (!Passes(settings_.bug, message)) return;
+  if (const auto* news = std::get_if<we::BlockKept>(&message)) {
+    const Key key{news->dataset, news->partition};
+    if (news->present) {
+      told_kept_.insert(key);
+    } else {
+      ++world_.counts()["cached partition makes room"];
+      told_kept_.erase(key);
+    }
+  }
+  driver_->Send(message);
+}
+
+void CountExecutor::Hear(const we::Message& message) {
+  if (const auto* kill = std::get_if<we::Kill>(&message)) {
+    if (Runs(kill->task)) told_to_kill_.insert(kill->task);
   } else if (const auto* planned = std::get_if<we::StagePlanned>(&message)) {
-    base::ByteReader in(planned->plan);
-    base::Decode(in, plans_[{planned->stage, planned->attempt}]);
-    std::erase_if(outputs_, [&](const auto& entry) { return entry.second.epoch < planned->epoch; });
-  } else if (const auto* gone = std::get_if<we::StageGone>(&message)) {
-    plans_.erase({gone->stage, gone->attempt});
-  } else if (const auto* kill = std::get_if<we::Kill>(&message)) {
-    OnKill(kill->task);
-  } else if (auto* outputs = std::get_if<we::MapOutputs>(&message)) {
-    OnMapOutputs(*outputs);
+    newest_epoch_ = std::max(newest_epoch_, planned->epoch);
+  } else if (const auto* forget = std::get_if<we::Forget>(&message)) {
+    for (const int32_t dataset : forget->datasets) {
+      std::erase_if(told_kept_, [&](const Key& key) { return key.first == dataset; });
+    }
   }
 }
 
-void CountExecutor::OnLaunch(const we::Launch& launch) {
-  const StagePlan& plan = plans_[{launch.stage, launch.stage_attempt}];
-  for (const we::TaskLaunch& task : launch.tasks) queue_.push_back({task.task, task.partition, plan});
+std::string CountExecutor::CheckInvariants() const {
+  for (const int64_t task : told_to_kill_) {
+    if (Runs(task)) return "task " + std::to_string(task) + " runs on after its driver has killed it";
+  }
+  const process::executor::KeptPartitions& kept = core_.kept();
+  const bool all = std::all_of(told_kept_.begin(), told_kept_.end(), [&](const Key& key) { return kept.Keeps(key); });
+  if (!all || told_kept_.size() != kept.size()) return "it keeps other cached partitions than its driver was told";
+  return kept.CheckInvariants();
+}
+
+void CountExecutor::OnMessage(we::Message message) {
+  if (exited_) return;
+  Hear(message);
+  if (!Passes(settings_.bug, message)) return;
+  const Core::Outcome outcome = core_.OnMessage(std::move(message));
+  Remove(outcome.files_gone);
+  for (const auto& [shuffle, task] : outcome.outputs_gone) {
+    Remove({layout::BlockPath({settings_.local_directory}, layout::ShuffleDataName(shuffle, task)),
+            layout::BlockPath({settings_.local_directory}, layout::ShuffleIndexName(shuffle, task))});
+  }
+  if (outcome.kill) {
+    ++world_.counts()["task killed"];
+    Broke(running_.at(*outcome.kill), FailureKind::kKilled, "killed");
+  }
+  if (outcome.publish) Publish(*outcome.publish);
+  if (outcome.answers) {
+    for (Waiting& waiting : std::exchange(waiting_, {})) {
+      if (Runs(waiting.first) && !waiting.second()) waiting_.push_back(std::move(waiting));
+    }
+  }
   RunNext();
 }
 
 void CountExecutor::RunNext() {
-  while (!queue_.empty() && std::cmp_less(running_.size(), settings_.job.task_size.vcores())) {
-    const Task task = queue_.front();
-    queue_.pop_front();
+  while (std::cmp_less(running_.size(), settings_.job.task_size.vcores())) {
+    const std::optional<Core::Work> work = core_.Take();
+    if (!work) return;
+    const Task task{work->launch.task, work->launch.partition, *static_cast<const StagePlan*>(work->program.get())};
     running_[task.id] = task;
-    driver_->Send(we::TaskStarted{task.id});
+    Send(we::TaskStarted{task.id});
     const Duration time{settings_.job.task_time.ns / 2 + world_.rng().Between(0, settings_.job.task_time.ns)};
     machine_.loop().After(time, [this, alive = alive_, task] {
       if (*alive && Runs(task.id)) Work(task);
@@ -125,18 +190,12 @@ void CountExecutor::RunNext() {
 
 void CountExecutor::EndTask(int64_t task) {
   running_.erase(task);
+  core_.Ended(task);
   RunNext();
 }
 
-void CountExecutor::OnKill(int64_t id) {
-  const auto queued = std::find_if(queue_.begin(), queue_.end(), [&](const Task& task) { return task.id == id; });
-  if (queued != queue_.end()) {
-    const Task task = *queued;
-    queue_.erase(queued);
-    Broke(task, FailureKind::kKilled, "killed");
-  } else if (Runs(id)) {
-    Broke(running_.at(id), FailureKind::kKilled, "killed");
-  }
+void CountExecutor::WaitFor(int64_t task, std::function<bool()> go_on) {
+  if (!go_on()) waiting_.emplace_back(task, std::move(go_on));
 }
 
 void CountExecutor::Work(const Task& task) {
@@ -144,39 +203,114 @@ void CountExecutor::Work(const Task& task) {
     ++world_.counts()["task fails"];
     return Broke(task, FailureKind::kException, "planned failure");
   }
-  if (task.plan.reads < 0) return Done(task, InputOf(task.plan.input_seed, task.partition));
-  if (outputs_.contains(task.plan.reads)) return FetchInput(task);
-  std::vector<Task>& waiting = waiting_[task.plan.reads];
-  waiting.push_back(task);
-  if (waiting.size() == 1) driver_->Send(we::AskMapOutputs{task.plan.reads});
+  if (task.plan.reads < 0) return FindInput(task, 0);
+  WaitFor(task.id, [this, task] {
+    if (core_.FindOutputs(task.plan.reads) == nullptr) return false;
+    FetchInput(task);
+    return true;
+  });
 }
 
-void CountExecutor::OnMapOutputs(we::MapOutputs& message) {
-  base::Result<tasks::MapOutputTable> table = tasks::DecodeMapOutputs(std::move(message.table));
-  const std::vector<Task> waiting = std::exchange(waiting_[message.shuffle], {});
-  if (!table.ok()) {
-    for (const Task& task : waiting) Broke(task, FailureKind::kFetchFailed, "the driver knows no outputs");
-    return;
+// ---- cached partitions
+// -----------------------------------------------------------------------------------------------
+
+void CountExecutor::FindInput(const Task& task, size_t level) {
+  if (level == task.plan.kept.size()) return HaveInput(task, level, InputOf(task.plan.input_seed, task.partition));
+  const Key key{task.plan.kept[level], task.partition};
+  if (const auto* const kept = core_.kept().Find(key)) {
+    ++world_.counts()["cached partition read"];
+    Counts counts;
+    if (!DecodeInto(*static_cast<const std::string*>(kept->bytes.get()), counts))
+      ledger_.Violation("kept bytes changed");
+    return HaveInput(task, level, std::move(counts));
   }
-  Outputs& outputs = outputs_[message.shuffle];
-  outputs.epoch = message.epoch;
-  outputs.table = std::move(*table);
-  outputs.places.clear();
-  for (const we::Place& place : message.places) outputs.places[place.executor] = place;
-  for (const Task& task : waiting) {
-    if (Runs(task.id)) FetchInput(task);
-  }
+  const uint64_t token = core_.AskKept(key.first, key.second);
+  if (token == 0) return FindInput(task, level + 1);
+  WaitFor(task.id, [this, task, level, token] {
+    const std::optional<we::KeptPlace> place = core_.TakeKept(token);
+    if (!place) return false;
+    if (place->known) {
+      FetchKept(task, level, *place);
+    } else {
+      FindInput(task, level + 1);
+    }
+    return true;
+  });
 }
+
+/// Tried once: making it is the second try.
+void CountExecutor::FetchKept(const Task& task, size_t level, const we::KeptPlace& at) {
+  const auto fetch = std::make_shared<KeptFetch>();
+  const uint64_t stream = next_stream_++;
+  ShuffleClient::StreamCallbacks callbacks;
+  callbacks.on_size = [fetch](int64_t size) { fetch->size = size; };
+  callbacks.on_bytes = [fetch](std::string_view bytes) { fetch->bytes += bytes; };
+  callbacks.on_file = [](const std::shared_ptr<env::File>&, int64_t, int64_t) {};  // only over local sockets
+  callbacks.on_end = [this, alive = alive_, fetch, stream, task, level, at](const base::Status& status) {
+    if (!*alive) return;
+    streams_.erase(stream);
+    if (!Runs(task.id)) return;
+    Counts counts;
+    const bool good = status.ok() && std::cmp_equal(fetch->bytes.size(), at.bytes) &&
+                      ChecksumOf(fetch->bytes) == at.checksum && DecodeInto(fetch->bytes, counts);
+    ++world_.counts()[good ? "cached partition fetched" : "cached partition cannot be fetched"];
+    if (good) return HaveInput(task, level, std::move(counts));
+    FindInput(task, level + 1);
+  };
+  streams_[stream] =
+      shuffle_.OpenStream({at.place.host, static_cast<uint16_t>(at.place.port)}, at.place.executor_id,
+                          layout::RddBlockName(task.plan.kept[level], task.partition), std::move(callbacks));
+}
+
+/// `counts` are those of the dataset at `level`; what lies above it is made, and kept.
+void CountExecutor::HaveInput(const Task& task, size_t level, Counts counts) {
+  const std::vector<int32_t>& kept = task.plan.kept;
+  for (size_t above = level; above-- > 0;) {
+    if (kept[above] == kDoubled) counts = Doubled(counts);
+    Keep({kept[above], task.partition}, counts);
+  }
+  Done(task, counts);
+}
+
+void CountExecutor::Keep(const Key& key, const Counts& counts) {
+  std::vector<std::string> gone;
+  auto bytes = std::make_shared<const std::string>(Encoded(counts));
+  const auto size = static_cast<int64_t>(bytes->size());
+  if (core_.kept().Book(key.first, size, gone)) core_.kept().Keep(key, {std::move(bytes), size, "", 0, 0}, gone);
+  Remove(gone);
+}
+
+void CountExecutor::Publish(const Key& key) {
+  we::KeptPublished published{key.first, key.second, false, 0, 0};
+  if (const auto* const found = core_.kept().Find(key)) {
+    const auto& bytes = *static_cast<const std::string*>(found->bytes.get());
+    std::string path;
+    published.checksum = ChecksumOf(bytes);
+    published.bytes = found->size;
+    published.good = WriteFile(layout::RddBlockName(key.first, key.second), bytes, path).ok() &&
+                     core_.kept().HasFile(key, found->bytes, path, published.checksum);
+  }
+  Send(published);
+}
+
+void CountExecutor::Remove(const std::vector<std::string>& files) {
+  for (const std::string& file : files) (void)disk_.RemoveTree(file);
+}
+
+// ---- shuffles
+// --------------------------------------------------------------------------------------------------------
 
 void CountExecutor::FetchInput(const Task& task) {
-  const Outputs& outputs = outputs_.at(task.plan.reads);
-  for (int32_t map = 0; map < outputs.table.maps(); ++map) {
-    if (outputs.table.place(map) != tasks::MapOutputTable::kMissing) continue;
+  const Core::Outputs& outputs = *core_.FindOutputs(task.plan.reads);
+  if (!outputs.table) return Broke(task, FailureKind::kFetchFailed, "the driver knows no outputs");
+  if (outputs.epoch < newest_epoch_) ledger_.Violation(settings_.id + " reads by a table of outputs that are lost");
+  for (int32_t map = 0; map < outputs.table->maps(); ++map) {
+    if (outputs.table->place(map) != tasks::MapOutputTable::kMissing) continue;
     return Broke(task, FailureKind::kFetchFailed, "map output is missing", map);
   }
   std::map<uint32_t, std::vector<tasks::MapOutputTable::Block>> by_place;
   const auto fetching = std::make_shared<Fetching>(Fetching{task, {}, 0});
-  for (const auto& block : outputs.table.BlocksOf(task.partition)) {
+  for (const auto& block : outputs.table->BlocksOf(task.partition)) {
     by_place[block.place].push_back(block);
     ++fetching->missing;
   }
@@ -188,12 +322,12 @@ void CountExecutor::FetchInput(const Task& task) {
 void CountExecutor::FetchFrom(const std::shared_ptr<Fetching>& fetching, uint32_t place,
                               std::vector<tasks::MapOutputTable::Block> blocks, int tries) {
   const Task& task = fetching->task;
-  const auto outputs = outputs_.find(task.plan.reads);
   if (!Runs(task.id)) return;
-  if (outputs == outputs_.end() || !outputs->second.places.contains(place)) {
+  const Core::Outputs* const outputs = core_.FindOutputs(task.plan.reads);
+  if (outputs == nullptr || !outputs->places.contains(place)) {
     return Broke(task, FailureKind::kFetchFailed, "nobody serves the output", blocks.front().map, place);
   }
-  const we::Place& at = outputs->second.places.at(place);
+  const we::Place& at = outputs->places.at(place);
   std::vector<ShuffleClient::Block> wanted;
   for (const auto& block : blocks) wanted.push_back({block.task, task.partition});
   auto arrived = std::make_shared<std::vector<bool>>(blocks.size(), false);
@@ -231,14 +365,37 @@ void CountExecutor::Done(const Task& task, const Counts& input) {
   done.task = task.id;
   if (task.plan.writes < 0) {
     done.result = Encoded(input);
-  } else {
-    const Counts output = task.plan.reads < 0 ? input : Histogram(input);
-    if (const base::Status written = WriteOutput(task, output, done.sizes); !written.ok()) {
-      return Broke(task, FailureKind::kException, written.error().message);
-    }
+    return Commit(task, done);
   }
-  driver_->Send(done);
+  const Counts output = task.plan.reads < 0 ? input : Histogram(input);
+  if (const base::Status written = WriteOutput(task, output, done.sizes); !written.ok()) {
+    return Broke(task, FailureKind::kException, written.error().message);
+  }
+  core_.Wrote(task.plan.writes, task.id);
+  Send(done);
   EndTask(task.id);
+}
+
+void CountExecutor::Commit(const Task& task, const we::TaskDone& done) {
+  WaitFor(task.id, [this, task, done, token = core_.AskCommit(task.id)] {
+    const std::optional<bool> granted = core_.TakeCommit(token);
+    if (!granted) return false;
+    if (*granted) {
+      ledger_.Commits(ToString(settings_.attempt), task.id);
+      Send(done);
+      EndTask(task.id);
+    } else {
+      ++world_.counts()["commit denied"];
+      Broke(task, FailureKind::kCommitDenied, "another attempt commits");
+    }
+    return true;
+  });
+}
+
+base::Status CountExecutor::WriteFile(const std::string& name, const std::string& bytes, std::string& path) {
+  path = layout::BlockPath({settings_.local_directory}, name);
+  if (base::Status made = disk_.MakeDirectories(path.substr(0, path.rfind('/'))); !made.ok()) return made;
+  return disk_.WriteFileAtomically(path, bytes);
 }
 
 /// The two files of Spark's sort shuffle.
@@ -253,21 +410,21 @@ base::Status CountExecutor::WriteOutput(const Task& task, const Counts& counts, 
     offsets.I64(static_cast<int64_t>(data.size()));
     sizes.push_back(static_cast<char>(tasks::EncodeSize(static_cast<int64_t>(block.size()))));
   }
-  const auto write = [&](const std::string& name, const std::string& bytes) -> base::Status {
-    const std::string path = layout::BlockPath({settings_.local_directory}, name);
-    if (base::Status made = disk_.MakeDirectories(path.substr(0, path.rfind('/'))); !made.ok()) return made;
-    return disk_.WriteFileAtomically(path, bytes);
-  };
-  if (base::Status wrote = write(layout::ShuffleDataName(task.plan.writes, task.id), data); !wrote.ok()) return wrote;
-  return write(layout::ShuffleIndexName(task.plan.writes, task.id), index);
+  std::string path;
+  base::Status wrote = WriteFile(layout::ShuffleDataName(task.plan.writes, task.id), data, path);
+  if (!wrote.ok()) return wrote;
+  return WriteFile(layout::ShuffleIndexName(task.plan.writes, task.id), index, path);
 }
 
 void CountExecutor::Broke(const Task& task, FailureKind kind, const std::string& message, int32_t map,
                           uint32_t source) {
   const Task ended = task;
   we::TaskBroke broke{ended.id, static_cast<int32_t>(kind), message, -1, map, source};
-  if (kind == FailureKind::kFetchFailed) broke.shuffle = ended.plan.reads;
-  driver_->Send(broke);
+  if (kind == FailureKind::kFetchFailed) {
+    broke.shuffle = ended.plan.reads;
+    core_.DropOutputs(ended.plan.reads);
+  }
+  Send(broke);
   EndTask(ended.id);
 }
 

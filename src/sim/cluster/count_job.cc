@@ -50,10 +50,17 @@ bool DecodeInto(std::string_view bytes, Counts& counts) {
   return true;
 }
 
-Counts Expected(const JobSpec& job) {
+Counts Doubled(const Counts& counts) {
+  Counts doubled = counts;
+  for (auto& [key, count] : doubled) count *= 2;
+  return doubled;
+}
+
+Counts Expected(const JobSpec& job, CountDataset target) {
   Counts all;
   for (int32_t partition = 0; partition < job.tasks; ++partition) Merge(all, InputOf(job.input_seed, partition));
-  return Histogram(all);
+  if (target == kKeysByCount) return Histogram(all);
+  return target == kDoubled ? Doubled(all) : all;
 }
 
 }  // namespace fairlead::sim

@@ -173,7 +173,8 @@ std::vector<std::string> ExpectedFaults(int managers) {
           "connect refused", "store failure", "store damaged", "rm crash", "nm crash", "host lost",
           "shuffle service crash", "files lost", "executor killed", "driver killed", "master dies", "task fails",
           // rare branches
-          "call tried again", "container ended while its agent was away",
+          "cached partition fetched", "cached partition makes room", "cached partition read", "commit denied",
+          "task killed", "call tried again", "container ended while its agent was away",
           "container not yet launched when its agent died", "container outlived its agent", "executor lost its driver",
           "fetch tried again", "job fails with a reason", "map output cannot be fetched", "master is disowned",
           "master registers again", "registration had taken effect", "shuffle registration tried again",

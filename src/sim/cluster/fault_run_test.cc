@@ -41,8 +41,9 @@ TEST_P(PlantedBugs, AreFound) {
 
 INSTANTIATE_TEST_SUITE_P(All, PlantedBugs,
                          testing::Values(PlantedBug::kDoubleGrant, PlantedBug::kLostAcknowledgement,
-                                         PlantedBug::kForgottenContainer, PlantedBug::kNoFence,
-                                         PlantedBug::kLateStepDown, PlantedBug::kAnsweredTwice));
+                                         PlantedBug::kForgottenContainer, PlantedBug::kEvictedPromise,
+                                         PlantedBug::kLostKill, PlantedBug::kStaleTable, PlantedBug::kDoubleCommit,
+                                         PlantedBug::kNoFence, PlantedBug::kLateStepDown, PlantedBug::kAnsweredTwice));
 
 }  // namespace
 }  // namespace fairlead::sim

@@ -54,4 +54,10 @@ int Ledger::tasks_done(const model::ApplicationId& app) const {
   return found == done_.end() ? 0 : static_cast<int>(found->second.size());
 }
 
+void Ledger::Commits(const std::string& driver, int64_t task) {
+  if (!may_commit_.contains({driver, task})) {
+    Violation(driver + ": task " + std::to_string(task) + " commits what its driver did not let it commit");
+  }
+}
+
 }  // namespace fairlead::sim

@@ -48,6 +48,9 @@ class Ledger {
   // ---- tasks
   void TaskDone(const model::ApplicationId& app, int task) { done_[app].insert(task); }
   int tasks_done(const model::ApplicationId& app) const;
+  /// A driver let one of its tasks commit; the task commits. Tasks are named by their driver's attempt.
+  void MayCommit(const std::string& driver, int64_t task) { may_commit_.insert({driver, task}); }
+  void Commits(const std::string& driver, int64_t task);
   /// An attempt of the application computed the right result.
   void ResultRight(const model::ApplicationId& app) { right_.insert(app); }
   bool result_right(const model::ApplicationId& app) const { return right_.contains(app); }
@@ -72,6 +75,7 @@ class Ledger {
   bool only_takeovers_ = false;
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
+  std::set<std::pair<std::string, int64_t>> may_commit_;
   std::set<model::ApplicationId> right_;
   std::vector<std::string> violations_;
 };

@@ -65,6 +65,21 @@ std::unique_ptr<scheduler::Scheduler> Plant(PlantedBug bug, std::unique_ptr<sche
   return changes ? std::make_unique<BuggyScheduler>(bug, std::move(inner)) : std::move(inner);
 }
 
+bool Passes(PlantedBug bug, wire::engine::Message& message) {
+  namespace we = wire::engine;
+  if (bug == PlantedBug::kEvictedPromise) {
+    const auto* const news = std::get_if<we::BlockKept>(&message);
+    return news == nullptr || news->present;
+  }
+  if (bug == PlantedBug::kLostKill) return !std::holds_alternative<we::Kill>(message);
+  if (bug == PlantedBug::kStaleTable) {
+    if (auto* const planned = std::get_if<we::StagePlanned>(&message)) planned->epoch = 0;
+  } else if (bug == PlantedBug::kDoubleCommit) {
+    if (auto* const answer = std::get_if<we::CommitAnswer>(&message)) answer->granted = true;
+  }
+  return true;
+}
+
 std::unique_ptr<env::Store> MakeLyingStore(env::Store& inner, env::Loop& loop) {
   return std::make_unique<LyingStore>(inner, loop);
 }

@@ -2,9 +2,11 @@
 
 #include <memory>
 
+#include "env/loop.h"
 #include "env/store.h"
 #include "scheduler/scheduler.h"
-#include "sim/cluster/cluster.h"
+#include "sim/cluster/planted_bug.h"
+#include "wire/engine/messages.h"
 
 // Bugs on purpose: wrappers around production parts, so that the parts themselves stay clean.
 
@@ -15,5 +17,8 @@ std::unique_ptr<scheduler::Scheduler> Plant(PlantedBug bug, std::unique_ptr<sche
 
 /// A store that says yes and forgets one commit in three.
 std::unique_ptr<env::Store> MakeLyingStore(env::Store& inner, env::Loop& loop);
+
+/// A message between a driver and an executor, changed as the bug does; false: it does not arrive at all.
+bool Passes(PlantedBug bug, wire::engine::Message& message);
 
 }  // namespace fairlead::sim
