@@ -35,6 +35,11 @@ struct Resources {
     for (size_t i = 0; i < kMaxTypes; ++i) amount[i] -= other.amount[i];
     return *this;
   }
+  constexpr Resources operator-() const {
+    Resources less;
+    for (size_t i = 0; i < kMaxTypes; ++i) less.amount[i] = -amount[i];
+    return less;
+  }
   friend constexpr Resources operator+(Resources a, const Resources& b) { return a += b; }
   friend constexpr Resources operator-(Resources a, const Resources& b) { return a -= b; }
   friend constexpr Resources operator*(Resources a, int64_t n) {

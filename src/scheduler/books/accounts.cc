@@ -56,7 +56,7 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
   const AppSlot app_slot = container.app;
   const App& app = books_.apps[app_slot];
   const Resources& size = books_.shapes[container.shape].size;
-  const Resources less = Resources{} - size;
+  const Resources less = -size;
   Emit(
       ev::Finished{app.index, container.id(), container.node, exit_status, container.acquired, std::move(diagnostics)});
   policy_->ContainerEnds(books_, slot);
@@ -67,7 +67,7 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
     ChangeMasters(app.leaf, less, -1);
   }
   policy_->AppChanged(books_, app_slot);
-  books_.queues.RemoveUsage(app.leaf, size);
+  books_.queues.AddUsage(app.leaf, less);
   policy_->UsageChanged(books_, app.leaf, true);
   AddDemand(app.leaf, less);
   books_.gangs.NoteRoom();
@@ -82,7 +82,7 @@ void Core::LeaveNode(ContainerSlot slot) {
   policy_->ContainerLeaves(books_, slot);
   const NodeIndex node = books_.containers[slot].node;
   const ShapeId shape = books_.containers[slot].shape;
-  books_.nodes.AddUse(node, Resources{} - books_.shapes[shape].size);
+  books_.nodes.AddUse(node, -books_.shapes[shape].size);
   books_.containers.Remove(slot, books_.nodes.chain(node));
   books_.shapes.Drop(shape);
   books_.nodes.Changed(node, true);

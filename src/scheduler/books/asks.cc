@@ -230,7 +230,7 @@ void Core::WantShape(ShapeId shape, int change) {
 /// As Hadoop's LocalityAppPlacementAllocator counts: at the node's host (if node-local), its rack (unless off-switch)
 /// and everywhere. Demand does not change: what was pending is used now.
 void Core::CountGrant(AppSlot slot, Ask& ask, const Spot& spot) {
-  books_.apps.AddPending(slot, Resources{} - books_.shapes[ask.shape].size);
+  books_.apps.AddPending(slot, -books_.shapes[ask.shape].size);
   if (--ask.count == 0) WantShape(ask.shape, -1);
   UnreserveSurplus(slot, ask);
   CountAtPlaces(ask, spot.node, spot.locality, -1);

@@ -194,10 +194,10 @@ void Core::MoveTo(AppSlot slot, QueueId target) {
   const QueueId source = app.leaf;
   StopRunning(slot);
   policy_->AppLeaves(books_, slot);
-  queues.RemoveUsage(source, app.used);
+  queues.AddUsage(source, -app.used);
   policy_->UsageChanged(books_, source, true);
-  AddDemand(source, Resources{} - app.used - app.pending);
-  if (!app.master_used.IsZero()) ChangeMasters(source, Resources{} - app.master_used, -1);
+  AddDemand(source, -app.used - app.pending);
+  if (!app.master_used.IsZero()) ChangeMasters(source, -app.master_used, -1);
   queues.Leave(source);
   policy_->QueueChanged(books_, source);
   books_.apps.SetLeaf(slot, target);

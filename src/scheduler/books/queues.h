@@ -108,7 +108,6 @@ class Queues {
 
   /// Sums.
   void AddUsage(QueueId leaf, const model::Resources& size);
-  void RemoveUsage(QueueId leaf, const model::Resources& size) { AddUsage(leaf, model::Resources{} - size); }
   void AddDemand(QueueId leaf, const model::Resources& size);
   /// Masters of the leaf: `count` more (less, when it is negative), which use `size` more.
   void AddMasters(QueueId leaf, const model::Resources& size, int32_t count);

@@ -61,7 +61,7 @@ TEST_F(QueuesTest, SumsGoUpToTheRoot) {
   EXPECT_EQ(queues_[a_].used, Resources::Of(10, 1));
   EXPECT_EQ(queues_[kRoot].used, Resources::Of(10, 1));
   EXPECT_EQ(queues_[kRoot].demand, Resources::Of(20, 2));
-  queues_.RemoveUsage(a_, Resources::Of(10, 1));
+  queues_.AddUsage(a_, -Resources::Of(10, 1));
   EXPECT_EQ(queues_[kRoot].used, Resources{});
 }
 
