@@ -19,4 +19,8 @@ struct ContainerLog {
 base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
                                                   const std::string& container, const std::vector<std::string>& files);
 
+/// The end of one log, at most `bytes` of it (up to 4 MiB).
+base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& container,
+                                      const std::string& file, int64_t bytes);
+
 }  // namespace fairlead::apps

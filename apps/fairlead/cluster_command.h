@@ -31,7 +31,7 @@ CLI::App* AddClusterCommand(CLI::App& app, int& exit_code, const std::string& na
                             std::shared_ptr<Options> options, int (*body)(const Command&, Cluster&, Options&)) {
   CLI::App* sub = app.add_subcommand(name, help);
   auto command = std::make_shared<Command>();
-  command->name = name;
+  command->name = app.get_parent() == nullptr ? name : app.get_name() + " " + name;
   command->exit_code = &exit_code;
   AddClusterOptions(*sub, command->options);
   sub->callback([command, options, body] {

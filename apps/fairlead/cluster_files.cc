@@ -227,6 +227,10 @@ base::Status WriteClusterFiles(const ClusterShape& shape) {
   for (const char* folder : {"/conf", "/logs", "/rm", "/tmp"}) {
     if (const base::Status made = disk->MakeDirectories(shape.directory + folder, 0700); !made.ok()) return made;
   }
+  for (int node = 1; node <= shape.nodes; ++node) {
+    const std::string own = shape.directory + "/nm" + std::to_string(node);
+    if (const base::Status made = disk->MakeDirectories(own, 0700); !made.ok()) return made;
+  }
   const std::map<std::string, std::string> files = {
       {"core-site.xml", SiteXml({{"fs.defaultFS", "file:///"},
                                  {"hadoop.tmp.dir", shape.directory + "/tmp"},

@@ -25,7 +25,7 @@ void AddSparkDaemons(CLI::App& app, int& exit_code);  // spark-master, spark-wor
 void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);            // up
 void AddSubmit(CLI::App& app, int& exit_code);        // submit
-void AddInspect(CLI::App& app, int& exit_code);       // apps, app, nodes, queues, kill
+void AddInspect(CLI::App& app, int& exit_code);       // apps, app, why, nodes, queues, kill
 void AddStatus(CLI::App& app, int& exit_code);        // status
 void AddTop(CLI::App& app, int& exit_code);           // top
 void AddEvents(CLI::App& app, int& exit_code);        // events

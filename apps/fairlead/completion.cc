@@ -28,17 +28,22 @@ std::string ValuesOf(const CLI::App& command) {
   if (name == "kill") return "active";
   if (name == "node") return "nodes";
   if (name == "queue") return "queues";
+  if (name == "why") return "active";
   return name == "app" || name == "logs" || name == "history" ? "apps" : "";
 }
 
 /// One function for bash; zsh takes it through bashcompinit.
 std::string BashScript(const CLI::App& root, bool zsh) {
   std::string out = zsh ? "autoload -U +X bashcompinit && bashcompinit\n" : "";
-  out += "_fairlead() {\n  local words values=\n  case \"${COMP_WORDS[1]}\" in\n";
+  out += "_fairlead() {\n  local words values=\n  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n";
   for (const CLI::App* sub : Commands(root)) {
     const std::string values = ValuesOf(*sub);
-    out += "    " + sub->get_name() + ") words=\"" + Words(*sub) + "\"" + (values.empty() ? "" : " values=" + values) +
-           " ;;\n";
+    const std::string known = values.empty() ? "" : " values=" + values;
+    const std::vector<const CLI::App*> below = Commands(*sub);
+    for (const CLI::App* one : below) {
+      out += "    '" + sub->get_name() + " " + one->get_name() + "') words=\"" + Words(*one) + "\"" + known + " ;;\n";
+    }
+    out += "    '" + sub->get_name() + " '*) words=\"" + Words(*sub) + "\"" + (below.empty() ? known : "") + " ;;\n";
   }
   out += "    *) words=\"" + Words(root) + "\" ;;\n  esac\n";
   out += "  [ \"$COMP_CWORD\" = 1 ] && words=\"" + Words(root) + "\" values=\n";

@@ -19,6 +19,8 @@ namespace {
 using nlohmann::ordered_json;
 namespace yarn = wire::yarn;
 
+constexpr size_t kEndedShown = 20;
+
 std::string Spell(const yarn::ApplicationIdProto& id) {
   return model::ToString(model::ApplicationId{id.cluster_timestamp.value_or(0), id.id.value_or(0)});
 }
@@ -199,6 +201,22 @@ void PrintAttempts(const ordered_json& detail) {
   }
 }
 
+/// Containers that have ended, as far as the resource manager remembers them.
+void PrintEnded(Cluster& cluster, const std::string& id) {
+  const auto answer = AskFairlead(cluster, "events?kind=ended&limit=" + std::to_string(kEndedShown) + "&app=" + id);
+  if (!answer.ok()) return;
+  const ordered_json events = answer->value("events", ordered_json::array());
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    std::string how = ExitWords(event->value("exit_status", int{model::kExitInvalid}));
+    if (how.empty()) how = "ended";
+    std::printf(
+        "%-12s %s\n", "Ended",
+        base::VisibleText(event->value("container", "") + " on " + event->value("node", "") + ": " + how).c_str());
+  }
+  if (events.size() == kEndedShown)
+    std::printf("%-12s fairlead events --kind ended --app %s has more\n", "", id.c_str());
+}
+
 int App(const Command& command, Cluster& cluster, const std::string& text) {
   const auto id = model::ParseApplicationId(text);
   if (!id) return Complain(command.name, id.error().message, kUsage);
@@ -228,9 +246,31 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
                         MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))) + ", " +
                         std::to_string(std::max(0, usage.UsedResources().virtual_cores.value_or(0))) + " vcores");
   row("Page", std::string(report->TrackingUrl()));
-  row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
+  if (report->application_type.value_or("") == "FAIRLEAD") row("History", "fairlead history " + text);
+  if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   PrintAttempts(detail);
+  if (detail.is_object()) PrintEnded(cluster, text);
   if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
+  return kOk;
+}
+
+// ---------------------------------------------------------------- why
+
+int Why(const Command& command, Cluster& cluster, const std::string& text) {
+  const auto id = model::ParseApplicationId(text);
+  if (!id) return Complain(command.name, id.error().message, kUsage);
+  const auto report = Report(cluster, *id);
+  if (!report) return command.Fail(report.error());
+  const ordered_json detail = FairleadDetail(cluster, text);
+  const std::string state(Name(report->YarnApplicationState()));
+  if (command.options.json) {
+    const bool told = detail.is_object() && detail.contains("pending");
+    PrintJson({{"id", text}, {"state", state}, {"pending", told ? detail["pending"] : ordered_json()}});
+    return kOk;
+  }
+  const bool ended = report->YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
+  std::printf("%-12s %s\n", "State", (state + (ended ? ": it waits for nothing any more" : "")).c_str());
+  if (!ended) PrintPending(detail);
   return kOk;
 }
 
@@ -431,6 +471,15 @@ void AddInspect(CLI::App& app, int& exit_code) {
       [](const Command& command, Cluster& cluster, std::string& text) { return App(command, cluster, text); });
   one->add_option("id", *id, "application id")->required();
   one->footer("Example: fairlead app application_1700000000000_0001");
+
+  auto waiting = std::make_shared<std::string>();
+  CLI::App* why = AddClusterCommand<std::string>(
+      app, exit_code, "why", "Say why an application's asks wait, and what would free them", waiting,
+      [](const Command& command, Cluster& cluster, std::string& text) { return Why(command, cluster, text); });
+  why->add_option("id", *waiting, "application id")->required();
+  why->footer(
+      "Examples:\n  fairlead why application_1700000000000_0001\n"
+      "  fairlead why application_1700000000000_0001 --json");
 
   CLI::App* nodes = AddClusterCommand<NoOptions>(
       app, exit_code, "nodes", "List nodes", std::make_shared<NoOptions>(),

@@ -278,6 +278,19 @@ base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model:
   return found;
 }
 
+base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& container,
+                                      const std::string& file, int64_t bytes) {
+  const auto containers = ContainersWithLogs(cluster, id, container);
+  if (!containers) return containers.error();
+  for (const ContainerLogs& logs : *containers) {
+    const std::map<std::string, int64_t> sizes = FilesOf(cluster, logs);
+    const auto size = sizes.find(file);
+    if (size == sizes.end()) continue;
+    return ReadFrom(cluster, logs, model::ToString(id), file, std::max<int64_t>(0, size->second - bytes));
+  }
+  return base::Error{container + " has no " + file};
+}
+
 void AddLogs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* logs = AddClusterCommand<LogsOptions>(app, exit_code, "logs",

@@ -60,6 +60,11 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
   }
   std::string what = error.what();
   while (!what.empty() && (what.back() == '\n' || what.back() == '.')) what.pop_back();
+  constexpr std::string_view kNoNumber = "Could not convert: ";
+  if (const size_t equals = what.find(" = "); what.starts_with(kNoNumber) && equals != std::string::npos) {
+    what = what.substr(kNoNumber.size(), equals - kNoNumber.size()) + ": '" + what.substr(equals + 3) +
+           "' is not a number, or too large";
+  }
   std::vector<std::string> known = Commands(*command);
   for (const CLI::Option* option : command->get_options()) {
     for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
@@ -111,14 +116,20 @@ int main(int argc, char** argv) {
   AddMan(app, exit_code);
   app.set_version_flag("--version", std::string("fairlead ") + kVersion + " (" + kBuildType + ")");
   TakeOneWordEach(app);
-  const auto is_called = [&](const CLI::App* sub) { return sub->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(is_called).empty()) {
-    return Complain(argv[1],
-                    "there is no such command" + MeantInstead(argv[1], Commands(app)) + "; fairlead --help lists them",
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc > 1 && words[1] == std::string_view("help")) {  // fairlead help node drain
+    words.erase(words.begin() + 1);
+    words.push_back("--help");
+  }
+  const auto is_called = [&](const CLI::App* sub) { return sub->get_name() == words[1]; };
+  if (argc > 1 && words[1][0] != '-' && app.get_subcommands(is_called).empty()) {
+    const std::string named = words[1];
+    return Complain(named,
+                    "there is no such command" + MeantInstead(named, Commands(app)) + "; fairlead --help lists them",
                     kUsage);
   }
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : ExplainWrongWords(app, error);
   } catch (const nlohmann::json::exception& error) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "interrupt.h"
+#include "table.h"
 
 // node drain, undrain, decommission: Hadoop's graceful decommissioning, by /fairlead/v1/nodes.
 
@@ -52,7 +53,8 @@ int AwaitEmpty(const Command& command, Cluster& cluster, const std::string& id) 
     if (!node.ok()) return command.Fail(node.error());
     const std::string state = node->value("state", "");
     const auto running = node->value("running", ordered_json::array()).size();
-    const std::string line = base::VisibleText(id + " " + state) + ", " + std::to_string(running) + " containers run";
+    const std::string line =
+        base::VisibleText(id + " " + state) + ", " + Counted(static_cast<int64_t>(running), "container") + " left";
     if (line != last) std::fprintf(stderr, terminal ? "\r\x1b[K%s" : "%s\n", line.c_str());
     last = line;
     if (state != "DECOMMISSIONING") {

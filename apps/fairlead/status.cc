@@ -56,9 +56,10 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
     table.Print();
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
     if (led) {
-      std::printf("%lld nodes, %lld applications run and %lld wait, %lld containers, %s of %s in use\n",
-                  static_cast<long long>(number("activeNodes")), static_cast<long long>(number("appsRunning")),
-                  static_cast<long long>(number("appsPending")), static_cast<long long>(number("containersAllocated")),
+      std::printf("%s, %s running and %lld waiting, %s, %s of %s in use\n",
+                  Counted(number("activeNodes"), "node").c_str(), Counted(number("appsRunning"), "application").c_str(),
+                  static_cast<long long>(number("appsPending")),
+                  Counted(number("containersAllocated"), "container").c_str(),
                   MemoryText(number("allocatedMB")).c_str(), MemoryText(number("totalMB")).c_str());
     }
   }

@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "application_logs.h"
 #include "base/did_you_mean.h"
 #include "base/text.h"
-#include "cluster_options.h"
+#include "cluster_command.h"
 #include "config/rm_members.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
@@ -28,9 +30,11 @@ namespace {
 
 namespace yarn = wire::yarn;
 
+constexpr int64_t kOutputBytes = 1 << 20;
+
 struct SubmitOptions {
   ClusterOptions cluster;
-  std::string queue = "default";
+  std::string queue = "default";  // the manager's placement rules take it for "none was named"
   int64_t driver_memory_mib = 256;
   int32_t executors_min = -1;  // below 0: as many as at most
   int32_t priority = 0;
@@ -147,10 +151,12 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
 }
 
 /// What the job does, a line per running stage, from its driver's page; where that cannot be had, the application's
-/// state. On a terminal the lines are renewed in place, else printed at most once a second when they change.
+/// state and why it waits. On a terminal the lines are renewed in place, else printed at most once a second when they
+/// change.
 class ProgressLines {
  public:
-  explicit ProgressLines(Cluster& cluster) : cluster_(cluster), terminal_(::isatty(STDERR_FILENO) != 0) {}
+  ProgressLines(Cluster& cluster, std::string id)
+      : cluster_(cluster), id_(std::move(id)), terminal_(::isatty(STDERR_FILENO) != 0) {}
 
   void Show(const yarn::ApplicationReportProto& report) {
     const auto now = std::chrono::steady_clock::now();
@@ -158,6 +164,10 @@ class ProgressLines {
     next_ = now + (terminal_ ? std::chrono::milliseconds(400) : std::chrono::milliseconds(1000));
     std::vector<std::string> lines = StageLines(report);
     if (lines.empty()) lines.push_back(StateLine(report));
+    if (tasks_running_ == 0) {
+      const std::vector<std::string> waits = WaitLines();
+      lines.insert(lines.end(), waits.begin(), waits.end());
+    }
     if (lines == last_) return;
     Clear();
     for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
@@ -174,10 +184,24 @@ class ProgressLines {
     const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
     return std::string(Name(report.YarnApplicationState())) + "  " +
            std::to_string(static_cast<int>(report.progress.value_or(0) * 100)) + " %  " +
-           std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + " containers";
+           Counted(std::max(0, usage.num_used_containers.value_or(0)), "container");
+  }
+  /// Why its asks wait, as far as the resource manager tells.
+  std::vector<std::string> WaitLines() const {
+    std::vector<std::string> lines;
+    const nlohmann::ordered_json detail = FairleadDetail(cluster_, id_);
+    if (!detail.is_object()) return lines;
+    for (const auto& ask : detail.value("pending", nlohmann::ordered_json::array())) {
+      const std::string remedy = ask.value("remedy", "");
+      lines.push_back(base::VisibleText("waits: " + ask.value("reason", "") + ": " + ask.value("detail", "") +
+                                        (remedy.empty() ? "" : "; to free it: " + remedy)));
+      if (lines.size() == kWaitsShown) break;
+    }
+    return lines;
   }
   std::vector<std::string> StageLines(const yarn::ApplicationReportProto& report) {
     const std::string url(report.original_tracking_url.value_or(""));
+    tasks_running_ = 0;
     if (page_failures_ >= 3 || report.YarnApplicationState() != yarn::YarnApplicationStateProto::kRunning ||
         !url.starts_with("http://")) {
       return {};
@@ -193,6 +217,7 @@ class ProgressLines {
                       stage.at("name").get<std::string>().c_str(), stage.at("done").get<long long>(),
                       stage.at("tasks").get<long long>(), stage.at("running").get<long long>());
         lines.push_back(base::VisibleText(line));
+        tasks_running_ += stage.at("running").get<int64_t>();
         const auto failed = stage.at("failed").get<long long>();
         if (failed > 0) lines.back() += ", " + std::to_string(failed) + " failed";
       }
@@ -203,14 +228,41 @@ class ProgressLines {
     return lines;
   }
 
+  static constexpr size_t kWaitsShown = 3;
   Cluster& cluster_;
+  const std::string id_;
   const bool terminal_;
   std::chrono::steady_clock::time_point next_{};
   int page_failures_ = 0;
+  int64_t tasks_running_ = 0;
   std::vector<std::string> last_;
 };
 
-int Finish(const SubmitOptions& options, const std::string& id, const yarn::ApplicationReportProto& report) {
+/// What the job itself printed: its last driver's stdout, the end of it where it is long.
+void PrintOutput(Cluster& cluster, const std::string& id) {
+  const model::ApplicationId parsed = *model::ParseApplicationId(id);
+  yarn::GetApplicationAttemptsRequestProto request;
+  request.application_id = ToProto(parsed);
+  const auto attempts =
+      cluster.client->Call<yarn::GetApplicationAttemptsResponseProto>("getApplicationAttempts", request);
+  if (!attempts || attempts->application_attempts.empty()) return;
+  const auto& master = attempts->application_attempts.back().AmContainerId();
+  const model::ContainerId container{{parsed, master.AppAttemptId().AttemptId()}, master.id.value_or(0)};
+  const auto text = FetchLogEnd(cluster, parsed, model::ToString(container), "stdout", kOutputBytes);
+  if (!text) {
+    std::fprintf(stderr, "what it printed cannot be had: %s\n", base::VisibleText(text.error().message).c_str());
+    return;
+  }
+  if (text->size() == kOutputBytes) std::fputs("the end of what it printed (fairlead logs has all):\n", stderr);
+  // Programs get it as it is; a terminal would obey it.
+  const std::string shown = ::isatty(STDOUT_FILENO) != 0 ? base::VisibleText(*text, base::Lines::kKept) : *text;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (!shown.empty() && shown.back() != '\n') std::fputc('\n', stdout);
+  std::fflush(stdout);
+}
+
+int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id,
+           const yarn::ApplicationReportProto& report) {
   const auto final_status = report.FinalApplicationStatus();
   const bool good = final_status == yarn::FinalApplicationStatusProto::kSucceeded;
   const std::string_view status = Name(final_status);
@@ -223,8 +275,9 @@ int Finish(const SubmitOptions& options, const std::string& id, const yarn::Appl
     const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
     std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
   } else {
-    std::printf("%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
-                DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
+    PrintOutput(cluster, id);
+    std::fprintf(stderr, "%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
+                 DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
   }
   if (good) return kOk;
   return Complain("submit", std::string(report.Diagnostics()) + "\nits logs: fairlead logs " + id, kJobFailed);
@@ -248,14 +301,14 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
   proto.cluster_timestamp = parsed.cluster_timestamp;
   proto.id = parsed.number;
   cluster.client->SetPatience(base::Duration::Seconds(120));
-  ProgressLines lines(cluster);
+  ProgressLines lines(cluster, id);
   while (true) {
     const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
     if (!answer) return Complain("submit", answer.error().message, CodeOf(answer.error()));
     const auto& report = answer->ApplicationReport();
     if (report.YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) {
       lines.Clear();
-      return Finish(options, id, report);
+      return Finish(options, cluster, id, report);
     }
     if (!options.cluster.json) lines.Show(report);
     if (interrupted) {
@@ -334,6 +387,27 @@ CLI::Validator AtLeastOne() {
           ""};
 }
 
+/// Whole MiB, or a size as Spark spells it: 512m, 2g, 1t.
+CLI::Validator Memory() {
+  return {
+      [](std::string& text) -> std::string {
+        const std::string wrong =
+            "write MiB as a whole number of at least 1, or a size like 512m or 2g, not '" + text + "'";
+        int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        std::string unit(end, static_cast<const char*>(text.data() + text.size()));
+        for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        const std::map<std::string, int64_t> units = {{"", 1},         {"m", 1},       {"mb", 1},      {"g", 1 << 10},
+                                                      {"gb", 1 << 10}, {"t", 1 << 20}, {"tb", 1 << 20}};
+        const auto factor = units.find(unit);
+        if (error != std::errc() || value < 1 || factor == units.end() || value > (int64_t{1} << 30) / factor->second)
+          return wrong;
+        text = std::to_string(value * factor->second);
+        return "";
+      },
+      ""};
+}
+
 /// Words after the job are the job's, also those that look like options of submit.
 void WarnOfOptionsOfTheJob(const CLI::App& submit, const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
@@ -352,31 +426,35 @@ void AddSubmit(CLI::App& app, int& exit_code) {
       "Relative paths that the job reads or writes begin at the directory in which submit runs; nodes must have it "
       "under "
       "the\nsame name.\nExamples:\n  fairlead submit build/examples/word_count book.txt out\n"
-      "  fairlead submit --queue prod --executors 4 --executor-memory 1024 build/examples/terasort in out\n"
+      "  fairlead submit --queue prod --executors 4 --executor-memory 1g build/examples/terasort in out\n"
       "Ctrl-C kills the application; --detach prints its id and returns.");
   auto options = std::make_shared<SubmitOptions>();
   AddClusterOptions(*submit, options->cluster);
-  submit->add_option("--queue", options->queue, "queue")->capture_default_str();
+  submit->add_option("--queue", options->queue,
+                     "queue (default: the one that the cluster's placement rules give; without rules root.USER)");
   submit->add_option("--name", options->job.name, "name (default: the file's)");
   submit->add_option("--priority", options->priority, "priority within the queue")->capture_default_str();
-  submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver")
+  submit->add_option("--driver-memory", options->driver_memory_mib, "MiB of the driver; 512m and 2g are understood")
+      ->transform(Memory())
+      ->capture_default_str();
+  submit->add_option("--executors,--num-executors", options->job.executors_max, "executors at most")
       ->check(AtLeastOne())
       ->capture_default_str();
-  submit->add_option("--executors", options->job.executors_max, "executors at most")
-      ->check(AtLeastOne())
-      ->capture_default_str();
-  submit->add_option("--executors-min", options->executors_min,
-                     "executors at least (default: the same: a fixed number)");
+  submit
+      ->add_option("--executors-min", options->executors_min, "executors at least (default: the same: a fixed number)")
+      ->check(CLI::Range(0, 1'000'000));
   submit->add_flag("--gang", options->job.gang,
                    "all of the least number of executors at once, or none of them (a resource manager of Fairlead's)");
-  submit->add_option("--executor-memory", options->job.executor_memory_mib, "MiB of an executor")
-      ->check(AtLeastOne())
+  submit
+      ->add_option("--executor-memory", options->job.executor_memory_mib,
+                   "MiB of an executor; 512m and 2g are understood")
+      ->transform(Memory())
       ->capture_default_str();
   submit->add_option("--executor-cores", options->job.executor_cores, "tasks at once in an executor")
       ->check(AtLeastOne())
       ->capture_default_str();
-  submit->add_option("--max-attempts", options->max_attempts,
-                     "attempts of the driver at most (default: the cluster's)");
+  submit->add_option("--max-attempts", options->max_attempts, "attempts of the driver at most (default: the cluster's)")
+      ->check(CLI::Range(1, 1000));
   submit
       ->add_option("--executor-idle", options->job.executor_idle_seconds,
                    "seconds after which an idle executor above the least number is given back")

@@ -22,6 +22,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// "1 node", "2 nodes": the plural is the word with an s.
+std::string Counted(int64_t count, const std::string& word);
 /// "1.5 GiB", "512 MiB".
 std::string MemoryText(int64_t mib);
 /// "2m 5s" of milliseconds.

@@ -358,6 +358,19 @@ bool IsClusterDirectory(const std::string& path) {
          (fs::exists(path + "/conf/yarn-site.xml", error) && fs::exists(path + "/rm", error));
 }
 
+/// True while a cluster runs in a directory: asked before anything of it is touched.
+bool IsUp(const std::string& directory) {
+  const int lock = ::open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (lock < 0) return false;
+  const bool taken = ::flock(lock, LOCK_EX | LOCK_NB) != 0;
+  ::close(lock);
+  return taken;
+}
+
+base::Error UpAlready(const std::string& directory) {
+  return base::Error{"a cluster is up in " + directory + "; end that one first, or choose another --directory"};
+}
+
 /// Makes the cluster's directory, for this user alone. A temporary one has mode 0700 from mkdtemp.
 base::Result<std::string> MakeDirectory(const std::string& wanted) {
   if (wanted.empty()) {
@@ -371,6 +384,7 @@ base::Result<std::string> MakeDirectory(const std::string& wanted) {
     return base::Error{path +
                        " holds other things; name a new directory, an empty one, or one of an earlier fairlead up"};
   }
+  if (IsUp(path)) return UpAlready(path);
   const auto closed = env_posix::MakePrivateDirectory(path);
   if (!closed.ok()) return closed.error();
   for (const std::string& sentence : *closed) std::fprintf(stderr, "fairlead up: warning: %s\n", sentence.c_str());
@@ -384,7 +398,7 @@ base::Status TakeLock(const std::string& directory) {
   if (lock < 0) return base::Error{"cannot open " + path + ": " + std::strerror(errno)};
   if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return {};
   ::close(lock);
-  return base::Error{"a cluster is up in " + directory + "; end that one first, or choose another --directory"};
+  return UpAlready(directory);
 }
 
 void WarnAsRoot(bool any_user) {
@@ -416,6 +430,7 @@ int Guard(pid_t cluster, const sigset_t& signals, const std::string& directory, 
 
 int Up(UpOptions options) {
   const bool remove = options.directory.empty();
+  const bool fresh = remove || !std::filesystem::exists(options.directory);
   const auto directory = MakeDirectory(options.directory);
   if (!directory.ok()) return Complain("up", directory.error().message, kFailed);
   options.shape.directory = *directory;
@@ -424,7 +439,7 @@ int Up(UpOptions options) {
   }
   const auto port_base = ChoosePortBase(options.shape);
   if (!port_base.ok()) {
-    CleanUp(*directory, remove);
+    CleanUp(*directory, fresh);
     return Complain("up", port_base.error().message, kFailed);
   }
   options.shape.port_base = *port_base;

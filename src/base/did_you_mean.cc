@@ -33,8 +33,8 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& kn
   for (const std::string& one : known) {
     if (name.size() > kNameMax || one.size() > kNameMax) continue;
     const size_t distance = Distance(name, one);
-    // What shares nothing with it is not meant.
-    if (distance < least && distance < std::max(name.size(), one.size())) {
+    // What shares less than half with it is not meant.
+    if (distance < least && 2 * distance <= std::max(name.size(), one.size())) {
       least = distance;
       best = one;
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
 import concurrent.futures
+import fcntl
 import json
 import os
 import pathlib
@@ -83,7 +84,7 @@ WRONG = [
     *[((word,), 2, "no such command; did you mean '" + meant + "'") for word, meant in [
         ("aps", "apps"), ("nodse", "node"), ("queu", "queue"), ("log", "logs"), ("tops", "top"), ("evnts", "events"), ("kil", "kill"), ("sumbit", "submit"),
         ("histroy", "history"), ("repaly", "replay"), ("cofig", "config"), ("spark-mater", "spark-master"), ("shufle", "shuffle")]],
-    *[((word,), 2, "no such command") for word in ("nonsense", "start-everything", "Apps-and-more", "\x1b[31mred")],
+    *[((word,), 2, "no such command") for word in ("nonsense", "start-everything", "Apps-and-more", "\x1b[31mred", "foo")],
     ((), 2, "subcommand"),
     *[((word,), 2, "subcommand") for word in ("config", "sim", "node", "queue")],
     (("sim", "nosuch"), 2, "nosuch"), (("config", "chek"), 2, "chek"),
@@ -100,6 +101,7 @@ WRONG = [
     *[((command, option), 2, option) for command, option in [
         ("apps", "--set"), ("apps", "--hadoop-conf"), ("apps", "--user"), ("apps", "--queue"), ("up", "--nodes"), ("up", "--directory"),
         ("logs", "--file"), ("logs", "--tail"), ("submit", "--queue"), ("rm", "--hadoop-conf"), ("nm", "--set")]],
+    (("help", "nosuch"), 2, "no such command"),
     # Nodes, queues, events.
     (("node", "drian", "n1"), 2, "did you mean 'drain'"), (("queue", "sho", "x"), 2, "did you mean 'show'"),
     *[(("node", action), 2, "required") for action in ("drain", "undrain", "decommission")],
@@ -108,7 +110,7 @@ WRONG = [
     (("queue", "set", "root.a", "weight=2", "--file", "/nosuch.xml"), 4, "/nosuch.xml"),
     (("events", "--kind", "nosuch"), 2, "--kind"), (("events", "--limit", "0"), 2, "--limit"), (("top", "--interval", "0"), 2, "--interval"),
     # Ids.
-    *[((command, word), 2, word) for command in ("app", "kill", "logs") for word in
+    *[((command, word), 2, word) for command in ("app", "why", "kill", "logs") for word in
       ("x", "application_", "application_1", "application_x_1", "application_1_x", "job_1_1", CONTAINER, "application_1_1_1")],
     (("logs", ID, "--container", "x"), 2, "--container"), (("logs", ID, "--container", "container_1700000000000_0002_01_000001"), 2, "is not of"),
     # Numbers.
@@ -117,6 +119,9 @@ WRONG = [
     *[(("submit", f"{option}={value}", "/bin/true"), 2, option) for option in
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
+    *[(("submit", f"--executor-memory={value}", "/bin/true"), 2, "like 512m or 2g") for value in ("512k", "1.5g", "g", "2 g", "99999999t")],
+    *[(("submit", f"--max-attempts={value}", "/bin/true"), 2, "--max-attempts") for value in ("0", "-1")],
+    (("submit", "--priority", "high", "/bin/true"), 2, "--priority: 'high' is not a number"),
     (("submit", "--executors", "2", "--executors-min", "3", "/bin/true"), 2, "--executors-min"),
     (("submit", "--gang", "--executors-min", "0", "/bin/true"), 2, "--gang"),
     # Spark's settings.
@@ -138,10 +143,10 @@ WRONG = [
     (("sim", "run", "tdw", "--weight", "nope=3"), 2, "no job is in a queue root.nope"),
     (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),
     # No cluster: which address, why, what to do.
-    *[((*command, *NOWHERE), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
-      (("apps",), ("apps", "-w"), ("app", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID))],
-    *[((*command, *NOWHERE, "--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1"), 3, "does not answer: Connection refused; start one")
-      for command in (("top", "--once"), ("events",), ("node", "drain", "n1"), ("queue", "show", "root"))],
+    *[((command[0], *NOWHERE, *command[1:]), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
+      (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
+    *[((*command, *NOWHERE, "--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1"), 3, f"fairlead {name}: the resource manager's web port does not answer: Connection refused; start one")
+      for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queue show", ("queue", "show", "root")))],
 ]
 
 
@@ -162,6 +167,11 @@ class Wrong(unittest.TestCase):
                 self.assertLess(len(shown.stderr), 500)
                 if code == 2 and "--help" in shown.stderr:
                     self.assertEqual(shown.stderr.count("\n"), 1, shown.stderr)
+
+    def test_no_cluster_is_told_at_once(self):
+        began = time.monotonic()
+        self.assertEqual(run("apps", *NOWHERE).returncode, 3)
+        self.assertLess(time.monotonic() - began, 2.5)
 
     def test_a_queue_in_yaml_is_shown_before_it_is_changed(self):
         with tempfile.TemporaryDirectory() as work:
@@ -201,6 +211,19 @@ class Manual(unittest.TestCase):
             'COMP_WORDS=(fairlead logs --ta); COMP_CWORD=2; values() { :; }; _fairlead; echo "${COMPREPLY[@]}"'
         shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, env={**os.environ, "HADOOP_CONF_DIR": "/nosuch"})
         self.assertEqual(shown.stdout.split("\n")[:2], ["logs", "--tail"], shown.stderr)
+
+    def test_completion_of_bash_knows_what_follows_a_subcommand(self):
+        script = 'fairlead() { [ "$1" = values ] && echo "live-$2"; }\n' + run("completion", "bash").stdout
+        for words, expected in (("node dr", "drain"), ("node drain --ti", "--timeout"), ("node drain l", "live-nodes"), ("queue set l", "live-queues"),
+                                ("queue set root.a --pre", "--preview"), ("why l", "live-active"), ("submit --queue l", "live-queues"), ("sim run --prof", "--profile")):
+            script += f"\nCOMP_WORDS=(fairlead {words}); COMP_CWORD={len(words.split())}; _fairlead; echo \"${{COMPREPLY[*]}}\""
+            with self.subTest(words):
+                shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+                self.assertEqual(shown.stdout.split("\n")[-2], expected, shown.stderr)
+
+    def test_help_is_a_word_too(self):
+        self.assertEqual(run("help", "node", "drain").stdout, run("node", "drain", "--help").stdout)
+        self.assertIn("Subcommands:", run("help").stdout)
 
 
 class History(unittest.TestCase):
@@ -257,6 +280,29 @@ class Metrics(unittest.TestCase):
         self.assertGreater(float(re.search(r"^process_resident_memory_bytes (\S+)$", text, re.M).group(1)), 1e6)
 
 
+class Up(unittest.TestCase):
+    def test_a_directory_in_use_is_left_as_it_is(self):
+        with tempfile.TemporaryDirectory() as work:
+            (used := pathlib.Path(work) / "used").mkdir()
+            for folder in ("conf", "rm", "nm1"):
+                (used / folder).mkdir()
+            (used / "conf/yarn-site.xml").touch()
+            with open(used / "lock", "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                shown = run("up", "--directory", used)
+            self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead up: a cluster is up in {used}; end that one first, or choose another --directory\n"))
+            self.assertEqual((used / "nm1").stat().st_mode & 0o777, 0o755)
+
+    def test_taken_ports_are_told_and_nothing_is_left(self):
+        with tempfile.TemporaryDirectory() as work, socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            port = taken.getsockname()[1]
+            shown = run("up", "--port-base", port - 88, "--directory", f"{work}/new")
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn(f"port {port} is taken; choose another --port-base", shown.stderr)
+            self.assertEqual(os.listdir(work), [])
+
+
 class OnACluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -294,6 +340,41 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("has ended before: FINISHED", shown.stderr)
         self.assertNotIn("killed", shown.stdout)
+
+    def test_submit_prints_what_the_job_printed(self):
+        shown = self.ask("submit", "--num-executors", "1", "--executor-memory", "512m", BUILD / "examples/word_count", self.work / "text", self.work / "printed")
+        self.assertEqual((shown.returncode, shown.stdout), (0, "2 different words\n"), shown.stderr)
+        self.assertRegex(shown.stderr, r"^submitted application_\d+_\d+\n(.*\n)*application_\d+_\d+ ended: SUCCEEDED after \d+s\n$")
+
+    def test_submit_says_why_it_waits(self):
+        # Two tasks that wait for each other, and one slot: it keeps its memory.
+        (self.work / "marks").mkdir()
+        keeper = self.ask("submit", "--detach", "--executors", "1", "--executor-memory", "1800m", BUILD / "tests/engine_faults", "meet", self.work / "marks", "2").stdout.strip()
+        self.addCleanup(self.ask, "kill", keeper)
+        submit = subprocess.Popen([FAIRLEAD, "submit", "--hadoop-conf", self.conf, "--executors", "1", "--executor-memory", "1800m", "--driver-memory", "1g",
+                                   "--executors-min", "0", "--queue", "queue-of-its-own", BUILD / "examples/word_count", self.work / "text", self.work / "waits"],
+                                  stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        try:
+            for line in submit.stderr:
+                if line.startswith("waits: "):
+                    break
+            else:
+                self.fail("it never said why it waits")
+            self.assertRegex(line, r"^waits: [A-Z_]+: .+")
+        finally:
+            submit.send_signal(signal.SIGINT)
+            submit.communicate(timeout=60)
+
+    def test_why_says_the_state_and_what_it_waits_for(self):
+        app = self.finished_job()
+        self.assertEqual(self.ask("why", app).stdout, "State        FINISHED: it waits for nothing any more\n")
+        self.assertEqual(json.loads(self.ask("why", app, "--json").stdout), {"id": app, "state": "FINISHED", "pending": []})
+
+    def test_an_application_shows_how_its_containers_ended(self):
+        shown = self.ask("app", self.finished_job()).stdout
+        self.assertRegex(shown, r"\nHistory      fairlead history application_\d+_\d+\n")
+        self.assertEqual(len(re.findall(r"^Ended +container_\S+ on \S+:\d+: \S", shown, re.M)), 2, shown)
+        self.assertNotIn("Diagnostics", shown)
 
     def test_logs_of_executors_after_the_end(self):
         app = self.finished_job()
@@ -418,7 +499,7 @@ class OnACluster(unittest.TestCase):
         shown = self.ask("node drain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ DECOMMISSIONED\n$")
-        self.assertIn("containers run", shown.stderr)
+        self.assertIn("0 containers left", shown.stderr)
         self.assertNotIn("RUNNING", state())
         self.assertRegex(self.ask("events", "--kind", "action").stdout, r"node 127\.0\.0\.2:\d+ is drained by ")
         shown = self.ask("node undrain", "127.0.0.2")

@@ -99,6 +99,7 @@ class OnACluster(unittest.TestCase):
         self.tool("kill", application)
         until(lambda: self.cluster.app(application)["state"] == "KILLED", "the end")
         until(lambda: not out.exists(), "the output's removal")
+        self.assertNotIn("crashed", self.tool("logs", application))
 
     def history_of_detached(self, end, *job):
         """The text and the JSON that `history` gives once `end` has been done to a running job."""

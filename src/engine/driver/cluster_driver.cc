@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <mutex>
 #include <string>
 
@@ -83,17 +84,17 @@ tasks::Config TasksConfig(const JobSettings& settings) {
 }
 
 /// The driver's machines on the loop and what connects them: the fleet of executors, progress lines, event log and
-/// page. All on the loop's thread but the constructor and Stop.
+/// page. All on the loop's thread but constructor, destructor and Stop. Its talk goes to stderr: stdout is the job's.
 class Cluster {
  public:
   Cluster(const JobSettings& settings, DriverContainer container, DriverSession& session);
+  /// Ends the session's loop: what listens to the driver must outlive its last step.
+  ~Cluster();
   base::Status Start();
   /// The process is being stopped: its jobs end, and the event log says so at once. From any thread.
   void Stop(const std::string& reason);
   /// Ends executors and unregisters; `done` when the resource manager knows.
   void Finish(const std::string& error, std::function<void()> done);
-  /// Destroys the machines.
-  void Clear();
 
  private:
   /// The page's URL; empty when it could not be had.
@@ -139,7 +140,7 @@ pd::ExecutorLaunch Cluster::MakeLaunch(const env::Endpoint& driver) {
 }
 
 base::Status Cluster::Start() {
-  progress_ = std::make_unique<Progress>(session_.loop(), session_.driver(), stdout, false);
+  progress_ = std::make_unique<Progress>(session_.loop(), session_.driver(), stderr, false);
   session_.driver().AddListener(progress_.get());
   pd::FleetSettings settings;
   settings.host = container_.host;
@@ -159,10 +160,7 @@ base::Status Cluster::Start() {
   pd::ExecutorFleet::Callbacks callbacks;
   callbacks.on_failed = [this](const std::string& reason) { session_.Fail(reason); };
   callbacks.progress = [this] { return progress_->fraction(); };
-  callbacks.on_news = [](const std::string& line) {
-    std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-  };
+  callbacks.on_news = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   callbacks.make_launch = [this](const env::Endpoint& driver) { return MakeLaunch(driver); };
   fleet_ = std::make_unique<pd::ExecutorFleet>(session_.loop(), session_.loop(), session_.driver(), std::move(settings),
                                                std::move(callbacks));
@@ -192,15 +190,16 @@ void Cluster::Stop(const std::string& reason) {
 
 void Cluster::Finish(const std::string& error, std::function<void()> done) {
   progress_->Last();
-  std::fputs(log_->End(error).c_str(), stdout);
+  std::fputs(log_->End(error).c_str(), stderr);
   fleet_->Finish(error, std::move(done));
 }
 
-void Cluster::Clear() {
-  page_.reset();
-  fleet_->Close();
-  log_.reset();
-  progress_.reset();
+Cluster::~Cluster() {
+  session_.OnLoop([this] {
+    page_.reset();
+    if (fleet_) fleet_->Close();
+  });
+  session_.Stop();
 }
 
 /// Returns when the resource manager knows how it ended.
@@ -249,10 +248,10 @@ int RunClusterDriver(const std::map<std::string, std::string>& spark, const std:
       error = failed.what();
     }
     running = nullptr;
+    std::cout.flush();  // whoever hears that it has ended may read what it printed
+    std::fflush(stdout);
     // Whoever ends this process decides what becomes of the application: it may start another driver.
     if (!stopped) Unregister(session, cluster, error);
-    session.OnLoop([&] { cluster.Clear(); });
-    session.Stop();
   } catch (const std::exception& failed) {
     error = failed.what();
   }

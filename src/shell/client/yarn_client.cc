@@ -21,7 +21,7 @@ using process::rpc::RpcErrorKind;
 
 constexpr Duration kCallTimeout = Duration::Seconds(30);
 constexpr int64_t kRetryPauseMs = 200;
-constexpr Duration kPatience = Duration::Seconds(3);
+constexpr Duration kPatience = Duration::Millis(500);
 constexpr Duration kPatienceForTakeover = Duration::Seconds(20);
 
 /// Where one resource manager is.

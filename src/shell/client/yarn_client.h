@@ -29,8 +29,8 @@ class YarnClient {
   static base::Result<std::unique_ptr<YarnClient>> Create(const config::HadoopConf& conf, const std::string& user);
   virtual ~YarnClient() = default;
 
-  /// How long a call goes on trying while nothing answers (a restart of the resource manager); default 3 s, and 20 s
-  /// where another manager may take over.
+  /// How long a call goes on trying while nothing answers (a restart of the resource manager); default half a second,
+  /// and 20 s where another manager may take over.
   virtual void SetPatience(base::Duration patience) = 0;
 
   /// One call of ApplicationClientProtocol with encoded messages.
