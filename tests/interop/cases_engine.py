@@ -200,7 +200,11 @@ def read_from_service(cluster, work, mode, settings=None):
     command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--json", "--queue", "root.alpha", "--driver-memory", "256", "--executors", 2,
                "--executor-memory", "512", "--event-log", "events", *options, peers.ROOT / "build/tests/engine_faults", mode, work / "marks"]
     application = finish(subprocess.Popen([str(word) for word in command], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    printed = next(cluster.directory.glob(f"nm*-logs/{application}/container_*_000001/stdout")).read_text()  # a Java node shows it only while the job runs
+    # A Java node shows it only while the job runs; the driver writes its last line when the resource manager knows the end already.
+    stdout = next(cluster.directory.glob(f"nm*-logs/{application}/container_*_000001/stdout"))
+    last = {"long-blocks": "whole", "cached": "again"}[mode]
+    cluster.wait(lambda: last in stdout.read_text(), f"the line {last}")
+    printed = stdout.read_text()
     events = collections.defaultdict(list)
     for log in (work / "events").iterdir():
         for line in log.open():

@@ -27,7 +27,6 @@ constexpr int kStartTries = 5;
 constexpr int64_t kGang = 1;
 /// The resource manager gives up a gang that could not start for long and does not say so.
 constexpr base::Duration kGangAgain = base::Duration::Seconds(60);
-/// org.apache.hadoop.yarn.api.records.ContainerExitStatus.ABORTED.
 constexpr const char* kShuffleService = "spark_shuffle";
 
 std::string IdOf(const wy::ContainerProto& container) {
