@@ -127,9 +127,12 @@ class Node(unittest.TestCase):
         self.assertEqual(self.cluster.processes["nm1"].pid, self.nm)
 
     def assert_victim_is_safe(self):
+        self.assert_victim_is_safe_with("kept")
+
+    def assert_victim_is_safe_with(self, *names):
         info = self.victim.stat()
         self.assertEqual((info.st_uid, info.st_mode & 0o7777), (0, 0o700))
-        self.assertEqual([entry.name for entry in self.victim.iterdir()], ["kept"])
+        self.assertEqual(sorted(entry.name for entry in self.victim.iterdir()), sorted(names))
         self.assertEqual((self.victim / "kept").stat().st_uid, 0)
 
     def change(self, app, state):
@@ -259,6 +262,32 @@ class Links(Node):
                          f"cd ../..; ln -s {self.victim} more; mkdir -p deep; cd deep; for i in $(seq 300); do mkdir d; cd d; done")
         self.assert_node_lives()
         self.assert_victim_is_safe()
+
+    def test_names_that_are_exchanged_meanwhile_lead_nowhere(self):
+        """A directory and a link to another's, each a moment under the other's name, while resources, logs and ends of files are read."""
+        swap = ("import ctypes, sys; libc = ctypes.CDLL(None)\n"
+                "while True:\n for a, b in zip(sys.argv[1::2], sys.argv[2::2]): libc.renameat2(-100, a.encode(), -100, b.encode(), 2)\n")
+        (self.eves / "swap.py").write_text(swap)
+        shutil.copy(self.secret, self.victim / "stderr")
+        own = self.local / "usercache" / EVE
+        pairs = [(own / name, own / f"{name}-link") for name in ("filecache", "appcache")]
+        app = self.submit(EVE, f"cd {self.logs}/*/; ln -s {self.victim} l; cd {own}; mkdir -p filecache; for n in filecache appcache; do ln -s {self.victim} $n-link; done;"
+                               f"/usr/bin/python3 {self.eves}/swap.py {' '.join(str(path) for pair in pairs for path in pair)} {self.logs}/*/$CONTAINER_ID {self.logs}/*/l &"
+                               f"touch {self.eves}/done; sleep 60")
+        until((self.eves / "done").exists, "the master")
+        for path in (own / "filecache", own / "appcache"):
+            until(path.is_symlink, "the exchange")
+            until(lambda p=path: not p.is_symlink(), "the exchange back")
+        for i in range(6):
+            seen = self.run_as(EVE, f"cd {self.logs}/*/$CONTAINER_ID; ln -s {self.secret} stderr; exit 4", resources=[(f"r{i}", f"file:{self.file(f'r{i}')}", "PRIVATE", "FILE")])
+            self.assertNotIn(SECRET, seen["diagnostics"])
+            for _ in range(20):
+                for path in ("stderr", "kept"):
+                    self.assertNotIn(SECRET, self.page(f"/ws/v1/node/containerlogs/{self.container(app)}/{path}"))
+        self.change(app, "KILLED")
+        self.end(app)
+        self.assert_victim_is_safe_with("kept", "stderr")
+        self.assert_node_lives()
 
     def test_2a_the_end_of_a_roots_file_is_not_told(self):
         for name in ("prelaunch.err", "my-stderr"):

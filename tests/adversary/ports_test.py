@@ -126,6 +126,8 @@ class Ports(unittest.TestCase):
     def test_shuffle(self):
         for address, kinds, _ in self.all_ports("shuffle"):
             self.crowd("shuffle", address, kinds)
+        # The kernel's name by which readers on this host come.
+        self.crowd("shuffle", f"\0fairlead-shuffle/127.0.0.1:{self.own_shuffle}", strangers.SPARK_KINDS)
 
     def test_half_open_peers_are_closed_within_seconds(self):
         crowds = [strangers.Crowd(("127.0.0.1", self.cluster.client), strangers.RPC_KINDS["half a SASL hand-shake"], 20),

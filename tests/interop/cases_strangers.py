@@ -1,4 +1,7 @@
 """Strangers at every port of a Standalone Master and a Worker of Fairlead's; the other daemons' are in tests/adversary/ports_test.py."""
+import contextlib
+import http.client
+
 import spark_cluster
 import strangers
 from registry import case
@@ -18,6 +21,13 @@ def ports(cluster):
             yield (daemon, address, strangers.WEB_KINDS if is_web else strangers.SPARK_KINDS, strangers.HOSTILE_WEB if is_web else strangers.HOSTILE_SPARK)
 
 
+def status(address, headers, method="GET"):
+    connection = http.client.HTTPConnection(*address, timeout=30)
+    connection.request(method, "/", headers=headers)
+    with contextlib.closing(connection):
+        return connection.getresponse().status
+
+
 @case("all", SPEC, own_cluster=True, name="strangers-at-standalone-ports")
 def strangers_at_standalone_ports(cluster, _work):
     """Both answer, hold little for strangers, and keep each other."""
@@ -30,4 +40,7 @@ def strangers_at_standalone_ports(cluster, _work):
             print(f"{daemon.log.stem} {address}: {kind}", flush=True)
             daemon.meet_crowd(address, words)
         daemon.meet_hostile(address, hostile, strangers.seed())
+        if crowds is strangers.WEB_KINDS:
+            assert status(address, {"Host": "evil.example"}) == 421
+            assert status(address, {"Host": f"127.0.0.1:{address[1]}", "Origin": "http://evil.example"}, "POST") == 403
     assert [(worker["id"], worker["state"]) for worker in cluster.page()["workers"]] == [(registered, "ALIVE")]

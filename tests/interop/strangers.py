@@ -61,9 +61,9 @@ class Crowd:
     def __init__(self, address, words, count=PEERS):
         self.sockets = []
         for _ in range(count):
-            peer = socket.socket()
+            peer = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            peer.settimeout(10)
+            peer.settimeout(None if isinstance(address, str) else 10)  # the kernel's own names know no waiting with a bound
             peer.connect(address)
             peer.setblocking(False)
             self.sockets.append(peer)

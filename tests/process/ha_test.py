@@ -22,6 +22,7 @@ import namespaces  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
+import strangers  # noqa: E402
 import zookeeper  # noqa: E402
 from clock import HOUR, Clock  # noqa: E402
 from ha_cluster import ACTIVE, FORCED, STANDBY  # noqa: E402
@@ -200,6 +201,20 @@ class Managers(unittest.TestCase):
         self.cluster.await_active()
         self.cluster.wait_for_nodes(1)
         self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+
+    def test_strangers_while_nobody_leads(self):
+        """What waits is bounded: half-open peers and calls that are not read keep nobody from asking who leads."""
+        self.cluster.zookeeper.stop()
+        self.cluster.wait(lambda: self.cluster.active() is None, "nobody to lead")
+        strangers.raise_open_files()
+        daemon = strangers.Daemon(self.cluster.processes[self.leader], self.cluster.address(self.leader, "web"), self.directory / f"{self.leader}.log")
+        for port in ("client", "tracker", "web"):
+            for words in (strangers.WEB_KINDS if port == "web" else strangers.RPC_KINDS).values():
+                daemon.meet_crowd(self.cluster.address(self.leader, port), words, seconds=1)
+        self.assertEqual(self.cluster.state(self.leader), STANDBY)
+        self.cluster.zookeeper.start()
+        self.cluster.await_active()
+        self.cluster.wait_for_nodes(1)
 
     def test_clocks_apart(self):
         """A manager whose clock is an hour ahead says so, and leads and is followed as any other."""
