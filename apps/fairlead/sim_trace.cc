@@ -376,6 +376,11 @@ void AddUseOptions(CLI::App& command, TraceArguments& arguments) {
   add("--busy-nodes", arguments.use.busy_nodes, "this part of the nodes runs other programs", 0, 1);
   add("--busy-cores", arguments.use.busy_cores, "which want so many times its cores, and so much of its disk's time", 0,
       10);
+  command
+      .add_option("--use-kinds", arguments.use.kinds,
+                  "jobs are of so many kinds, and those of one use alike (0: each is one of its own)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->needs("--real-use");
   add("--measure-every", arguments.measure_seconds, "seconds between two reports of a node", 0.1, 3600);
   add("--input-size", arguments.use.input_mib, "MiB that a task with places reads, if it runs elsewhere", 0, 1e6);
   add("--rack-mbit", arguments.use.rack_mbit, "how fast within its rack", 1, 1e6);

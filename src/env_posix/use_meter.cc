@@ -72,29 +72,35 @@ bool IsDisk(const KernelTree& kernel, const std::string& name) {
   return Exists(kernel.sys + "/block/" + name);  // a partition is not there
 }
 
+bool Has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// Fields of /proc/diskstats: Documentation/admin-guide/iostats.rst.
-void CountDisks(const KernelTree& kernel, UseCounters& out) {
+void CountDisks(const KernelTree& kernel, const std::vector<std::string>& disks, UseCounters& out) {
   std::istringstream lines(ReadText(kernel.proc + "/diskstats"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream in(line);
     std::string name;
     int64_t skip = 0, read = 0, written = 0, busy_ms = 0;
     in >> skip >> skip >> name >> skip >> skip >> read >> skip >> skip >> skip >> written >> skip >> skip >> busy_ms;
-    if (!in || !IsDisk(kernel, name)) continue;
+    if (!in || (disks.empty() ? !IsDisk(kernel, name) : !Has(disks, name))) continue;
     AddTo(out.disk_bytes, (read + written) * kSectorBytes);
     out.disk_busy_ms[name] = busy_ms;
   }
 }
 
 /// What /proc/net/dev (or a process's) counts, of interfaces that stand for themselves.
-int64_t NetworkOf(const KernelTree& kernel, const std::string& path) {
+int64_t NetworkOf(const KernelTree& kernel, const std::string& path, const std::vector<std::string>& interfaces = {}) {
   std::istringstream lines(ReadText(path));
   int64_t sum = kUnknown;
   for (std::string line; std::getline(lines, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     const std::string name = line.substr(line.find_first_not_of(' '), colon - line.find_first_not_of(' '));
-    if (name == "lo" || Exists(kernel.sys + "/class/net/" + name + "/master")) continue;
+    const bool counts = interfaces.empty() ? name != "lo" && !Exists(kernel.sys + "/class/net/" + name + "/master")
+                                           : Has(interfaces, name);
+    if (!counts) continue;
     std::istringstream in(line.substr(colon + 1));
     int64_t received = 0, skip = 0, sent = 0;
     in >> received >> skip >> skip >> skip >> skip >> skip >> skip >> skip >> sent;
@@ -161,8 +167,37 @@ bool HasOwnNetwork(const KernelTree& kernel, const std::string& process) {
 
 }  // namespace
 
-UseCounters CountMachine(const KernelTree& kernel) {
+MachineLimits LimitsOf(const MachinePart& part) {
+  MachineLimits limits;
+  for (const std::string& directory : part.control_groups) {
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {
+      const int64_t bytes = NumberOf(ReadText(directory + file));
+      // Version 1 writes "none" as the largest number of pages.
+      if (bytes > 0 && bytes < int64_t{1} << 60) limits.mib = bytes >> 20;
+    }
+    int64_t quota = kUnknown;
+    int64_t period = kUnknown;
+    std::istringstream(ReadText(directory + "/cpu.max")) >> quota >> period;
+    if (quota <= 0 || period <= 0) {
+      quota = NumberOf(ReadText(directory + "/cpu.cfs_quota_us"));
+      period = NumberOf(ReadText(directory + "/cpu.cfs_period_us"));
+    }
+    if (quota > 0 && period > 0) limits.cores = std::max<int64_t>(1, (quota + period / 2) / period);
+  }
+  return limits;
+}
+
+UseCounters CountMachine(const MachinePart& part, const KernelTree& kernel) {
   UseCounters out;
+  CountDisks(kernel, part.disks, out);
+  out.network_bytes = NetworkOf(kernel, kernel.proc + "/net/dev", part.interfaces);
+  if (!part.control_groups.empty()) {
+    for (const std::string& directory : part.control_groups) {
+      if (out.cpu_us == kUnknown) out.cpu_us = CpuOfGroup(directory);
+      if (out.physical_bytes == kUnknown) out.physical_bytes = MemoryOfGroup(directory);
+    }
+    return out;
+  }
   out.cpu_us = CpuOfMachine(ReadText(kernel.proc + "/stat"));
   const std::string memory = ReadText(kernel.proc + "/meminfo");
   const int64_t total = FindNumber(memory, "MemTotal:");
@@ -170,8 +205,6 @@ UseCounters CountMachine(const KernelTree& kernel) {
   if (total != kUnknown && available != kUnknown) out.physical_bytes = std::max<int64_t>(0, total - available) * 1024;
   const int64_t committed = FindNumber(memory, "Committed_AS:");
   if (committed != kUnknown) out.virtual_bytes = committed * 1024;
-  CountDisks(kernel, out);
-  out.network_bytes = NetworkOf(kernel, kernel.proc + "/net/dev");
   return out;
 }
 

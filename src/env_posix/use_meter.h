@@ -27,10 +27,24 @@ struct UseCounters {
   int64_t network_bytes = model::MeasuredUse::kUnknown;
 };
 
+/// A machine that is a part of this one (an agent in a container of its own): what counts as its own.
+struct MachinePart {
+  std::vector<std::string> control_groups;  // directories that count its CPU and memory; none: the machine's counts
+  std::vector<std::string> disks;           // names of block devices of any kind; none: as below
+  std::vector<std::string> interfaces;      // none: as below
+};
+
 /// The machine: /proc/stat, /proc/meminfo (what is not available to new programs), /proc/diskstats (whole disks; none
 /// that lies in memory or in a file) and /proc/net/dev (all interfaces but the loopback one and those that are part of
 /// another).
-UseCounters CountMachine(const KernelTree& kernel = {});
+UseCounters CountMachine(const MachinePart& part = {}, const KernelTree& kernel = {});
+
+/// What the part's control groups allow: cores (rounded, at least one) and MiB; 0: no limit is set.
+struct MachineLimits {
+  int64_t cores = 0;
+  int64_t mib = 0;
+};
+MachineLimits LimitsOf(const MachinePart& part);
 
 /// What one measured thing consists of: its live processes and the control groups that count it.
 struct Processes {

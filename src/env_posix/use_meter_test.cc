@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "env_posix/test_directory.h"
 
@@ -48,7 +49,7 @@ TEST_F(MadeTree, TheMachine) {
   Write("proc/net/dev",
         "Inter-| Receive\n face |bytes\n    lo: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n"
         "  eth0: 1000 1 0 0 0 0 0 0 24 1 0 0 0 0 0 0\n  eth1: 7 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n");
-  const UseCounters counters = CountMachine(kernel_);
+  const UseCounters counters = CountMachine({}, kernel_);
   EXPECT_EQ(counters.cpu_us, 170 * 1'000'000 / ::sysconf(_SC_CLK_TCK));
   EXPECT_EQ(counters.physical_bytes, 600 * 1024);
   EXPECT_EQ(counters.virtual_bytes, 2000 * 1024);
@@ -57,7 +58,41 @@ TEST_F(MadeTree, TheMachine) {
   EXPECT_EQ(counters.network_bytes, 1024);
 }
 
-TEST_F(MadeTree, AMachineThatTellsNothing) { EXPECT_FALSE(UseMeter().Measure({}, CountMachine(kernel_)).told()); }
+TEST_F(MadeTree, AMachineThatIsAPartOfThisOne) {
+  Write("group/cpuacct.usage", "5000000\n");
+  Write("group/memory.usage_in_bytes", "3000\n");
+  Write("group/memory.stat", "total_inactive_file 1000\n");
+  Write("proc/stat", "cpu  100 10 50 9999 777 5 5 0 0 0\n");
+  Write("proc/diskstats", " 7 0 loop0 5 0 100 0 5 0 60 0 0 700 0\n 7 1 loop1 5 0 7 0 5 0 7 0 0 7 0\n");
+  Write("proc/net/dev", "    lo: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n  veth1: 5 0 0 0 0 0 0 0 6 0 0 0 0 0 0 0\n");
+  const UseCounters counters = CountMachine({{root_ + "/group"}, {"loop0"}, {"veth1"}}, kernel_);
+  EXPECT_EQ(counters.cpu_us, 5000);
+  EXPECT_EQ(counters.physical_bytes, 2000);
+  EXPECT_EQ(counters.disk_bytes, 160 * 512);
+  EXPECT_EQ(counters.disk_busy_ms, (std::map<std::string, int64_t>{{"loop0", 700}}));
+  EXPECT_EQ(counters.network_bytes, 11);
+}
+
+TEST_F(MadeTree, LimitsOfAPart) {
+  const auto limits = [&](const std::string& group) {
+    const MachineLimits found = LimitsOf({{root_ + "/" + group}, {}, {}});
+    return std::pair(found.cores, found.mib);
+  };
+  Write("v1/memory.limit_in_bytes", "1073741824\n");
+  Write("v1/cpu.cfs_quota_us", "150000\n");
+  Write("v1/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(limits("v1"), std::pair(int64_t{2}, int64_t{1024}));
+  Write("v2/memory.max", "1073741824\n");
+  Write("v2/cpu.max", "50000 100000\n");
+  EXPECT_EQ(limits("v2"), std::pair(int64_t{1}, int64_t{1024}));
+  Write("none1/memory.limit_in_bytes", "9223372036854771712\n");
+  Write("none1/cpu.cfs_quota_us", "-1\n");
+  Write("none2/memory.max", "max\n");
+  Write("none2/cpu.max", "max 100000\n");
+  for (const char* none : {"none1", "none2", "missing"}) EXPECT_EQ(limits(none), std::pair(int64_t{0}, int64_t{0}));
+}
+
+TEST_F(MadeTree, AMachineThatTellsNothing) { EXPECT_FALSE(UseMeter().Measure({}, CountMachine({}, kernel_)).told()); }
 
 TEST_F(MadeTree, ControlGroupsOfVersion2) {
   Write("group/cpu.stat", "usage_usec 1500000\nuser_usec 1\n");

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/fields.h"
+#include "model/ids.h"
 
 namespace fairlead::model {
 
@@ -23,6 +24,14 @@ struct MeasuredUse {
 
   FL_FIELDS(milli_cores, physical_bytes, virtual_bytes, disk_bytes, disk_busy, network_bytes)
   friend bool operator==(const MeasuredUse&, const MeasuredUse&) = default;
+};
+
+/// What one container was measured to use.
+struct ContainerUse {
+  ContainerId container;
+  MeasuredUse use;
+  FL_FIELDS(container, use)
+  friend bool operator==(const ContainerUse&, const ContainerUse&) = default;
 };
 
 }  // namespace fairlead::model

@@ -495,7 +495,9 @@ struct ContainerReport {
   base::WallTime created;
   int32_t version = 0;
   int64_t allocation_request_id = -1;
-  FL_FIELDS(id, complete, state, resources, priority, diagnostics, exit_status, created, version, allocation_request_id)
+  MeasuredUse use{};  // in a heartbeat, when it was measured since the last one
+  FL_FIELDS(id, complete, state, resources, priority, diagnostics, exit_status, created, version, allocation_request_id,
+            use)
 };
 /// Registered or RmCallFailed must follow.
 struct Register {

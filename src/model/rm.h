@@ -210,7 +210,8 @@ struct Started {
   std::vector<AttemptRecord> attempts;
   std::map<std::string, int64_t>
       draining{};  // hosts whose nodes get no container: seconds they have, negative: for ever
-  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining)
+  std::vector<LearnedUse> learned{};
+  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining, learned)
 };
 /// The store has committed or refused the rows of Persist{txn}.
 struct Persisted {
@@ -335,10 +336,11 @@ struct Heartbeat {
   std::vector<ApplicationId> keep_alive_apps;
   std::vector<ContainerId> increased;
   std::vector<ContainerId> running;
-  MeasuredUse use;             // of all that runs on the machine
-  MeasuredUse containers_use;  // of the containers together
+  MeasuredUse use;                       // of all that runs on the machine
+  MeasuredUse containers_use;            // of the containers together
+  std::vector<ContainerUse> each_use{};  // of those that were measured since the last heartbeat
   FL_FIELDS(call, address, response_id, containers, healthy, health_report, health_time, keep_alive_apps, increased,
-            running, use, containers_use)
+            running, use, containers_use, each_use)
 };
 struct UnregisterNode {
   static constexpr std::string_view kName = "unregister_node";

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
+#include "model/learned_use.h"
 #include "model/measured_use.h"
 #include "model/queues.h"
 #include "model/refusal.h"
@@ -97,7 +98,8 @@ struct SessionTraits {
   int32_t maps = 0;  // tasks that its job will have; 0: not said
   int32_t reduces = 0;
   bool restartable = true;  // its master may be ended and start anew (more than one attempt)
-  FL_FIELDS(preemptable, maps, reduces, restartable)
+  std::string kind{};       // its name without digits: applications of the same name do alike
+  FL_FIELDS(preemptable, maps, reduces, restartable, kind)
 };
 
 struct AppAdded {
@@ -224,14 +226,22 @@ struct NodeMeasured {
   static constexpr std::string_view kName = "node_measured";
   NodeIndex node;
   MeasuredUse use;
-  MeasuredUse containers;  // of those, the containers together
-  Resources physical;      // memory and cores that the machine has; 0: not told
-  FL_FIELDS(node, use, containers, physical)
+  MeasuredUse containers;            // of those, the containers together
+  Resources physical;                // memory and cores that the machine has; 0: not told
+  std::vector<ContainerUse> each{};  // containers that were measured anew, where the node tells of each
+  FL_FIELDS(node, use, containers, physical, each)
+};
+/// What an earlier run of the resource manager had learned, as UseLearned told it.
+struct UseRecalled {
+  static constexpr std::string_view kName = "use_recalled";
+  std::vector<LearnedUse> rows;
+  base::WallTime now;
+  FL_FIELDS(rows, now)
 };
 
 using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
-                           AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured>;
+                           AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured, UseRecalled>;
 
 /// The call is refused, and nothing of it was applied.
 struct CallRefused {
@@ -355,10 +365,16 @@ struct VictimsChosen {
   std::vector<ContainerId> victims;
   FL_FIELDS(app, starvation, victims)
 };
+/// Rows of what was learned that are to outlive this run, each instead of the one of its number. Nothing waits for it.
+struct UseLearned {
+  static constexpr std::string_view kName = "use_learned";
+  std::vector<LearnedUse> rows;
+  FL_FIELDS(rows)
+};
 
 using Effect = std::variant<CallRefused, AppAccepted, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
                             AllocateAnswered, MoveAnswered, PriorityAnswered, ResizeAnswered, ReloadAnswered,
-                            GangExpired, ReloadCutShort, VictimsChosen>;
+                            GangExpired, ReloadCutShort, VictimsChosen, UseLearned>;
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {

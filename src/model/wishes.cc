@@ -12,7 +12,8 @@ namespace {
 constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {
     {"small-jobs", &Wishes::small_jobs},     {"park-masters", &Wishes::park_masters},
     {"measured-use", &Wishes::measured_use}, {"measured-load", &Wishes::measured_load},
-    {"overcommit", &Wishes::overcommit},     {"queue-priority", &Wishes::queue_priority}};
+    {"overcommit", &Wishes::overcommit},     {"queue-priority", &Wishes::queue_priority},
+    {"learned-use", &Wishes::learned_use}};
 
 std::string_view Trimmed(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);

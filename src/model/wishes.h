@@ -17,7 +17,8 @@ struct Wishes {
   bool measured_load = false;   // containers go where least is expected to be used
   bool overcommit = false;      // a node that was measured to use little of what is booked offers more than it has
   bool queue_priority = false;  // the queue of the highest priority comes first, before shares
-  FL_FIELDS(small_jobs, park_masters, measured_use, measured_load, overcommit, queue_priority)
+  bool learned_use = false;     // what is new is expected to use what others of its kind were measured to use
+  FL_FIELDS(small_jobs, park_masters, measured_use, measured_load, overcommit, queue_priority, learned_use)
   friend bool operator==(const Wishes&, const Wishes&) = default;
 };
 

@@ -668,6 +668,7 @@ void Nm::On(const Usage& event) {
     Container* container = FindContainer(sample.container);
     if (!container || container->record.done) continue;
     container->usage = sample;
+    container->measured_anew = true;
     if (container->state == ContainerState::kRunning) EnforceMemory(*container);
   }
   usage_.containers.clear();

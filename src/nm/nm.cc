@@ -254,9 +254,10 @@ void Nm::SendHeartbeat() {
   Heartbeat beat;
   beat.response_id = link_.response_id();
   in_flight_.clear();
-  for (const auto& [id, container] : containers_) {
+  for (auto& [id, container] : containers_) {
     if (container.record.done && container.reported) continue;
     beat.containers.push_back(Report(container));
+    if (std::exchange(container.measured_anew, false)) beat.containers.back().use = container.usage.use;
     if (container.record.done) in_flight_.push_back(id);
     beat.containers_use += container.usage.use;
   }

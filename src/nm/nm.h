@@ -123,6 +123,7 @@ class Nm {
     base::Instant localization_began;
     int64_t counters[5] = {};  // bytes missed, bytes cached, files missed, files cached, ms
     model::nm::ContainerUsage usage;
+    bool measured_anew = false;  // since the last heartbeat
   };
   struct App {
     model::nm::AppRecord record;

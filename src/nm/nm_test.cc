@@ -427,6 +427,26 @@ TEST(Nm, KillDuringLocalization) {
   EXPECT_EQ(node.Count<Launch>(), 0);
 }
 
+TEST(Nm, WhatAContainerWasMeasuredToUseIsToldOnce) {
+  Node node;
+  node.Register();
+  node.Run(Id(1));
+  model::MeasuredUse use;
+  use.milli_cores = 700;
+  use.physical_bytes = 1 << 20;
+  node.Step({Usage{{{Id(1), use, false}}, {}}});
+  const auto told = [&] {
+    node.Advance(Duration::Seconds(2));
+    node.Step({Tick{}});
+    EXPECT_EQ(node.Count<Heartbeat>(), 1);
+    const model::MeasuredUse last = node.Last<Heartbeat>().containers.at(0).use;
+    node.Answer();
+    return last;
+  };
+  EXPECT_EQ(told(), use);
+  EXPECT_FALSE(told().told()) << "nothing new";
+}
+
 TEST(Nm, MemoryLimitsByPolling) {
   Node node;
   node.Register();

@@ -9,6 +9,7 @@ namespace {
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::HoldConfig;
+using scheduler::LearnedUseConfig;
 using scheduler::MeasuredLoadConfig;
 using scheduler::MeasuredUseConfig;
 using scheduler::OvercommitConfig;
@@ -80,6 +81,20 @@ constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::overcommit, &OvercommitConfig::reclaim_percent>(
         "fairlead.scheduler.overcommit.reclaim-percent", "above so much of them, containers above the capacity end",
         Range{1, 100}),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::by_name>(
+        "fairlead.scheduler.learned-use.by-name",
+        "wish learned-use: a user's containers are of one kind by their application's name without digits"),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::by_priority>("fairlead.scheduler.learned-use.by-priority",
+                                                                        "by the priority of their ask"),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::by_size>("fairlead.scheduler.learned-use.by-size",
+                                                                    "by their size"),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::half_life>("fairlead.scheduler.learned-use.half-life-ms",
+                                                                      "after so long a measure weighs half"),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::enough>(
+        "fairlead.scheduler.learned-use.enough", "measures of a kind before they count", Range{1, 1000}),
+    KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::least_percent>(
+        "fairlead.scheduler.learned-use.least-percent",
+        "of what a container books, that is expected of it at the least", Range{1, 100}),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

@@ -81,6 +81,7 @@ void Apps::Place(const App& app, uint64_t token, bool recovered) {
   added.master_asks = app.master_asks;
   added.token = token;
   added.session = TraitsOf(app.submission.tags);
+  added.session.kind = KindOf(app.submission.name);
   added.session.restartable = app.max_attempts > 1;
   context_.Await(token, PlacementAsked{app.index, recovered});
   context_.Tell(std::move(added));

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/stored.h"
 
 namespace fairlead::rm {
 
@@ -86,6 +87,17 @@ void Core::On(const model::rm::Started& event) {
     apps_.Recover(*record, of_app);
   }
   apps_.Evict();
+  if (!event.learned.empty()) context_.Tell(model::scheduler::UseRecalled{event.learned, context_.wall()});
+}
+
+/// What is lost of it is learned again: nothing waits for the store.
+void Core::On(const model::scheduler::UseLearned& effect) {
+  std::vector<model::rm::StoreRow> rows;
+  for (model::LearnedUse use : effect.rows) {
+    use.stored = context_.wall();
+    rows.push_back({kLearnedUseTable, std::to_string(use.row), base::EncodeStored(use)});
+  }
+  context_.Store(std::move(rows));
 }
 
 void Core::On(const model::scheduler::CallRefused& effect) {

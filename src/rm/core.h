@@ -20,6 +20,9 @@
 
 namespace fairlead::rm {
 
+/// Of the store: what profile `fairlead` learned of what containers use.
+inline constexpr char kLearnedUseTable[] = "rm/learned-use";
+
 /// The rm core: life cycles of applications, attempts, containers and nodes, as YARN's ResourceManager has them
 /// (RMAppImpl, RMAppAttemptImpl, RMNodeImpl, ApplicationMasterService, ResourceTrackerService). Deterministic and
 /// single-threaded. It keeps no sums of resources; the scheduler does. What depends on the store is answered when
@@ -112,6 +115,7 @@ class Core {
   void On(const model::rm::Tick&) {}
   void On(const model::rm::ReloadQueues& event);
   void On(const model::scheduler::ReloadAnswered& effect);
+  void On(const model::scheduler::UseLearned& effect);
   void On(const model::scheduler::CallRefused& effect);
   void Refused(const ReloadAsked& asked, uint64_t token, const model::Refused& refused);
   /// Brings the event or effect to the part that has a rule for it; false: none has.

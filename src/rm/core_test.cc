@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/stored.h"
 
@@ -41,6 +42,7 @@ class FirstFit {
   }
   bool reject = false;
   int64_t epoch = 0;
+  std::vector<model::LearnedUse> learned;  // is told with the next node
 
  private:
   struct NodeBook {
@@ -61,7 +63,10 @@ class FirstFit {
 
   template <class E>
   void On(const E&) {}
-  void On(const s::NodeAdded& e) { nodes_[e.node].free = e.capacity; }
+  void On(const s::NodeAdded& e) {
+    nodes_[e.node].free = e.capacity;
+    if (!learned.empty()) out_.push_back(s::UseLearned{std::exchange(learned, {})});
+  }
   void On(const s::NodeRemoved& e) {
     nodes_.erase(e.node);
     std::vector<model::ContainerId> gone;
@@ -162,7 +167,7 @@ class World : public ::testing::Test {
     core_.emplace(config_);
     scheduler_ = FirstFit{};
     scheduler_.epoch = epoch_;
-    Do(m::Started{1000, epoch_, std::move(apps), std::move(attempts), draining_});
+    Do(m::Started{1000, epoch_, std::move(apps), std::move(attempts), draining_, std::exchange(learned_, {})});
     ++epoch_;
   }
   /// Reads the store back, as a daemon does after a crash.
@@ -172,6 +177,8 @@ class World : public ::testing::Test {
     for (const auto& [key, value] : store_) {
       if (key.first == "rm/app") {
         apps.push_back(*base::DecodeStored<m::AppRecord>(value));
+      } else if (key.first == kLearnedUseTable) {
+        learned_.push_back(*base::DecodeStored<model::LearnedUse>(value));
       } else {
         attempts.push_back(*base::DecodeStored<m::AttemptRecord>(value));
       }
@@ -210,6 +217,7 @@ class World : public ::testing::Test {
     while (!to_scheduler.empty()) {
       for (const s::Event& event : to_scheduler) {
         if (const auto* measured = std::get_if<s::NodeMeasured>(&event)) told_measures_.push_back(*measured);
+        if (const auto* recalled = std::get_if<s::UseRecalled>(&event)) told_recalled_.push_back(*recalled);
         const auto* update = std::get_if<s::NodeUpdated>(&event);
         if (!update) continue;
         for (const auto& end : update->completed) told_ends_.push_back(end.container);
@@ -347,6 +355,8 @@ class World : public ::testing::Test {
   std::vector<m::OuterEffect> effects_;
   std::vector<model::ContainerId> told_ends_;  // to the scheduler, by nodes
   std::vector<s::NodeMeasured> told_measures_;
+  std::vector<s::UseRecalled> told_recalled_;
+  std::vector<model::LearnedUse> learned_;  // read back from the store
 };
 
 TEST_F(World, ApplicationGoesFromSubmissionToEnd) {
@@ -1028,12 +1038,30 @@ TEST_F(World, WhatANodeMeasuredReachesTheScheduler) {
   event.response_id = beat_["n1"]++;
   event.use.disk_busy = 970;
   event.containers_use.milli_cores = 500;
+  event.each_use = {{{{{1, 1}, 1}, 1}, event.containers_use}};
   Do(event);
   ASSERT_EQ(told_measures_.size(), 1);
   EXPECT_EQ(told_measures_[0].node, core_->FindNode({"n1", 4000})->index);
   EXPECT_EQ(told_measures_[0].use, event.use);
   EXPECT_EQ(told_measures_[0].containers, event.containers_use);
+  EXPECT_EQ(told_measures_[0].each, event.each_use);
   EXPECT_EQ(core_->FindNode({"n1", 4000})->use, event.use);
+}
+
+TEST_F(World, WhatWasLearnedOutlivesARestart) {
+  model::LearnedUse row;
+  row.row = 3;
+  row.user = "ann";
+  row.milli_cores = {10, 5000, 700};
+  scheduler_.learned = {row};
+  AddNode("n1");
+  row.stored = wall_;
+  ASSERT_EQ(store_.count({kLearnedUseTable, "3"}), 1u);
+  EXPECT_EQ(*base::DecodeStored<model::LearnedUse>(store_.at({kLearnedUseTable, "3"})), row);
+  Crash();
+  ASSERT_EQ(told_recalled_.size(), 1);
+  EXPECT_EQ(told_recalled_[0].rows, (std::vector<model::LearnedUse>{row}));
+  EXPECT_EQ(told_recalled_[0].now, wall_);
 }
 
 TEST_F(World, UnhealthyNodeLosesItsContainersAndComesBack) {

@@ -377,7 +377,8 @@ void Nodes::TakeUse(Node& node, const model::rm::Heartbeat& event) {
   node.use = event.use;
   node.containers_use = event.containers_use;
   if (!node.in_scheduler || !node.use.told()) return;
-  context_.Tell(model::scheduler::NodeMeasured{node.index, node.use, node.containers_use, node.physical});
+  context_.Tell(
+      model::scheduler::NodeMeasured{node.index, node.use, node.containers_use, node.physical, event.each_use});
 }
 
 void Nodes::TakeStatuses(Node& node, const model::rm::Heartbeat& event) {

@@ -29,6 +29,16 @@ model::scheduler::SessionTraits TraitsOf(const std::vector<std::string>& tags) {
   return traits;
 }
 
+std::string KindOf(std::string_view name) {
+  constexpr size_t kLongest = 64;
+  std::string kind;
+  for (const char c : name) {
+    if (kind.size() == kLongest) break;
+    if (c < '0' || c > '9') kind.push_back(c);
+  }
+  return kind;
+}
+
 bool AsksForGangs(const std::vector<std::string>& tags) {
   return std::find(tags.begin(), tags.end(), "fairlead.gang") != tags.end();
 }

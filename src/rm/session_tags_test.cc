@@ -12,6 +12,13 @@ TEST(SessionTagsTest, SayWhatASessionIs) {
   EXPECT_EQ(traits.reduces, 3);
 }
 
+TEST(SessionTagsTest, AKindIsANameWithoutDigits) {
+  EXPECT_EQ(KindOf("report-2026-11-25"), KindOf("report-1999-01-01"));
+  EXPECT_NE(KindOf("report-1"), KindOf("import-1"));
+  EXPECT_EQ(KindOf("77"), "");
+  EXPECT_EQ(KindOf(std::string(1 << 20, 'x')), std::string(64, 'x'));
+}
+
 TEST(SessionTagsTest, GangsHaveATagOfTheirOwn) {
   EXPECT_TRUE(AsksForGangs({"mine", "fairlead.gang"}));
   EXPECT_FALSE(AsksForGangs({"gang", "fairlead.gangs", ""}));

@@ -42,8 +42,15 @@ void Cluster::SetSchedulable(const std::string& name, bool schedulable) {
   Step({ev::NodeSchedulable{nodes_.at(name).index, schedulable}});
 }
 
-void Cluster::Measure(const std::string& name, const model::MeasuredUse& use) {
-  Step({ev::NodeMeasured{nodes_.at(name).index, use, {}, {}}});
+void Cluster::Measure(const std::string& name, const model::MeasuredUse& use, int64_t each_percent) {
+  ev::NodeMeasured measured{nodes_.at(name).index, use, {}, {}};
+  for (const Container& container : containers_) {
+    if (each_percent < 0 || container.node != name || container.ended) continue;
+    model::ContainerUse& one = measured.each.emplace_back();
+    one.container = container.id;
+    one.use.milli_cores = container.size.vcores() * 10 * each_percent;
+  }
+  Step({measured});
 }
 
 void Cluster::ResizeNode(const std::string& name, const model::Resources& capacity) {
@@ -63,6 +70,8 @@ void Cluster::AddApp(const NewApp& app) {
   added.priority = app.priority;
   added.submitted = {now_.ns / 1'000'000};
   added.session = app.session;
+  added.session.kind = app.name;
+  std::erase_if(added.session.kind, [](char c) { return c >= '0' && c <= '9'; });
   added.unmanaged = app.master.IsZero();
   if (!added.unmanaged) added.master_asks = {{0, -1, "*", true, app.master, 1, ""}};
   added.token = CallOf(app.name);

@@ -60,7 +60,8 @@ class Cluster {
                const std::string& label);
   void LoseNode(const std::string& name);
   void SetSchedulable(const std::string& name, bool schedulable);
-  void Measure(const std::string& name, const model::MeasuredUse& use);
+  /// `each_percent`: of its cores, that each container there uses; negative: not told.
+  void Measure(const std::string& name, const model::MeasuredUse& use, int64_t each_percent);
   void ResizeNode(const std::string& name, const model::Resources& capacity);
   void AddApp(const NewApp& app);
   void RemoveApp(const std::string& name);

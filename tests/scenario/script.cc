@@ -240,15 +240,17 @@ base::Status Script::OfNode(const std::string& name, Words& words) {
   if (words.Take("measures")) {
     const std::string what = words.Next("cores or disks");
     model::MeasuredUse use;
+    int64_t each_percent = -1;
     if (what == "cores") {
       use.milli_cores = words.Count("how many are in use") * 1000;
+      if (words.Take("each")) each_percent = words.Count("percent of its cores");
     } else if (what == "disks") {
       use.disk_busy = words.Count("percent of the time with work") * 10;
     } else {
       words.Fail("cores or disks");
     }
     if (const base::Status wrong = Wrong(words); !wrong.ok()) return wrong;
-    cluster_->Measure(name, use);
+    cluster_->Measure(name, use, each_percent);
     return {};
   }
   words.Need("is");

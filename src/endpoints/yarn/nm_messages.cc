@@ -221,6 +221,11 @@ w::ContainerStatusProto ContainerStatusOf(const ContainerReport& report, std::st
     attribute.key = "HOST";
     attribute.value = std::string(host);
   }
+  if (report.use.told()) {
+    w::StringStringMapProto& attribute = proto.container_attributes.emplace_back();
+    attribute.key = kUseAttribute;
+    attribute.value = ToAttribute(report.use);
+  }
   proto.container_sub_state = SubState(report.state);
   return proto;
 }

@@ -246,6 +246,9 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
       event.containers.push_back(std::move(said));
     } else {
       event.running.push_back(said.id);
+      for (const w::StringStringMapProto& attribute : container.container_attributes) {
+        if (attribute.key == kUseAttribute) event.each_use.push_back({said.id, FromAttribute(attribute.Value())});
+      }
     }
   }
   if (status.node_health_status) {

@@ -78,6 +78,9 @@ base::Result<m::Started> ResourceManager::ReadStore(KeyRing::Stored* keys) {
   };
   if (base::Status apps = load("rm/app", started.apps); !apps.ok()) return apps.error();
   if (base::Status attempts = load("rm/attempt", started.attempts); !attempts.ok()) return attempts.error();
+  if (base::Status learned = load(fairlead::rm::kLearnedUseTable, started.learned); !learned.ok()) {
+    return learned.error();
+  }
   const auto draining = env::LoadRecords<int64_t>(*store_, kDrainingTable);
   if (!draining.ok()) return draining.error();
   started.draining = {draining->begin(), draining->end()};

@@ -79,6 +79,7 @@ class Core final : public Scheduler, public Prefetcher {
   void On(const ev::NodeUpdated& event);
   void On(const ev::NodeSchedulable& event);
   void On(const ev::NodeMeasured& event);
+  void On(const ev::UseRecalled& event) { policy_->UseRecalled(books_, event); }
   void On(const ev::AppAdded& event);
   void On(const ev::AttemptAdded& event);
   void On(const ev::AttemptRemoved& event);

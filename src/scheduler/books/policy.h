@@ -50,6 +50,8 @@ class Policy {
 
   /// The node has told what its machine uses.
   virtual void NodeMeasured(Core&, const model::scheduler::NodeMeasured&) {}
+  /// What an earlier run learned of what containers use.
+  virtual void UseRecalled(const Books&, const model::scheduler::UseRecalled&) {}
 
   /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.
   virtual bool SetsSizes() const { return false; }

@@ -79,6 +79,18 @@ struct OvercommitConfig {
   int32_t reclaim_percent = 95;  // above it, containers above the capacity end
 };
 
+/// What containers of a kind were measured to use is expected of the next of that kind (model::Wishes::learned_use).
+struct LearnedUseConfig {
+  /// A kind is a user's, and told by these.
+  bool by_name = true;      // of the application, without digits
+  bool by_priority = true;  // of the ask
+  bool by_size = true;
+  /// After so long a measure weighs half.
+  base::Duration half_life = base::Duration::Seconds(86'400);
+  int32_t enough = 10;         // measures, before they count
+  int32_t least_percent = 25;  // of what is booked, that is expected at the least: whatever was told
+};
+
 /// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.
 struct FairleadConfig : BooksConfig {
   base::Duration node_locality_wait = base::Duration::Millis(500);
@@ -90,6 +102,7 @@ struct FairleadConfig : BooksConfig {
   MeasuredUseConfig measured_use;
   MeasuredLoadConfig measured_load;
   OvercommitConfig overcommit;
+  LearnedUseConfig learned_use;
 };
 
 }  // namespace fairlead::scheduler

@@ -40,12 +40,12 @@ bool MeasuredFinder::Takes(const App& app, const Shape& shape, NodeIndex node) c
   if ((one.used + shape.size).FitsIn(one.capacity)) return true;
   if (app.needs_master) return FitsWithin(books_, node, shape.size);
   const UseForecast::Measured* measured = forecast_.Fresh(node, books_.now);
-  return measured != nullptr && FitsAbove(config_.overcommit, forecast_, one, *measured, shape.size);
+  return measured != nullptr && FitsAbove(config_.overcommit, forecast_, one, *measured, shape.size, expected_);
 }
 
 MeasuredFinder::Candidate MeasuredFinder::CandidateAt(const Shape& shape, const Spot& spot) const {
   const MeasuredLoadConfig& config = config_.measured_load;
-  const int64_t load = forecast_.LoadWith(books_, spot.node, shape.size);
+  const int64_t load = forecast_.LoadWith(books_, spot.node, shape.size, expected_);
   const int64_t longer_ms = config.run.millis() / 1000 * std::max<int64_t>(load - 1000, 0);
   return {spot, ReadMs(config, spot.locality) + longer_ms, load};
 }

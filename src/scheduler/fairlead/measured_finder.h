@@ -15,10 +15,14 @@ namespace fairlead::scheduler::native {
 /// O(kTries) nodes are looked at a kind of place.
 class MeasuredFinder {
  public:
-  MeasuredFinder(const Books& books, const FairleadConfig& config, const UseForecast& forecast)
-      : books_(books), config_(config), forecast_(forecast) {}
+  /// `expected`: what a container of the ask is expected to use.
+  MeasuredFinder(const Books& books, const FairleadConfig& config, const UseForecast& forecast,
+                 const UseAmounts& expected)
+      : books_(books), config_(config), forecast_(forecast), expected_(expected) {}
 
   Found Find(const App& app, const Ask& ask, Instant now) const;
+  /// One more of the shape fits within the node's capacity, or above it by what is expected there; a master within it.
+  bool Takes(const App& app, const Shape& shape, NodeIndex node) const;
 
  private:
   struct Candidate {
@@ -29,8 +33,6 @@ class MeasuredFinder {
       return cost_ms != other.cost_ms ? cost_ms < other.cost_ms : load < other.load;
     }
   };
-  /// The master fits within the capacity, or it is none; nothing excludes it.
-  bool Takes(const App& app, const Shape& shape, NodeIndex node) const;
   Candidate CandidateAt(const Shape& shape, const Spot& spot) const;
   void Consider(const App& app, const Shape& shape, const Spot& spot, std::optional<Candidate>& best) const;
   void AtHosts(const App& app, const Ask& ask, std::optional<Candidate>& best) const;
@@ -41,6 +43,7 @@ class MeasuredFinder {
   const Books& books_;
   const FairleadConfig& config_;
   const UseForecast& forecast_;
+  UseAmounts expected_;
 };
 
 }  // namespace fairlead::scheduler::native

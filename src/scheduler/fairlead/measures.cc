@@ -2,16 +2,29 @@
 #include "scheduler/fairlead/policy.h"
 
 // What nodes measured: who is overloaded (wish measured-use), what is expected to be used where (measured-load), and
-// who offers more than it has (overcommit).
+// who offers more than it has (overcommit); what containers of a kind use (learned-use).
 
 namespace fairlead::scheduler::native {
 
 void FairPolicy::NodeMeasured(Core& core, const ev::NodeMeasured& event) {
   const model::Wishes& wishes = core.books().queues.tree().wishes;
   if (wishes.measured_use) TakeBusy(core, event);
+  if (wishes.learned_use) {
+    learner_.Take(core.books(), event);
+    std::vector<model::LearnedUse> rows = learner_.TakeUnstored(core.books().now);
+    if (!rows.empty()) core.Emit(ev::UseLearned{std::move(rows)});
+  }
   if (!wishes.measured_load && !wishes.overcommit) return;
-  forecast_.Take(core.books(), event);
+  forecast_.Take(core.books(), event, wishes.learned_use ? &learner_ : nullptr);
   if (wishes.overcommit) Overcommit(core, event.node);
+}
+
+UseAmounts FairPolicy::ExpectedOf(const Books& books, AppSlot slot, const Ask& ask) const {
+  const Resources& size = books.shapes[ask.shape].size;
+  if (!books.queues.tree().wishes.learned_use || books.apps[slot].needs_master) {
+    return {INT64_MAX, INT64_MAX};  // what it books
+  }
+  return learner_.Expected(books, slot, ask.priority, size);
 }
 
 /// A busy node gives up what is kept on it, and nobody waits for it as a place.
@@ -42,7 +55,8 @@ void FairPolicy::Overcommit(Core& core, NodeIndex index) {
   for (const ContainerSlot victim : ToReclaim(books, config_.overcommit, index, *measured)) {
     core.Finish(victim, model::kExitPreempted, "The node needs for others what the container had above its capacity");
   }
-  const Resources extra = MayOffer(config_.overcommit, forecast_, books.nodes[index], *measured);
+  const int64_t least_percent = books.queues.tree().wishes.learned_use ? config_.learned_use.least_percent : 100;
+  const Resources extra = MayOffer(config_.overcommit, forecast_, books.nodes[index], *measured, least_percent);
   books.nodes.Offer(index, extra);
   if (!extra.IsZero() && offers_checked_at_ == Instant::Max()) {
     offers_checked_at_ = books.now + config_.measured_use.stale;

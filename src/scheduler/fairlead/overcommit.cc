@@ -33,12 +33,12 @@ std::vector<ContainerSlot> Above(const Books& books, NodeIndex node) {
 }  // namespace
 
 Resources MayOffer(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
-                   const UseForecast::Measured& measured) {
+                   const UseForecast::Measured& measured, int64_t least_percent) {
   Resources extra;
   const UseForecast::Amounts expected = forecast.Expected(node, measured);
   const auto offer = [&](size_t type, int64_t machine, int64_t use, int64_t unit) {
     if (use == model::MeasuredUse::kUnknown) return;
-    const int64_t room = (Part(machine, config.fill_percent) - use) / std::max<int64_t>(unit, 1);
+    const int64_t room = (Part(machine, config.fill_percent) - use) / std::max<int64_t>(unit, 1) * 100 / least_percent;
     extra[type] = std::clamp<int64_t>(node.used[type] + std::max<int64_t>(room, 0) - node.capacity[type], 0,
                                       Part(node.capacity[type], config.percent));
   };
@@ -48,11 +48,11 @@ Resources MayOffer(const OvercommitConfig& config, const UseForecast& forecast, 
 }
 
 bool FitsAbove(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
-               const UseForecast::Measured& measured, const Resources& size) {
-  const UseForecast::Amounts expected = forecast.Expected(node, measured);
-  return expected.mib + size.memory_mib() <= Part(measured.machine.mib, config.fill_percent) &&
-         expected.milli_cores + size.vcores() * measured.milli_per_vcore <=
-             Part(measured.machine.milli_cores, config.fill_percent);
+               const UseForecast::Measured& measured, const Resources& size, const UseAmounts& expected_of_it) {
+  const UseAmounts expected = forecast.Expected(node, measured);
+  const UseAmounts more = measured.Of(size, expected_of_it);
+  return expected.mib + more.mib <= Part(measured.machine.mib, config.fill_percent) &&
+         expected.milli_cores + more.milli_cores <= Part(measured.machine.milli_cores, config.fill_percent);
 }
 
 bool FitsWithin(const Books& books, NodeIndex node, const Resources& size) {

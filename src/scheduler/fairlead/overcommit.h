@@ -15,15 +15,15 @@ namespace fairlead::scheduler::native {
 // there is room at a report of the node, the oldest first, and never the other way. Masters and gangs start within it.
 
 /// What the node may offer above its capacity by what it is expected to use: so much that its machine is used to
-/// `fill_percent`, as if everything more would use all that it books, and at most `percent` of its capacity. Nothing of
-/// an amount that nobody measured.
+/// `fill_percent`, as if everything more would use `least_percent` of what it books (FitsAbove asks for each how much
+/// it is), and at most `percent` of its capacity. Nothing of an amount that nobody measured.
 model::Resources MayOffer(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
-                          const UseForecast::Measured& measured);
+                          const UseForecast::Measured& measured, int64_t least_percent);
 
-/// What is expected now leaves room for one more of the size above the capacity: since the node offered it, what it
-/// measured may have ended and something larger come.
+/// What is expected now leaves room for one more of the size above the capacity, of which so much is expected to be
+/// used: since the node offered it, what it measured may have ended and something larger come.
 bool FitsAbove(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
-               const UseForecast::Measured& measured, const model::Resources& size);
+               const UseForecast::Measured& measured, const model::Resources& size, const UseAmounts& expected);
 
 /// One more of the size would be within the node's capacity. O(containers of the node).
 bool FitsWithin(const Books& books, NodeIndex node, const model::Resources& size);

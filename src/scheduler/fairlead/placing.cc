@@ -95,11 +95,25 @@ void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
       if (one.rack && one.count > 0) books.nodes.IndexRack(one.place, books.places);
     }
   }
-  const Found found = forecast_.any() ? MeasuredFinder(books, config_, forecast_).Find(app, ask, books.now)
-                                      : Finder(books, config_).Find(app, ask, books.now);
+  if (forecast_.any()) return TryByMeasures(core, slot, ask);
+  const Found found = Finder(books, config_).Find(app, ask, books.now);
   if (found.verdict == Found::Verdict::kFound) {
     core.Grant(slot, ask, found.spot);
-    if (forecast_.any()) NoteAbove(books, books.nodes[found.spot.node].containers.first());
+  } else {
+    Wait(core, slot, ask, found);
+  }
+}
+
+/// The same while nodes tell what they use.
+void FairPolicy::TryByMeasures(Core& core, AppSlot slot, Ask& ask) {
+  Books& books = core.books();
+  const UseAmounts expected = ExpectedOf(books, slot, ask);
+  const Resources size = books.shapes[ask.shape].size;
+  const Found found = MeasuredFinder(books, config_, forecast_, expected).Find(books.apps[slot], ask, books.now);
+  if (found.verdict == Found::Verdict::kFound) {
+    core.Grant(slot, ask, found.spot);
+    NoteAbove(books, books.nodes[found.spot.node].containers.first());
+    forecast_.Placed(found.spot.node, size, expected);
   } else if (found.verdict == Found::Verdict::kExcluded && found.spot.node.valid()) {
     // What was offered there is expected to be used by now: no more of it until the node's next report.
     const Node& node = books.nodes[found.spot.node];
@@ -197,7 +211,10 @@ void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
     Ask* ask = books.apps.FindAsk(one.app, one.ask);
     const App& app = books.apps[one.app];
     if (!ask || ask->count == 0 || !app.runnable || !app.active) continue;
-    if (app.needs_master && forecast_.any() && !FitsWithin(books, index, one.size)) continue;
+    if (forecast_.any()) {
+      const MeasuredFinder finder(books, config_, forecast_, ExpectedOf(books, one.app, *ask));
+      if (!finder.Takes(app, books.shapes[ask->shape], index)) continue;
+    }
     if (books.queues.FindLimit(app.leaf, one.size, app.needs_master).kind != Limit::Kind::kFree) continue;
     core.Unreserve(id);
     core.Grant(one.app, *ask, SpotOn(books, *ask, index), &one.id);
@@ -235,6 +252,7 @@ void FairPolicy::Mix(base::StateHasher& hash) const {
   order_.Mix(hash);
   busy_.Mix(hash);
   forecast_.Mix(hash);
+  learner_.Mix(hash);
   for (const auto* waiting : {&any_waiters_, &round_waiters_}) {
     hash.Mix(waiting->size());
     for (const auto& [slot, serial] : *waiting) {

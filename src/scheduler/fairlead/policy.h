@@ -14,6 +14,7 @@
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/order.h"
 #include "scheduler/fairlead/use_forecast.h"
+#include "scheduler/fairlead/use_learner.h"
 
 // How a grant of the default profile is found. Every pending ask belongs to a *shape* (size and label), every shape to
 // one of 64 *classes* (one shape each, until there are more than 64). FairOrder knows for each queue the classes wanted
@@ -32,12 +33,14 @@ class FairPolicy final : public Policy {
       : config_(config),
         order_(config.small_jobs.bound),
         busy_(config.measured_use),
-        forecast_(config.measured_load, config.measured_use.stale) {}
+        forecast_(config.measured_load, config.measured_use.stale),
+        learner_(config.learned_use, config.measured_load.settle) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
     order_.Came(slot, event.session.restartable && event.session.preemptable && !event.unmanaged);
+    learner_.Came(slot, event.user, event.session.kind);
   }
   void AppEntered(const Books& books, AppSlot slot) override { order_.Enter(books, slot); }
   void AppLeaves(const Books& books, AppSlot slot) override { order_.Leave(books, slot); }
@@ -49,6 +52,7 @@ class FairPolicy final : public Policy {
   void MastersFreed(const Books& books) override { order_.OpenMasters(books); }
   void TotalChanged(const Books& books) override { order_.Rebuild(books); }
   void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
+  void UseRecalled(const Books& books, const ev::UseRecalled& event) override { learner_.Recall(event, books.now); }
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
   void Place(Core& core) override;
@@ -57,8 +61,10 @@ class FairPolicy final : public Policy {
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
   std::string Check(const Books& books) const override {
-    const std::string wrong = order_.Check(books);
-    return wrong.empty() ? busy_.Check(books.nodes) : wrong;
+    for (const std::string& wrong : {order_.Check(books), busy_.Check(books.nodes), learner_.Check()}) {
+      if (!wrong.empty()) return wrong;
+    }
+    return "";
   }
   void Mix(base::StateHasher& hash) const override;
   void PrefetchNode(const Books& books, NodeIndex node) const override { books.nodes.Prefetch(node); }
@@ -76,6 +82,7 @@ class FairPolicy final : public Policy {
   void PlaceServable(Core& core);
   void PlaceFrom(Core& core, AppSlot slot, uint64_t servable);
   void TryAsk(Core& core, AppSlot slot, Ask& ask);
+  void TryByMeasures(Core& core, AppSlot slot, Ask& ask);
   void Refuse(Core& core, AppSlot slot, Ask& ask, const Limit& limit);
   void Wait(Core& core, AppSlot slot, Ask& ask, const Found& found);
   void PublishChanged(Core& core);
@@ -85,6 +92,8 @@ class FairPolicy final : public Policy {
   void ServeReservations(Core& core, NodeIndex node);
 
   // measures.cc
+  /// What one more container of the ask is expected to use.
+  UseAmounts ExpectedOf(const Books& books, AppSlot slot, const Ask& ask) const;
   void TakeBusy(Core& core, const ev::NodeMeasured& event);
   void ForgetStale(Core& core);
   void Overcommit(Core& core, NodeIndex node);
@@ -125,6 +134,7 @@ class FairPolicy final : public Policy {
   FairOrder order_;
   BusyNodes busy_;
   UseForecast forecast_;
+  UseLearner learner_;
   Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then
   std::vector<Waiting> any_waiters_;
   std::vector<Waiting> round_waiters_;

@@ -11,23 +11,29 @@ constexpr int64_t kUnknown = model::MeasuredUse::kUnknown;
 /// Above all that a machine has: no product of it overflows.
 constexpr int64_t kMost = int64_t{1} << 40;
 
+constexpr UseAmounts kAsBooked{INT64_MAX, INT64_MAX};
+
 /// What is expected of an amount that was `measured` when `booked` was booked, and of which `change` came or went
-/// since.
-int64_t Grown(int64_t measured, int64_t booked, int64_t recent, int64_t change) {
+/// since; what came uses less than it books by `saved`.
+int64_t Grown(int64_t measured, int64_t booked, int64_t recent, int64_t change, int64_t saved) {
   if (change < 0) {
     // What ended was, as far as one knows, as much of the measure as of what was booked; no more than was booked.
     const auto gone = static_cast<int64_t>(static_cast<__int128>(std::min(measured, booked)) * -change /
                                            std::max<int64_t>(booked, 1));
     return std::max<int64_t>(measured - gone, 0) + recent;
   }
-  return measured + recent + change;
+  return measured + recent + std::max<int64_t>(change - saved, 0);
 }
 
 int64_t Permille(int64_t part, int64_t whole) { return whole <= 0 ? 0 : std::min(part, kMost) * kMilli / whole; }
 
 }  // namespace
 
-void UseForecast::Take(const Books& books, const model::scheduler::NodeMeasured& event) {
+UseForecast::Amounts UseForecast::Measured::Of(const model::Resources& size, const Amounts& expected) const {
+  return {std::min(size.vcores() * milli_per_vcore, expected.milli_cores), std::min(size.memory_mib(), expected.mib)};
+}
+
+void UseForecast::Take(const Books& books, const model::scheduler::NodeMeasured& event, const UseLearner* learner) {
   const Node& node = books.nodes[event.node];
   if (nodes_.size() <= event.node.value) nodes_.resize(event.node.value + 1);
   Measured& measured = nodes_[event.node.value];
@@ -55,8 +61,19 @@ void UseForecast::Take(const Books& books, const model::scheduler::NodeMeasured&
   for (ContainerSlot at = node.containers.first(); at.valid(); at = books.containers[at].node_next) {
     const Container& container = books.containers[at];
     if (books.now - container.granted >= unseen) break;  // the newest come first
-    measured.recent += books.shapes[container.shape].size;
+    const model::Resources& size = books.shapes[container.shape].size;
+    const Amounts one = measured.Of(size, learner ? learner->ExpectedOf(books, container) : kAsBooked);
+    measured.recent.milli_cores += one.milli_cores;
+    measured.recent.mib += one.mib;
   }
+}
+
+void UseForecast::Placed(NodeIndex node, const model::Resources& size, const Amounts& expected) {
+  if (node.value >= nodes_.size()) return;
+  Measured& measured = nodes_[node.value];
+  const Amounts one = measured.Of(size, expected);
+  measured.saved.milli_cores += size.vcores() * measured.milli_per_vcore - one.milli_cores;
+  measured.saved.mib += size.memory_mib() - one.mib;
 }
 
 void UseForecast::Forget() {
@@ -75,31 +92,33 @@ UseForecast::Amounts UseForecast::Expected(const Node& node, const Measured& mea
   const int64_t scale = measured.milli_per_vcore;
   Amounts expected = measured.use;
   if (expected.milli_cores != kUnknown) {
-    expected.milli_cores = Grown(expected.milli_cores, measured.booked.vcores() * scale,
-                                 measured.recent.vcores() * scale, change.vcores() * scale);
+    expected.milli_cores = Grown(expected.milli_cores, measured.booked.vcores() * scale, measured.recent.milli_cores,
+                                 change.vcores() * scale, measured.saved.milli_cores);
   }
   if (expected.mib != kUnknown) {
-    expected.mib = Grown(expected.mib, measured.booked.memory_mib(), measured.recent.memory_mib(), change.memory_mib());
+    expected.mib =
+        Grown(expected.mib, measured.booked.memory_mib(), measured.recent.mib, change.memory_mib(), measured.saved.mib);
   }
   return expected;
 }
 
-int64_t UseForecast::LoadWith(const Books& books, NodeIndex index, const model::Resources& more) const {
+int64_t UseForecast::LoadWith(const Books& books, NodeIndex index, const model::Resources& size,
+                              const Amounts& expected_of_it) const {
   const Node& node = books.nodes[index];
   const Measured* measured = Fresh(index, books.now);
   if (measured == nullptr) {
     int64_t load = 0;
-    for (size_t t = 0; t < books.types; ++t) load = std::max(load, Permille(node.used[t] + more[t], node.capacity[t]));
+    for (size_t t = 0; t < books.types; ++t) load = std::max(load, Permille(node.used[t] + size[t], node.capacity[t]));
     return load;
   }
   const Amounts expected = Expected(node, *measured);
+  const Amounts more = measured->Of(size, expected_of_it);
   int64_t load = measured->disk_permille;
   if (expected.milli_cores != kUnknown) {
-    load = std::max(load, Permille(expected.milli_cores + more.vcores() * measured->milli_per_vcore,
-                                   measured->machine.milli_cores));
+    load = std::max(load, Permille(expected.milli_cores + more.milli_cores, measured->machine.milli_cores));
   }
   if (expected.mib != kUnknown) {
-    load = std::max(load, Permille(expected.mib + more.memory_mib(), measured->machine.mib));
+    load = std::max(load, Permille(expected.mib + more.mib, measured->machine.mib));
   }
   return load;
 }
@@ -109,12 +128,11 @@ void UseForecast::Mix(base::StateHasher& hash) const {
     hash.Mix(uint64_t{one.told});
     if (!one.told) continue;
     for (const int64_t amount : {one.heard.ns, one.interval.ns, one.machine.milli_cores, one.machine.mib,
-                                 one.use.milli_cores, one.use.mib, one.disk_permille, one.milli_per_vcore}) {
+                                 one.use.milli_cores, one.use.mib, one.disk_permille, one.milli_per_vcore,
+                                 one.recent.milli_cores, one.recent.mib, one.saved.milli_cores, one.saved.mib}) {
       hash.Mix(static_cast<uint64_t>(amount));
     }
-    for (const model::Resources* sum : {&one.recent, &one.booked}) {
-      for (const int64_t amount : sum->amount) hash.Mix(static_cast<uint64_t>(amount));
-    }
+    for (const int64_t amount : one.booked.amount) hash.Mix(static_cast<uint64_t>(amount));
   }
 }
 

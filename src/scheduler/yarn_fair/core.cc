@@ -35,6 +35,7 @@ static void Apply(Books& books, const ms::ContainerResized& event) {
 /// Core runs it.
 static void Apply(Books&, const ms::Pass&) {}
 static void Apply(Books&, const ms::NodeMeasured&) {}  // FairScheduler asks for no measure
+static void Apply(Books&, const ms::UseRecalled&) {}
 
 std::unique_ptr<YarnFairScheduler> MakeYarnFair(const YarnFairConfig& config, const model::QueueTree& tree,
                                                 base::Instant start) {

@@ -8,7 +8,7 @@ namespace fairlead::shell {
 
 model::nm::Usage UsageMeter::Measure(base::Instant now, const std::vector<Tree>& trees) {
   model::nm::Usage usage;
-  usage.node = machine_.Measure(now, env_posix::CountMachine());
+  usage.node = machine_.Measure(now, env_posix::CountMachine(part_));
   const std::vector<ProcessInfo> all = trees.empty() ? std::vector<ProcessInfo>() : ListProcesses();
   std::map<model::ContainerId, env_posix::UseMeter> meters;  // of those that are still there
   for (const Tree& tree : trees) {

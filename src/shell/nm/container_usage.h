@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -21,10 +22,14 @@ class UsageMeter {
     bool enforced = false;                    // the kernel holds its memory limit
   };
 
+  /// `part`: what of this machine is the node's.
+  explicit UsageMeter(env_posix::MachinePart part = {}) : part_(std::move(part)) {}
+
   /// From time to time, with all containers that run.
   model::nm::Usage Measure(base::Instant now, const std::vector<Tree>& trees);
 
  private:
+  env_posix::MachinePart part_;
   env_posix::UseMeter machine_;
   std::map<model::ContainerId, env_posix::UseMeter> containers_;
 };

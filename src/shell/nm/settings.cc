@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -126,7 +127,11 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
   }
   manager.core.capacity =
       model::Resources::Of(memory == -1 ? kMemoryDefaultMib : memory, vcores == -1 ? kVcoresDefault : vcores);
-  manager.physical = model::Resources::Of(machine_mib, machine_cores);
+  out.containers.machine = {conf.List("fairlead.nm.machine.control-groups"), conf.List("fairlead.nm.machine.disks"),
+                            conf.List("fairlead.nm.machine.interfaces")};
+  const env_posix::MachineLimits limits = env_posix::LimitsOf(out.containers.machine);
+  manager.physical = model::Resources::Of(limits.mib > 0 ? std::min(limits.mib, machine_mib) : machine_mib,
+                                          limits.cores > 0 ? std::min(limits.cores, machine_cores) : machine_cores);
   for (const std::string& type : conf.List("yarn.resource-types")) {
     const int index = model::ResourceTypes::Add(type);
     if (index < 0) {

@@ -383,7 +383,7 @@ class Worker : public process::nm::Containers {
   process::nm::ContainerEvents* events_ = nullptr;
   std::thread thread_;
   std::atomic<bool> stop_ = false;
-  UsageMeter meter_;  // of the thread, as the next two
+  UsageMeter meter_{options_.machine};  // of the thread, as the next two
   std::map<ContainerId, Entry> entries_;
   std::map<ContainerId, Search> searches_;
   int wake_ = -1;

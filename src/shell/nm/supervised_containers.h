@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "env/loop.h"
+#include "env_posix/use_meter.h"
 #include "process/nm/ports.h"
 #include "shell/nm/cgroup.h"
 #include "shell/nm/errands.h"
@@ -22,6 +23,7 @@ struct SupervisedOptions {
   base::Duration agent_away = base::Duration::Seconds(600);
   base::Duration leftover_grace = base::Duration::Millis(250);
   base::Duration usage_interval = base::Duration::Seconds(3);
+  env_posix::MachinePart machine;    // fairlead.nm.machine.*: what of this machine is the node's
   int64_t stderr_tail_bytes = 4096;  // yarn.nodemanager.container.stderr.tail.bytes
   std::string umask = "027";
   /// For the log; called on the containers' thread.

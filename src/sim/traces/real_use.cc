@@ -56,8 +56,31 @@ void RealUse::AddNode(uint32_t index, uint32_t list, int64_t now_ms) {
   node.summed_ms = node.looked_ms = now_ms;
 }
 
+uint32_t RealUse::KindOf(uint32_t app) const {
+  if (options_.kinds <= 0) return app;
+  return static_cast<uint32_t>(Generator(options_.seed, app, UINT32_MAX - 1).Next() %
+                               static_cast<uint32_t>(options_.kinds));
+}
+
+std::string RealUse::NameOf(uint32_t app) const {
+  std::string name = "job ";
+  for (uint32_t kind = KindOf(app);; kind /= 26) {
+    name.push_back(static_cast<char>('a' + kind % 26));
+    if (kind < 26) return name;
+  }
+}
+
+model::MeasuredUse RealUse::UseOf(uint32_t index, const Task& task) const {
+  const Node& node = nodes_[index];
+  model::MeasuredUse use;
+  use.milli_cores = std::llround(task.use.milli_cores * node.core_speed);
+  use.physical_bytes = std::llround(task.use.memory_mib * kMiB);
+  use.network_bytes = std::llround(task.use.network);
+  return use;
+}
+
 RealUse::Task RealUse::Draw(uint32_t app, uint32_t task, const model::Resources& size) const {
-  base::Rng of_job = Generator(options_.seed, app, UINT32_MAX);
+  base::Rng of_job = Generator(options_.seed, KindOf(app), UINT32_MAX);
   const double cores = options_.part * (0.5 + of_job.Unit());
   const double memory = options_.part * (0.5 + of_job.Unit());
   Task drawn;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/measured_use.h"
@@ -20,6 +21,7 @@ struct UseOptions {
   double input_mib = 0;     // a task that names places reads so much, at its own host in no time ...
   double rack_mbit = 2000;  // ... within its rack and from farther so fast
   double cluster_mbit = 1000;
+  int32_t kinds = 0;          // jobs are of so many kinds, and those of one use alike; 0: each is one of its own
   int64_t measure_ms = 3000;  // a node's meter looks so often
   int64_t delay_ms = 1000;    // until the report with what it saw arrives
   uint64_t seed = 1;
@@ -39,7 +41,7 @@ struct RealAmounts {
 /// that wait for it become slower by the same factor. Memory is not shared: the newest task ends when there is not
 /// enough (the kernel's choice would be no better).
 ///
-/// A job's tasks use of cores and memory `part` times a number drawn for the job from [0.5, 1.5], each task 0.9 to 1.1
+/// A job's tasks use of cores and memory `part` times a number drawn for its kind from [0.5, 1.5], each task 0.9 to 1.1
 /// of that, memory at most what it asked for, cores at most twice; of network what they ask for by a resource type
 /// "network" (Mbit/s) times that part. O(tasks of the node) where a speed changes, else O(1).
 class RealUse {
@@ -60,6 +62,8 @@ class RealUse {
   const UseOptions& options() const { return options_; }
   /// The node of that place in the list starts, or starts again, with no task.
   void AddNode(uint32_t node, uint32_t list, int64_t now_ms);
+  /// What the job is called, without digits: those of one kind alike.
+  std::string NameOf(uint32_t app) const;
   /// What the task uses; the same whenever it is asked.
   Task Draw(uint32_t app, uint32_t task, const model::Resources& size) const;
   /// How long it reads its input, if it runs in the rack of a place that it named, or farther away.
@@ -75,6 +79,9 @@ class RealUse {
   void Look(uint32_t node, int64_t now_ms);
   /// What it saw last.
   const model::MeasuredUse& seen(uint32_t node) const { return nodes_[node].seen; }
+  /// What runs on the node, the oldest first, and what a task of it is measured to use now.
+  const std::vector<Task>& tasks(uint32_t node) const { return nodes_[node].tasks; }
+  model::MeasuredUse UseOf(uint32_t node, const Task& task) const;
 
  private:
   struct Node {
@@ -89,6 +96,7 @@ class RealUse {
     int64_t looked_ms = 0;
     model::MeasuredUse seen;
   };
+  uint32_t KindOf(uint32_t app) const;
   static void Sum(Node& node, int64_t now_ms);
   static void Respeed(Node& node, int64_t now_ms, std::vector<Task>& moved);
 

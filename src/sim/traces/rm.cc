@@ -272,7 +272,10 @@ void RmFollower::On(const ms::NodeRemoved& event) {
 }
 
 /// It travels with the heartbeat that follows.
-void RmFollower::On(const ms::NodeMeasured& event) { nodes_[event.node.value].use = event.use; }
+void RmFollower::On(const ms::NodeMeasured& event) {
+  nodes_[event.node.value].use = event.use;
+  nodes_[event.node.value].each = event.each;
+}
 
 void RmFollower::On(const ms::NodeUpdated& event) {
   Node& node = nodes_[event.node.value];
@@ -285,6 +288,7 @@ void RmFollower::On(const ms::NodeUpdated& event) {
     node.running.insert(std::upper_bound(node.running.begin(), node.running.end(), id), id);
   }
   call.use = std::exchange(node.use, {});
+  call.each_use = std::exchange(node.each, {});
   lent_.push_back({batch_.size(), event.node.value});
   call.running = std::move(node.running);
   for (const ms::Completion& completion : event.completed) {
@@ -304,6 +308,7 @@ void RmFollower::On(const ms::AppAdded& event) {
   mr::Submit call;
   call.call = event.token;
   call.submission.id = event.id;
+  call.submission.name = event.session.kind;
   call.submission.user = event.user;
   call.submission.groups = event.groups;
   call.submission.queue = event.queue;

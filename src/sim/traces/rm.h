@@ -33,6 +33,7 @@ class RmFollower {
     model::rm::NodeAddress address;
     std::vector<model::ContainerId> running;  // in order of ids
     model::MeasuredUse use;                   // not yet told
+    std::vector<model::ContainerUse> each;    // nor this
   };
 
   /// A node's running containers while they are part of a heartbeat in the batch.

@@ -285,8 +285,12 @@ void TraceRun::Measure(uint32_t index, bool report) {
 void TraceRun::Report(uint32_t index) {
   if (!std::exchange(nodes_[index].measured, false)) return;
   const model::Resources& capacity = list_[nodes_[index].list].capacity;
-  events_.push_back(
-      ms::NodeMeasured{{index}, use_.seen(index), {}, model::Resources::Of(capacity.memory_mib(), capacity.vcores())});
+  ms::NodeMeasured measured{
+      {index}, use_.seen(index), {}, model::Resources::Of(capacity.memory_mib(), capacity.vcores())};
+  for (const RealUse::Task& task : use_.tasks(index)) {
+    measured.each.push_back({IdOf(task.app, *jobs_[task.app], task.sequence), use_.UseOf(index, task)});
+  }
+  events_.push_back(std::move(measured));
   if (setup_.node_heartbeat_ms == 0) UpdateOf(index);
 }
 
@@ -363,6 +367,7 @@ void TraceRun::Arrive() {
   added.submitted = {now_ms_};
   added.master_asks = {MasterAsk()};
   added.token = kSubmission | app;
+  if (use_.on()) added.session.kind = use_.NameOf(app);
   events_.push_back(std::move(added));
   job->ideal_ms = IdealMs(job->trace);
   jobs_.push_back(std::move(job));

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "scheduler/books/books.h"
+#include "scheduler/fairlead/config.h"
+
+namespace fairlead::scheduler::native {
+
+/// Thousandths of cores, and MiB.
+struct UseAmounts {
+  int64_t milli_cores = 0;
+  int64_t mib = 0;
+};
+
+/// What containers of a kind were measured to use (wish learned-use). A kind is told by the user, the application's
+/// name without digits, the ask's priority and size. Nobody is trusted far:
+/// - a user's jobs teach what is expected of the same user's jobs, and no more rows than kRowsPerUser;
+/// - a node speaks of containers that the books have on it; more than was booked counts as what was booked;
+/// - cores are not learned on a machine that is nearly full: there nobody gets what he would use;
+/// - whatever was told, `least_percent` of what is booked is expected.
+/// O(log rows) a container measured, O(rows) where a row is given up for another one.
+class UseLearner {
+ public:
+  static constexpr uint32_t kRows = 4096;
+  static constexpr uint32_t kRowsPerUser = 256;
+  static constexpr size_t kLongestName = 256;
+
+  UseLearner(const LearnedUseConfig& config, base::Duration settle) : config_(config), settle_(settle) {}
+
+  void Came(AppSlot slot, const std::string& user, const std::string& name);
+  /// A node has told of its containers.
+  void Take(const Books& books, const model::scheduler::NodeMeasured& event);
+  /// What a container of the application and shape is expected to use; no more than it books, and all of that while
+  /// too little is known.
+  UseAmounts Expected(const Books& books, AppSlot slot, int32_t priority, const model::Resources& size) const;
+  UseAmounts ExpectedOf(const Books& books, const Container& container) const;
+
+  /// The rows that were learned since they were stored, at most kStored a time, once in kStoreEvery.
+  std::vector<model::LearnedUse> TakeUnstored(base::Instant now);
+  /// Rows of an earlier run; those that make no sense are passed over.
+  void Recall(const model::scheduler::UseRecalled& event, base::Instant now);
+
+  /// A row a kind, and each where its kind says.
+  std::string Check() const;
+  void Mix(base::StateHasher& hash) const;
+
+ private:
+  static constexpr base::Duration kStoreEvery = base::Duration::Seconds(60);
+  static constexpr size_t kStored = 64;
+
+  struct Kind {
+    std::string user;
+    std::string name;
+    int32_t priority = 0;
+    std::array<int64_t, model::Resources::kMaxTypes> size{};
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+  struct Row {
+    bool known = false;
+    bool unstored = false;
+    base::Instant heard;
+    base::Instant halved;  // older measures weigh less since then
+    model::LearnedUse use;
+  };
+  struct Naming {
+    std::string user;
+    std::string name;
+  };
+
+  Kind KindOf(AppSlot slot, int32_t priority, const model::Resources& size) const;
+  static Kind KindOf(const model::LearnedUse& use);
+  Row& RowOf(const Kind& kind, base::Instant now);
+  uint32_t FreeRow(const std::string& user);
+  void Forget(uint32_t row);
+  int64_t HalvingsOf(const Row& row, base::Instant now) const;
+  void Age(Row& row, base::Instant now);
+
+  LearnedUseConfig config_;
+  base::Duration settle_;
+  std::vector<Naming> named_;  // by AppSlot
+  std::vector<Row> rows_;
+  std::map<Kind, uint32_t> by_kind_;
+  std::map<std::string, uint32_t> of_user_;  // how many rows
+  base::Instant stored_at_{};
+};
+
+}  // namespace fairlead::scheduler::native
