@@ -133,7 +133,8 @@ int main(int argc, char** argv) {
     std::unique_ptr<engine::OwnShuffleService> service;
     base::Result<env::Endpoint> address = base::Error{""};
     serving.Run([&] {
-      service = std::make_unique<engine::OwnShuffleService>(*serving.loop, std::vector<std::string>{root});
+      service = std::make_unique<engine::OwnShuffleService>(*serving.loop, std::vector<std::string>{root},
+                                                            wire::spark_transport::Security{});
       address = service->Listen("127.0.0.1");
     });
     if (!address.ok()) return 1;
