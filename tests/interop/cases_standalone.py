@@ -230,6 +230,54 @@ def probes(cluster, work):
     cluster.wait(lambda: probe(worker, "/readyz") == (503, "not registered yet\n"), "the worker to say so", 10)
 
 
+def fetched(cluster, path, referer=None, **headers):
+    """Status, where it was at the end, and text of what a browser gets at the master's web port."""
+    request = urllib.request.Request(f"http://127.0.0.1:{cluster.web}{path}", headers={**({"Referer": referer} if referer else {}), **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.url, answer.read().decode(errors="replace")
+    except urllib.error.HTTPError as error:
+        return error.code, error.url, error.read().decode(errors="replace")
+
+
+def require_parts(cluster, path):
+    """A page that comes through the proxy, and every style sheet, script and picture that it names."""
+    code, url, text = fetched(cluster, path)
+    assert code == 200, (path, code, text)
+    parts = set(re.findall(r'(?:src|href)="([^"]*/static/[^"]+)"', text))
+    assert parts, text
+    for part in parts:
+        where = urllib.parse.urlparse(urllib.parse.urljoin(url, part))
+        code, _, _ = fetched(cluster, where.path, referer=url)
+        assert code == 200, (path, part, where.path, code)
+    return text
+
+
+def reverse_proxied(cluster, work):
+    """Pages of a worker and of a driver through the master's, with all their parts; the executors' logs are linked that way."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    worker = cluster.page()["workers"][0]
+    assert json.loads(fetched(cluster, f"/proxy/{worker['id']}/json/")[2])["id"] == worker["id"]
+    require_parts(cluster, f"/proxy/{worker['id']}")
+    code, url, _ = fetched(cluster, f"/proxy/{app_id}/")
+    assert code == 200 and f":{cluster.web}/proxy/{app_id}/jobs" in url, (code, url)
+    require_parts(cluster, f"/proxy/{app_id}/jobs/")
+    executors = json.loads(fetched(cluster, f"/proxy/{app_id}/api/v1/applications/{app_id}/executors")[2])
+    logs = [executor["executorLogs"]["stderr"] for executor in executors if executor["id"] != "driver"]
+    assert len(logs) == 2 and all(re.match(rf"/proxy/worker-[^/]+/logPage/\?appId={app_id}&executorId=\d&logType=stderr$", log) for log in logs), logs
+    for log in logs:
+        require_parts(cluster, log)
+        assert "Spark Executor Command" in fetched(cluster, log.replace("/logPage/", "/log/") + "&offset=0")[2], log
+    assert fetched(cluster, "/proxy/nobody/")[0] == 403
+    if cluster.spec.master == "fairlead":
+        assert fetched(cluster, f"/proxy/{app_id}/jobs/", **{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})[0] == 403
+        assert fetched(cluster, f"/proxy/{app_id}/jobs/", Via="1.1 fairlead-proxy")[0] == 508
+        assert cluster.page("/fairlead/pages")[app_id] == f"/proxy/{app_id}/", cluster.page("/fairlead/pages")
+    job.release()
+    job.result()
+
+
 def back(cluster, workers=2):
     found = cluster.page()
     return found["status"] == "ALIVE" and found["aliveworkers"] == workers
@@ -653,6 +701,7 @@ register("cluster-mode-rpc", cluster_mode_rpc)
 register("supervised", supervised)
 register("page", page)
 register("probes", probes, pairings=(PAIRINGS[2],))
+register("reverse-proxy", reverse_proxied, pairings=(*PAIRINGS, ("spark", "spark")), conf=(("spark.ui.reverseProxy", "true"), ("spark.ui.enabled", "true"), ("spark.ui.port", "0")))
 register("spread-out", spread_out, workers=(4, 2, 1))
 register("packed", packed, workers=(4, 2, 1), conf=(("spark.deploy.spreadOut", "false"), ("spark.deploy.spreadOutApps", "false")))
 register("first-come", first_come)

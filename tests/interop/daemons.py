@@ -5,6 +5,9 @@ import signal
 import subprocess
 import time
 
+# How many times as long as usual a case waits: more where the machine has much else to do.
+PATIENCE = float(os.environ.get("FAIRLEAD_INTEROP_PATIENCE", "1"))
+
 
 class Daemons:
     def __init__(self, directory):
@@ -23,7 +26,7 @@ class Daemons:
         process.wait()
 
     def wait(self, condition, what, seconds=60, pause=0.1):
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds * PATIENCE
         while time.monotonic() < deadline:
             for name, process in list(self.processes.items()):
                 if process.poll() is not None and name not in self.may_end:

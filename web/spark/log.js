@@ -3,7 +3,7 @@
 const text = document.getElementById("text");
 
 async function load() {
-  const answer = await fetch(`/log/${location.search}`);
+  const answer = await fetch(new URL(`../log/${location.search}`, import.meta.url));
   text.textContent = await answer.text();
   text.scrollIntoView(false);
 }

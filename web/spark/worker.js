@@ -3,12 +3,14 @@
 import { el, link, mib, table, tile } from "./parts.js";
 
 const REFRESH_MS = 2000;
+// A proxy may show this page below a path of its own; this file lies in static/ there too.
+const own = (path) => new URL(`../${path}`, import.meta.url).href;
 const main = document.getElementById("main");
 const freshness = document.getElementById("freshness");
 
 function logLink(run, type) {
   const query = new URLSearchParams({ appId: run.appid, executorId: run.id, logType: type });
-  return el("a", { href: `/logPage/?${query}` }, type);
+  return el("a", { href: own(`logPage/?${query}`) }, type);
 }
 const row = (run) => [`${run.appid}/${run.id}`, run.appdesc.name, run.appdesc.user, mib(run.memory), logLink(run, "stdout"), logLink(run, "stderr")];
 
@@ -24,7 +26,7 @@ function show(worker) {
 
 async function refresh() {
   try {
-    show(await (await fetch("/json/")).json());
+    show(await (await fetch(own("json/"))).json());
     freshness.className = "";
     freshness.textContent = `as of ${new Date().toLocaleTimeString()}`;
   } catch (error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "process/http/http.h"
@@ -16,6 +17,8 @@ struct StaticFile {
 
 /// 200 with the file, or 304 when the request names its ETag. The policy lets a page run and style itself with nothing
 /// but such files.
-Response StaticResponse(const Request& request, const StaticFile& file);
+/// With a `base`, links of the page that begin with "./" begin with it instead: where a proxy shows the page, whose
+/// address may have no final slash.
+Response StaticResponse(const Request& request, const StaticFile& file, const std::string& base = "");
 
 }  // namespace fairlead::process::http

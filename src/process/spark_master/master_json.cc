@@ -217,6 +217,14 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
   return ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}).dump(2);
 }
 
+/// org.apache.spark.deploy.master.ui.ApplicationPage.renderJson.
+std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
+  const ApplicationRecord* record = cluster.ApplicationOf(id);
+  if (record == nullptr || record->cleared) return "null";
+  const auto index = static_cast<size_t>(record - cluster.applications().data());
+  return ApplicationJson(*record, cluster.core().apps()[index], cluster.now()).dump(2);
+}
+
 std::string MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
@@ -269,7 +277,8 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   return out.dump(2);
 }
 
-http::Response MasterPage(const StandaloneCluster& cluster, const http::Request& request, bool spark4) {
+http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,
+                          bool spark4) {
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
   const std::string& path = request.path;
   const auto json = [](std::string body) {
@@ -283,7 +292,12 @@ http::Response MasterPage(const StandaloneCluster& cluster, const http::Request&
     return json(MasterJson(cluster, path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", spark4));
   }
   if (path == "/metrics/master/json" || path == "/metrics/master/json/") return json(MasterGauges(cluster));
+  if (path == "/app/json" || path == "/app/json/") {
+    const auto id = request.query.find("appId");
+    return json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));
+  }
   if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
+  if (path == "/fairlead/pages") return json(PagesJson(cluster, proxy));
   if (path == "/metrics") return MasterMetrics(cluster);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // applications and drivers are taken

@@ -5,6 +5,7 @@
 
 #include "process/http/http.h"
 #include "process/http/static_file.h"
+#include "process/spark_master/master_proxy.h"
 #include "process/spark_master/standalone_cluster.h"
 
 namespace fairlead::process::spark_master {
@@ -23,7 +24,9 @@ std::string WaitingJson(const StandaloneCluster& cluster);
 /// A file of web/; null when there is none of this name.
 const http::StaticFile* FindWebFile(std::string_view name);
 
-/// The master's page, all of the above by their paths, /healthz, and /readyz: whether it is ALIVE.
-http::Response MasterPage(const StandaloneCluster& cluster, const http::Request& request, bool spark4);
+/// The master's page, all of the above by their paths, /app/json/ of one application (appId), /fairlead/pages,
+/// /healthz, and /readyz: whether it is ALIVE.
+http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,
+                          bool spark4);
 
 }  // namespace fairlead::process::spark_master

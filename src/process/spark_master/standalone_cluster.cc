@@ -56,6 +56,11 @@ bool StandaloneCluster::Shows(size_t index) const {
   return !worker.id.empty() && !(worker.state == sa::WorkerState::kDead && old);
 }
 
+const ApplicationRecord* StandaloneCluster::ApplicationOf(const std::string& id) const {
+  const auto found = application_ids_.find(id);
+  return found != application_ids_.end() ? &applications_[found->second] : nullptr;
+}
+
 std::string OnlyWhenAlive(const char* what) {
   return std::string("Current state is not alive: STANDBY. Can only ") + what + " in ALIVE state.";
 }
@@ -116,15 +121,21 @@ void StandaloneCluster::Place() {
   });
 }
 
+es::ApplicationDescription WithoutCommand(es::ApplicationDescription description) {
+  description.command = {};
+  return description;
+}
+
 /// The driver says where its application stands: spark.executorEnv.FAIRLEAD_QUEUE, _PRIORITY, _GANG.
 Standing StandaloneCluster::StandingOf(uint32_t app) const {
-  const es::ApplicationDescription& description = applications_[app].description;
+  const StandaloneApplication* machine = applications_[app].machine;
+  const es::Command none, &command = machine != nullptr ? machine->registration().application.command : none;
   const auto said = [&](const char* name) {
-    const auto found = description.command.environment.find(name);
-    return found != description.command.environment.end() ? found->second : std::string();
+    const auto found = command.environment.find(name);
+    return found != command.environment.end() ? found->second : std::string();
   };
   Standing standing;
-  standing.user = description.user;
+  standing.user = applications_[app].description.user;
   standing.queue = said("FAIRLEAD_QUEUE");
   if (standing.queue.empty()) standing.queue = "default";
   const std::string priority = said("FAIRLEAD_PRIORITY");
@@ -169,6 +180,7 @@ std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
                                                      Application::Callbacks callbacks) {
   if (standby()) return nullptr;
+  registration.graph.Shrink();
   return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
 }
 
@@ -178,7 +190,7 @@ void StandaloneCluster::Begin(StandaloneApplication& application) {
   ApplicationRecord& record = applications_.emplace_back();
   record.id = NewId("app", next_application_);
   record.machine = &application;
-  record.description = description;
+  record.description = WithoutCommand(description);
   record.started = loop_.Wall();
   application_ids_[record.id] = index.value;
   application.SetId(index, record.id, false);

@@ -59,14 +59,15 @@ struct WorkerRecord {
 };
 struct ApplicationRecord {
   std::string id;
-  StandaloneApplication* machine = nullptr;  // null: it has ended
-  endpoints::spark::ApplicationDescription description;
+  StandaloneApplication* machine = nullptr;              // null: it has ended
+  endpoints::spark::ApplicationDescription description;  // without its command, which the machine knows
   base::WallTime started;
   base::WallTime ended;                                         // 0: not yet
   std::map<int32_t, model::standalone::ProfileTarget> targets;  // the last it asked for, by profile
   int32_t next_executor = 0;                                    // as an earlier life stored it
   bool cleared = false;                                         // it has ended and is not shown any more
 };
+endpoints::spark::ApplicationDescription WithoutCommand(endpoints::spark::ApplicationDescription description);
 /// What was submitted; a driver that is started again shares it with its predecessor.
 struct Submission {
   endpoints::spark::DriverDescription description;
@@ -133,6 +134,8 @@ class StandaloneCluster final : public ExecutorSource {
   const std::vector<WorkerRecord>& workers() const { return workers_; }
   const std::vector<ApplicationRecord>& applications() const { return applications_; }
   const std::vector<DriverRecord>& drivers() const { return drivers_; }
+  /// Null for one that is not known.
+  const ApplicationRecord* ApplicationOf(const std::string& id) const;
   std::optional<uint32_t> DriverIndexOf(const std::string& id) const;
   base::WallTime now() const { return loop_.Wall(); }
   std::string url() const { return "spark://" + master_.address.ToString(); }

@@ -162,13 +162,14 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
                                                            es::RegisterApplication registration,
                                                            Application::Callbacks callbacks) {
   const StoredStandaloneApplication stored = std::move(loaded_applications_.extract(id).mapped());
+  registration.graph.Shrink();
   auto application =
       std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
   const auto index = static_cast<uint32_t>(applications_.size());
   ApplicationRecord& record = applications_.emplace_back();
   record.id = id;
   record.machine = application.get();
-  record.description = application->registration().application;
+  record.description = WithoutCommand(application->registration().application);
   record.started = stored.started;
   for (const sa::ProfileTarget& target : stored.targets) record.targets[target.profile.id] = target;
   record.next_executor = stored.next_executor;

@@ -79,7 +79,7 @@ env::SpawnRequest ExecutorProcess(const LaunchSettings& settings, const es::Laun
   request.environment["SPARK_EXECUTOR_DIRS"] = boost::algorithm::join(local_dirs, ":");
   request.environment["SPARK_LAUNCH_WITH_SCALA"] = "0";
   const std::string logs =
-      settings.web_url + "/logPage/?appId=" + launch.application + "&executorId=" + id + "&logType=";
+      settings.log_url + "/logPage/?appId=" + launch.application + "&executorId=" + id + "&logType=";
   request.environment["SPARK_LOG_URL_STDOUT"] = logs + "stdout";
   request.environment["SPARK_LOG_URL_STDERR"] = logs + "stderr";
   return request;
@@ -94,7 +94,7 @@ env::SpawnRequest DriverProcess(const LaunchSettings& settings, const es::Launch
   const std::vector<std::string> arguments =
       Filled(command.arguments, {{"{{WORKER_URL}}", settings.worker_url}, {"{{USER_JAR}}", jar}});
   env::SpawnRequest request = JavaProcess(settings, command, launch.description.memory_mib, arguments, directory);
-  const std::string logs = settings.web_url + "/logPage/?driverId=" + launch.driver + "&logType=";
+  const std::string logs = settings.log_url + "/logPage/?driverId=" + launch.driver + "&logType=";
   request.environment["SPARK_DRIVER_LOG_URL_STDOUT"] = logs + "stdout";
   request.environment["SPARK_DRIVER_LOG_URL_STDERR"] = logs + "stderr";
   return request;

@@ -18,6 +18,7 @@ struct LaunchSettings {
   std::string host;                                // as which executors are known
   std::string worker_url;                          // spark://Worker@HOST:PORT, which they watch and end with
   std::string web_url;                             // of the worker's pages, without a "/" at its end
+  std::string log_url;                             // the same as people reach it: direct, or through the master's proxy
 };
 
 /// The process of an executor in `directory`, as org.apache.spark.deploy.worker.ExecutorRunner and CommandUtils start

@@ -47,6 +47,7 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   worker->listener_ = std::move(*listener);
   worker->id_ = own.id.empty() ? NewWorkerId(world.loop, own.host, worker->local().port) : own.id;
   own.launch.host = own.host;
+  own.launch.log_url = own.reverse_proxy ? *own.reverse_proxy + "/proxy/" + worker->id_ : own.launch.web_url;
   worker->Supervise();
   worker->alone_since_ = world.loop.Now();
   worker->TryMasters();

@@ -43,6 +43,9 @@ struct SparkWorkerSettings {
   std::function<void(const std::string& application, const std::string& executor)> on_executor_gone;
   std::function<void(const std::string& application)> on_application_gone;
   LaunchSettings launch;
+  /// spark.ui.reverseProxy: people come by the master's proxy, below this address (spark.ui.reverseProxyUrl without its
+  /// final slash, or "").
+  std::optional<std::string> reverse_proxy;
   LogRolling rolling;        // of executors' logs
   std::string limits_below;  // hierarchy of the control groups of all that runs; empty: none
   /// Of a worker that was here before, whose place this one takes; empty: none was.

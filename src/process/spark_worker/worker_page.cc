@@ -103,6 +103,23 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
   return text.ToResponse();
 }
 
+std::string WorkerGauges(const SparkWorker& worker) {
+  const auto gauge = [](int64_t value) { return ordered_json({{"value", value}}); };
+  const ordered_json gauges = {{"worker.coresFree", gauge(worker.settings().cores - worker.cores_used())},
+                               {"worker.coresUsed", gauge(worker.cores_used())},
+                               {"worker.executors", gauge(static_cast<int64_t>(worker.executors().size()))},
+                               {"worker.memFree_MB", gauge(worker.settings().memory_mib - worker.memory_used())},
+                               {"worker.memUsed_MB", gauge(worker.memory_used())}};
+  const ordered_json none = ordered_json::object();
+  return ordered_json({{"version", "4.0.0"},
+                       {"gauges", gauges},
+                       {"counters", none},
+                       {"histograms", none},
+                       {"meters", none},
+                       {"timers", none}})
+      .dump();
+}
+
 std::string WorkerJson(const SparkWorker& worker) {
   const SparkWorkerSettings& settings = worker.settings();
   return ordered_json({{"id", worker.id()},
@@ -145,8 +162,8 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
   std::string path = request.path;
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  if (path == "/json") {
-    http::Response response = http::JsonResponse(200, WorkerJson(worker));
+  if (path == "/json" || path == "/metrics/json") {
+    http::Response response = http::JsonResponse(200, path == "/json" ? WorkerJson(worker) : WorkerGauges(worker));
     response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
     return response;
   }
@@ -160,10 +177,17 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
   constexpr std::string_view kStatic = "/static/";
   std::string name;
   if (path == "/") name = "worker.html";
+  // Its links lead one level up.
+  if (path == "/logPage" && !request.path.ends_with('/'))
+    return http::Redirect("logPage/" + request.target.substr(path.size()));
   if (path == "/logPage") name = "log.html";
   if (path.starts_with(kStatic)) name = path.substr(kStatic.size());
   const http::StaticFile* file = FindWebFile(name);
-  return file != nullptr ? http::StaticResponse(request, *file) : http::TextResponse(404, "there is no page " + path);
+  if (file == nullptr) return http::TextResponse(404, "there is no page " + path);
+  // The master's proxy says that it is one; Spark's own shows this page without a final slash.
+  const bool proxied =
+      path == "/" && worker.settings().reverse_proxy && !http::FindHeader(request.headers, "Via").empty();
+  return http::StaticResponse(request, *file, proxied ? worker.settings().launch.log_url : "");
 }
 
 }  // namespace fairlead::process::spark_worker

@@ -208,12 +208,14 @@ int RunStandalone(const SparkMasterOptions& options) {
     return Refuse(begun.error().message, 1);
   }
   const bool spark4 = build.has_module_proxies();
+  const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
   const auto page = http::Server::Listen(
       *loop, *loop, settings->web, settings->hosts,
       Guarded(*loop, settings->page_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
+        if (proxy.Takes(request)) return proxy.Handle(request, reply);
         const bool orders = request.method == "POST";
         reply(orders ? sm::Order(master.cluster(), settings->orders, request)
-                     : sm::MasterPage(master.cluster(), request, spark4));
+                     : sm::MasterPage(master.cluster(), settings->proxy, request, spark4));
       }));
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;

@@ -168,6 +168,20 @@ base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char*
   return port;
 }
 
+std::optional<std::string> ReadReverseProxy(SparkKeys& keys) {
+  constexpr const char* kUrl = "spark.ui.reverseProxyUrl";
+  if (!keys.Flag("spark.ui.reverseProxy", false)) return std::nullopt;
+  std::string url = keys.Text(kUrl, "");
+  if (url.ends_with('/')) url.pop_back();
+  // As Spark reads it: pages would have addresses of their own below it.
+  const bool ambiguous = (url + "/").find("/proxy/") != std::string::npos;
+  const bool web = url.starts_with("http://") || url.starts_with("https://");
+  if (!url.empty() && (!web || ambiguous || !process::http::IsVisible(url))) {
+    keys.Refuse(kUrl, url + " is no address such as https://door.example.com/spark without a part called proxy");
+  }
+  return url;
+}
+
 std::string AdvertisedHost(const std::string& host) {
   if (host != "0.0.0.0" && host != "::") return host;
   char name[HOST_NAME_MAX + 1] = {};
@@ -206,6 +220,10 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.cluster.retained_drivers =
       static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
+  if (const auto front = ReadReverseProxy(keys)) {
+    settings.proxy = {true, *front};
+    if (!front->empty()) settings.cluster.web_url = *front + "/";
+  }
   settings.master.security = ReadSparkSecurity(keys);
   settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
@@ -220,9 +238,6 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
                      static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
   }
   RefuseUnsupported(keys);
-  if (keys.Flag("spark.ui.reverseProxy", false)) {
-    settings.warnings.emplace_back("spark.ui.reverseProxy: pages are not passed on, links lead to where they are");
-  }
   if (!keys.error().empty()) return base::Error{keys.error()};
   for (const char* key : kIgnored) {
     if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");
@@ -235,6 +250,10 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   if (const base::Status read = ReadPlacement(options, *source, settings); !read.ok()) return read.error();
   if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
   settings.hosts.AddName(settings.master.host);
+  // Browsers call the master by the name of what stands before it.
+  const std::string place =
+      settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
+  if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));
   settings.master.builds.push_back(std::move(*build));
   return settings;
 }

@@ -11,9 +11,11 @@
 #include "process/http/known_hosts.h"
 #include "process/http/token_filter.h"
 #include "process/spark_master/master_orders.h"
+#include "process/spark_master/master_proxy.h"
 #include "process/spark_master/spark_master.h"
 #include "process/spark_master/standalone_cluster.h"
 #include "shell/spark/master_daemon.h"
+#include "shell/spark/spark_properties.h"
 
 namespace fairlead::shell {
 
@@ -24,6 +26,7 @@ struct StandaloneMasterSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::StandaloneSettings cluster;
   process::spark_master::MasterOrders orders;
+  process::spark_master::ReverseProxy proxy;  // spark.ui.reverseProxy, .reverseProxyUrl
   env::Endpoint web;
   process::http::KnownHosts hosts;                        // under which names the web ports are served
   std::optional<env::Endpoint> rest;                      // spark.master.rest.enabled
@@ -40,6 +43,8 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
 
 /// An option, else an environment variable, else `otherwise`.
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise);
+/// spark.ui.reverseProxy: spark.ui.reverseProxyUrl without its final slash, "" without one; nothing: it is off.
+std::optional<std::string> ReadReverseProxy(SparkKeys& keys);
 /// As which others know a daemon that listens on `host`.
 std::string AdvertisedHost(const std::string& host);
 

@@ -227,6 +227,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
     worker.cleaning->kept =
         base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
   }
+  worker.reverse_proxy = ReadReverseProxy(keys);
   daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   worker.rolling = ReadRolling(keys, daemon.warnings);
   ReadControlGroups(keys, daemon);
@@ -235,7 +236,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   worker.resources = std::move(*resources);
   const auto java = FindJava();
   if (!java) return java.error();
-  worker.launch = {home, *java, ClassPath(home), Environment(), "", "", ""};
+  worker.launch = {home, *java, ClassPath(home), Environment(), "", "", "", ""};
   if (worker.security.authenticates()) worker.launch.environment["_SPARK_AUTH_SECRET"] = worker.security.secret;
   if (!keys.error().empty()) return base::Error{keys.error()};
   daemon.properties = *properties;

@@ -2,11 +2,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -78,7 +81,21 @@ struct Enum {
 struct ClassObject {
   Ref type = kNull;
 };
-using Node = std::variant<std::monostate, String, Class, Object, Array, Enum, ClassObject>;
+/// A Class apart from the other nodes, of which there are many more and which are much smaller.
+class BoxedClass {
+ public:
+  BoxedClass(Class its) : class_(std::make_unique<Class>(std::move(its))) {}  // NOLINT(google-explicit-constructor)
+  BoxedClass(const BoxedClass& other) : class_(std::make_unique<Class>(*other.class_)) {}
+  BoxedClass(BoxedClass&&) noexcept = default;
+  BoxedClass& operator=(const BoxedClass& other) { return *this = BoxedClass(other); }
+  BoxedClass& operator=(BoxedClass&&) noexcept = default;
+  ~BoxedClass() = default;
+  Class* get() const { return class_.get(); }
+
+ private:
+  std::unique_ptr<Class> class_;
+};
+using Node = std::variant<std::monostate, String, BoxedClass, Object, Array, Enum, ClassObject>;
 
 /// A class as its class file describes it, from which its description in a stream is made.
 struct ClassShape {
@@ -101,11 +118,17 @@ class Graph {
   /// The node as `T`, or null when it is of another kind.
   template <class T>
   const T* Get(Ref ref) const {
-    return ref < nodes_.size() ? std::get_if<T>(&nodes_[ref]) : nullptr;
+    return const_cast<Graph*>(this)->Get<T>(ref);
   }
   template <class T>
   T* Get(Ref ref) {
-    return ref < nodes_.size() ? std::get_if<T>(&nodes_[ref]) : nullptr;
+    if (ref >= nodes_.size()) return nullptr;
+    if constexpr (std::is_same_v<T, Class>) {
+      BoxedClass* boxed = std::get_if<BoxedClass>(&nodes_[ref]);
+      return boxed != nullptr ? boxed->get() : nullptr;
+    } else {
+      return std::get_if<T>(&nodes_[ref]);
+    }
   }
   Ref Add(Node node) {
     nodes_.push_back(std::move(node));
@@ -113,6 +136,8 @@ class Graph {
   }
   void Replace(Ref ref, Node node) { nodes_[ref] = std::move(node); }
   size_t size() const { return nodes_.size(); }
+  /// For one that is kept: gives back the room for nodes that have not come.
+  void Shrink() { nodes_.shrink_to_fit(); }
 
   // ---- reading -----------------------------------------------------------------------------------------------------
 

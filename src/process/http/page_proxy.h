@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "process/http/http.h"
+
+// Passing the page of a program on to a browser, below a path of ours: masters' pages at the resource manager, drivers'
+// and workers' at the Standalone Master.
+
+namespace fairlead::process::http {
+
+/// Where a page is.
+struct PageAddress {
+  env::Endpoint endpoint;
+  std::string path;  // without a final slash
+};
+
+/// "http://host:port/base" or "host:port/base"; HTTPS is not spoken. `whose` begins the error: "the master's page".
+base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose);
+
+/// Why a request is not to be passed on: a page of another site makes it by itself (such pages may act on GET), its
+/// method is none of `methods`, or it has come through this proxy before.
+std::optional<Response> ProxyRefusal(const Request& request, std::initializer_list<std::string_view> methods);
+
+/// Fetches `rest` (path and query, from the "/" on) of the page with what of the request may be passed on: its method,
+/// its body and headers that say nothing of who asks; `more` are added. `done` gets the answer with the headers of its
+/// connection left out.
+void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAddress& page, const std::string& rest,
+            Headers more, std::function<void(base::Result<Response>)> done);
+
+}  // namespace fairlead::process::http

@@ -1,0 +1,96 @@
+#include "process/spark_master/master_proxy.h"
+
+#include <boost/algorithm/string/predicate.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "process/spark_master/master_json.h"
+#include "process/spark_master/standalone_application.h"
+
+namespace fairlead::process::spark_master {
+
+namespace {
+
+constexpr std::string_view kProxy = "/proxy/";
+constexpr std::string_view kStatic = "/static/";
+
+/// "/proxy/ID" -> ID, and what follows it, from the "/" or "?" on.
+std::pair<std::string, std::string> Split(std::string_view target) {
+  target.remove_prefix(kProxy.size());
+  const size_t end = std::min(target.find_first_of("/?"), target.size());
+  return {std::string(target.substr(0, end)), std::string(target.substr(end))};
+}
+
+/// The id in the address of the page that a browser asks from.
+std::string IdOfReferer(const http::Request& request) {
+  const std::string_view referer = http::FindHeader(request.headers, "Referer");
+  const size_t host = referer.find("://");
+  const size_t path = host == std::string_view::npos ? host : referer.find('/', host + 3);
+  const size_t proxy = path == std::string_view::npos ? path : referer.find(kProxy, path);
+  return proxy == std::string_view::npos ? "" : Split(referer.substr(proxy)).first;
+}
+
+}  // namespace
+
+MasterProxy::MasterProxy(env::Loop& loop, env::Net& net, StandaloneMaster& master, ReverseProxy settings)
+    : loop_(loop), net_(net), master_(master), settings_(std::move(settings)) {}
+
+bool MasterProxy::Takes(const http::Request& request) const {
+  if (!settings_.on) return false;
+  if (request.target.starts_with(kProxy)) return true;
+  return request.path.starts_with(kStatic) && FindWebFile(request.path.substr(kStatic.size())) == nullptr &&
+         !UrlOf(IdOfReferer(request)).empty();
+}
+
+void MasterProxy::Handle(const http::Request& request, const http::Server::Reply& reply) const {
+  if (!request.target.starts_with(kProxy)) {
+    return reply(http::Redirect(settings_.front + "/proxy/" + IdOfReferer(request) + request.target));
+  }
+  if (auto refused = http::ProxyRefusal(request, {"GET", "HEAD", "POST"})) return reply(std::move(*refused));
+  const auto [id, rest] = Split(request.target);
+  const std::string below = settings_.front + "/proxy/" + id;
+  const std::string url = UrlOf(id);
+  if (url.empty()) return reply(http::TextResponse(403, "No worker and no running application has this id.\n"));
+  // A page without its final slash would resolve its links one level too high.
+  if (!rest.starts_with('/')) return reply(http::Redirect(below + "/" + rest));
+  const auto page = http::ParsePageUrl(url, "the page");
+  if (!page.ok()) return reply(http::TextResponse(502, page.error().message + "\n"));
+  // Where a page's author asks for it, links begin there (org.apache.spark.ui.UIUtils.uiRoot).
+  http::PassOn(loop_, net_, request, *page, rest, {{"X-Forwarded-Context", below}},
+               [reply, below, origin = "http://" + page->endpoint.ToString()](base::Result<http::Response> answer) {
+                 if (!answer.ok())
+                   return reply(http::TextResponse(502, "It does not answer: " + answer.error().message + "\n"));
+                 for (auto& [name, value] : answer->headers) {
+                   if (!boost::algorithm::iequals(name, "Location")) continue;
+                   if (value == origin || value.starts_with(origin + "/")) value = below + value.substr(origin.size());
+                 }
+                 reply(std::move(*answer));
+               });
+}
+
+std::string MasterProxy::UrlOf(const std::string& id) const {
+  const StandaloneCluster& cluster = master_.cluster();
+  const auto& workers = cluster.workers();
+  for (size_t i = workers.size(); i-- > 0;) {  // the last of an id is the one that lives
+    if (workers[i].said.id == id && cluster.Shows(i)) return workers[i].said.web_url;
+  }
+  const ApplicationRecord* application = cluster.ApplicationOf(id);
+  return application != nullptr && application->ended.ms == 0 ? application->description.ui_url : "";
+}
+
+std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& proxy) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  const auto add = [&](const std::string& id, const std::string& url) {
+    if (!url.empty()) out[id] = proxy.on ? proxy.front + "/proxy/" + id + "/" : url;
+  };
+  for (size_t i = 0; i < cluster.workers().size(); ++i) {
+    if (cluster.Shows(i)) add(cluster.workers()[i].said.id, cluster.workers()[i].said.web_url);
+  }
+  for (const ApplicationRecord& application : cluster.applications()) {
+    if (application.ended.ms == 0) add(application.id, application.description.ui_url);
+  }
+  return out.dump(2);
+}
+
+}  // namespace fairlead::process::spark_master
