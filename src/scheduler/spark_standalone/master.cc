@@ -186,6 +186,7 @@ App& Master::AddApp(const sa::AppRegistered& event) {
   AddProfile(app, profile);
   app.targets[0] = event.initial_executor_limit.value_or(INT32_MAX);
   waiting_apps_.push_back(event.app.value);
+  NoteWants(event.app.value);
   return app;
 }
 
@@ -202,6 +203,7 @@ void Master::RemoveApp(uint32_t index, sa::AppState state) {
   App& app = apps_[index];
   app.known = false;
   std::erase(waiting_apps_, index);
+  wanting_apps_.erase(index);
   for (const auto& [id, executor] : app.executors) KillExecutorOf(index, id, executor.worker);
   app.state = state;
   if (state != sa::AppState::kFinished) Emit(sa::ApplicationRemoved{{index}, std::string(EnumName(state))});
@@ -249,6 +251,7 @@ void Master::On(const sa::ExecutorsRequested& event) {
   }
   App& app = apps_[event.app.value];
   for (const sa::ProfileTarget& target : event.targets) SetTarget(app, target);
+  NoteWants(event.app.value);
   Schedule();
   Emit(sa::Answer{event.token, true});
 }
@@ -295,6 +298,7 @@ void Master::RemoveExecutorFromApp(uint32_t index, int32_t id) {
   if (it == app.executors.end()) return;
   app.cores_granted -= it->second.cores;
   app.executors.erase(it);
+  NoteWants(index);
 }
 
 void Master::RemoveExecutorFromWorker(uint32_t index, uint32_t app, int32_t id) {
@@ -408,6 +412,11 @@ std::string Master::CheckInvariants() const {
     int64_t cores = 0;
     for (const auto& [id, executor] : apps_[i].executors) cores += executor.cores;
     if (cores != apps_[i].cores_granted) return "application " + std::to_string(i) + ": cores";
+    const bool wants = apps_[i].known && std::ranges::any_of(apps_[i].targets, [&](const auto& one) {
+                         return Wants(apps_[i], one.first, one.second);
+                       });
+    if (wants != wanting_apps_.contains(static_cast<uint32_t>(i)))
+      return "application " + std::to_string(i) + ": whether it wants more";
     if (apps_[i].known && apps_[i].cores_left() < 0) return "application " + std::to_string(i) + ": above its maximum";
   }
   return "";

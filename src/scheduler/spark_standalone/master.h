@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -103,7 +104,8 @@ void ReturnResource(std::vector<sa::Resource>& free, const sa::Resource& taken);
 
 /// The master's state. Single-threaded, deterministic; `Step` applies events in order and appends effects.
 /// Unknown indices of applications, executors and drivers are ignored, as Spark ignores them; a scheduling pass costs
-/// O(applications + workers), and O(workers log workers) for each that may get more.
+/// nothing where no application wants more, else O(those that do + workers), and O(workers log workers) for each that
+/// may get more.
 // Large on purpose: a rule for each event of Spark's Master, and what they share, on the same tables.
 class Master {
  public:
@@ -170,6 +172,10 @@ class Master {
   /// The most cores, and the most memory, that any worker has left.
   Room MostRoom() const;
   static int64_t ExecutorsOf(const App& app, int32_t profile);
+  /// Whether executors of a profile are wanted, and cores are left for one.
+  static bool Wants(const App& app, int32_t profile, int32_t target);
+  /// To be called after what Wants() looks at has changed.
+  void NoteWants(uint32_t app);
   std::vector<uint32_t> UsableWorkers(const ExecutorNeeds& needs) const;
   /// Cores for each of `usable`: one step a worker in turn (spread out), or worker after worker (pack).
   std::vector<int32_t> Distribute(const App& app, int32_t profile, const ExecutorNeeds& needs,
@@ -193,6 +199,7 @@ class Master {
   std::vector<App> apps_;
   std::vector<Driver> drivers_;
   std::vector<uint32_t> waiting_apps_;
+  std::set<uint32_t> wanting_apps_;  // of these, those that want more, in the same order
   std::vector<uint32_t> waiting_drivers_;
   int32_t running_drivers_ = 0;
   bool recovering_ = false;

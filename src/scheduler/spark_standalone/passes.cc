@@ -123,15 +123,14 @@ void Master::LaunchDriverOn(uint32_t index, uint32_t worker_index) {
 
 void Master::ScheduleExecutors() {
   if (!config_.places_executors) return;
-  std::optional<Room> most;  // that a worker has left: during a pass it gets no more
-  for (const uint32_t index : waiting_apps_) {
+  if (wanting_apps_.empty()) return;
+  const Room most = MostRoom();  // that a worker has left: during a pass it gets no more
+  const std::vector<uint32_t> wanting(wanting_apps_.begin(), wanting_apps_.end());
+  for (const uint32_t index : wanting) {
     for (const auto& [profile, target] : apps_[index].targets) {
+      if (!Wants(apps_[index], profile, target)) continue;
       const ExecutorNeeds& needs = apps_[index].profiles.at(profile);
-      // Fewer cores left than one executor takes: they stay ungranted.
-      if (apps_[index].cores_left() < needs.cores.value_or(1)) continue;
-      if (ExecutorsOf(apps_[index], profile) >= target) continue;
-      if (!most) most = MostRoom();
-      if (most->cores < needs.cores.value_or(1) || most->memory < needs.memory) continue;
+      if (most.cores < needs.cores.value_or(1) || most.memory < needs.memory) continue;
       const std::vector<uint32_t> usable = UsableWorkers(needs);
       const std::vector<int32_t> cores = Distribute(apps_[index], profile, needs, usable);
       for (size_t i = 0; i < usable.size(); ++i) {
@@ -139,6 +138,19 @@ void Master::ScheduleExecutors() {
       }
     }
   }
+}
+
+bool Master::Wants(const App& app, int32_t profile, int32_t target) {
+  // Fewer cores left than one executor takes: they stay ungranted.
+  return app.cores_left() >= app.profiles.at(profile).cores.value_or(1) && ExecutorsOf(app, profile) < target;
+}
+
+void Master::NoteWants(uint32_t index) {
+  const App& app = apps_[index];
+  const bool wants =
+      app.known && std::ranges::any_of(app.targets, [&](const auto& one) { return Wants(app, one.first, one.second); });
+  if (wants) wanting_apps_.insert(index);
+  if (!wants) wanting_apps_.erase(index);
 }
 
 Master::Room Master::MostRoom() const {
@@ -262,6 +274,7 @@ void Master::LaunchExecutors(uint32_t app_index, int32_t profile, const Executor
     app.executors.emplace(executor.id, std::move(executor));
   }
   app.state = sa::AppState::kRunning;
+  NoteWants(app_index);
 }
 
 }  // namespace fairlead::scheduler::standalone

@@ -54,6 +54,7 @@ void Master::On(const sa::Recovered& event) {
     for (const sa::ProfileTarget& target : stored.targets) SetTarget(app, target);
     app.next_executor = stored.next_executor;
     app.state = sa::AppState::kUnknown;
+    NoteWants(stored.registration.app.value);
   }
   for (const sa::StoredDriver& stored : event.drivers) {
     const uint32_t index = CreateDriver(stored.description);
@@ -96,6 +97,7 @@ bool Master::Claim(uint32_t index, const sa::ClaimedExecutor& claimed) {
   app.next_executor = std::max(app.next_executor, claimed.executor + 1);
   app.executors.emplace(claimed.executor, executor);
   worker.executors.emplace(std::pair(claimed.app.value, claimed.executor), executor);
+  NoteWants(claimed.app.value);
   return true;
 }
 

@@ -13,9 +13,8 @@ namespace fairlead::shell {
 namespace {
 
 namespace fs = std::filesystem;
-using Classes = decltype(SparkClassFiles::files);
-
 constexpr int64_t kClassBytesMax = 16 << 20;
+constexpr size_t kAllBytes = 32 << 20;  // a little more than today's releases have
 constexpr std::string_view kSuffix = ".class";
 
 struct ArchiveCloser {
@@ -23,7 +22,7 @@ struct ArchiveCloser {
 };
 
 /// Adds the classes of a jar whose paths begin with one of `packages`.
-base::Status ReadJar(const fs::path& jar, std::initializer_list<std::string_view> packages, Classes& classes) {
+base::Status ReadJar(const fs::path& jar, std::initializer_list<std::string_view> packages, SparkClassFiles& classes) {
   const std::unique_ptr<archive, ArchiveCloser> in(::archive_read_new());
   ::archive_read_support_format_zip(in.get());
   const auto failed = [&] {
@@ -41,11 +40,12 @@ base::Status ReadJar(const fs::path& jar, std::initializer_list<std::string_view
     const int64_t size = ::archive_entry_size(entry);
     const bool wanted = std::ranges::any_of(packages, [&](std::string_view each) { return name.starts_with(each); });
     if (!wanted || !name.ends_with(kSuffix) || size < 0 || size > kClassBytesMax) continue;
-    std::string bytes(static_cast<size_t>(size), '\0');
-    if (::archive_read_data(in.get(), bytes.data(), bytes.size()) != size) return failed();
+    const SparkClassFiles::Part part{classes.bytes.size(), static_cast<size_t>(size)};
+    classes.bytes.resize(part.begin + part.size);
+    if (::archive_read_data(in.get(), classes.bytes.data() + part.begin, part.size) != size) return failed();
     name.resize(name.size() - kSuffix.size());
     for (char& c : name) c = c == '/' ? '.' : c;
-    classes[name] = std::move(bytes);
+    classes.files[name] = part;
   }
 }
 
@@ -75,7 +75,8 @@ std::string ReleaseOf(const fs::path& jar, size_t prefix) {
 wire::java_stream::ClassSource SparkClassFiles::source() const {
   return [this](std::string_view name) -> std::optional<std::string_view> {
     const auto found = files.find(name);
-    return found != files.end() ? std::optional<std::string_view>(found->second) : std::nullopt;
+    return found != files.end() ? std::optional(std::string_view(bytes).substr(found->second.begin, found->second.size))
+                                : std::nullopt;
   };
 }
 
@@ -86,12 +87,13 @@ base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home) {
   if (!core) return core.error();
   const auto scala = FindJar(jars, "scala-library-");
   if (!scala) return scala.error();
-  SparkClassFiles classes{ReleaseOf(*core, core_prefix.size()), {}};
-  if (const base::Status read = ReadJar(
-          *core, {"org/apache/spark/deploy/", "org/apache/spark/resource/", "org/apache/spark/rpc/"}, classes.files);
+  SparkClassFiles classes{ReleaseOf(*core, core_prefix.size()), {}, {}};
+  classes.bytes.reserve(kAllBytes);
+  if (const base::Status read =
+          ReadJar(*core, {"org/apache/spark/deploy/", "org/apache/spark/resource/", "org/apache/spark/rpc/"}, classes);
       !read)
     return read.error();
-  if (const base::Status read = ReadJar(*scala, {"scala/"}, classes.files); !read) return read.error();
+  if (const base::Status read = ReadJar(*scala, {"scala/"}, classes); !read) return read.error();
   return classes;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 
@@ -12,9 +13,15 @@ namespace fairlead::shell {
 /// The class files of a SPARK_HOME that tell how its messages are written: those of Scala and of Spark's Standalone
 /// mode.
 struct SparkClassFiles {
-  std::string release;                                    // "3.5.9, Scala 2.12"
-  std::map<std::string, std::string, std::less<>> files;  // bytes by class
-  wire::java_stream::ClassSource source() const;          // lives no longer than this
+  struct Part {
+    size_t begin = 0;
+    size_t size = 0;
+  };
+  std::string release;                             // "3.5.9, Scala 2.12"
+  std::map<std::string, Part, std::less<>> files;  // of `bytes`, by class
+  /// All of them one after the other: a block so large goes back to the system with this, and leaves no holes behind.
+  std::string bytes;
+  wire::java_stream::ClassSource source() const;  // lives no longer than this
 };
 base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home);
 
