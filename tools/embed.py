@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """embed.py OUT FUNCTION FILE...: writes a C++ source with the files' bytes, looked up by FUNCTION (process/http/static_file.h)."""
+import gzip
 import hashlib
 import pathlib
 import sys
@@ -14,6 +15,8 @@ def main():
     for number, name in enumerate(names):
         path = pathlib.Path(name)
         data = path.read_bytes()
+        if path.suffix == ".gz":
+            path, data = path.with_suffix(""), gzip.decompress(data)
         arrays.append(f"constexpr char kFile{number}[] = {{{','.join(str(byte if byte < 128 else byte - 256) for byte in data)}}};")
         tag = hashlib.sha256(data).hexdigest()[:16]
         rows.append(f'    {{"{path.name}", "{TYPES[path.suffix]}", "\\"{tag}\\"", {{kFile{number}, sizeof(kFile{number})}}}},')

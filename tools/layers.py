@@ -87,6 +87,9 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
         "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/engine wire/hadoop_rpc wire/spark_shuffle wire/yarn",
+    "sim/standalone":
+        "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
+        "sim/cluster",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
     "shell/shuffle":

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "sim/cluster/fault_run.h"
+#include "sim/standalone/standalone_faults.h"
 #include "sim_stages.h"
 #include "sim_trace.h"
 #include "table.h"
@@ -17,7 +18,10 @@ struct FaultOptions {
   std::string plant;
   int twice = 0;
   bool ha = false;
+  bool standalone = false;
   int managers() const { return ha ? 2 : 1; }
+  /// What chose the cluster, on the command line.
+  const char* kind() const { return standalone ? " --standalone" : ha ? " --ha" : ""; }
 };
 
 sim::PlantedBug BugOf(const std::string& name) {
@@ -37,17 +41,23 @@ sim::PlantedBug BugOf(const std::string& name) {
 void PrintFailure(const sim::FaultRunResult& run, const FaultOptions& options) {
   std::printf("seed %llu FAILED\n", static_cast<unsigned long long>(run.seed));
   for (size_t i = 0; i < run.violations.size() && i < 5; ++i) std::printf("  %s\n", run.violations[i].c_str());
-  std::printf("  repeat it: fairlead sim faults%s --first %llu --seeds 1%s%s\n", options.ha ? " --ha" : "",
+  std::printf("  repeat it: fairlead sim faults%s --first %llu --seeds 1%s%s\n", options.kind(),
               static_cast<unsigned long long>(run.seed), options.plant.empty() ? "" : " --plant ",
               options.plant.c_str());
 }
 
+sim::FaultRunResult RunOnce(uint64_t seed, sim::PlantedBug bug, const FaultOptions& options) {
+  return options.standalone ? sim::RunStandaloneFaults(seed, bug) : sim::RunFaults(seed, bug, options.managers());
+}
+
 /// Zero of an expected fault over all seeds means that the runs no longer test it.
-bool PrintCounts(const env_sim::FaultCounts& counts, int managers, bool require_all) {
+bool PrintCounts(const env_sim::FaultCounts& counts, const FaultOptions& options, bool require_all) {
   Table table({"FAULT OR RARE BRANCH", "FIRED"});
   bool complete = true;
   for (const auto& [name, count] : counts) table.Add({name, std::to_string(count)});
-  for (const std::string& name : sim::ExpectedFaults(managers)) {
+  const std::vector<std::string> expected =
+      options.standalone ? sim::ExpectedStandaloneFaults() : sim::ExpectedFaults(options.managers());
+  for (const std::string& name : expected) {
     if (counts.contains(name)) continue;
     table.Add({name, require_all ? "0  NEVER" : "0"});
     complete = false;
@@ -64,8 +74,8 @@ int Faults(const FaultOptions& options) {
   const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < options.seeds; ++i) {
     const uint64_t seed = options.first + static_cast<uint64_t>(i);
-    sim::FaultRunResult run = sim::RunFaults(seed, bug, options.managers());
-    if (i < options.twice && sim::RunFaults(seed, bug, options.managers()).hash != run.hash) {
+    sim::FaultRunResult run = RunOnce(seed, bug, options);
+    if (i < options.twice && RunOnce(seed, bug, options).hash != run.hash) {
       run.violations.push_back("a second run of the same seed ended in another state");
     }
     virtual_seconds += run.virtual_seconds;
@@ -81,7 +91,7 @@ int Faults(const FaultOptions& options) {
   }
   const std::chrono::duration<double> real = std::chrono::steady_clock::now() - began;
   const bool many = options.seeds >= 100;
-  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, options.managers(), many);
+  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, options, many);
   std::printf("%.0f simulated seconds in %.1f s (%.0f per second)\n", virtual_seconds, real.count(),
               virtual_seconds / std::max(real.count(), 1e-9));
   if (bug != sim::PlantedBug::kNone) {
@@ -105,7 +115,7 @@ void AddSim(CLI::App& app, int& exit_code) {
       "Jobs on a small cluster while connections break and machines crash, by seed; invariants after every step");
   faults->footer(
       "Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --ha --seeds 200\n  fairlead sim faults "
-      "--first 17 --seeds 1");
+      "--standalone --seeds 200\n  fairlead sim faults --first 17 --seeds 1");
   auto options = std::make_shared<FaultOptions>();
   faults->add_option("--first", options->first, "first seed")->capture_default_str();
   faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
@@ -116,8 +126,19 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->check(
           CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "evicted-promise", "lost-kill",
                          "stale-table", "double-commit", "no-fence", "late-step-down", "answered-twice"}));
-  faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
-  faults->callback([options, &exit_code] { exit_code = Faults(*options); });
+  CLI::Option* ha =
+      faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
+  faults
+      ->add_flag("--standalone", options->standalone,
+                 "a Standalone cluster: two Masters, of which one leads, Workers and drivers")
+      ->excludes(ha);
+  faults->callback([options, &exit_code] {
+    const bool known = options->plant.empty() || options->plant == "no-fence" || options->plant == "late-step-down";
+    if (options->standalone && !known) {
+      throw CLI::ValidationError("--plant", "of a Standalone cluster there are no-fence and late-step-down");
+    }
+    exit_code = Faults(*options);
+  });
 }
 
 }  // namespace fairlead::apps

@@ -1,5 +1,6 @@
 #include "endpoints/spark/descriptions.h"
 
+#include "endpoints/spark/message_values.h"
 #include "endpoints/spark/object_fields.h"
 
 namespace fairlead::endpoints::spark {
@@ -53,6 +54,18 @@ Command ReadCommand(Fields& in, Ref object) {
   command.library_path = in.Texts(object, "libraryPathEntries");
   command.java_options = in.Texts(object, "javaOpts");
   return command;
+}
+
+Ref WriteCommand(MessageWriter& out, const Command& command) {
+  js::Builder& builder = out.builder();
+  const Ref made = builder.NewObject("org.apache.spark.deploy.Command");
+  builder.SetRef(made, "mainClass", out.Text(command.main_class));
+  builder.SetRef(made, "arguments", out.Texts(command.arguments));
+  builder.SetRef(made, "environment", out.Variables(command.environment));
+  builder.SetRef(made, "classPathEntries", out.Texts(command.class_path));
+  builder.SetRef(made, "libraryPathEntries", out.Texts(command.library_path));
+  builder.SetRef(made, "javaOpts", out.Texts(command.java_options));
+  return made;
 }
 
 ApplicationDescription ReadApplication(Fields& in, Ref object) {

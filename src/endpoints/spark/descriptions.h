@@ -69,8 +69,10 @@ struct DriverDescription {
 };
 
 class Fields;
+class MessageWriter;
 ResourceProfile ReadProfile(Fields& in, wire::java_stream::Ref object);
 Command ReadCommand(Fields& in, wire::java_stream::Ref object);
+wire::java_stream::Ref WriteCommand(MessageWriter& out, const Command& command);
 ApplicationDescription ReadApplication(Fields& in, wire::java_stream::Ref object);
 DriverDescription ReadDriver(Fields& in, wire::java_stream::Ref object);
 

@@ -49,6 +49,16 @@ constexpr const char* kAlways[] = {
     "java.util.concurrent.TimeUnit",
     "[Ljava.lang.String;",
 };
+/// What drivers write and masters only read.
+constexpr const char* kOfDrivers[] = {
+    "org.apache.spark.deploy.ApplicationDescription",
+    "org.apache.spark.deploy.DeployMessages$KillExecutors",
+    "org.apache.spark.deploy.DeployMessages$MasterChangeAcknowledged",
+    "org.apache.spark.deploy.DeployMessages$RequestExecutors",
+    "org.apache.spark.deploy.DeployMessages$UnregisterApplication",
+    "org.apache.spark.resource.ExecutorResourceRequest",
+    "org.apache.spark.resource.ResourceProfile",
+};
 /// How lists, maps and enumerations are written without module proxies, and with them.
 constexpr const char* kScala212[] = {
     "scala.collection.mutable.HashMap",
@@ -88,6 +98,13 @@ base::Result<SparkBuild> DescribeSparkBuild(const std::string& home, const std::
     if (const base::Status added = js::AddClass(name, source, build.classes); !added) return added.error();
   }
   return build;
+}
+
+base::Status AddDriverClasses(const js::ClassSource& source, SparkBuild& build) {
+  for (const char* name : kOfDrivers) {
+    if (const base::Status added = js::AddClass(name, source, build.classes); !added) return added.error();
+  }
+  return {};
 }
 
 }  // namespace fairlead::endpoints::spark

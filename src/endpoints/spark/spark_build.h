@@ -29,4 +29,7 @@ struct SparkBuild {
 base::Result<SparkBuild> DescribeSparkBuild(const std::string& home, const std::string& release,
                                             const wire::java_stream::ClassSource& source);
 
+/// Adds the classes that only drivers write (driver_requests.h).
+base::Status AddDriverClasses(const wire::java_stream::ClassSource& source, SparkBuild& build);
+
 }  // namespace fairlead::endpoints::spark

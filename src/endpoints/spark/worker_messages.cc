@@ -222,18 +222,6 @@ Ref Made(MessageWriter& out, const ExecutorDescription& executor) {
   return made;
 }
 
-Ref Made(MessageWriter& out, const Command& command) {
-  js::Builder& builder = out.builder();
-  const Ref made = builder.NewObject("org.apache.spark.deploy.Command");
-  builder.SetRef(made, "mainClass", out.Text(command.main_class));
-  builder.SetRef(made, "arguments", out.Texts(command.arguments));
-  builder.SetRef(made, "environment", out.Variables(command.environment));
-  builder.SetRef(made, "classPathEntries", out.Texts(command.class_path));
-  builder.SetRef(made, "libraryPathEntries", out.Texts(command.library_path));
-  builder.SetRef(made, "javaOpts", out.Texts(command.java_options));
-  return made;
-}
-
 Ref Made(MessageWriter& out, const DriverDescription& driver) {
   js::Builder& builder = out.builder();
   const Ref made = builder.NewObject("org.apache.spark.deploy.DriverDescription");
@@ -241,7 +229,7 @@ Ref Made(MessageWriter& out, const DriverDescription& driver) {
   builder.SetNumber(made, "mem", driver.memory_mib);
   builder.SetNumber(made, "cores", driver.cores);
   builder.SetNumber(made, "supervise", driver.supervise);
-  builder.SetRef(made, "command", Made(out, driver.command));
+  builder.SetRef(made, "command", WriteCommand(out, driver.command));
   std::vector<Ref> requests;
   for (const auto& [name, amount] : driver.resources) {
     requests.push_back(builder.NewObject("org.apache.spark.resource.ResourceRequirement"));
