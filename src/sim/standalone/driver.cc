@@ -111,6 +111,7 @@ void SimDriver::Ask(const std::string& content, std::function<void(bool)> then) 
 }
 
 void SimDriver::AskForExecutors() {
+  known_ = -1;  // until this is answered
   Ask(es::EncodeRequestExecutors(SimulatedSpark(), id_, application_.profile, wanted_),
       [this, total = wanted_](bool yes) {
         if (yes) known_ = total;

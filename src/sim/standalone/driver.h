@@ -64,7 +64,7 @@ class SimDriver {
   base::Instant next_try_;
   base::Instant alone_since_;
   int32_t wanted_ = 0;
-  int32_t known_ = -1;
+  int32_t known_ = -1;  // to its master; -1: nobody can say
   bool asks_ = false;  // and has no answer yet
 };
 
