@@ -9,6 +9,8 @@ master:    started -> /json/ answers; -> ALIVE. Killed with -9 and started at on
            (recovery FILESYSTEM); of two with a ZooKeeper (session 2 s) -> the other one ALIVE with both Workers. That of Spark's own is not
            measured: its session is of a minute.
 idle:      resident memory of the Master with two Workers.
+load:      1,000 Workers and 1,000 applications, which are connections of one process (bench/standalone_load.cc): resident memory of the Master,
+           and reports that an executor has ended or runs, per second of its CPU time, while 64 at a time are replaced.
 """
 import argparse
 import json
@@ -17,6 +19,7 @@ import pathlib
 import re
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -174,9 +177,19 @@ def resident_mib(cluster):
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
+def under_load(build, cluster):
+    """Both figures of "load"; each is one run."""
+    command = [build / "bench/bench_standalone_load", cluster.home, "--port", cluster.port, "--pid", cluster.processes["master"].pid]
+    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300)
+    if run.returncode != 0:
+        sys.exit(f"bench_standalone_load: {run.stderr}")
+    said = json.loads(run.stdout)
+    return {"load_resident_mib": [said["resident_full_mib"]], "load_changes_per_cpu_s": [said["changes_per_master_cpu_s"]]}
+
+
 def figures(kind, arguments):
     """{name: samples} of one kind."""
-    parts, out = arguments.only or ["executors", "drivers", "master", "idle"], {}
+    parts, out = arguments.only or ["executors", "drivers", "master", "idle", "load"], {}
     with Cluster(kind, arguments.spark) as cluster:
         if "idle" in parts:
             out["idle_resident_mib"] = [resident_mib(cluster)]
@@ -185,6 +198,9 @@ def figures(kind, arguments):
         if "executors" in parts:
             out["first_executor_ms"] = [first_executor_ms(cluster, number) for number in range(arguments.applications)]
             out["replacement_ms"] = replaced_ms(cluster, arguments.kills)
+    if "load" in parts:
+        with Cluster(kind, arguments.spark, workers=()) as cluster:
+            out.update(under_load(arguments.build, cluster))
     if "master" not in parts:
         return out
     with Cluster(kind, arguments.spark, workers=()) as cluster:
@@ -209,9 +225,15 @@ def half(ours, peer):
     return peer and ours <= peer / 2
 
 
+def ten_thousand(ours, _):
+    return ours >= 10_000
+
+
 # What is wanted: a bound, or half of Spark's; and of which part of the samples.
 GOALS = {"first_executor_ms": (half, 0.5), "replacement_ms": (half, 0.5), "driver_running_ms": (half, 0.5), "start_answer_ms": (100, 0.5),
-         "start_alive_ms": (100, 0.5), "back_files_ms": (500, 0.5), "back_zookeeper_ms": (3000, 0.99), "idle_resident_mib": (30, 0.5)}
+         "start_alive_ms": (100, 0.5), "back_files_ms": (500, 0.5), "back_zookeeper_ms": (3000, 0.99), "idle_resident_mib": (30, 0.5),
+         "load_resident_mib": (30, 0.5), "load_changes_per_cpu_s": (ten_thousand, 0.5)}
+WORDS = {half: "half of Spark's", ten_thousand: "at least 10,000"}
 
 
 def row(name, ours, theirs, version):
@@ -219,7 +241,7 @@ def row(name, ours, theirs, version):
     pick = statistics.median if part == 0.5 else lambda samples: sorted(samples)[min(len(samples) - 1, int(len(samples) * part))]
     mine, peer = pick(ours), pick(theirs) if theirs else None
     met = goal(mine, peer) if callable(goal) else mine <= goal
-    wanted = "half of Spark's" if callable(goal) else goal
+    wanted = WORDS[goal] if callable(goal) else goal
     print(f"{name}: ours {mine:.3g}, Spark's {f'{peer:.3g}' if peer else 'not measured'}, goal {wanted}, {'met' if met else 'missed'}", flush=True)
     return {"name": f"standalone/{name}", "ours": mine, "samples": len(ours), "peer": peer or "not measured",
             "peer_version": f"Spark {version}" if peer else None, "ratio": peer / mine if peer else None, "goal": wanted, "met": bool(met), "checks_ok": True}
@@ -234,7 +256,7 @@ def main():
     parser.add_argument("--drivers", type=int, default=11)
     parser.add_argument("--starts", type=int, default=7)
     parser.add_argument("--takeovers", type=int, default=20)
-    parser.add_argument("--only", action="append", choices=["executors", "drivers", "master", "idle"])
+    parser.add_argument("--only", action="append", choices=["executors", "drivers", "master", "idle", "load"])
     arguments = parser.parse_args()
     peers.fetch(f"spark-{arguments.spark}")
     ours, theirs = figures("fairlead", arguments), figures("spark", arguments)
