@@ -10,7 +10,7 @@ TEST(WishesTest, NamesAllAndNothing) {
   EXPECT_EQ(*ParseWishes(ToString({})), Wishes{});
   EXPECT_EQ(ToString(*ParseWishes("park-masters, small-jobs")), "small-jobs,park-masters");
   EXPECT_EQ(ToString(*ParseWishes("all")),
-            "small-jobs,park-masters,measured-use,measured-load,overcommit,queue-priority");
+            "small-jobs,park-masters,measured-use,measured-load,overcommit,queue-priority,learned-use");
   for (const std::string& name : WishNames()) EXPECT_EQ(ToString(*ParseWishes(name)), name);
 }
 

@@ -9,7 +9,7 @@ namespace {
 namespace beast = boost::beast;
 
 /// Owns itself until it has called `done`.
-class Exchange final : public env::StreamHandler, public std::enable_shared_from_this<Exchange> {
+class Exchange final : public env::StreamHandler, public peers::Peer, public std::enable_shared_from_this<Exchange> {
  public:
   Exchange(env::Loop& loop, ClientRequest request, std::function<void(base::Result<Response>)> done)
       : loop_(loop), request_(std::move(request)), done_(std::move(done)) {
@@ -24,6 +24,11 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
         self->Finish(base::Error{"a request's method and target have neither spaces nor control characters"});
       });
     }
+    if (request_.table) {
+      request_.table->MakeRoom(request_.charged);
+      seat_ = std::make_unique<peers::PeerTable::Seat>(*request_.table, *this, request_.charged);
+      seat_->Become(peers::Standing::kBusy);
+    }
     timer_ = loop_.After(request_.timeout, [self = shared_from_this()] { self->Finish(self->Failure("timed out")); });
     net.Connect(request_.endpoint, request_.timeout, [self = shared_from_this()](auto connected) {
       if (!connected) return self->Finish(connected.error());
@@ -36,6 +41,24 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
   }
 
   void OnData(std::string_view bytes) override {
+    Take(bytes);
+    if (!done_ || !seat_) return;
+    seat_->Count();
+    request_.table->Relieve(seat_.get());
+  }
+
+  void OnClosed(const std::string& reason) override {
+    beast::error_code error;
+    if (parser_.got_some()) parser_.put_eof(error);
+    if (!error && parser_.is_done()) return Complete();
+    Finish(Failure(reason.empty() ? "the connection ended before the answer" : reason));
+  }
+
+  void Evict() override { Finish(Failure("too much is fetched at once for " + request_.charged)); }
+  size_t HeldBytes() const override { return buffer_.size() + request_.body.size() + parser_.get().body().size(); }
+
+ private:
+  void Take(std::string_view bytes) {
     buffer_ += bytes;
     beast::error_code error;
     while (!buffer_.empty() && !parser_.is_done()) {
@@ -47,14 +70,6 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
     if (parser_.is_done()) Complete();
   }
 
-  void OnClosed(const std::string& reason) override {
-    beast::error_code error;
-    if (parser_.got_some()) parser_.put_eof(error);
-    if (!error && parser_.is_done()) return Complete();
-    Finish(Failure(reason.empty() ? "the connection ended before the answer" : reason));
-  }
-
- private:
   base::Error Failure(const std::string& why) const {
     return {request_.method + " http://" + request_.endpoint.ToString() + request_.target + ": " + why};
   }
@@ -86,6 +101,7 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
     if (!done_) return;
     const auto done = std::exchange(done_, nullptr);
     loop_.Cancel(timer_);
+    if (seat_) seat_->Leave();
     if (stream_) stream_->Close();
     // Destroyed in a later turn: this runs inside the stream's callback.
     loop_.Post([self = std::move(self_)] {});
@@ -95,6 +111,7 @@ class Exchange final : public env::StreamHandler, public std::enable_shared_from
   env::Loop& loop_;
   ClientRequest request_;
   std::function<void(base::Result<Response>)> done_;
+  std::unique_ptr<peers::PeerTable::Seat> seat_;  // null: nobody counts it
   env::Loop::TimerId timer_ = 0;
   std::unique_ptr<env::Stream> stream_;
   std::shared_ptr<Exchange> self_;

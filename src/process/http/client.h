@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/http.h"
+#include "process/peers/peer_table.h"
 
 namespace fairlead::process::http {
 
@@ -18,6 +20,10 @@ struct ClientRequest {
   std::string body;
   base::Duration timeout = base::Duration::Seconds(30);
   size_t body_bytes_max = 64 * 1024 * 1024;
+  /// Where others decide what is fetched: the table that bounds all of it, and who is charged. One that it evicts
+  /// fails.
+  std::shared_ptr<peers::PeerTable> table = nullptr;
+  std::string charged;
 };
 
 /// One request on a connection of its own; `done` runs once with the whole answer or the reason.

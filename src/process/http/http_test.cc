@@ -227,6 +227,50 @@ TEST_F(HttpTest, ControlCharactersReachNoHead) {
   }
 }
 
+// Masters whose pages never end, seen through the resource manager's proxy.
+TEST_F(HttpTest, WhatIsFetchedForOthersHasABoundTogether) {
+  struct Endless : env::StreamHandler {  // half of what it announces, and then no more
+    std::unique_ptr<env::Stream> stream;
+    void OnData(std::string_view) override {
+      stream->Write("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + std::string(1'000'000, 'x'));
+    }
+    void OnClosed(const std::string&) override {}
+  };
+  std::vector<std::unique_ptr<Endless>> masters;
+  auto listening = loop_->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    masters.push_back(std::make_unique<Endless>());
+    masters.back()->stream = std::move(stream);
+    masters.back()->stream->Start(masters.back().get());
+  });
+  ASSERT_TRUE(listening.ok());
+  Serve([](Request, Server::Reply reply) { reply(TextResponse(200, "a page")); });
+  const auto table = std::make_shared<peers::PeerTable>(
+      peers::PeerLimits{.connections_max = 100, .per_address_max = 50, .bytes_max = 10'000'000});
+  int evicted = 0;
+  const auto fetch = [&](const env::Endpoint& from, const std::string& owner, std::function<void(bool)> done) {
+    ClientRequest request;
+    request.endpoint = from;
+    request.table = table;
+    request.charged = owner;
+    Fetch(*loop_, *loop_, request, [done = std::move(done)](base::Result<Response> got) { done(got.ok()); });
+  };
+  for (int i = 0; i < 80; ++i) fetch((*listening)->local(), "eve", [&](bool) { ++evicted; });
+  EXPECT_EQ(evicted, 30) << "an owner's share";
+  const auto all_sent = [&] { return masters.size() >= 50 && table->held_bytes() >= 9'000'000 && evicted >= 70; };
+  while (!all_sent()) {
+    loop_->After(base::Duration::Millis(5), [&] { loop_->Stop(); });
+    loop_->Run();
+    EXPECT_LE(table->held_bytes(), 10'000'000U + 1'000'000U);
+  }
+  bool good = false;
+  fetch(server_->local(), "ann", [&](bool ok) {
+    good = ok;
+    loop_->Stop();
+  });
+  loop_->Run();
+  EXPECT_TRUE(good) << "another owner's page";
+}
+
 TEST(HttpText, PercentCoding) {
   EXPECT_EQ(PercentDecode("a%2Fb+c%zz%4", true), "a/b c%zz%4");
   EXPECT_EQ(PercentEncode("a/b c"), "a%2Fb%20c");

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
 #include <boost/algorithm/string/predicate.hpp>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "process/http/client.h"
 #include "process/http/known_hosts.h"
+#include "process/peers/peer_table.h"
 
 namespace fairlead::process::http {
 
@@ -16,6 +18,14 @@ namespace {
 /// Whoever finds it in a request has passed that on already.
 constexpr const char* kVia = "Via";
 constexpr const char* kOwnHop = "1.1 fairlead-proxy";
+/// What is fetched at a time; a page is the half of it at most.
+constexpr peers::PeerLimits kFetched{.connections_max = 500, .per_address_max = 100, .bytes_max = size_t{32} << 20};
+
+/// One for a thread, and so for a daemon: one that leads again still holds what it fetched before.
+std::shared_ptr<peers::PeerTable> Fetched() {
+  thread_local const auto table = std::make_shared<peers::PeerTable>(kFetched);
+  return table;
+}
 
 bool IsOneOf(std::string_view name, std::initializer_list<const char*> names) {
   return std::ranges::any_of(names, [&](const char* each) { return boost::algorithm::iequals(name, each); });
@@ -55,7 +65,7 @@ std::optional<Response> ProxyRefusal(const Request& request, std::initializer_li
 }
 
 void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAddress& page, const std::string& rest,
-            Headers more, std::function<void(base::Result<Response>)> done) {
+            const std::string& owner, Headers more, std::function<void(base::Result<Response>)> done) {
   ClientRequest fetch;
   fetch.endpoint = page.endpoint;
   fetch.method = request.method;
@@ -66,6 +76,9 @@ void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAd
   fetch.headers.insert(fetch.headers.end(), more.begin(), more.end());
   fetch.headers.emplace_back(kVia, kOwnHop);
   fetch.body = request.body;
+  fetch.body_bytes_max = kFetched.bytes_max / 2;
+  fetch.table = Fetched();
+  fetch.charged = owner;
   Fetch(loop, net, std::move(fetch), [done = std::move(done)](base::Result<Response> answer) {
     if (answer.ok()) {
       std::erase_if(answer->headers, [](const auto& header) {

@@ -31,8 +31,9 @@ std::optional<Response> ProxyRefusal(const Request& request, std::initializer_li
 
 /// Fetches `rest` (path and query, from the "/" on) of the page with what of the request may be passed on: its method,
 /// its body and headers that say nothing of who asks; `more` are added. `done` gets the answer with the headers of its
-/// connection left out.
+/// connection left out. What this thread fetches at a time has a bound, and so has a page; over that the fetch of whose
+/// pages hold most fails: `owner`'s or another's.
 void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAddress& page, const std::string& rest,
-            Headers more, std::function<void(base::Result<Response>)> done);
+            const std::string& owner, Headers more, std::function<void(base::Result<Response>)> done);
 
 }  // namespace fairlead::process::http

@@ -57,7 +57,7 @@ void MasterProxy::Handle(const http::Request& request, const http::Server::Reply
   const auto page = http::ParsePageUrl(url, "the page");
   if (!page.ok()) return reply(http::TextResponse(502, page.error().message + "\n"));
   // Where a page's author asks for it, links begin there (org.apache.spark.ui.UIUtils.uiRoot).
-  http::PassOn(loop_, net_, request, *page, rest, {{"X-Forwarded-Context", below}},
+  http::PassOn(loop_, net_, request, *page, rest, id, {{"X-Forwarded-Context", below}},
                [reply, below, origin = "http://" + page->endpoint.ToString()](base::Result<http::Response> answer) {
                  if (!answer.ok())
                    return reply(http::TextResponse(502, "It does not answer: " + answer.error().message + "\n"));
