@@ -66,6 +66,7 @@ class Copy:
     levels: dict
     seconds: float
     on_host: dict  # tasks by host
+    away: dict = dataclasses.field(default_factory=dict)  # of the engine's that ran farther off than they could have: by why
 
     def __str__(self):
         return f"{self.near():.0%} of the tasks beside their block, {self.seconds:.1f} s, {self.levels}, by host {self.on_host}"
@@ -92,7 +93,7 @@ def engine_copy(cluster, work, text, settings, slow_host="nowhere"):
     hosts = {event["executor_joined"]["executor"]: event["executor_joined"]["host"] for event in events if "executor_joined" in event}
     launches = [event["task_finished"]["launch"] for event in events if "task_finished" in event]
     on_host = collections.Counter(hosts[launch["executor"]] for launch in launches if launch["stage"] == stage["stage"])
-    return Copy(dict(stage["summary"]["levels"]), (stage["ended_ms"] - stage["started_ms"]) / 1000, dict(on_host))
+    return Copy(dict(stage["summary"]["levels"]), (stage["ended_ms"] - stage["started_ms"]) / 1000, dict(on_host), dict(stage["summary"]["away"]))
 
 
 def engine_places(cluster, work):
@@ -115,8 +116,8 @@ def engine_beside_a_loaded_host(cluster, work):
     for weight in (0, 1.5):
         copies[weight] = engine_copy(cluster, work, text, [f"fairlead.locality.loadWeight={weight}", f"fairlead.locality.loadFile={work}/loads"], loaded)
         print(f"{loaded} is loaded, a task there takes 1 s longer, fairlead.locality.loadWeight={weight}: {copies[weight]}")
-    assert copies[0].near() >= 0.95, copies
-    assert copies[1.5].on_host.get(loaded, 0) < copies[0].on_host[loaded], copies
+    reason = "there, but its host is busier"
+    assert reason not in copies[0].away and copies[1.5].away.get(reason, 0) > 0, copies
 
 
 def spark_places(cluster, work):
@@ -130,7 +131,7 @@ def spark_places(cluster, work):
                         "spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false", "spark.executor.memory": "3072m",
                         "spark.scheduler.minRegisteredResourcesRatio": "1.0", "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s"}
             options = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-            done = cluster.spark_submit("--num-executors", 3, *options, peers.HERE / "text_copy.py", cluster.hdfs.uri + text, run / "out", timeout=300)
+            done = cluster.spark_submit("--num-executors", 3, *options, peers.HERE / "text_copy.py", cluster.hdfs.uri + text, run / "out", timeout=600)
             require_success(done, "spark-submit")
             events = [json.loads(line) for line in next((run / "events").iterdir()).open()]
             tasks = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]

@@ -50,7 +50,7 @@ TEST(PageProxy, PassesOnWhatSaysNothingOfWhoAsksAndNoLoop) {
   request.body = "id=1";
   request.headers = {{"Accept", "text/html"}, {"Cookie", "secret"}, {"Authorization", "Bearer secret"}};
   base::Result<Response> answer = base::Error{"none"};
-  PassOn(*loop, *loop, request, page, "/jobs/?id=1", {{"X-More", "yes"}}, [&](base::Result<Response> got) {
+  PassOn(*loop, *loop, request, page, "/jobs/?id=1", "eve", {{"X-More", "yes"}}, [&](base::Result<Response> got) {
     answer = std::move(got);
     loop->Stop();
   });
