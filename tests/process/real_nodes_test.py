@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Wishes of profile `fairlead` on real nodes: two agents of one machine, each in control groups of its own whose limits are its machine,
+and another program in those of the first. As root, with control groups of version 1 that may be made."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+import cluster as lab  # noqa: E402
+import peers  # noqa: E402
+import registry  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
+peers.BINARY = BUILD / "fairlead"
+CONTROLLERS = ("cpu", "cpuacct", "memory")
+MACHINE_MIB = 2048
+# Takes so many MiB, says so, and works until it is ended.
+OTHER_PROGRAM = "import sys; kept = bytearray(b'x') * (int(sys.argv[1]) << 20); print('there', flush=True)\nwhile True: pass"
+
+
+class Groups:
+    """Control groups of each node, and what was put into them."""
+
+    def __init__(self):
+        self.name = f"fairlead-test-{os.getpid()}"
+
+    def of(self, number):
+        return [pathlib.Path(f"/sys/fs/cgroup/{controller}/{self.name}/node{number}") for controller in CONTROLLERS]
+
+    def make(self, number, cores):
+        for group in self.of(number):
+            group.mkdir(parents=True)
+        cpu, _, memory = self.of(number)
+        (cpu / "cpu.cfs_quota_us").write_text(str(int(cores * 100_000)))
+        (memory / "memory.limit_in_bytes").write_text(str(MACHINE_MIB << 20))
+
+    def within(self, number, *command):
+        """The words that run the command there."""
+        enter = "".join(f"echo $$ > {group}/cgroup.procs; " for group in self.of(number))
+        return ["sh", "-c", enter + 'exec "$@"', "sh", *map(str, command)]
+
+    def remove(self):
+        """Ends what is left in them. The agents make groups of `pids`, too, and remove those of their containers."""
+        lab_wait(self.gone, f"the control groups {self.name} to be empty")
+
+    def gone(self):
+        roots = [pathlib.Path(f"/sys/fs/cgroup/{controller}/{self.name}") for controller in (*CONTROLLERS, "pids")]
+        for root in roots:
+            for group in sorted([root, *(entry for entry in root.rglob("*") if entry.is_dir())], reverse=True) if root.exists() else []:
+                for pid in (group / "cgroup.procs").read_text().split():
+                    os.kill(int(pid), signal.SIGKILL)
+                group.rmdir()  # busy until they have ended: the next look finds it
+        return not any(root.exists() for root in roots)
+
+
+def lab_wait(condition, what):
+    lab.Daemons(tempfile.gettempdir()).wait(condition, what, 20)
+
+
+class RealNodes(unittest.TestCase):
+    nodes = 2
+    cores = 1
+    memory_mib = 1024  # that a node offers
+    keys = {}
+
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("only root can make control groups")
+        for controller in CONTROLLERS:
+            if not os.access(f"/sys/fs/cgroup/{controller}/cgroup.procs", os.W_OK):
+                raise unittest.SkipTest(f"there is no {controller} control group of version 1 to be made here")
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-real-nodes-"))
+        self.directory.chmod(0o755)
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        (self.directory / "cluster").mkdir()
+        self.groups = Groups()
+        self.addCleanup(self.groups.remove)
+        self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(
+            nodes=("fairlead",) * self.nodes, racks=("/r",) * self.nodes,
+            # The containers that wait here are masters.
+            allocations="<allocations><queueMaxAMShareDefault>-1.0</queueMaxAMShareDefault></allocations>\n", yarn_site=tuple({
+            "fairlead.scheduler.cluster-master-share": 1000,
+            "yarn.nodemanager.resource.memory-mb": self.memory_mib,
+            "yarn.nodemanager.resource.cpu-vcores": 40,
+            "yarn.nodemanager.container-monitor.interval-ms": 500,
+            "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": 500,
+            **self.keys}.items())))
+        self.addCleanup(self.cluster.stop)
+        self.cluster.write()
+        self.cluster.start_rm()
+        for number in range(1, self.nodes + 1):
+            self.groups.make(number, self.cores)
+            self.start_node(number)
+        self.cluster.wait_for_nodes(self.nodes)
+        self.names = {number: node["id"] for number in range(1, self.nodes + 1) for node in self.cluster.get("/fairlead/v1/nodes")["nodes"]
+                      if node["id"].startswith(self.cluster.host_of(number) + ":")}
+
+    def start_node(self, number):
+        site = self.cluster.node_conf(number) / "yarn-site.xml"
+        own = {"fairlead.nm.machine.control-groups": ",".join(map(str, self.groups.of(number))),
+               "yarn.nodemanager.linux-container-executor.cgroups.hierarchy": f"/{self.groups.name}/node{number}/containers", **self.node_keys(number)}
+        added = "".join(f"<property><name>{key}</name><value>{value}</value></property>" for key, value in own.items())
+        site.write_text(site.read_text().replace("</configuration>", added + "</configuration>"))
+        self.cluster.spawn(f"nm{number}", self.groups.within(number, peers.BINARY, "nm", "--hadoop-conf", self.cluster.node_conf(number)),
+                           env={**os.environ, **peers.java_environment()})
+
+    def node_keys(self, number):
+        return {}
+
+    def other_program(self, number, mib):
+        """On the node, beside its agent; returns when it has the memory."""
+        program = subprocess.Popen(self.groups.within(number, sys.executable, "-c", OTHER_PROGRAM, mib), stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "there\n")
+        return program
+
+    def node(self, number):
+        return self.cluster.get(f"/fairlead/v1/nodes/{self.names[number]}")
+
+    def app(self, app):
+        return self.cluster.get(f"/fairlead/v1/apps/{app}")
+
+    def post(self, path, body):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/{path}?user.name=ann",
+                                         json.dumps(body).encode(), {"Content-Type": "application/json", "Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.loads(answer.read() or b"{}")
+
+    def submit(self):
+        """An application of a single container."""
+        app = self.post("apps/new-application", {})["application-id"]
+        self.post("apps", {"application-id": app, "application-name": "waits", "resource": {"memory": 256, "vCores": 1},
+                           "am-container-spec": {"commands": {"command": "sleep 1000"}}})
+        return app
+
+    def host_of(self, app):
+        """The number of the node where it has got its container."""
+        hosts = []
+        self.cluster.wait(lambda: hosts.extend(one["node"] for one in self.app(app)["running"]) or hosts, f"a container of {app}")
+        return next(number for number, name in self.names.items() if name == hosts[0])
+
+
+class MeasuredLoad(RealNodes):
+    keys = {"fairlead.scheduler.wishes": "measured-load"}
+
+    def test_new_containers_go_to_the_calm_node(self):
+        # What runs is nothing of Fairlead's: by what is booked both nodes are empty.
+        self.other_program(1, MACHINE_MIB * 7 // 10)
+        self.cluster.wait(lambda: self.node(1)["measured"]["memory_mib"] > MACHINE_MIB * 6 // 10 and self.node(1)["measured"]["cores"] > 0, "the measure")
+        self.assertLess(self.node(2)["measured"]["memory_mib"], MACHINE_MIB * 3 // 10, "a node measures its own machine")
+        self.assertEqual([self.host_of(self.submit()) for _ in range(4)], [2] * 4)
+
+
+class MeasuredUse(RealNodes):
+    keys = {"fairlead.scheduler.wishes": "measured-use", "fairlead.scheduler.measured-use.memory-percent": 50,
+            "fairlead.scheduler.measured-use.cpu-percent": 0, "fairlead.scheduler.measured-use.disk-percent": 20}
+
+    def setUp(self):
+        super().setUp()
+        self.disk = None
+
+    def node_keys(self, number):
+        if number > 1:
+            return {"fairlead.nm.machine.disks": "none"}
+        file = self.directory / "disk"
+        with open(file, "wb") as image:
+            image.truncate(64 << 20)
+        made = subprocess.run(["losetup", "--find", "--show", file], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("no loop device can be made: " + made.stderr)
+        self.loop = made.stdout.strip()
+        self.addCleanup(subprocess.run, ["losetup", "--detach", self.loop], check=False)
+        return {"fairlead.nm.machine.disks": pathlib.Path(self.loop).name}
+
+    def assert_closed_until(self, calm, amount):
+        """The first node takes nothing and `why` names the amount, until `calm` is called."""
+        apps = [self.submit() for _ in range(5)]
+        self.assertEqual([self.host_of(app) for app in apps[:4]], [2] * 4)  # it is full
+        waits = apps[4]
+        self.cluster.wait(lambda: self.app(waits)["pending"], "the last to wait")
+        reason = self.app(waits)["pending"][0]
+        self.assertEqual(reason["reason"], "NODES_BUSY")
+        self.assertIn(amount, json.dumps(reason))
+        self.assertIn(self.cluster.host_of(1), json.dumps(reason))
+        calm()
+        self.assertEqual(self.host_of(waits), 1)
+
+    def test_by_memory(self):
+        program = self.other_program(1, MACHINE_MIB * 6 // 10)
+        self.cluster.wait(lambda: self.node(1)["measured"]["memory_mib"] > MACHINE_MIB // 2, "the measure")
+        self.assert_closed_until(program.kill, "memory")
+
+    def test_by_a_disk(self):
+        writer = subprocess.Popen(["sh", "-c", f"while dd if=/dev/zero of={self.loop} bs=64k count=1000 oflag=direct status=none; do :; done"],
+                                  start_new_session=True)
+        self.addCleanup(writer.wait)
+        end = lambda: os.killpg(writer.pid, signal.SIGKILL)  # noqa: E731
+        self.addCleanup(lambda: writer.poll() is None and end())
+        self.cluster.wait(lambda: self.node(1)["measured"].get("disk_busy_per_mille", 0) > 250, "the measure")
+        self.assert_closed_until(end, "disks")
+
+
+class Overcommit(RealNodes):
+    nodes = 1
+    cores = 64  # none is short of them: memory alone counts
+    keys = {"fairlead.scheduler.wishes": "overcommit", "fairlead.scheduler.measured-load.settle-ms": 1000,
+            "fairlead.scheduler.overcommit.fill-percent": 60, "fairlead.scheduler.overcommit.reclaim-percent": 75}
+
+    def test_what_is_above_the_capacity_goes_first_under_pressure(self):
+        points = self.directory / "points.csv"
+        points.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(100)))
+        job = subprocess.Popen([str(word) for word in [
+            peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--driver-memory", 256, "--executors", 7, "--executor-memory", 256,
+            BUILD / "examples/k_means", points, self.directory / "out", 2, 1_000_000]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        self.cluster.wait(self.cluster.apps, "the job")
+        app = self.cluster.apps()[0]["id"]
+        running = lambda: {one["id"]: one for one in self.app(app)["running"]}  # noqa: E731
+        self.cluster.wait(lambda: len(running()) == 8, "twice the node's memory to be booked", 120)
+        before = running()
+        self.assertEqual(sum(one["resources"]["memory_mib"] for one in before.values()), 2 * self.memory_mib)
+        self.other_program(1, MACHINE_MIB * 7 // 10)
+        self.cluster.wait(lambda: len(running()) <= 4, "those above the capacity to end", 60)
+        left = set(running())
+        self.assertLessEqual(set(sorted(before)[:3]), left, "what is within the capacity stays")
+        self.assertEqual(self.app(app)["attempts"][-1]["state"], "RUNNING")
+
+
+if __name__ == "__main__":
+    unittest.main()
