@@ -1,10 +1,16 @@
-# fairlead_embed(VARIABLE FUNCTION FILE...): a generated source that holds the files of web/ and finds them by name through FUNCTION
+# fairlead_embed(VARIABLE FUNCTION [NAME=]FILE...): a generated source that holds the files of web/ and finds them by name through FUNCTION
 # ("fairlead::process::rm::FindWebFile"); its path is put into VARIABLE.
 function(fairlead_embed variable function)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${variable}.cc)
-  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/web/)
+  set(words "")
+  set(files "")
+  foreach(word IN LISTS ARGN)
+    string(REGEX MATCH "^([^=]*=)?(.*)$" whole "${word}")
+    list(APPEND words "${CMAKE_MATCH_1}${PROJECT_SOURCE_DIR}/web/${CMAKE_MATCH_2}")
+    list(APPEND files "${PROJECT_SOURCE_DIR}/web/${CMAKE_MATCH_2}")
+  endforeach()
   add_custom_command(OUTPUT ${out}
-    COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${ARGN}
-    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/tools/embed.py VERBATIM)
+    COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${words}
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/embed.py VERBATIM)
   set(${variable} ${out} PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""embed.py OUT FUNCTION FILE...: writes a C++ source with the files' bytes, looked up by FUNCTION (process/http/static_file.h)."""
+"""embed.py OUT FUNCTION [NAME=]FILE...: writes a C++ source with the files' bytes, looked up by FUNCTION (process/http/static_file.h)."""
 import gzip
 import hashlib
 import pathlib
@@ -12,14 +12,15 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 def main():
     out, function, *names = sys.argv[1:]
     arrays, rows = [], []
-    for number, name in enumerate(names):
-        path = pathlib.Path(name)
+    for number, word in enumerate(names):
+        name, _, file = word.rpartition("=")
+        path = pathlib.Path(file)
         data = path.read_bytes()
         if path.suffix == ".gz":
             path, data = path.with_suffix(""), gzip.decompress(data)
         arrays.append(f"constexpr char kFile{number}[] = {{{','.join(str(byte if byte < 128 else byte - 256) for byte in data)}}};")
         tag = hashlib.sha256(data).hexdigest()[:16]
-        rows.append(f'    {{"{path.name}", "{TYPES[path.suffix]}", "\\"{tag}\\"", {{kFile{number}, sizeof(kFile{number})}}}},')
+        rows.append(f'    {{"{name or path.name}", "{TYPES[path.suffix]}", "\\"{tag}\\"", {{kFile{number}, sizeof(kFile{number})}}}},')
     space, _, bare = function.rpartition("::")
     pathlib.Path(out).write_text("\n".join([
         '#include "process/http/static_file.h"', "", f"namespace {space} {{", "namespace {", *arrays,

@@ -1,4 +1,4 @@
-// Clicks through every page of a running cluster in Debian's Chromium. Usage: node pages.mjs URL APPLICATION SCREENSHOTS
+// Clicks through every page of what scene.py has started, in Debian's Chromium. Usage: node pages.mjs SCENE (JSON)
 // Each page: nothing on the console, a title, a language, no contrast violation or nameless control (axe) in light and dark, no
 // overflow from 390 px to 4K. Then what people do: search, keyboard, drill down to a log, an action with its confirmation.
 import assert from "node:assert/strict";
@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const [url, app, pictures] = process.argv.slice(2);
+const { url, app, running, hostile, shuffle, master, worker, pictures } = JSON.parse(process.argv[2]);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SIZES = [[390, 844], [1280, 800], [3840, 2160]];
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-const PICTURED = ["application", "node", "queue"];  // for the documents
+const PICTURED = ["application", "node", "queue", "shuffle", "master"];  // for the documents
 let checked = 0;
 
 async function open(path, colorScheme = "light", [width, height] = [1280, 800]) {
@@ -19,8 +19,8 @@ async function open(path, colorScheme = "light", [width, height] = [1280, 800]) 
   page.faults = [];
   page.on("console", (message) => message.type() === "error" && page.faults.push(message.text()));
   page.on("pageerror", (error) => page.faults.push(String(error)));
-  await page.goto(url + path);
-  await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+  await page.goto(path.startsWith("http") ? path : url + path);
+  await page.waitForFunction(() => /^(live|ended)/.test(document.getElementById("freshness").textContent));
   return page;
 }
 
@@ -83,6 +83,31 @@ async function historyOfTheJob() {
   }
 }
 
+// A job that runs: its driver's page behind the manager's, with what runs now.
+async function runningJob() {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open(`/proxy/${running}/static/history.html`, colorScheme);
+    await page.waitForSelector("h2:has-text('Tasks that run') + .scroll td:text-is('PROCESS_LOCAL'), h2:has-text('Tasks that run') + .scroll td:text-is('NO_PREF')");
+    await page.waitForSelector("td:has-text('0 of 2, 1 running')");
+    await check(page, "a driver's page");
+    await fitsEverySize(page, "a driver's page");
+    await page.click("nav a:text-is('Application')");
+    await page.waitForURL(`**/cluster/app/${running}`);
+    await page.close();
+  }
+}
+
+// What jobs and strangers name is text, wherever it stands.
+async function hostileWords(path, texts) {
+  const page = await open(path);
+  await page.waitForSelector(`text=<img src=x`);
+  assert.equal(await page.evaluate(() => [document.querySelectorAll("main img, main script").length, typeof globalThis.owned].join()), "0,undefined", path);
+  assert.ok((await page.textContent("main")).split("<img src=x onerror='owned=1'>").length > texts, path);
+  await judge(page, path);
+  await fitsEverySize(page, path);
+  await page.close();
+}
+
 async function whatPeopleDo() {
   const page = await open("/cluster", "light", [390, 844]);
   await page.keyboard.press("/");
@@ -141,7 +166,10 @@ try {
   const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
   await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.small",
     nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
+  await everyPage({ shuffle: `${shuffle}/`, master: `${master}/`, worker: `${worker}/` });
   await historyOfTheJob();
+  await runningJob();
+  await hostileWords(`${hostile}/static/history.html`, 12);
   await whatPeopleDo();
   console.log(`${checked} pages checked`);
 } finally {

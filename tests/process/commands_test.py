@@ -251,8 +251,8 @@ class History(unittest.TestCase):
                 server.communicate(timeout=30)
 
 
-class Metrics(unittest.TestCase):
-    def test_the_shuffle_services_are_numbers_by_name(self):
+class ShuffleService(unittest.TestCase):
+    def test_its_page_is_there_and_its_metrics_are_numbers_by_name(self):
         with tempfile.TemporaryDirectory() as work, socket.socket() as one, socket.socket() as two:
             for s in (one, two):
                 s.bind(("127.0.0.1", 0))
@@ -265,6 +265,8 @@ class Metrics(unittest.TestCase):
                 while True:
                     try:
                         text = urllib.request.urlopen(f"http://127.0.0.1:{web}/metrics", timeout=10).read().decode()
+                        pages = {name: urllib.request.urlopen(f"http://127.0.0.1:{web}/{name}", timeout=10).read().decode() for name in
+                                 ("", *(f"static/{part}" for part in ("page.js", "parts.js", "chart.js", "rm.css", "icon.svg")))}
                         break
                     except OSError:
                         self.assertLess(time.monotonic(), deadline)
@@ -273,6 +275,8 @@ class Metrics(unittest.TestCase):
             finally:
                 daemon.terminate()
                 daemon.wait(timeout=30)
+        self.assertIn('<html lang="en">', pages[""])
+        self.assertIn("/status", pages["static/page.js"])
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         self.assertGreater(len(lines), 5)
         for line in lines:

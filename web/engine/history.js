@@ -3,7 +3,7 @@
 // keeps the driver's logs (?app=APPLICATION).
 
 import { Story, summary } from "./story.js";
-import { el, span, state, table, time } from "./parts.js";
+import { bytes, el, get, show as showParts, span, state, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
 const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
@@ -17,13 +17,6 @@ const story = new Story();
 // ---- words for numbers
 
 const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms));
-
-function bytes(value) {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
-  let at = 0;
-  for (; value >= 1024 && at < units.length - 1; ++at) value /= 1024;
-  return at === 0 ? `${value} B` : `${value.toFixed(1)} ${units[at]}`;
-}
 
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
@@ -56,6 +49,25 @@ function jobs() {
   return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
 }
 
+// Of a running driver: { total, tasks }, the tasks that run now.
+let running = { total: 0, tasks: [] };
+
+function going(stage) {
+  const here = running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt).length;
+  return here ? `, ${here}${running.total > running.tasks.length ? " or more" : ""} running` : "";
+}
+
+const place = (launch) => [launch.level, launch.why ? el("div", { class: "soft" }, `wanted ${launch.wanted}: ${launch.why}`) : ""];
+
+function runningTasks() {
+  if (story.ended || running.total === 0) return [];
+  const now = Math.max(Date.now(), story.last);
+  const rows = running.tasks.map((task) => [String(task.task), stageLink({ stage: task.stage, attempt: task.stage_attempt }), String(task.partition), `${task.attempt}${task.speculative ? " (copy)" : ""}`,
+    task.executor, place(task), took(now - task.at_ms)]);
+  const title = running.total > rows.length ? `${rows.length} of ${running.total} tasks that run, the oldest` : "Tasks that run";
+  return table(title, ["Task", "Stage", "Partition", "Try", "Executor", "Locality", "For"], rows, "");
+}
+
 function stages(sums) {
   const rows = [...story.stages.values()].map((stage) => {
     const sum = sums.get(stage);
@@ -64,7 +76,7 @@ function stages(sums) {
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
     return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, ...marks(stage, sum), why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
-      [`${stage.done} of ${stage.tasks}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
+      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
@@ -109,8 +121,7 @@ function timeline() {
 
 function taskRow(end) {
   const { launch, metrics } = end;
-  const level = [launch.level, launch.why ? el("div", { class: "soft" }, `wanted ${launch.wanted}: ${launch.why}`) : ""];
-  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, level, end.end === "success" ? end.end : el("span", { class: "why" }, end.end), took(end.at_ms - launch.at_ms),
+  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, place(launch), end.end === "success" ? end.end : el("span", { class: "why" }, end.end), took(end.at_ms - launch.at_ms),
     took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
 }
 
@@ -149,17 +160,11 @@ function openNamed() {
 
 function show() {
   const open = new Set([...main.querySelectorAll("details[open]")].map((part) => part.id));
-  const controls = () => [...main.querySelectorAll("a, summary")];
-  const focused = controls().indexOf(document.activeElement);
   const sums = new Map([...story.stages.values()].map((stage) => [stage, summary(stage)]));
   const details = [...story.stages.values()].map((stage) => tasks(stage, sums.get(stage)));
   for (const part of details) part.open = open.has(part.id);
-  main.replaceChildren(...[...head(), ...jobs(), ...stages(sums), ...timeline(), el("h2", {}, "Tasks by stage"), ...details, ...executors()].filter(Boolean));
-  document.title = `${story.app.program} ${story.app.id} · Fairlead`;
-  controls()[focused]?.focus({ preventScroll: true });
+  showParts(`${story.app.program} ${story.app.id}`, [head(), jobs(), stages(sums), runningTasks(), timeline(), el("h2", {}, "Tasks by stage"), details, executors()]);
 }
-
-const ways = (pages) => document.getElementById("pages").replaceChildren(...pages.map(([title, href]) => el("a", { href }, title)));
 
 // Where the log is, and the ways back from here.
 async function source() {
@@ -181,7 +186,9 @@ async function source() {
     if (!driver) throw new Error(`This node keeps no event log of ${app}: it is no job of the engine, or its logs are gone.`);
   }
   ways(pages);
-  return (start) => `${log}?${new URLSearchParams({ ...who, start })}`;
+  const address = (start) => `${log}?${new URLSearchParams({ ...who, start })}`;
+  if (!app) address.running = "../running.json";
+  return address;
 }
 
 let rest = new Uint8Array();
@@ -208,6 +215,7 @@ async function refresh(address) {
     address ??= await source();
     let grown = false;
     while (await grow(address)) grown = true;
+    if (address.running && !story.ended) running = await get(address.running);
     if (story.app && (grown || !story.ended)) show();
     if (grown && location.hash) openNamed();
     freshness.className = "";

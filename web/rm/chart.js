@@ -31,7 +31,7 @@ export function chart(title, times, lines, text) {
   }
   figure.append(caption);
   if (times.length < 2 || shown.length === 0) {
-    figure.append("There is nothing to draw yet: a sample is taken every ten seconds.");
+    figure.append("There is nothing to draw yet: samples are being taken.");
     return figure;
   }
   const [first, end] = [times[0], times[times.length - 1]];

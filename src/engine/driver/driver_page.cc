@@ -38,6 +38,7 @@ http::Response LogPart(const http::Request& request, const DriverPage::Log& log)
 
 http::Response Answer(const http::Request& request, const history::History& history, const DriverPage::Log& log) {
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET\n");
+  if (request.path == "/running.json") return http::JsonResponse(200, history::RunningToJson(history));
   if (request.path == "/history.json") return http::JsonResponse(200, history::ToJson(history));
   if (request.path == "/events.jsonl") return LogPart(request, log);
   // Relative, since the resource manager shows this page below an address of its own.
@@ -47,7 +48,7 @@ http::Response Answer(const http::Request& request, const history::History& hist
       return http::StaticResponse(request, *file);
     }
   }
-  return http::TextResponse(404, "there are /, /events.jsonl and /history.json\n");
+  return http::TextResponse(404, "there are /, /events.jsonl, /running.json and /history.json\n");
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace fairlead::engine {
 
 /// Serves an application's history on a web port: "/" leads to the page for people (web/engine), "/events.jsonl" is the
-/// event log that the page reads, "/history.json" is for programs (ToJson). Of a running driver and, after its end, of
-/// `fairlead history --serve`. On the loop's thread.
+/// event log that the page reads, "/running.json" are the tasks that run now, "/history.json" is for programs (ToJson).
+/// Of a running driver and, after its end, of `fairlead history --serve`. On the loop's thread.
 class DriverPage {
  public:
   /// Bytes of the log in one answer.

@@ -165,6 +165,10 @@ std::string ToText(const History& history);
 /// One object: application, executors, jobs, stages with their summaries; no tasks.
 std::string ToJson(const History& history);
 
+/// The tasks that run now, those that were launched first before others, at most kRunningShown: {"total":,"tasks":[]}.
+inline constexpr size_t kRunningShown = 500;
+std::string RunningToJson(const History& history);
+
 /// Reads a whole log. A last line that was cut off by a crash is passed over; any other bad line is an error with its
 /// number.
 base::Result<History> ReadLog(std::string_view text);

@@ -59,6 +59,27 @@ TEST(HistoryTest, ReadsWhatWasWritten) {
   EXPECT_EQ(stage.started.name, "map \"text\"");
 }
 
+TEST(HistoryTest, TellsWhichTasksRun) {
+  History live;
+  for (const Event& event : Story()) {
+    const auto* task = std::get_if<TaskFinished>(&event);
+    if (task == nullptr) {
+      if (!std::holds_alternative<StageFinished>(event) && !std::holds_alternative<JobFinished>(event))
+        live.Apply(event);
+      continue;
+    }
+    live.Apply(task->launch);
+    if (task->launch.task != 2 && task->launch.task != 0) live.Apply(event);
+  }
+  const std::string json = RunningToJson(live);
+  EXPECT_TRUE(json.starts_with("{\"total\":2,\"tasks\":[{\"stage\":4,\"stage_attempt\":0,\"task\":0,")) << json;
+  EXPECT_NE(
+      json.find("\"task\":2,\"partition\":2,\"attempt\":0,\"executor\":\"1\",\"at_ms\":1202,\"level\":\"NODE_LOCAL\""),
+      std::string::npos)
+      << json;
+  EXPECT_EQ(RunningToJson(*ReadLog(LogOf(Story()))), "{\"total\":0,\"tasks\":[]}");
+}
+
 TEST(HistoryTest, SummarizesAStage) {
   const auto history = ReadLog(LogOf(Story()));
   ASSERT_TRUE(history.ok());

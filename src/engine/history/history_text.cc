@@ -97,6 +97,26 @@ struct HistoryJson {
   FL_FIELDS(id, program, state, error, locality_waits, started_ms, now_ms, tasks_omitted, executors, jobs, stages)
 };
 
+struct RunningTask {
+  int32_t stage = 0;
+  int32_t stage_attempt = 0;
+  int64_t task = 0;
+  int32_t partition = 0;
+  int32_t attempt = 0;
+  std::string executor;
+  int64_t at_ms = 0;
+  std::string level;
+  bool speculative = false;
+  std::string wanted;
+  std::string why;
+  FL_FIELDS(stage, stage_attempt, task, partition, attempt, executor, at_ms, level, speculative, wanted, why)
+};
+struct RunningJson {
+  int64_t total = 0;
+  std::vector<RunningTask> tasks;
+  FL_FIELDS(total, tasks)
+};
+
 HistoryJson Collect(const History& history) {
   HistoryJson out;
   out.id = history.application().id;
@@ -172,6 +192,26 @@ std::string ToJson(const History& history) {
   std::string out;
   base::ToJson(out, Collect(history));
   return out;
+}
+
+std::string RunningToJson(const History& history) {
+  RunningJson out;
+  for (const auto& [key, row] : history.stages()) {
+    for (const auto& [id, at] : row.at) {
+      const TaskRow& task = row.tasks[at];
+      out.tasks.push_back({key.first, key.second, id, task.partition, task.attempt,
+                           history.executors()[task.executor].joined.executor, task.launched_ms, task.level,
+                           task.speculative, task.wanted, task.why});
+    }
+  }
+  out.total = static_cast<int64_t>(out.tasks.size());
+  std::sort(out.tasks.begin(), out.tasks.end(), [](const RunningTask& a, const RunningTask& b) {
+    return std::pair(a.at_ms, a.task) < std::pair(b.at_ms, b.task);
+  });
+  if (out.tasks.size() > kRunningShown) out.tasks.resize(kRunningShown);
+  std::string text;
+  base::ToJson(text, out);
+  return text;
 }
 
 std::string ToText(const History& history) {

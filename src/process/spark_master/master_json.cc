@@ -306,7 +306,7 @@ http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& 
   }
   constexpr std::string_view kStatic = "/static/";
   if (path == "/" || path.starts_with(kStatic)) {
-    const http::StaticFile* file = FindWebFile(path == "/" ? "index.html" : path.substr(kStatic.size()));
+    const http::StaticFile* file = FindWebFile(path == "/" ? "page.html" : path.substr(kStatic.size()));
     if (file != nullptr) return http::StaticResponse(request, *file);
   }
   return http::TextResponse(404, "there is no page " + path);

@@ -176,18 +176,17 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
   if (path == "/log") return LogPart(worker, disk, request);
   constexpr std::string_view kStatic = "/static/";
   std::string name;
-  if (path == "/") name = "worker.html";
   // Its links lead one level up.
-  if (path == "/logPage" && !request.path.ends_with('/'))
-    return http::Redirect("logPage/" + request.target.substr(path.size()));
-  if (path == "/logPage") name = "log.html";
+  const bool log = path == "/logPage";
+  if (log && !request.path.ends_with('/')) return http::Redirect("logPage/" + request.target.substr(path.size()));
+  if (path == "/" || log) name = "page.html";
   if (path.starts_with(kStatic)) name = path.substr(kStatic.size());
   const http::StaticFile* file = FindWebFile(name);
   if (file == nullptr) return http::TextResponse(404, "there is no page " + path);
   // The master's proxy says that it is one; Spark's own shows this page without a final slash.
   const bool proxied =
       path == "/" && worker.settings().reverse_proxy && !http::FindHeader(request.headers, "Via").empty();
-  return http::StaticResponse(request, *file, proxied ? worker.settings().launch.log_url : "");
+  return http::StaticResponse(request, *file, proxied ? worker.settings().launch.log_url : log ? ".." : "");
 }
 
 }  // namespace fairlead::process::spark_worker

@@ -8,12 +8,18 @@
 #include <optional>
 
 #include "process/http/metrics.h"
+#include "process/http/static_file.h"
 #include "wire/spark_transport/cipher.h"
 
 namespace fairlead::shell {
-namespace {
 
 namespace http = process::http;
+
+/// A file of web/; null when there is none of this name.
+const http::StaticFile* FindShuffleFile(std::string_view name);
+
+namespace {
+
 using nlohmann::json;
 using process::shuffle::WorkerMetrics;
 
@@ -200,7 +206,12 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
   } else if (request.path == "/drain") {
     reply(Drain(request));
   } else {
-    reply(http::TextResponse(404, "try /status, /metrics, /healthz or /readyz\n"));
+    constexpr std::string_view kStatic = "/static/";
+    const std::string& path = request.path;
+    const std::string name = path == "/" ? "page.html" : path.starts_with(kStatic) ? path.substr(kStatic.size()) : "";
+    const http::StaticFile* file = FindShuffleFile(name);
+    reply(file != nullptr ? http::StaticResponse(request, *file)
+                          : http::TextResponse(404, "try /, /status, /metrics, /healthz or /readyz\n"));
   }
 }
 

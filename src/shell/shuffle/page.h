@@ -13,8 +13,8 @@ namespace fairlead::shell {
 /// In the state directory: the page's address, and the token that orders must carry, a line each.
 inline constexpr const char* kShufflePageFile = "/shuffle.web";
 
-/// The separate service's page: /status (JSON), /metrics (Prometheus) for everybody who reaches it, and POST /drain for
-/// who can read the state directory.
+/// The separate service's page: / for people (web/shuffle), /status (JSON), /metrics (Prometheus) for everybody who
+/// reaches it, and POST /drain for who can read the state directory.
 class ShufflePage {
  public:
   using DrainHandler = std::function<void(base::Duration idle, base::Duration limit)>;

@@ -1,0 +1,81 @@
+// What the pages of Standalone, of the shuffle service and of a job's history are made of.
+
+// Text is always text, never markup.
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, value);
+  element.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  return element;
+}
+
+export const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(1)} GiB` : `${value} MiB`);
+export function bytes(value) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let at = 0;
+  for (; value >= 1024 && at < units.length - 1; ++at) value /= 1024;
+  return at === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${units[at]}`;
+}
+export const time = (ms) => new Date(Number(ms)).toLocaleString();
+export function span(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}
+
+const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", "NOT ENDED": "bad" };
+export const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
+
+export function table(title, heads, rows, empty) {
+  const body = rows.map((row) => el("tr", {}, row.map((content) => el("td", {}, content ?? ""))));
+  const whole = el("table", {}, el("thead", {}, el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, body));
+  return [el("h2", {}, title), el("div", { class: "scroll" }, rows.length ? whole : el("div", { class: "empty" }, empty))];
+}
+
+export const tile = (name, value) => el("div", { class: "tile" }, el("b", {}, value), el("span", { class: "soft" }, name));
+
+// Only pages of the web: a worker says its address itself.
+export const link = (address, text) => (/^https?:/.test(address) ? el("a", { href: address, rel: "noreferrer" }, text) : text);
+
+// An address of the daemon whose page this is: a proxy may show it below a path of its own, and this file lies in static/
+// there too.
+export const own = (path) => new URL(`../${path}`, import.meta.url).href;
+
+// The ways to other pages, in the head.
+export const ways = (pages) => document.getElementById("pages").replaceChildren(...pages.map(([title, href]) => el("a", { href }, title)));
+
+// Shows these parts in place of those before; the focus and how far tables are scrolled stay.
+export function show(title, parts) {
+  const main = document.getElementById("main");
+  const controls = () => [...main.querySelectorAll("a, button, summary")];
+  const focused = controls().indexOf(document.activeElement);
+  const scrolled = [...main.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+  main.replaceChildren(...parts.flat().filter((part) => part !== undefined && part !== null));
+  main.querySelectorAll(".scroll").forEach((box, at) => { box.scrollLeft = scrolled[at] ?? 0; });
+  controls()[focused]?.focus({ preventScroll: true });
+  document.title = `${title} · Fairlead`;
+}
+
+export async function get(path) {
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
+  return answer.json();
+}
+
+const REFRESH_MS = 2000;
+let lastGood = 0;
+
+// Calls `load` again and again, and says how fresh the page is.
+export async function live(load) {
+  const freshness = document.getElementById("freshness");
+  try {
+    if (lastGood === 0 || getSelection().isCollapsed) await load();  // else somebody copies text
+    lastGood = Date.now();
+    freshness.className = "";
+    freshness.textContent = "live";
+  } catch (error) {
+    freshness.className = "stale";
+    freshness.textContent = `No answer (${error.message}).` + (lastGood ? ` Shown: ${new Date(lastGood).toLocaleTimeString()}.` : "");
+  }
+  if (document.hidden) await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
+  setTimeout(() => live(load), REFRESH_MS);
+}
