@@ -41,7 +41,8 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   if (path.size() == 1 && rest[0] != '/' && rest[0] != '?') return reply(http::Redirect("/proxy/" + id + "/"));
   const auto target = http::ParsePageUrl(url, "the master's page");
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
-  http::PassOn(loop_, net_, request, *target, rest, app->submission.user, {{"Cookie", "proxy-user=" + http::PercentEncode(UserOf(request))}},
+  http::PassOn(loop_, net_, request, *target, rest, app->submission.user,
+               {{"Cookie", "proxy-user=" + http::PercentEncode(UserOf(request))}},
                [reply, id](base::Result<http::Response> answer) {
                  reply(answer.ok() ? std::move(*answer)
                                    : http::TextResponse(502, "The master of " + id +

@@ -65,7 +65,7 @@ class SimDriver {
   base::Instant alone_since_;
   int32_t wanted_ = 0;
   int32_t known_ = -1;  // to its master; -1: nobody can say
-  bool asks_ = false;  // and has no answer yet
+  bool asks_ = false;   // and has no answer yet
 };
 
 }  // namespace fairlead::sim
