@@ -55,8 +55,8 @@ def preamble(auth=0, version=9, magic=b"hrpc"):
     return magic + bytes([version, 0, auth])
 
 
-def request_header(call_id, kind=2, operation=0, client=b"c" * 16):
-    return field(1, kind) + field(2, operation) + field(3, call_id << 1 ^ call_id >> 63) + field(4, client) + field(5, 1)
+def request_header(call_id, kind=2, operation=0, client=b"c" * 16, retries=-1):
+    return field(1, kind) + field(2, operation) + field(3, call_id << 1 ^ call_id >> 63) + field(4, client) + field(5, retries << 1 ^ retries >> 63)
 
 
 def frame(*parts):
@@ -69,9 +69,9 @@ def context(user="root", protocol=CLIENT_PROTOCOL):
     return frame(delimited(request_header(CONTEXT)), delimited(user_info + field(3, protocol)))
 
 
-def call(method, body=b"", protocol=CLIENT_PROTOCOL, call_id=0, version=1):
+def call(method, body=b"", protocol=CLIENT_PROTOCOL, call_id=0, version=1, retries=-1):
     header = field(1, method) + field(2, protocol) + field(3, version)
-    return frame(delimited(request_header(call_id)), delimited(header), delimited(body))
+    return frame(delimited(request_header(call_id, retries=retries)), delimited(header), delimited(body))
 
 
 def sasl(state, token=None, method=None):

@@ -202,6 +202,24 @@ class Managers(unittest.TestCase):
         self.cluster.wait_for_nodes(1)
         self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
 
+    def test_node_that_waited_while_nobody_leads(self):
+        """It is told to come again at once, and keeps its first failover, the only one that costs nothing, until somebody leads."""
+        tracker = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
+        self.cluster.zookeeper.stop()
+        self.cluster.wait(lambda: self.cluster.active() is None, "nobody to lead")
+        answers = {}
+
+        def beat(rm, retries):
+            data = rpc.preamble() + rpc.context(protocol=tracker) + rpc.call("nodeHeartbeat", protocol=tracker, retries=retries)
+            answers[rm, retries] = rpc.ask(self.cluster.address(rm, "tracker"), data, 30)[0]
+        threads = [threading.Thread(target=beat, args=(rm, retries)) for rm in OTHER for retries in (0, 1)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        retriable = "org.apache.hadoop.ipc.RetriableException"
+        self.assertEqual(answers, {(rm, retries): STANDBY_EXCEPTION if retries else retriable for rm in OTHER for retries in (0, 1)})
+
     def test_strangers_while_nobody_leads(self):
         """What waits is bounded: half-open peers and calls that are not read keep nobody from asking who leads."""
         self.cluster.zookeeper.stop()

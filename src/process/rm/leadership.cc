@@ -42,6 +42,7 @@ base::Status Leadership::Start() {
   Ports::Membership membership;
   membership.may_act = [this] { return elector_->MayAct(); };
   membership.on_waiting = [this] { OnWaiting(); };
+  membership.nobody_leads = [this] { return probing_ || manager_; };
   membership.on_ha_call = [this](const rpc::IncomingCall& call) { OnHaCall(call); };
   membership.not_active = "ResourceManager " + options_.id + " is not Active!";
   base::Result<std::unique_ptr<Ports>> ports = Ports::Listen(loop_, net_, options_.ports, std::move(membership));

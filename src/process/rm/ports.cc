@@ -13,6 +13,7 @@
 namespace fairlead::process::rm {
 
 namespace w = wire::yarn;
+using endpoints::yarn::exceptions::kRetriable;
 using endpoints::yarn::exceptions::kStandby;
 
 base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
@@ -65,9 +66,19 @@ base::Status Ports::ListenAt(const env::Endpoint& at, bool gated, bool tokens, s
 
 rpc::Service Ports::Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler) {
   return {protocol, methods, [this, handler](const rpc::IncomingCall& call) {
-            if (!Acting()) return server_.Fail(call.token, kStandby, membership_.not_active);
+            if (!Acting()) return Refuse(call);
             (manager_->*handler)(call);
           }};
+}
+
+// Hadoop's nodes and masters fail over at once the first time, and wait for half a minute before the second. So while
+// nobody leads, who has waited here is told to come again, at once as well, and keeps his failover for the moment at
+// which another manager leads (RetryPolicies.FailoverOnNetworkExceptionRetry).
+void Ports::Refuse(const rpc::IncomingCall& call) {
+  const bool fails_over = call.protocol == w::kResourceTracker || call.protocol == w::kApplicationMasterProtocol;
+  const bool comes_again =
+      fails_over && call.retry_count == 0 && membership_.nobody_leads && membership_.nobody_leads();
+  server_.Fail(call.token, comes_again ? kRetriable : kStandby, membership_.not_active);
 }
 
 base::Result<endpoints::yarn::TokenSecret> Ports::Secret(std::string_view identifier) const {

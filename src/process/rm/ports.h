@@ -33,6 +33,8 @@ class Ports final : private endpoints::yarn::TokenAuthority {
     /// Calls wait for a manager.
     std::function<void()> on_waiting;
     std::function<void(const rpc::IncomingCall&)> on_ha_call;
+    /// Whether, as far as this process knows, no manager leads.
+    std::function<bool()> nobody_leads;
     /// "ResourceManager rm2 is not Active!"
     std::string not_active;
   };
@@ -59,6 +61,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   base::Status ListenAt(const env::Endpoint& at, bool gated, bool tokens, std::vector<rpc::Service> services,
                         env::Endpoint* bound);
   rpc::Service Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler);
+  void Refuse(const rpc::IncomingCall& call);
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
 
   rpc::RpcServer server_;

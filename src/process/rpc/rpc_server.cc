@@ -414,7 +414,7 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   const size_t bytes = kCallBytes + call.request.size();
   calls_.emplace(token, WaitingCall{call.call_id, bytes});
   calls_bytes_ += bytes;
-  service->handler({token, session_.caller(), peer, call.protocol, call.method, call.request});
+  service->handler({token, session_.caller(), peer, call.protocol, call.method, call.request, call.retry_count});
 }
 
 RpcServer::RpcServer(env::Loop& loop, env::Net& net, peers::PeerLimits limits)

@@ -31,6 +31,7 @@ struct IncomingCall {
   std::string_view protocol;
   std::string_view method;
   std::string_view request;
+  int32_t retry_count = -1;  // how often the caller has repeated it; -1: unknown
 };
 
 /// One protocol of a listener.
