@@ -127,6 +127,12 @@ class Managers(unittest.TestCase):
         connection.close()
         return seen
 
+    def test_readers_of_the_leader(self):
+        """The port of one of several managers has every page's data, too."""
+        for path in ("/ws/v1/cluster/apps", "/ws/v1/cluster/metrics", "/ws/v1/cluster/scheduler", "/ws/v1/cluster/nodes", "/ws/v1/cluster/appstatistics",
+                     "/fairlead/v1/cluster", "/fairlead/v1/apps", "/fairlead/v1/queues", "/fairlead/v1/nodes", "/fairlead/v1/events", "/metrics", "/cluster"):
+            self.assertEqual(self.web(self.leader, path)[0], 200, path)
+
     def test_web_of_standby(self):
         """It answers for itself what Hadoop's does, and sends to the leader for all else; `fairlead status` tells them apart."""
         for rm, state in ((self.leader, "ACTIVE"), (self.standby, "STANDBY")):

@@ -12,6 +12,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
       [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); });
   if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
+  web->port_ = web->server_.get();
   return web;
 }
 

@@ -36,10 +36,12 @@ class Web {
   env::Endpoint local() const { return server_->local(); }
 
   /// The same behind a port of somebody else's (web_port.h), who calls Serve.
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager, const http::Server& port)
+      : loop_(loop), net_(net), manager_(manager), port_(&port) {}
   void Serve(http::Request request, http::Server::Reply reply);
 
  private:
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
   void Route(const http::Request& request, const http::Server::Reply& reply);
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
@@ -117,7 +119,8 @@ class Web {
   http::Histogram served_;  // what requests took of this thread
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<http::Server> server_;
-  LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
+  const http::Server* port_ = nullptr;  // whose requests come: `server_` or another's
+  LargeAnswers large_{loop_, [this] { return port_->held_bytes(); }};
   std::unique_ptr<http::Server> proxy_;  // null: the web port is the proxy's, too
 };
 

@@ -34,6 +34,7 @@ class WebPort {
   /// Requests without an answer are told to come back.
   void Detach() { web_.reset(); }
   env::Endpoint local() const { return server_->local(); }
+  const http::Server& server() const { return *server_; }
 
  private:
   explicit WebPort(Standby standby) : standby_(std::move(standby)) {}

@@ -212,7 +212,7 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
     return std::move(now->settings.manager);
   };
   options.on_active = [&daemon, &settings](process::rm::ResourceManager& manager) {
-    auto web = std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager);
+    auto web = std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager, daemon.web_port->server());
     if (const base::Status proxy = StartProxy(*daemon.log, *web, settings); !proxy.ok()) {
       daemon.log->Error("masters' pages have no port of their own", {{"why", proxy.error().message}});
     }
