@@ -12,7 +12,8 @@ using fairlead::wire::java_stream::ClassShape;
 std::string Difference(const nlohmann::json& recorded, const ClassShape& shape) {
   if (shape.suid != recorded.at("suid").get<int64_t>()) return "serialVersionUID " + std::to_string(shape.suid);
   if (recorded.contains("flags") && shape.flags != recorded["flags"]) return "flags " + std::to_string(shape.flags);
-  if (recorded.contains("parent") && shape.super != (recorded["parent"].is_string() ? recorded["parent"].get<std::string>() : "")) {
+  if (recorded.contains("parent") &&
+      shape.super != (recorded["parent"].is_string() ? recorded["parent"].get<std::string>() : "")) {
     return "parent " + shape.super;
   }
   nlohmann::json fields = nlohmann::json::array();
