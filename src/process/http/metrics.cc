@@ -1,6 +1,7 @@
 #include "process/http/metrics.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "process/http/own_process.h"
@@ -72,6 +73,20 @@ Response MetricsText::ToResponse() const {
   Response response = TextResponse(200, text_ + OwnProcessMetrics());
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;
+}
+
+std::string GaugesJson(const std::vector<std::pair<std::string, int64_t>>& gauges) {
+  using nlohmann::ordered_json;
+  const ordered_json none = ordered_json::object();
+  ordered_json values = none;
+  for (const auto& [name, value] : gauges) values[name] = {{"value", value}};
+  return ordered_json({{"version", "4.0.0"},
+                       {"gauges", values},
+                       {"counters", none},
+                       {"histograms", none},
+                       {"meters", none},
+                       {"timers", none}})
+      .dump();
 }
 
 }  // namespace fairlead::process::http

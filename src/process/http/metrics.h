@@ -54,4 +54,7 @@ class MetricsText {
   std::string text_;
 };
 
+/// Spark's /metrics/.../json of a daemon that has gauges alone (org.apache.spark.metrics.sink.MetricsServlet).
+std::string GaugesJson(const std::vector<std::pair<std::string, int64_t>>& gauges);
+
 }  // namespace fairlead::process::http

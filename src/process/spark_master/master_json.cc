@@ -228,20 +228,10 @@ std::string OneApplicationJson(const StandaloneCluster& cluster, const std::stri
 std::string MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
-  const auto gauge = [](auto value) { return ordered_json({{"value", value}}); };
-  const ordered_json gauges = {
-      {"master.aliveWorkers", gauge(TotalsOf(cluster).alive)},
-      {"master.apps", gauge(cluster.core().waiting_apps().size())},
-      {"master.waitingApps", gauge(std::ranges::count_if(cluster.core().waiting_apps(), waiting))},
-      {"master.workers", gauge(Whole(cluster)["workers"].size())}};
-  const ordered_json none = ordered_json::object();
-  return ordered_json({{"version", "4.0.0"},
-                       {"gauges", gauges},
-                       {"counters", none},
-                       {"histograms", none},
-                       {"meters", none},
-                       {"timers", none}})
-      .dump();
+  return http::GaugesJson({{"master.aliveWorkers", static_cast<int64_t>(TotalsOf(cluster).alive)},
+                           {"master.apps", static_cast<int64_t>(cluster.core().waiting_apps().size())},
+                           {"master.waitingApps", std::ranges::count_if(cluster.core().waiting_apps(), waiting)},
+                           {"master.workers", static_cast<int64_t>(Whole(cluster)["workers"].size())}});
 }
 
 http::Response MasterMetrics(const StandaloneCluster& cluster) {

@@ -104,20 +104,11 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
 }
 
 std::string WorkerGauges(const SparkWorker& worker) {
-  const auto gauge = [](int64_t value) { return ordered_json({{"value", value}}); };
-  const ordered_json gauges = {{"worker.coresFree", gauge(worker.settings().cores - worker.cores_used())},
-                               {"worker.coresUsed", gauge(worker.cores_used())},
-                               {"worker.executors", gauge(static_cast<int64_t>(worker.executors().size()))},
-                               {"worker.memFree_MB", gauge(worker.settings().memory_mib - worker.memory_used())},
-                               {"worker.memUsed_MB", gauge(worker.memory_used())}};
-  const ordered_json none = ordered_json::object();
-  return ordered_json({{"version", "4.0.0"},
-                       {"gauges", gauges},
-                       {"counters", none},
-                       {"histograms", none},
-                       {"meters", none},
-                       {"timers", none}})
-      .dump();
+  return http::GaugesJson({{"worker.coresFree", worker.settings().cores - worker.cores_used()},
+                           {"worker.coresUsed", worker.cores_used()},
+                           {"worker.executors", static_cast<int64_t>(worker.executors().size())},
+                           {"worker.memFree_MB", worker.settings().memory_mib - worker.memory_used()},
+                           {"worker.memUsed_MB", worker.memory_used()}});
 }
 
 std::string WorkerJson(const SparkWorker& worker) {

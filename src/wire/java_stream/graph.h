@@ -84,6 +84,7 @@ struct ClassObject {
 /// A Class apart from the other nodes, of which there are many more and which are much smaller.
 class BoxedClass {
  public:
+  // Implicit, so that a Class becomes a Node as all other nodes do.
   BoxedClass(Class its) : class_(std::make_unique<Class>(std::move(its))) {}  // NOLINT(google-explicit-constructor)
   BoxedClass(const BoxedClass& other) : class_(std::make_unique<Class>(*other.class_)) {}
   BoxedClass(BoxedClass&&) noexcept = default;
