@@ -17,6 +17,8 @@ import unittest
 import urllib.error
 import urllib.request
 
+import up
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 FAIRLEAD = BUILD / "fairlead"
@@ -310,24 +312,8 @@ class Up(unittest.TestCase):
 class OnACluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-commands-"))
-        cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
-        ready = cls.work / "ready"
-        cls.up = subprocess.Popen([FAIRLEAD, "up", "--nodes", "2", "--memory", "2048", "--queue", "small=1", "--ready-file", ready],
-                                  stdout=open(cls.work / "up.log", "w"), stderr=subprocess.STDOUT)
-        cls.addClassCleanup(cls.end)
-        deadline = time.monotonic() + 60
-        while not ready.exists():
-            if cls.up.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError("the cluster did not come up")
-            time.sleep(0.05)
-        cls.conf = ready.read_text().strip()
+        cls.work, cls.conf = up.start(cls, FAIRLEAD, "--queue", "small=1")
         (cls.work / "text").write_text("a b a\n")
-
-    @classmethod
-    def end(cls):
-        cls.up.terminate()
-        cls.up.wait(timeout=60)
 
     def ask(self, name, *words):
         return run(*name.split(), "--hadoop-conf", self.conf, *words)

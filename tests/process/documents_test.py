@@ -6,16 +6,15 @@ import pathlib
 import pty
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import documents
+import up
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", documents.ROOT / "build"))
 FAIRLEAD = BUILD / "fairlead"
@@ -84,26 +83,11 @@ class Operate(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-documents-"))
-        cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
-        ready = cls.work / "ready"
-        cls.up = subprocess.Popen([FAIRLEAD, "up", "--nodes", "2", "--memory", "2048", "--queue", "prod=1", "--ready-file", ready],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        cls.addClassCleanup(cls.end)
-        deadline = time.monotonic() + 60
-        while not ready.exists():
-            if cls.up.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError("the cluster did not come up")
-            time.sleep(0.05)
-        cls.environment = {**os.environ, "HADOOP_CONF_DIR": ready.read_text().strip()}
+        cls.work, conf = up.start(cls, FAIRLEAD, "--queue", "prod=1")
+        cls.environment = {**os.environ, "HADOOP_CONF_DIR": conf}
         (cls.work / "text").write_text("a b a\n")
         done = run("submit", "--executors", "1", BUILD / "examples/word_count", cls.work / "text", cls.work / "out", env=cls.environment)
         cls.app = re.search(r"application_\d+_\d+", done.stderr).group()
-
-    @classmethod
-    def end(cls):
-        cls.up.terminate()
-        cls.up.wait(timeout=60)
 
     def type(self, words):
         """On a terminal, as people do; what goes on for ever is interrupted once it has shown something. Its exit code and what it showed."""
