@@ -51,13 +51,14 @@ class Session final : public env::StreamHandler, public peers::Peer {
   void Settle();
   void Dispatch();
   void Refuse(int status, const std::string& why);
-  void Send(const Response& response, bool keep_alive, bool head_only);
+  void Send(Response response, bool keep_alive, bool head_only);
   void ResetParser();
   void Count();
   /// Nothing is parsed: an answer is still to come, or to be taken.
   bool Full() const { return waiting_for_answer_ || stream_->unsent() > kUnsentHigh; }
 
   static constexpr size_t kUnsentHigh = 256 * 1024;
+  static constexpr size_t kCopiedMost = 64 * 1024;  // of a body that goes in one piece with its head
 
   ServerImpl& server_;
   const uint64_t id_;
@@ -308,7 +309,7 @@ void Session::Answer(uint64_t request_number, Response response) {
   if (!waiting_for_answer_ || request_number != request_number_) return;
   waiting_for_answer_ = false;
   seat_.Become(peers::Standing::kIdle);
-  Send(response, keep_alive_, head_only_);
+  Send(std::move(response), keep_alive_, head_only_);
   if (!keep_alive_ && !Full()) return server_.Remove(id_);
   taken_ = since_ = server_.loop().Now();
   unsent_at_look_ = stream_->unsent();
@@ -320,7 +321,7 @@ void Session::Refuse(int status, const std::string& why) {
   server_.Remove(id_);
 }
 
-void Session::Send(const Response& response, bool keep_alive, bool head_only) {
+void Session::Send(Response response, bool keep_alive, bool head_only) {
   std::string out = "HTTP/1.1 " + std::to_string(response.status) + " " +
                     std::string(beast::http::obsolete_reason(static_cast<beast::http::status>(response.status))) +
                     "\r\n";
@@ -329,7 +330,12 @@ void Session::Send(const Response& response, bool keep_alive, bool head_only) {
   for (const auto& [name, value] : response.headers) AppendHeader(out, name, value);
   if (!keep_alive) AppendHeader(out, "Connection", "close");
   out += "\r\n";
-  if (!head_only) out += response.body;
+  if (head_only) return stream_->Write(std::move(out));
+  if (response.body.size() > kCopiedMost) {
+    stream_->Write(std::move(out));
+    return stream_->Write(std::move(response.body));
+  }
+  out += response.body;
   stream_->Write(std::move(out));
 }
 
