@@ -117,6 +117,13 @@ class Ports(unittest.TestCase):
         for address, kinds, _ in ports:
             self.crowd("rm", address, kinds)
 
+    def test_a_list_is_had_beside_a_crowd_that_asks_for_it(self):
+        crowd = strangers.Crowd(("127.0.0.1", self.cluster.client), strangers.RPC_KINDS["never reading"])  # 600,000 asks
+        self.addCleanup(crowd.close)
+        for _ in range(3):
+            received, _ = rpc.talk(("127.0.0.1", self.cluster.client), strangers.CALLS + rpc.call("getApplications", call_id=7), seconds=3)
+            self.assertIn("7 SUCCESS", "".join(rpc.answers(received)))
+
     def test_node(self):
         ports = list(self.all_ports("nm1"))
         self.assertEqual(len(ports), 4)

@@ -147,8 +147,9 @@ class Session {
   bool closed() const { return closed_; }
   /// Requests that were whole, from the first.
   uint64_t frames_taken() const { return frames_taken_; }
-  /// Memory of one that is not.
+  /// Bytes of one that is not, and the memory that they take.
   size_t buffered_bytes() const { return reader_.buffered_bytes(); }
+  size_t held_bytes() const { return reader_.held_bytes(); }
   bool authenticated() const { return authenticated_; }
   const std::string& app() const { return app_; }
 

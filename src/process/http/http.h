@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,8 @@ struct Request {
   int version = 11;  // 10: HTTP/1.0
   std::string body;
   std::string peer;  // address of the client
+  /// Expires with the connection: then nobody waits for an answer.
+  std::weak_ptr<const void> asker = {};
 };
 
 struct Response {

@@ -128,6 +128,7 @@ class ServerImpl final : public Server {
       const std::shared_ptr<Session> held = found->second;
       held->Answer(number, std::move(response));
     };
+    request.asker = sessions_.find(session)->second;
     if (auto refusal = Refusal(hosts_, request)) return reply(*std::move(refusal));
     handler_(std::move(request), reply);
   }

@@ -147,11 +147,15 @@ std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const
 }
 }  // namespace
 
-void ResourceManager::ReplyInTurn(rpc::CallToken to, std::function<std::function<std::string()>()> begin) {
+void ResourceManager::ReplyInTurn(const rpc::IncomingCall& call, std::function<std::function<std::string()>()> begin) {
   auto made = std::make_shared<std::string>();
-  large_.Add([made, begin = std::move(
-                        begin)]() -> LargeAnswers::Work { return [made, encode = begin()] { *made = encode(); }; },
-             [this, made, to] { server_->Reply(to, *made); });
+  server_->HoldOthers(call.token);
+  large_.Add(
+      call.asker,
+      [made, begin = std::move(begin)]() -> LargeAnswers::Work {
+        return [made, encode = begin()] { *made = encode(); };
+      },
+      [this, made, to = call.token] { server_->Reply(to, *made); });
 }
 
 void ResourceManager::GetReport(const rpc::IncomingCall& call) {
@@ -177,7 +181,7 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
 void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationsRequestProto>(call);
   if (!request) return;
-  ReplyInTurn(call.token, [this, request = *request, user = call.caller.user]() -> std::function<std::string()> {
+  ReplyInTurn(call, [this, request = *request, user = call.caller.user]() -> std::function<std::string()> {
     return [request, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
       return ApplicationsFor(request, rows, viewer, facts);
     };
@@ -284,7 +288,7 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   response.queue_info = QueueInfoOf(options_.hadoop_scheduler, view, *queue, Fresh().queues(),
                                     request->IncludeChildQueues(), request->Recursive());
   if (!request->IncludeApplications()) return server_->ReplyMessage(call.token, response);
-  ReplyInTurn(call.token, [this, response, name, user = call.caller.user]() -> std::function<std::string()> {
+  ReplyInTurn(call, [this, response, name, user = call.caller.user]() -> std::function<std::string()> {
     return [response, name, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
       rows.ForEach([&](const AppRow& row) {
         if (FullQueueName(row.app.submission.queue) != name || Core::IsCompleted(row.app)) return;

@@ -13,14 +13,21 @@ LargeAnswers::~LargeAnswers() {
   if (timer_ != 0) loop_.Cancel(timer_);
 }
 
-void LargeAnswers::Add(std::function<Work()> begin, std::function<void()> send) {
-  turns_.push_back({std::move(begin), std::move(send)});
-  if (turns_.size() == 1 && !making_) Next();
+void LargeAnswers::Add(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> send) {
+  turns_.push_back({std::move(asker), std::move(begin), std::move(send)});
+  if (timer_ == 0) Next();
+}
+
+bool LargeAnswers::MustWait() {
+  if (unsent_() <= kUnsentHigh) return waits_no_more_ = false;
+  waits_no_more_ = waits_no_more_ || loop_.Now() - made_ >= kPatience;
+  return !waits_no_more_;
 }
 
 void LargeAnswers::Next() {
+  while (!making_ && !turns_.empty() && turns_.front().asker.expired()) turns_.pop_front();
   if (making_ || turns_.empty()) return;
-  if (unsent_() > kUnsentHigh && loop_.Now() - made_ < kPatience) {
+  if (MustWait()) {
     timer_ = loop_.After(kLook, [this] {
       timer_ = 0;
       Next();

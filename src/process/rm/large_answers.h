@@ -12,7 +12,8 @@ namespace fairlead::process::rm {
 
 /// Answers as long as the list of applications, of one port: made off the loop's thread, one after the other, the next
 /// when what earlier ones left to be sent is little. So many readers at once take turns, where the port's bound on
-/// memory would close them. Who takes nothing holds nobody up for longer than kPatience. Single-threaded.
+/// memory would close them. Those who take nothing hold the others up for kPatience, once: then answers are made
+/// without waiting, and the port closes who has moved least, until little is left. Single-threaded.
 class LargeAnswers {
  public:
   static constexpr size_t kUnsentHigh = size_t{8} << 20;
@@ -28,21 +29,24 @@ class LargeAnswers {
   LargeAnswers& operator=(const LargeAnswers&) = delete;
 
   /// In its turn `begin` reads what the answer is made of and gives the work; then `send`. Both on the loop; neither
-  /// runs when this ends before.
-  void Add(std::function<Work()> begin, std::function<void()> send);
+  /// runs when this ends before. A turn whose `asker` has gone is passed over.
+  void Add(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> send);
 
  private:
   struct Turn {
+    std::weak_ptr<const void> asker;
     std::function<Work()> begin;
     std::function<void()> send;
   };
+  bool MustWait();
   void Next();
 
   env::Loop& loop_;
   std::function<size_t()> unsent_;
   std::deque<Turn> turns_;
   bool making_ = false;
-  base::Instant made_;  // when the last one was
+  bool waits_no_more_ = false;  // patience is at its end
+  base::Instant made_;          // when the last one was
   env::Loop::TimerId timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

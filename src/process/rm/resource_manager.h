@@ -223,7 +223,7 @@ class ResourceManager {
 
   // client_service.cc
   /// Answers in turn with what `begin` reads and its work encodes off this thread.
-  void ReplyInTurn(rpc::CallToken to, std::function<std::function<std::string()>()> begin);
+  void ReplyInTurn(const rpc::IncomingCall& call, std::function<std::function<std::string()>()> begin);
   void Submit(const rpc::IncomingCall& call);
   void Kill(const rpc::IncomingCall& call);
   void GetReport(const rpc::IncomingCall& call);

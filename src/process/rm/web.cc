@@ -118,6 +118,7 @@ void Web::RenderInTurn(const http::Request& request, std::string_view root, cons
                        std::function<std::function<Document()>()> begin) {
   auto made = std::make_shared<http::Response>();
   large_.Add(
+      request.asker,
       [made, request, root = std::string(root), begin = std::move(begin)]() -> LargeAnswers::Work {
         return [made, render = Rendering(request, root, begin())] { *made = render(); };
       },

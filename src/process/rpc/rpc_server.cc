@@ -69,6 +69,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void CloseNow() { stream_->Close(); }
   /// Forgets a call that waits; its number in the session.
   int32_t Take(CallToken token);
+  /// No other is taken before this one is answered.
+  void HoldOthers(CallToken token) { alone_ = token; }
   /// After the session was given an answer.
   void Answered();
   /// Its listener is closed for now, and nobody has let it in.
@@ -86,7 +88,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool TurnIsOver() const { return calls_in_turn_ >= calls_per_turn_ || session_.output_bytes() > kAnswersPerTurn; }
   /// The peer has to take answers, or this daemon to give some, before a further call is taken.
   bool Choked() const {
-    return stream_->unsent() + session_.output_bytes() > kUnsentHigh || calls_.size() >= kCallsHigh;
+    return stream_->unsent() + session_.output_bytes() > kUnsentHigh || calls_.size() >= kCallsHigh || alone_;
   }
   template <class Input>
   void TakeCalls(Input input);
@@ -113,6 +115,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool paused_ = false;
   bool let_in_ = false;                      // for what it has sent so far
   std::optional<base::Instant> held_since_;  // something waits because of Held()
+  std::optional<CallToken> alone_;           // HoldOthers
   size_t calls_bytes_ = 0;
   std::unordered_map<CallToken, WaitingCall> calls_;
 };
@@ -363,6 +366,7 @@ int32_t Connection::Take(CallToken token) {
   const auto entry = calls_.find(token);
   const WaitingCall call = entry->second;
   calls_.erase(entry);
+  if (alone_ == token) alone_.reset();
   calls_bytes_ -= call.bytes;
   return call.id;
 }
@@ -414,7 +418,8 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   const size_t bytes = kCallBytes + call.request.size();
   calls_.emplace(token, WaitingCall{call.call_id, bytes});
   calls_bytes_ += bytes;
-  service->handler({token, session_.caller(), peer, call.protocol, call.method, call.request, call.retry_count});
+  service->handler(
+      {token, session_.caller(), peer, call.protocol, call.method, call.request, call.retry_count, weak_from_this()});
 }
 
 RpcServer::RpcServer(env::Loop& loop, env::Net& net, peers::PeerLimits limits)
@@ -439,6 +444,14 @@ void RpcServer::Fail(CallToken call, std::string_view exception, std::string_vie
   if (!connection) return;
   connection->session().Fail(call_id, endpoints::yarn::JavaClass(exception), message);
   connection->Answered();
+}
+
+void RpcServer::HoldOthers(CallToken call) {
+  const auto at = impl_->calls.find(call);
+  if (at == impl_->calls.end()) return;
+  if (const auto found = impl_->connections.find(at->second); found != impl_->connections.end()) {
+    found->second->HoldOthers(call);
+  }
 }
 
 void RpcServer::LetIn() { impl_->LetInAll(); }

@@ -32,6 +32,8 @@ struct IncomingCall {
   std::string_view method;
   std::string_view request;
   int32_t retry_count = -1;  // how often the caller has repeated it; -1: unknown
+  /// Expires with the connection: then nobody waits for an answer.
+  std::weak_ptr<const void> asker = {};
 };
 
 /// One protocol of a listener.
@@ -85,6 +87,9 @@ class RpcServer {
   }
   /// `exception`: a full Java class name (endpoints::yarn::exceptions) or a simple name.
   void Fail(CallToken call, std::string_view exception, std::string_view message);
+
+  /// No further call of its connection is taken before this one is answered: its answer is long.
+  void HoldOthers(CallToken call);
 
   /// Takes what waits at listeners with `is_open`, whatever that says now.
   void LetIn();

@@ -30,7 +30,7 @@ struct Config {
   base::Duration open_file_idle_max = base::Duration::Seconds(2);
   /// Blocks up to this are read into the output with their neighbours; longer ones are sent from their file.
   size_t copied_block_max = 32 * 1024;
-  /// Bytes queued on one connection before its requests wait.
+  /// Bytes queued on one connection before its requests wait (far fewer until it has shown whose it is).
   size_t queued_bytes_per_connection = 512 * 1024;
   /// Bytes in memory, queued on all connections together (per I/O thread); near it a connection gets less.
   size_t queued_bytes_max = 96 << 20;

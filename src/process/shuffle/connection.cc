@@ -19,6 +19,8 @@ constexpr size_t kBlocksAhead = 16;
 constexpr size_t kFilesOnTheirWayMax = 32;
 /// A half request of more is counted at once, of less when it is looked at.
 constexpr size_t kHalfRequestMax = 8 * 1024;
+/// Bytes queued for a connection that has not shown whose it is.
+constexpr size_t kStrangersQueue = 8 * 1024;
 /// Answers of which nothing is taken for so long are counted as held.
 constexpr base::Duration kStalled = base::Duration::Seconds(10);
 
@@ -68,7 +70,7 @@ bool Connection::Overdue(base::Instant now) {
 
 size_t Connection::HeldBytes() const {
   const bool stalled = worker_.loop().Now() - used_ > kStalled;
-  return session_.buffered_bytes() + (stalled ? counted_ : 0);
+  return session_.held_bytes() + (stalled ? counted_ : 0);
 }
 
 void Connection::Evict() {
@@ -79,7 +81,7 @@ void Connection::Evict() {
 
 /// What this connection may queue follows from what all of them have queued.
 void Connection::FollowLimit() {
-  const size_t limit = worker_.QueueLimit();
+  const size_t limit = belongs_ ? worker_.QueueLimit() : kStrangersQueue;
   if (limit == high_water_) return;
   high_water_ = limit;
   stream_->SetHighWater(limit);

@@ -63,7 +63,7 @@ class Connection final : private env::StreamHandler {
   std::string peer() const { return stream_->peer().ToString(); }
   std::string address() const { return stream_->peer().host; }
   /// Bytes in memory: of a message that is not whole, and of answers that are not taken.
-  size_t held_bytes() const { return reader_.buffered_bytes() + held_.size() + stream_->unsent(); }
+  size_t held_bytes() const { return reader_.held_bytes() + held_.size() + stream_->unsent(); }
   /// Messages that were whole.
   uint64_t messages() const { return messages_; }
 

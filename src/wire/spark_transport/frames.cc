@@ -8,6 +8,9 @@
 namespace fairlead::wire::spark_transport {
 namespace {
 
+/// A buffer that has been larger than this is given back when it is empty.
+constexpr size_t kKeepCapacity = 4 << 10;
+
 using base::ByteReader;
 using base::ByteWriter;
 
@@ -240,7 +243,7 @@ FrameReader::Outcome FrameReader::NeedMore() {
   } else {
     pending_.assign(view_);
   }
-  if (pending_.empty() && pending_.capacity() > 1 << 20) std::string().swap(pending_);
+  if (pending_.empty() && pending_.capacity() > kKeepCapacity) std::string().swap(pending_);
   view_ = {};
   return Outcome::kNeedMore;
 }
