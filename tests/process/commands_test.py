@@ -515,6 +515,17 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(pathlib.Path(f"{file}.before").read_text(), before)
         self.assertRegex(self.ask("queue show", "root.small").stdout, r"Weight +3")
 
+    def test_a_changed_file_of_queues_is_warned_of_as_at_a_start(self):
+        file = pathlib.Path(self.conf) / "fair-scheduler.xml"
+        before = file.read_text()
+        self.addCleanup(file.write_text, before)
+        file.write_text(before.replace("</allocations>", "<queue name='later'><wieght>3</wieght></queue></allocations>"))
+        log, deadline = pathlib.Path(self.conf).parent / "logs/rm.log", time.monotonic() + 30
+        while "did you mean 'weight'?" not in log.read_text():
+            self.assertLess(time.monotonic(), deadline, log.read_text()[-1000:])
+            time.sleep(0.1)
+        self.assertEqual(self.ask("queue show", "root.later").returncode, 0)
+
     def put(self, address, body):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
         request = urllib.request.Request(f"http://{page}/fairlead/v1/{address}", json.dumps(body).encode(),

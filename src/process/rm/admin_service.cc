@@ -41,7 +41,7 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   if (is("refreshNodes")) return RefreshNodes(call);
   if (is("updateNodeResource")) return UpdateNodeResource(call);
   if (is("refreshQueues")) {
-    base::Result<model::QueueTree> queues = options_.read_queues();
+    base::Result<model::QueueTree> queues = ReadQueues();
     if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
     return ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
       if (refused) return Refuse(to, refused->class_name, refused->message);

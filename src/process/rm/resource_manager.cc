@@ -151,6 +151,13 @@ void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<
   });
 }
 
+base::Result<model::QueueTree> ResourceManager::ReadQueues() const {
+  std::vector<std::string> warnings;
+  base::Result<model::QueueTree> queues = options_.read_queues(warnings);
+  for (const std::string& warning : warnings) Warn(warning);
+  return queues;
+}
+
 void ResourceManager::Warn(const std::string& text) const {
   if (options_.on_warning) options_.on_warning(text);
 }

@@ -60,8 +60,8 @@ struct ResourceManagerOptions {
   std::function<std::string(const std::string&)> ip_of;
   /// The include and exclude lists as their files have them now.
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
-  /// The allocation file as it is now.
-  std::function<base::Result<model::QueueTree>()> read_queues;
+  /// The allocation file as it is now; what is odd in it is appended.
+  std::function<base::Result<model::QueueTree>(std::vector<std::string>& warnings)> read_queues;
   /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
   std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
   std::function<base::Status(const QueueEdit&)> write_queue_file;
@@ -140,6 +140,8 @@ class ResourceManager {
   /// Empty when `user` may move an application to the queue; else why not, as Hadoop says it.
   std::string MoveError(const std::string& user, const model::ApplicationId& app, const std::string& queue) const;
   endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
+  /// The queues' file as it is now, warned of as at a start.
+  base::Result<model::QueueTree> ReadQueues() const;
   /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
   using ReloadDone = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
   void ReloadQueues(model::QueueTree queues, ReloadDone done);

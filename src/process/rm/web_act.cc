@@ -81,7 +81,7 @@ void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
 }
 
 void Web::TakeQueues(const Reply& reply, Document answer) {
-  base::Result<model::QueueTree> queues = manager_.options().read_queues();
+  base::Result<model::QueueTree> queues = manager_.ReadQueues();
   if (!queues.ok()) return OwnError(reply, 400, queues.error().message);
   manager_.ReloadQueues(std::move(*queues), [reply, answer](const auto& refused) {
     if (refused) return OwnError(reply, 400, refused->message);

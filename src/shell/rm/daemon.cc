@@ -120,7 +120,7 @@ void WatchQueues(Daemon& daemon) {
     process::rm::ResourceManager* manager = daemon.Acting();
     if (manager && text.ok() && *text != daemon.allocation_text) {
       daemon.allocation_text = *text;
-      base::Result<model::QueueTree> queues = manager->options().read_queues();
+      base::Result<model::QueueTree> queues = manager->ReadQueues();
       if (queues.ok()) {
         daemon.log->Info("the allocation file has changed", {{"file", daemon.allocation_file}});
         manager->ReloadQueues(std::move(*queues), [&daemon](const auto& refused) {
@@ -151,10 +151,11 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
   };
-  settings->manager.read_queues = [from, queues = settings->manager.read_queues]() -> base::Result<model::QueueTree> {
+  settings->manager.read_queues =
+      [from, queues = settings->manager.read_queues](auto& warnings) -> base::Result<model::QueueTree> {
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
-    base::Result<model::QueueTree> tree = now->queues ? *now->queues : queues();
+    base::Result<model::QueueTree> tree = now->queues ? *now->queues : queues(warnings);
     const base::Result<model::Wishes> wishes = profiles::ReadWishes(now->conf);
     if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
     if (tree.ok()) tree->wishes = *wishes;

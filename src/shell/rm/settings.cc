@@ -263,10 +263,9 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   manager.hadoop_scheduler = profile->hadoop_name;
   manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
-                         same = manager.core.queues]() -> base::Result<model::QueueTree> {
-    std::vector<std::string> known;  // a start and `config check` tell them
+                         same = manager.core.queues](auto& warnings) -> base::Result<model::QueueTree> {
     if (file.empty()) return same;
-    return ReadQueues(form, file, known);
+    return ReadQueues(form, file, warnings);
   };
   return {};
 }
