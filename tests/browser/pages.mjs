@@ -108,6 +108,28 @@ async function hostileWords(path, texts) {
   await page.close();
 }
 
+// The Standalone Master, its Worker, an executor's log, and back; an application is ended after a question.
+async function standalone() {
+  const page = await open(`${master}/`);
+  await page.waitForSelector("h2:text-is('Applications') + .scroll td:has-text('RUNNING')");
+  await page.click("h2:text-is('Workers') + .scroll td a");
+  await page.waitForURL(`${worker}/`);
+  await page.click("h2:text-is('Executors') + .scroll td a:text-is('stderr')");
+  await page.waitForSelector("pre:has-text('CoarseGrainedExecutorBackend')");
+  await judge(page, "an executor's log");
+  await fitsEverySize(page, "an executor's log");
+  await page.click("nav a:text-is('Worker')");
+  await page.click("nav a:text-is('Master')");
+  const kill = page.locator("h2:text-is('Applications') + .scroll button");
+  page.once("dialog", (dialog) => dialog.dismiss());
+  await kill.click();
+  await refreshed(page);
+  page.once("dialog", (dialog) => dialog.accept());
+  await kill.click();
+  await page.waitForSelector("h2:text-is('Applications that have ended') + .scroll td:has-text('KILLED')");
+  await page.close();
+}
+
 async function whatPeopleDo() {
   const page = await open("/cluster", "light", [390, 844]);
   await page.keyboard.press("/");
@@ -170,6 +192,9 @@ try {
   await historyOfTheJob();
   await runningJob();
   await hostileWords(`${hostile}/static/history.html`, 12);
+  await hostileWords(`${master}/`, 0);
+  await hostileWords(`${worker}/`, 0);
+  await standalone();
   await whatPeopleDo();
   console.log(`${checked} pages checked`);
 } finally {

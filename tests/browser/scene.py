@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """scene.py TOOLS PICTURES: what the browser looks at, and the browser. A cluster of `fairlead up` with a job that has ended and one that runs, a job's history
-with hostile words, a shuffle service, and a Standalone Master and Worker. PICTURES: where pictures go, or "". Exit status: the browser's."""
+with hostile words, a shuffle service, and a Standalone Master and Worker with an application of real Spark. PICTURES: where pictures go, or "". Exit status: the browser's."""
 import contextlib
 import json
 import os
@@ -19,6 +19,15 @@ FAIRLEAD = BUILD / "fairlead"
 SPARK = BUILD / "interop/spark-4.3.0"
 HOSTILE = "<img src=x onerror='owned=1'><script>owned=1</script>\u202e\x1b[31m"
 WAIT_S = 180  # a busy machine starts a JVM in a minute
+
+SPARK_JOB = """
+import sys, time
+from pyspark import SparkContext
+context = SparkContext()
+print(context.parallelize(range(2), 2).map(lambda n: n + 1).sum())
+sys.stdin.read()
+"""
+
 
 def free_ports(count):
     with contextlib.ExitStack() as stack:
@@ -111,14 +120,18 @@ class Scene:
         return url
 
     def standalone(self):
-        """Master and Worker."""
+        """Master and Worker with an application of Spark's whose name is hostile, and whose executor has printed something."""
         master, web, worker_web = free_ports(3)
         java = pathlib.Path("/usr/bin/java").resolve().parents[1]
-        environment = {**os.environ, "SPARK_HOME": str(SPARK), "JAVA_HOME": str(java), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = {**os.environ, "SPARK_HOME": str(SPARK), "JAVA_HOME": str(java), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
         spark = f"spark://127.0.0.1:{master}"
         self.fairlead("master", "spark-master", "--host", "127.0.0.1", "--port", master, "--webui-port", web, "--state", self.work / "master", env=environment)
         until(lambda: read(f"http://127.0.0.1:{web}/readyz"), "the Master")
         self.fairlead("worker", "spark-worker", "--cores", 1, "--memory", "1g", "--work-dir", self.work / "work", "--webui-port", worker_web, spark, env=environment)
+        (self.work / "job.py").write_text(SPARK_JOB)
+        self.start("job", SPARK / "bin/spark-submit", "--master", spark, "--name", HOSTILE, "--executor-memory", "512m", "--conf", "spark.ui.enabled=false", self.work / "job.py",
+                   env=environment, stdin=subprocess.PIPE)
+        until(lambda: "\n3\n" in "\n" + self.log("job"), "Spark's job")
         return {"master": f"http://127.0.0.1:{web}", "worker": f"http://127.0.0.1:{worker_web}"}
 
 
