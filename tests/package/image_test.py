@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The OCI image of tools/image: unpacked, and its program run as a container would run it, by bubblewrap: own processes, own network,
+"""The OCI image of tools/image: made twice and compared, unpacked, and its program run as a container would run it, by bubblewrap: own processes, own network,
 a user without rights, its files read-only. Needs root. FAIRLEAD_BUILD is the build tree; packages and image are in packages/ and image/ of it."""
 import collections
 import json
@@ -72,6 +72,10 @@ class Image(unittest.TestCase):
 
     def test_the_resource_manager_starts_on_the_configuration_that_comes_along(self):
         self.assertRegex(self.inside(DAEMONS), r"(?m)^- +ACTIVE ")
+
+    def test_another_image_of_the_same_packages_is_the_same_bit_by_bit(self):
+        run(SOURCE / "tools/image", "--packages", BUILD / "packages", "--out", self.folder / "again")
+        self.assertEqual(run("diff", "-r", IMAGE, self.folder / "again"), "")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ ENVIRONMENT = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", 
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, check=False, **options)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=3600, check=False, **options)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done.stdout
@@ -37,12 +37,20 @@ class Machine:
         words, mirrors = debian_mirrors()
         include = ",".join(sorted({*packages, "systemd-sysv", "dbus", "procps"}))
         run("mmdebstrap", "--variant=minbase", "--include=" + include, *words, root, *mirrors)
+        # As Debian's installer does: a machine knows its own name.
+        (self.root / "etc/hostname").write_text("machine\n")
+        (self.root / "etc/hosts").write_text("127.0.0.1 localhost\n127.0.1.1 machine\n")
         self.console = self.root.with_suffix(".console")
         with self.console.open("w") as console:
             self.boot = subprocess.Popen(["systemd-nspawn", "--quiet", "-D", root, "--boot", "--private-network", "--register=no",
-                                          "--keep-unit", "--console=pipe"], stdin=subprocess.DEVNULL, stdout=console, stderr=console)
-        self.init = wait_for("its first process", self.first_process)[0]
-        wait_for("systemd", lambda: self.call("systemctl", "is-system-running", "--wait").stdout.strip() in ("running", "degraded"))
+                                          "--hostname=machine", "--keep-unit", "--console=pipe"], stdin=subprocess.DEVNULL, stdout=console, stderr=console)
+        try:
+            self.init = wait_for("its first process", self.first_process)[0]
+            wait_for("systemd", lambda: self.call("systemctl", "is-system-running", "--wait").stdout.strip() in ("running", "degraded"), seconds=300)
+        except AssertionError as late:
+            self.boot.terminate()
+            self.boot.wait(timeout=30)
+            raise AssertionError(f"{late}\n{self.console.read_text()[-3000:]}") from late
 
     def first_process(self):
         if self.boot.poll() is not None:
