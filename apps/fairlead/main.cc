@@ -29,10 +29,18 @@ void StartWithLargePages(int argc, char** argv) {
   execv(self.c_str(), argv);
 }
 
-/// "; did you mean 'apps'?", or nothing.
-std::string MeantInstead(std::string_view word, const std::vector<std::string>& known) {
+/// What is wrong, the word that was meant (if one is near), and where to read on, as one sentence.
+std::string WithAdvice(const std::string& what, std::string_view word, const std::vector<std::string>& known,
+                       const std::string& read_on) {
   const std::string meant = fairlead::base::DidYouMean(word, known);
-  return meant.find("did you mean") == std::string::npos ? "" : meant;
+  if (!meant.ends_with("?")) return what + "; " + read_on;
+  return what + meant + " " + read_on;
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
 }
 
 /// Options that may be repeated take one word each time: what follows it is not theirs.
@@ -65,7 +73,8 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
     what = what.substr(kNoNumber.size(), equals - kNoNumber.size()) + ": '" + what.substr(equals + 3) +
            "' is not a number, or too large";
   }
-  std::vector<std::string> known = Commands(*command);
+  const std::vector<std::string> commands = Commands(*command);
+  std::vector<std::string> known = commands;
   for (const CLI::Option* option : command->get_options()) {
     for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
   }
@@ -74,10 +83,14 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
   std::string word = error.get_name() == "RequiredError" && !left.empty() ? left.front() : "";
   // CLI11 forgets these words as it throws, and lists them from the last to the first.
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) word = what.substr(what.rfind(' ') + 1);
-  if (!word.empty()) what = "'" + word + "' is not understood" + MeantInstead(word, known);
+  if (!word.empty()) what = "'" + word + "' is not understood";
+  if (word.empty() && command->get_require_subcommand_min() > 0 && command->get_subcommands().empty()) {
+    what = name.empty() ? "which command? 'fairlead up' starts a cluster"
+                        : "one of these has to follow: " + Listed(commands);
+  }
   using fairlead::apps::Complain;
-  return Complain(name, what + "; 'fairlead" + (name.empty() ? "" : " ") + name + " --help' says what it takes",
-                  fairlead::apps::kUsage);
+  const std::string read_on = "'fairlead" + (name.empty() ? "" : " " + name) + " --help' says what it takes";
+  return Complain(name, WithAdvice(what, word, known, read_on), fairlead::apps::kUsage);
 }
 
 }  // namespace
@@ -124,8 +137,7 @@ int main(int argc, char** argv) {
   const auto is_called = [&](const CLI::App* sub) { return sub->get_name() == words[1]; };
   if (argc > 1 && words[1][0] != '-' && app.get_subcommands(is_called).empty()) {
     const std::string named = words[1];
-    return Complain(named,
-                    "there is no such command" + MeantInstead(named, Commands(app)) + "; fairlead --help lists them",
+    return Complain(named, WithAdvice("there is no such command", named, Commands(app), "'fairlead --help' lists them"),
                     kUsage);
   }
   try {

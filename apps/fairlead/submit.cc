@@ -127,10 +127,30 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
   return launch;
 }
 
+/// What is larger than the largest container that the cluster gives is told before anything runs.
+base::Status CheckFits(const std::string& what, const std::string& words, int64_t memory_mib, int32_t cores,
+                       const yarn::ResourceProto& largest) {
+  const int64_t most_mib = largest.memory.value_or(INT64_MAX);
+  const int32_t most_cores = largest.virtual_cores.value_or(INT32_MAX);
+  if (memory_mib <= most_mib && cores <= most_cores) return {};
+  return base::Error{what + " of " + MemoryText(memory_mib) + " and " + Counted(cores, "core") +
+                     " fits nowhere: the largest container of this cluster has " + MemoryText(most_mib) + " and " +
+                     Counted(most_cores, "core") + "; ask for less (" + words + "), or add a larger node"};
+}
+
 base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& cluster, const JobFile& job) {
   const auto fresh = cluster.client->Call<yarn::GetNewApplicationResponseProto>("getNewApplication",
                                                                                 yarn::GetNewApplicationRequestProto{});
   if (!fresh) return fresh.error();
+  const yarn::ResourceProto& largest = fresh->MaximumCapability();
+  const engine::JobSettings& settings = options.job;
+  if (auto fits = CheckFits("a driver", "--driver-memory", options.driver_memory_mib, 1, largest); !fits.ok())
+    return fits.error();
+  if (auto fits = CheckFits("an executor", "--executor-memory, --executor-cores", settings.executor_memory_mib,
+                            settings.executor_cores, largest);
+      !fits.ok()) {
+    return fits.error();
+  }
   const auto& id = fresh->ApplicationId();
   const std::string text = model::ToString(model::ApplicationId{id.cluster_timestamp.value_or(0), id.id.value_or(0)});
   yarn::SubmitApplicationRequestProto request;

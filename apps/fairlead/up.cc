@@ -21,6 +21,7 @@
 #include "env_posix/private_dir.h"
 #include "process/http/client.h"
 #include "profiles/profile.h"
+#include "table.h"
 
 // `fairlead up`: a cluster on this machine in one command, and nothing left of it afterwards. Two processes: a guard,
 // and below it the one that runs the cluster. Each adopts the orphans of what it started; when one is killed, even with
@@ -113,9 +114,9 @@ class Cluster {
     if (const base::Status written = WriteClusterFiles(options_.shape); !written.ok()) {
       return Complain("up", written.error().message, kFailed);
     }
-    std::printf("starting %s and %d nodes in %s\n",
-                options_.shape.ha ? "a ZooKeeper, two resource managers" : "a resource manager", options_.shape.nodes,
-                options_.shape.directory.c_str());
+    std::printf("starting %s and %s in %s\n",
+                options_.shape.ha ? "a ZooKeeper, two resource managers" : "a resource manager",
+                Counted(options_.shape.nodes, "node").c_str(), options_.shape.directory.c_str());
     std::fflush(stdout);
     give_up_at_ = loop_.Now() + kStartLimit;
     if (StartManagers()) AwaitRm();

@@ -25,6 +25,11 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// How many letters two words begin alike with.
+size_t SameBegin(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
 }  // namespace
 
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& known) {
@@ -34,7 +39,8 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& kn
     if (name.size() > kNameMax || one.size() > kNameMax) continue;
     const size_t distance = Distance(name, one);
     // What shares less than half with it is not meant.
-    if (distance < least && 2 * distance <= std::max(name.size(), one.size())) {
+    if (2 * distance > std::max(name.size(), one.size())) continue;
+    if (distance < least || (distance == least && SameBegin(name, one) > SameBegin(name, best))) {
       least = distance;
       best = one;
     }

@@ -8,6 +8,7 @@ namespace {
 TEST(DidYouMean, NamesTheNearest) {
   EXPECT_EQ(DidYouMean("wieght", {"min", "weight"}), "; did you mean 'weight'?");
   EXPECT_EQ(DidYouMean("hots", {"host", "port"}), "; did you mean 'host'?");
+  EXPECT_EQ(DidYouMean("ap", {"up", "app", "apps"}), "; did you mean 'app'?") << "of two as near, what begins alike";
 }
 
 TEST(DidYouMean, ListsWhatThereIsWhenNothingIsNear) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "base/did_you_mean.h"
@@ -71,7 +72,8 @@ class Reader {
 
   base::Status Read(const YAML::Node& root) {
     if (root.IsNull()) return {};
-    if (!root.IsMap()) return Bad(root, "the file must be a map of sections such as rm:, nm:, queues:");
+    if (base::Status map = CheckMap(root, "the file must be a map of sections such as rm:, nm:, queues:"); !map.ok())
+      return map;
     for (const auto& section : root) {
       const auto name = section.first.Scalar();
       base::Status status;
@@ -92,12 +94,25 @@ class Reader {
     return base::Error{At(file_, node.Mark()) + why};
   }
 
+  /// A map that is one, with every name once: the parser keeps both of two equal ones, and one would be passed over.
+  base::Status CheckMap(const YAML::Node& node, const std::string& what) const {
+    if (!node.IsMap()) return Bad(node, what);
+    std::map<std::string, int> lines;
+    for (const auto& item : node) {
+      const auto [first, fresh] = lines.emplace(item.first.Scalar(), item.first.Mark().line + 1);
+      if (fresh) continue;
+      return Bad(item.first, "'" + first->first + "' is written twice, first in line " + std::to_string(first->second) +
+                                 "; keep one of them");
+    }
+    return {};
+  }
+
   HadoopConf::Origin Origin(const YAML::Node& node) const {
     return {file_, node.Mark().line + 1, node.Mark().column + 1};
   }
 
   base::Status ReadHadoop(const YAML::Node& section) {
-    if (!section.IsMap()) return Bad(section, "hadoop: must be a map of full keys to values");
+    if (base::Status map = CheckMap(section, "hadoop: must be a map of full keys to values"); !map.ok()) return map;
     for (const auto& item : section) {
       if (!item.second.IsScalar()) return Bad(item.second, "the value of a Hadoop key is one text");
       settings_.conf.Set(item.first.Scalar(), item.second.Scalar(), Origin(item.second));
@@ -117,7 +132,7 @@ class Reader {
     if (names.empty()) {
       return Bad(key, "unknown section '" + name + "'" + base::DidYouMean(name, {sections.begin(), sections.end()}));
     }
-    if (!section.IsMap()) return Bad(section, name + ": must be a map");
+    if (base::Status map = CheckMap(section, name + ": must be a map"); !map.ok()) return map;
     for (const auto& item : section) {
       const YamlEntry* entry = FindEntry(name + "." + item.first.Scalar());
       if (entry == nullptr) {
@@ -155,7 +170,7 @@ class Reader {
   }
 
   base::Status ReadQueues(const YAML::Node& section) {
-    if (!section.IsMap()) return Bad(section, "queues: must be a map of queue names");
+    if (base::Status map = CheckMap(section, "queues: must be a map of queue names"); !map.ok()) return map;
     settings_.queues.emplace();
     return ReadChildren("root", section);
   }
@@ -174,7 +189,9 @@ class Reader {
     model::QueueConfig queue;
     queue.name = name;
     YAML::Node children;
-    if (!node.IsMap() && !node.IsNull()) return Bad(node, name + " must be a map such as {weight: 3}");
+    if (!node.IsNull()) {
+      if (base::Status map = CheckMap(node, name + " must be a map such as {weight: 3}"); !map.ok()) return map;
+    }
     for (const auto& item : node) {
       const std::string key = item.first.Scalar();
       const base::Status read =
@@ -183,7 +200,9 @@ class Reader {
     }
     queue.parent_type = children.IsMap();
     settings_.queues->queues.push_back(std::move(queue));
-    return children.IsMap() ? ReadChildren(name, children) : base::Status();
+    if (!children.IsMap()) return {};
+    if (base::Status map = CheckMap(children, ""); !map.ok()) return map;
+    return ReadChildren(name, children);
   }
 
   template <class Item>
@@ -234,7 +253,7 @@ class Reader {
   }
 
   base::Status ReadResources(const std::string& key, const YAML::Node& value, model::QueueConfig& queue) {
-    if (!value.IsMap()) return Bad(value, key + " is a map such as {memory: 4GiB, vcores: 4}");
+    if (base::Status map = CheckMap(value, key + " is a map such as {memory: 4GiB, vcores: 4}"); !map.ok()) return map;
     model::ConfiguredResources resources;
     resources.unnamed = key == "max" ? INT64_MAX : 0;
     for (const auto& item : value) {

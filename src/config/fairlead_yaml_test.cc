@@ -55,6 +55,13 @@ TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(ErrorOf("queues:\n  a: {preemptable: perhaps}\n"), "f.yaml:2:20: preemptable is true or false");
   EXPECT_TRUE(ErrorOf("rm: [").starts_with("f.yaml:"));
   EXPECT_NE(ErrorOf("masters: {}"), "");
+  EXPECT_EQ(ErrorOf("queues:\n  a: {weight: 1}\n  b:\n  a:\n    weight: 2\n"),
+            "f.yaml:4:3: 'a' is written twice, first in line 2; keep one of them");
+  for (const char* text : {"rm: {host: a}\nrm: {}", "rm: {host: a, host: b}", "hadoop: {a: 1, a: 2}",
+                           "queues: {a: {weight: 1, weight: 2}}", "queues: {a: {max: {vcores: 1, vcores: 2}}}",
+                           "queues: {a: {queues: {b: , b: }}}"}) {
+    EXPECT_NE(ErrorOf(text).find("is written twice"), std::string::npos) << text;
+  }
 }
 
 TEST(FairleadYaml, AnEmptyFileIsFine) { EXPECT_EQ(ErrorOf(""), ""); }

@@ -87,8 +87,9 @@ WRONG = [
         ("aps", "apps"), ("nodse", "node"), ("queu", "queue"), ("log", "logs"), ("tops", "top"), ("evnts", "events"), ("kil", "kill"), ("sumbit", "submit"),
         ("histroy", "history"), ("repaly", "replay"), ("cofig", "config"), ("spark-mater", "spark-master"), ("shufle", "shuffle")]],
     *[((word,), 2, "no such command") for word in ("nonsense", "start-everything", "Apps-and-more", "\x1b[31mred", "foo")],
-    ((), 2, "subcommand"),
-    *[((word,), 2, "subcommand") for word in ("config", "sim", "node", "queue")],
+    ((), 2, "which command? 'fairlead up' starts a cluster; 'fairlead --help'"),
+    *[((word,), 2, f"one of these has to follow: {first}") for word, first in (("config", "check"), ("sim", "run"), ("node", "drain"), ("queue", "show"))],
+    (("ap",), 2, "did you mean 'app'? 'fairlead --help' lists them"),
     (("sim", "nosuch"), 2, "nosuch"), (("config", "chek"), 2, "chek"),
     # Unknown options of each command.
     *[((command, "--nosuch-option-at-all"), 2, "'--nosuch-option-at-all' is not understood") for command in
@@ -397,6 +398,14 @@ class OnACluster(unittest.TestCase):
     def test_options_after_the_job_are_noted(self):
         shown = self.ask("submit", "--detach", BUILD / "examples/word_count", self.work / "text", self.work / "o", "--queue", "small")
         self.assertIn("--queue stands after the job", shown.stderr)
+
+    def test_what_fits_on_no_node_is_refused_before_anything_runs(self):
+        before = self.ask("apps", "--all", "--json").stdout
+        for options, what in ((("--executor-memory", "99g"), "an executor of 99 GiB and 1 core"), (("--executor-cores", "77"), "77 cores"), (("--driver-memory", "9g"), "a driver of 9 GiB and 1 core")):
+            shown = self.ask("submit", *options, "/bin/true")
+            self.assertEqual(shown.returncode, 2, shown.stderr)
+            self.assertRegex(shown.stderr, what + r".* fits nowhere: the largest container of this cluster has 2 GiB and \d+ cores?; ask for less")
+        self.assertEqual(self.ask("apps", "--all", "--json").stdout, before)
 
     def test_a_misspelt_queue_is_told(self):
         shown = self.ask("submit", "--detach", "--queue", "smal", BUILD / "examples/word_count", self.work / "text", self.work / "o2")

@@ -28,11 +28,14 @@ void FindQueueMaxima(const Books& books, const App& app, const Resources& size, 
   for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
     const Queue& queue = books.queues[q];
     if ((queue.used + size).FitsIn(queue.high)) continue;
-    const bool ever = size.FitsIn(queue.high);  // else no end of a container helps
+    // Else no end of a container helps: the application's own master stays as long as the application.
+    const bool ever = (app.master_used + size).FitsIn(queue.high);
+    const char* never = size.FitsIn(queue.high) ? ", not even beside the application's master alone"
+                                                : ", not even into the empty queue";
     out.push_back(
         {Reason::kQueueMaximum, queue.name,
          "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " + model::ToString(queue.high) +
-             "; " + model::ToString(size) + " more does not fit" + (ever ? "" : ", not even into the empty queue"),
+             "; " + model::ToString(size) + " more does not fit" + (ever ? "" : never),
          "raise maxResources of " + queue.name + (ever ? ", or wait for its containers to end" : ", or ask for less")});
   }
 }

@@ -105,6 +105,20 @@ TEST(FairleadTest, WhyNamesRemediesThatCanWork) {
   EXPECT_EQ(later.remedy, "raise maxResources of root.small, or wait for its containers to end");
 }
 
+TEST(FairleadTest, WhatFitsOnlyWithoutTheMasterNeverFits) {
+  FairleadConfig config;
+  config.queues.queues = {Queue("root.small")};
+  config.queues.queues.back().max_resources = Amount(2048, 1);
+  TestCluster cluster(config);
+  cluster.Node(0, 8192, 8);
+  cluster.App(0, "root.small", "u", false);
+  cluster.Ask(0, {TestCluster::Want(1, 1024, 1, "*", true, 0)});
+  cluster.Ask(0, {TestCluster::Want(1, 1024, 1)});
+  const ev::Pending why = cluster.scheduler().Why({0}, cluster.now_).at(0);
+  EXPECT_NE(why.detail.find("not even beside the application's master alone"), std::string::npos) << why.detail;
+  EXPECT_EQ(why.remedy, "raise maxResources of root.small, or ask for less");
+}
+
 TEST(FairleadTest, EpochStandsInContainerNumbers) {
   FairleadConfig config;
   config.epoch = 3;

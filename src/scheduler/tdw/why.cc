@@ -69,8 +69,8 @@ ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Ins
   }
   ev::Pending out;
   out.reason = Reason::kFairShare;
-  out.detail = "waits for the next round, behind those who are further below their share";
-  out.remedy = "raise the weight or the minimum of its pool";
+  out.detail = "there is room; it is served in a round, after those who are further below their share";
+  out.remedy = "wait for the next rounds, or raise the weight or the minimum of its pool";
   return out;
 }
 
