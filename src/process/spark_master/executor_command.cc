@@ -52,6 +52,20 @@ std::string ClassPath(const ExecutorCommand& command) {
          "'${HADOOP_CONF_DIR:+:$HADOOP_CONF_DIR}${SPARK_DIST_CLASSPATH:+:$SPARK_DIST_CLASSPATH}'";
 }
 
+/// An executor of `--master yarn` reads the port from the node's Hadoop files; one of `spark://` knows only its
+/// driver's settings. What stands on its command line goes before them (SparkConf.isExecutorStartupConf).
+std::vector<std::string> JavaOptions(const ExecutorCommand& command, const application::ExecutorContainer& executor) {
+  static const std::string kPort = "-Dspark.shuffle.service.port=";
+  std::vector<std::string> options;
+  bool has_port = !executor.shuffle_service || command.shuffle_port == 0;
+  for (const std::string& option : command.description->command.java_options) {
+    has_port = has_port || option.starts_with(kPort);
+    options.push_back(JavaOption(option, command, executor));
+  }
+  if (!has_port) options.push_back(kPort + std::to_string(command.shuffle_port));
+  return options;
+}
+
 /// The arguments with their placeholders filled. The worker's address is left out: an executor that watches one ends
 /// with it.
 std::vector<std::string> Arguments(const ExecutorCommand& command, const application::ExecutorContainer& executor) {
@@ -110,7 +124,7 @@ wy::ContainerLaunchContextProto ExecutorLaunchContext(const ExecutorCommand& com
   wy::ContainerLaunchContextProto context;
   for (auto& [name, value] : Environment(command, executor)) context.environment.push_back({name, value});
   std::vector<std::string> words = {"-Xmx" + std::to_string(command.profile->memory_mib) + "M"};
-  for (const std::string& option : given.java_options) words.push_back(JavaOption(option, command, executor));
+  for (std::string& option : JavaOptions(command, executor)) words.push_back(std::move(option));
   words.push_back(given.main_class);
   for (std::string& argument : Arguments(command, executor)) words.push_back(std::move(argument));
   // The node's Java, of its JAVA_HOME where it has one.

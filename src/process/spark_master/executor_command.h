@@ -15,6 +15,8 @@ struct ExecutorCommand {
   std::string spark_home;
   const endpoints::spark::ApplicationDescription* description = nullptr;
   const endpoints::spark::ResourceProfile* profile = nullptr;
+  /// Where the cluster's nodes serve shuffle files, unless the driver says where; 0: nobody knows.
+  uint16_t shuffle_port = 0;
 };
 
 /// What runs in an executor's container: the driver's command as a Standalone worker runs it

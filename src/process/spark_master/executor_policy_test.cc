@@ -262,5 +262,19 @@ TEST(ExecutorCommand, IsTheDriversWithoutAWorker) {
   EXPECT_EQ(context.service_data.at(0).Key(), "spark_shuffle");
 }
 
+TEST(ExecutorCommand, KnowsThePortOfTheNodesShuffleServiceUnlessTheDriverDoes) {
+  es::ApplicationDescription application = Application(4, std::nullopt);
+  const ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile, 17337};
+  const auto line = [&](bool service) {
+    application::ExecutorContainer executor = Container(3);
+    executor.shuffle_service = service;
+    return std::string(ExecutorLaunchContext(command, executor).command.at(0));
+  };
+  EXPECT_NE(line(true).find(" '-Dspark.shuffle.service.port=17337' "), std::string::npos) << line(true);
+  EXPECT_EQ(line(false).find("spark.shuffle.service.port"), std::string::npos) << line(false);
+  application.command.java_options = {"-Dspark.shuffle.service.port=7447"};
+  EXPECT_EQ(line(true).find("17337"), std::string::npos) << line(true);
+}
+
 }  // namespace
 }  // namespace fairlead::process::spark_master

@@ -220,8 +220,12 @@ void YarnApplication::StartMaster() {
     policy_.OnGranted(executor, effects);
     Apply(effects);
     Remember(executor, false);
-    const ExecutorCommand command{id_, registration_.application.user, build_.home, &registration_.application,
-                                  &policy_.ProfileOf(executor.kind)};
+    const ExecutorCommand command{id_,
+                                  registration_.application.user,
+                                  build_.home,
+                                  &registration_.application,
+                                  &policy_.ProfileOf(executor.kind),
+                                  settings_.shuffle_port};
     return ExecutorLaunchContext(command, executor);
   };
   callbacks.on_executor_started = [this](const application::ExecutorContainer& executor) {

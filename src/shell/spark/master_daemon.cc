@@ -79,6 +79,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   settings.host = AdvertisedHost(settings.listen.host);
   process::spark_master::YarnSettings& application = daemon.yarn;
   application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
+  application.shuffle_port = static_cast<uint16_t>(conf.Int("spark.shuffle.service.port", 0, 0, 65535));
   application.policy.default_cores = static_cast<int32_t>(
       conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));
   application.policy.failures_max = static_cast<int32_t>(
