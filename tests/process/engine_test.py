@@ -138,8 +138,7 @@ class OnACluster(unittest.TestCase):
 
     def test_executors_that_no_node_can_hold_are_a_clear_error(self):
         _, err = self.start([], "slow", self.directory / "too-large", executor_memory=900000).communicate(timeout=60)
-        self.assertIn("maximum allowed allocation=<memory:4096", err)
-        self.assertIn("the resource manager gives no such executors: ", err)
+        self.assertIn("an executor of 878.9 GiB and 1 core fits nowhere: the largest container of this cluster has 4 GiB and ", err)
 
     def test_a_second_driver_finds_what_the_first_committed(self):
         out, counts = self.directory / "again", self.directory / "again-counts"
