@@ -28,6 +28,8 @@ std::string_view EnumName(Refusal refusal) {
       return "TOO_MUCH";
     case Refusal::kTooManyLabels:
       return "TOO_MANY_LABELS";
+    case Refusal::kTooManyEntries:
+      return "TOO_MANY_ENTRIES";
     case Refusal::kTooManyKeys:
       return "TOO_MANY_KEYS";
     case Refusal::kTooManySizes:

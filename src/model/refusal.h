@@ -84,6 +84,8 @@ enum class Refusal : uint8_t {
   // Administration.
   kUnknownNode,  // node
   kBadQueues,    // what is wrong with the queues' configuration
+  // Found before the call reaches the core.
+  kTooManyEntries,  // list; numbers: entries, limit
 };
 std::string_view EnumName(Refusal refusal);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Strangers at every port of the real daemons: half-open peers of each kind, peers that never read, announced frames, want of open
 files."""
+import json
 import os
 import pathlib
 import shutil
@@ -8,14 +9,17 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
 import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process")]
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
 import process_test  # noqa: E402
+import raw_master  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
 import strangers  # noqa: E402
@@ -123,6 +127,42 @@ class Ports(unittest.TestCase):
         for _ in range(3):
             received, _ = rpc.talk(("127.0.0.1", self.cluster.client), strangers.CALLS + rpc.call("getApplications", call_id=7), seconds=3)
             self.assertIn("7 SUCCESS", "".join(rpc.answers(received)))
+
+    def test_others_are_served_beside_hundreds_of_thousands_of_asks(self):
+        master = self.unmanaged_master()
+        self.addCleanup(master.close)
+        self.assertIsNone(master.register()[0])
+        before = strangers.resident(self.cluster.processes["rm"].pid)
+        lines = [raw_master.ask(1 + i % 500, "*" if i < 500 else f"host{i // 500}", 128 + i % 50, 2) for i in range(300_000)]
+        outcomes = []
+        calls = threading.Thread(target=lambda: outcomes.extend(master.allocate(each)[0] for each in (lines, lines[:60_000], [], [])))
+        calls.start()
+        while calls.is_alive():
+            self.answers("rm")
+        calls.join()
+        self.assertRegex(outcomes[0], "InvalidResourceRequestException: .*ask has 300000 entries, and a call may carry 100000")
+        self.assertEqual(outcomes[1:], [None] * 3)
+        self.assertLess(strangers.resident(self.cluster.processes["rm"].pid) - before, strangers.MEMORY)
+
+    def unmanaged_master(self):
+        def post(path, body):
+            request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/{path}?user.name=root", json.dumps(body).encode(),
+                                             {"Content-Type": "application/json", "Accept": "application/json"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.loads(answer.read() or b"{}")
+
+        app = post("apps/new-application", {})["application-id"]
+        post("apps", {"application-id": app, "application-name": "asks", "unmanaged-AM": True, "resource": {"memory": 128, "vCores": 1},
+                      "am-container-spec": {"commands": {"command": "true"}}})
+        _, stamp, number = app.split("_")
+        asked = rpc.field(1, rpc.field(1, int(number)) + rpc.field(2, int(stamp)))
+
+        def token():
+            _, report = rpc.ask(("127.0.0.1", self.cluster.client), strangers.CALLS + rpc.call("getApplicationReport", asked))
+            return rpc.fields(rpc.fields(report)[1]).get(19)  # am_rm_token
+
+        self.cluster.wait(token, "the application's token")
+        return raw_master.Master(("127.0.0.1", self.cluster.scheduler), token())
 
     def test_node(self):
         ports = list(self.all_ports("nm1"))

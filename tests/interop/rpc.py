@@ -3,6 +3,7 @@ import socket
 import struct
 
 CONTEXT, PING, SASL = -3, -4, -33
+FIXED = {1: 8, 5: 4}  # bytes of a value by its wire type
 CLIENT_PROTOCOL = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
 
 
@@ -38,12 +39,15 @@ def read_varint(data, at):
 
 
 def fields(data):
-    """Field number -> last value of a message of numbers and byte strings."""
+    """Field number -> last value of a message."""
     found, at = {}, 0
     while at < len(data):
         tag, at = read_varint(data, at)
         if tag & 7 == 0:
             found[tag >> 3], at = read_varint(data, at)
+        elif tag & 7 in FIXED:
+            found[tag >> 3] = data[at:at + FIXED[tag & 7]]
+            at += FIXED[tag & 7]
         else:
             length, at = read_varint(data, at)
             found[tag >> 3] = data[at:at + length]

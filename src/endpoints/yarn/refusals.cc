@@ -64,6 +64,9 @@ RemoteException ExceptionOf(const model::Refused& refused) {
     case kTooManyLabels:
       return InvalidAsk(": unknown label '" + about.name(0) + "', and the cluster knows " + about.number(0) +
                         " labels already");
+    case kTooManyEntries:
+      return InvalidAsk(": " + about.name(0) + " has " + about.number(0) + " entries, and a call may carry " +
+                        about.number(1) + "; split it");
     case kTooManyKeys:
       return InvalidAsk(": more than " + about.number(0) +
                         " different keys (priority, allocation request id, size, label) would be pending; ask for "

@@ -48,8 +48,9 @@ TEST(Refusals, ReadAsHadoopsDo) {
 }
 
 TEST(Refusals, AMasterBeyondALimitGetsInvalidResourceRequestException) {
-  for (const Refusal why : {Refusal::kTooManyKeys, Refusal::kTooManySizes, Refusal::kTooManyPlaces,
-                            Refusal::kTooManyLabels, Refusal::kTooMuch, Refusal::kAboveMaximum, Refusal::kBadCount}) {
+  for (const Refusal why :
+       {Refusal::kTooManyEntries, Refusal::kTooManyKeys, Refusal::kTooManySizes, Refusal::kTooManyPlaces,
+        Refusal::kTooManyLabels, Refusal::kTooMuch, Refusal::kAboveMaximum, Refusal::kBadCount}) {
     EXPECT_EQ(ExceptionOf({why, {}, {}, {256}}).class_name, exceptions::kInvalidResourceRequest) << EnumName(why);
   }
 }

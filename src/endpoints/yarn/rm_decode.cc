@@ -156,11 +156,19 @@ base::Result<model::rm::RegisterMaster> ToEvent(const w::RegisterApplicationMast
   return event;
 }
 
+std::optional<model::Refused> TooLong(const w::AllocateRequestProto& request) {
+  const std::pair<const char*, size_t> lists[] = {{"ask", request.ask.size()},
+                                                  {"release", request.release.size()},
+                                                  {"update_requests", request.update_requests.size()}};
+  for (const auto& [name, size] : lists) {
+    if (size <= kListMax) continue;
+    return model::Refused{model::Refusal::kTooManyEntries, {name}, {}, {static_cast<int64_t>(size), kListMax}};
+  }
+  return std::nullopt;
+}
+
 base::Result<model::rm::AllocateCall> ToEvent(const w::AllocateRequestProto& request,
                                               const model::ApplicationAttemptId& attempt) {
-  if (request.ask.size() > kListMax) return TooMany("ask", request.ask.size());
-  if (request.release.size() > kListMax) return TooMany("release", request.release.size());
-  if (request.update_requests.size() > kListMax) return TooMany("update_requests", request.update_requests.size());
   if (!request.scheduling_requests.empty()) {
     return base::Error{"Scheduling requests (placement constraints) are not supported. Ask by ResourceRequest."};
   }

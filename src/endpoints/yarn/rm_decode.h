@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -35,6 +36,8 @@ base::Result<model::rm::Submission> ToSubmission(const wire::yarn::ApplicationSu
                                                  const Submitter& caller);
 base::Result<model::rm::RegisterMaster> ToEvent(const wire::yarn::RegisterApplicationMasterRequestProto& request,
                                                 const model::ApplicationAttemptId& attempt);
+/// A list of the call that is longer than kListMax.
+std::optional<model::Refused> TooLong(const wire::yarn::AllocateRequestProto& request);
 base::Result<model::rm::AllocateCall> ToEvent(const wire::yarn::AllocateRequestProto& request,
                                               const model::ApplicationAttemptId& attempt);
 base::Result<model::rm::FinishMaster> ToEvent(const wire::yarn::FinishApplicationMasterRequestProto& request,

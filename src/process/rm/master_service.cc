@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/service_support.h"
 #include "wire/yarn/master.h"
@@ -22,6 +23,10 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   if (call.method == "allocate") {
     const auto request = Parse<w::AllocateRequestProto>(call);
     if (!request) return;
+    if (const auto refused = endpoints::yarn::TooLong(*request)) {
+      const endpoints::yarn::RemoteException why = endpoints::yarn::ExceptionOf(*refused);
+      return Refuse(to, why.class_name, why.message);
+    }
     for (const w::ResourceRequestProto& ask : request->ask) {
       if (!ask.capability) return RefuseMissing(call, "capability in an ask");
       if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");

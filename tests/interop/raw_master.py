@@ -1,0 +1,88 @@
+"""An unmanaged application master in raw bytes: enough to ask for what no honest master asks."""
+import base64
+import hashlib
+import os
+import re
+import socket
+import struct
+
+import rpc
+
+PROTOCOL = "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB"
+_NEGOTIATE, _INITIATE = 1, 2
+
+
+def digest_response(challenge, user, password):
+    """The answer to a challenge of DIGEST-MD5 (RFC 2831), quality `auth`."""
+    nonce = re.search(r'nonce="([^"]*)"', challenge)[1]
+    cnonce = base64.b64encode(os.urandom(18)).decode()
+    uri = "/default"
+
+    def md5(text):
+        return hashlib.md5(text)
+
+    secret = md5(f"{user}:default:{password}".encode()).digest() + f":{nonce}:{cnonce}".encode()
+    proof = md5(f"{md5(secret).hexdigest()}:{nonce}:00000001:{cnonce}:auth:{md5(f'AUTHENTICATE:{uri}'.encode()).hexdigest()}".encode()).hexdigest()
+    return (f'charset=utf-8,username="{user}",realm="default",nonce="{nonce}",nc=00000001,cnonce="{cnonce}",digest-uri="{uri}",maxbuf=65536,'
+            f'response={proof},qop=auth')
+
+
+def ask(priority, name, mib, count):
+    """A ResourceRequestProto."""
+    return rpc.field(1, rpc.field(1, priority)) + rpc.field(2, name) + rpc.field(3, rpc.field(1, mib) + rpc.field(2, 1)) + rpc.field(4, count)
+
+
+class Master:
+    """Of an application that was submitted as unmanaged; `token`: the am_rm_token of its report (TokenProto)."""
+
+    def __init__(self, address, token, seconds=60):
+        self.peer = socket.create_connection(address, timeout=seconds)
+        self.call_id, self.response_id = 0, 0
+        fields = rpc.fields(token)
+        self.peer.sendall(rpc.preamble(auth=0xDF) + rpc.sasl(_NEGOTIATE))
+        auth = rpc.fields(rpc.fields(self._message())[4])
+        words = digest_response(auth[5].decode(), base64.b64encode(fields[1]).decode(), base64.b64encode(fields[2]).decode())
+        self.peer.sendall(rpc.sasl(_INITIATE, words.encode(), "TOKEN"))
+        assert rpc.fields(self._message()).get(2) == 0, "the token is not taken"
+        self.peer.sendall(rpc.context(None, PROTOCOL))
+
+    def close(self):
+        self.peer.close()
+
+    def _exactly(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.peer.recv(count - len(data))
+            if not part:
+                raise OSError("closed without an answer")
+            data += part
+        return data
+
+    def _answer(self):
+        """Header and message of the next answer."""
+        body = self._exactly(struct.unpack(">i", self._exactly(4))[0])
+        size, at = rpc.read_varint(body, 0)
+        header, rest = rpc.fields(body[at:at + size]), body[at + size:]
+        if not rest:
+            return header, b""
+        length, at = rpc.read_varint(rest, 0)
+        return header, rest[at:at + length]
+
+    def _message(self):
+        return self._answer()[1]
+
+    def call(self, method, body):
+        """(the exception's class and message or None, the response)."""
+        self.call_id += 1
+        self.peer.sendall(rpc.call(method, body, PROTOCOL, self.call_id))
+        header, message = self._answer()
+        return (f"{header.get(4, b'').decode()}: {header.get(5, b'').decode()}" if header.get(2, 0) else None), message
+
+    def register(self):
+        return self.call("registerApplicationMaster", rpc.field(1, "127.0.0.1") + rpc.field(2, 0) + rpc.field(3, ""))
+
+    def allocate(self, asks):
+        refused, response = self.call("allocate", b"".join(rpc.field(1, one) for one in asks) + rpc.field(4, self.response_id))
+        if refused is None:
+            self.response_id += 1
+        return refused, response
