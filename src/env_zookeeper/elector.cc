@@ -48,7 +48,7 @@ class ZooKeeperElector final : public env::Elector {
     Connect();
   }
 
-  bool MayAct() const override { return leading_ && Clock() < may_act_until_; }
+  bool MayAct() const override { return leading_ && !yielding_ && Clock() < may_act_until_; }
 
   std::optional<std::string> Leader() const override { return leader_; }
 
@@ -237,7 +237,7 @@ class ZooKeeperElector final : public env::Elector {
                       if (yielding_) return Again([this] { WatchLeader(); });
                       return Compete();
                     }
-                    if (node.owner == session_->id()) return TakeUpOwn();
+                    if (node.owner == session_->id()) return yielding_ ? Release() : TakeUpOwn();
                     leader_ = node.value;
                     StopYielding();
                     Follow();
@@ -266,6 +266,11 @@ class ZooKeeperElector final : public env::Elector {
                       if (Stuck(answer.rc, layout_.Epoch(), [this] { WatchLeader(); })) return;
                       answer.rc == Rc::kOk ? Elected(answer.versions[0], sent) : WatchLeader();
                     }));
+  }
+
+  void Release() {
+    session_->Multi({{Op::Kind::kCheck, layout_.Epoch(), "", fence_}, {Op::Kind::kDelete, layout_.Leader(), ""}},
+                    Guard([this](const Session::MultiAnswer&) { WatchLeader(); }));
   }
 
   void StopYielding() {
@@ -395,11 +400,11 @@ void ZooKeeperElector::Yield() {
   if (!leading_) return;
   yielding_ = true;
   yield_timer_ = loop_.After(timeout_ * 2, [this] { StopYielding(); });
-  // The node goes when this process has stopped acting, not before.
+  // This process acts no more (MayAct). To take apart what it led may take a while, for which the next leader need not
+  // wait.
   Later([this] {
+    Release();
     Depose("it was told to step down");
-    session_->Multi({{Op::Kind::kCheck, layout_.Epoch(), "", fence_}, {Op::Kind::kDelete, layout_.Leader(), ""}},
-                    Guard([this](const Session::MultiAnswer&) { WatchLeader(); }));
   });
 }
 

@@ -26,15 +26,29 @@ void RowCopy::Begin() {
                   if (rc != Rc::kOk) return Fail(rc, layout_.Head() + " cannot be read");
                   const base::Result<Head> head = base::DecodeStored<Head>(node.value);
                   if (!head.ok()) return Fail(Rc::kOther, layout_.Head() + " is damaged: " + head.error().message);
-                  if (std::exchange(head_made_, node.made) != node.made) nodes_.clear();
+                  if (std::exchange(head_made_, node.made) != node.made) Clear();
                   head_ = *head;
-                  List();
+                  LookAtRows();
+                }));
+}
+
+void RowCopy::Clear() {
+  nodes_.clear();
+  listed_ = 0;
+}
+
+void RowCopy::LookAtRows() {
+  if (listed_ == 0) return List();
+  session_->Get(layout_.Rows(), false, Guard([this](Rc rc, const Node& rows) {
+                  if (rc != Rc::kOk) return Fail(rc, layout_.Rows() + " cannot be read");
+                  rows.children_changed == listed_ ? End() : List();
                 }));
 }
 
 void RowCopy::List() {
-  session_->Children(layout_.Rows(), Guard([this](Rc rc, std::vector<std::string> names) {
+  session_->Children(layout_.Rows(), Guard([this](Rc rc, std::vector<std::string> names, int64_t changed) {
                        if (rc != Rc::kOk) return Fail(rc, layout_.Rows() + " cannot be listed");
+                       listed_ = changed;
                        std::sort(names.begin(), names.end());
                        Compare(names);
                        Fetch();
@@ -75,6 +89,7 @@ void RowCopy::Fetched(const std::string& name, Rc rc, Node node) {
     rc_ = rc;
     reason_ = layout_.Row(name) + " cannot be read";
     missing_.clear();
+    listed_ = 0;
   }
   Fetch();
 }
@@ -103,6 +118,7 @@ base::Result<LoadedRows> RowCopy::Take() {
   LoadedRows rows;
   rows.head = head_;
   std::map<std::string, std::string> parts;
+  listed_ = 0;
   for (auto& [name, bytes] : std::exchange(nodes_, {})) {
     const std::optional<RowName> parsed = ParseRowName(name);
     if (!parsed) return base::Error{layout_.Row(name) + " is nothing that a resource manager has written"};

@@ -31,8 +31,8 @@ struct LoadedRows {
 };
 
 /// A copy of what lies below /rows, which a standby keeps up to date while another leads. A node there is never
-/// changed, so the list of names tells what is new, and only that is read: an update costs one list and, many at a
-/// time, the nodes that came since the last one.
+/// changed, so the list of names tells what is new, and only that is read: an update costs one list, unless no name has
+/// come or gone since the last one, and the nodes that came, many at a time.
 class RowCopy {
  public:
   RowCopy(std::shared_ptr<Session> session, Layout layout) : session_(std::move(session)), layout_(std::move(layout)) {}
@@ -55,6 +55,8 @@ class RowCopy {
 
  private:
   void Begin();
+  void Clear();
+  void LookAtRows();
   void List();
   void Compare(const std::vector<std::string>& names);
   void Fetch();
@@ -73,6 +75,7 @@ class RowCopy {
   const Layout layout_;
   Head head_;
   int64_t head_made_ = 0;                     // a place that was removed and made anew uses names a second time
+  int64_t listed_ = 0;                        // children_changed of /rows at the last list; 0: to be listed
   std::map<std::string, std::string> nodes_;  // by name
   std::vector<std::string> missing_;          // names of those that are to be read
   size_t under_way_ = 0;

@@ -84,7 +84,7 @@ std::unique_ptr<Pending<Answer>> Claim(const void* data) {
 }
 
 using GetDone = std::function<void(Rc, Node)>;
-using ChildrenDone = std::function<void(Rc, std::vector<std::string>)>;
+using ChildrenDone = std::function<void(Rc, std::vector<std::string>, int64_t)>;
 
 void OnGet(int code, const char* value, int length, const Stat* stat, const void* data) {
   const auto call = Claim<GetDone>(data);
@@ -94,18 +94,19 @@ void OnGet(int code, const char* value, int length, const Stat* stat, const void
     node.version = stat->version;
     node.owner = stat->ephemeralOwner;
     node.made = stat->czxid;
+    node.children_changed = stat->pzxid;
     node.made_at = {stat->ctime};
   }
   Session::Mail::Deliver(call->mail,
                          [done = std::move(call->done), rc = RcOf(code), node = std::move(node)] { done(rc, node); });
 }
 
-void OnChildren(int code, const String_vector* strings, const void* data) {
+void OnChildren(int code, const String_vector* strings, const Stat* stat, const void* data) {
   const auto call = Claim<ChildrenDone>(data);
   std::vector<std::string> names;
   for (int i = 0; code == ZOK && i < strings->count; ++i) names.emplace_back(strings->data[i]);
-  Session::Mail::Deliver(
-      call->mail, [done = std::move(call->done), rc = RcOf(code), names = std::move(names)] { done(rc, names); });
+  Session::Mail::Deliver(call->mail, [done = std::move(call->done), rc = RcOf(code), names = std::move(names),
+                                      changed = code == ZOK ? stat->pzxid : 0] { done(rc, names, changed); });
 }
 
 }  // namespace
@@ -223,8 +224,8 @@ void Session::Get(const std::string& path, bool watch, GetDone done) {
 void Session::Children(const std::string& path, ChildrenDone done) {
   auto* call = new Pending<ChildrenDone>{mail_, std::move(done)};
   const int code =
-      handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget_children(handle_, path.c_str(), 0, OnChildren, call);
-  if (code != ZOK) OnChildren(code, nullptr, call);
+      handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget_children2(handle_, path.c_str(), 0, OnChildren, call);
+  if (code != ZOK) OnChildren(code, nullptr, nullptr, call);
 }
 
 bool Session::over() const { return handle_ == nullptr || is_unrecoverable(handle_) != ZOK; }

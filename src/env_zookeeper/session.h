@@ -37,9 +37,10 @@ struct Op {
 struct Node {
   std::string value;
   int32_t version = 0;
-  int64_t owner = 0;       // the session of an ephemeral node
-  int64_t made = 0;        // by which transaction of the servers'; another for a node that was removed and made anew
-  base::WallTime made_at;  // by the clock of the servers' leader
+  int64_t owner = 0;  // the session of an ephemeral node
+  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made anew
+  int64_t children_changed = 0;  // by which transaction one was added or removed last
+  base::WallTime made_at;        // by the clock of the servers' leader
 };
 
 /// One session with a ZooKeeper ensemble, by its C client (libzookeeper-mt). Everything is called on the loop's thread,
@@ -78,7 +79,8 @@ class Session {
   };
   void Multi(std::vector<Op> ops, std::function<void(MultiAnswer)> done);
   void Get(const std::string& path, bool watch, std::function<void(Rc, Node)> done);
-  void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>)> done);
+  /// The names of a node's children, and Node::children_changed as they were listed.
+  void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>, int64_t changed)> done);
 
   /// It has ended, though kExpired may still be on its way.
   bool over() const;

@@ -75,6 +75,7 @@ class Managers(unittest.TestCase):
             self.assert_led_by(standby)
             rows, read = self.rows_at_election(standby)
             self.assertLess(read, rows, "it followed its leader before")
+            self.assertIn("recovered applications", self.log(standby))
             self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
             self.assertEqual(self.cluster.app(kept)["state"], "ACCEPTED")
             container = self.cluster.app(fresh)["amContainerLogs"].split("/")[-2]

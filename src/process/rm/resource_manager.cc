@@ -106,8 +106,7 @@ base::Status ResourceManager::Open() {
   first.push_back({kEpochTable, "", base::EncodeStored(started->epoch)});
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
-  Post(std::move(*started));
-  Drain();
+  Recover(std::move(*started));
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
   held_ = true;
   StoreForCertain(std::move(first), [this] {
@@ -123,6 +122,17 @@ base::Status ResourceManager::Open() {
     SampleCharts();
   }
   return {};
+}
+
+// The log and the list of what happened tell nothing of each application: ten thousand would cost a third of the time.
+void ResourceManager::Recover(m::Started started) {
+  const size_t applications = started.apps.size();
+  const size_t attempts = started.attempts.size();
+  recovering_ = true;
+  Post(std::move(started));
+  Drain();
+  recovering_ = false;
+  if (options_.on_recovered && applications > 0) options_.on_recovered(applications, attempts);
 }
 
 void ResourceManager::SampleCharts() {
@@ -234,6 +244,7 @@ void ResourceManager::Dispatch(m::OuterEffect& effect) {
         } else if constexpr (std::is_same_v<E, m::StopContainers>) {
           launcher_->Stop(e);
         } else if constexpr (std::is_same_v<E, m::StateChanged>) {
+          if (recovering_) return;
           lately_.Record(loop_.Wall(), core(), e);
           if (options_.on_state_change) options_.on_state_change(e);
         } else {

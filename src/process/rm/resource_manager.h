@@ -65,7 +65,9 @@ struct ResourceManagerOptions {
   /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
   std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
   std::function<base::Status(const QueueEdit&)> write_queue_file;
+  /// Of what happens; what a recovery finds in the store is summed up (on_recovered).
   std::function<void(const model::rm::StateChanged&)> on_state_change;
+  std::function<void(size_t applications, size_t attempts)> on_recovered;
   std::function<void(const std::string&)> on_warning;
   /// An operator's act, for the log: what, by whom, from where.
   std::function<void(const std::string&)> on_action;
@@ -205,6 +207,7 @@ class ResourceManager {
   void StoreLost(const env::CommitError& error);
   void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
   void ArmTimer();
+  void Recover(model::rm::Started started);
   void SampleCharts();
   void Warn(const std::string& text) const;
 
@@ -268,7 +271,8 @@ class ResourceManager {
   std::vector<model::rm::OuterEffect> effects_;  // decided and not told yet
   bool drain_posted_ = false;
   bool draining_ = false;
-  bool held_ = false;  // events wait: epoch and keys of this run are not stored yet
+  bool recovering_ = false;  // in the step that takes what was stored
+  bool held_ = false;        // events wait: epoch and keys of this run are not stored yet
   env::Loop::TimerId timer_ = 0;
   base::Instant timer_at_ = base::Instant::Max();
   model::rm::CallToken last_call_ = 0;

@@ -77,6 +77,10 @@ void Observe(Daemon& daemon, const std::string& state_directory, process::rm::Re
     // The id belongs to the sentence: equal sentences are counted, not written.
     log->Info(change.subject + " is " + change.to, {{"from", change.from}, {"why", change.detail}});
   };
+  options.on_recovered = [log](size_t applications, size_t attempts) {
+    log->Info("recovered applications",
+              {{"applications", std::to_string(applications)}, {"attempts", std::to_string(attempts)}});
+  };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
   options.on_action = [log](const std::string& text) { log->Info("audit: " + text); };
   const std::string charts = state_directory + "/charts";
