@@ -38,7 +38,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "tasks": "base model",
     "shuffle": "base model",
     "endpoints/yarn": "base model wire/hadoop_rpc wire/yarn",
-    "endpoints/spark": "base wire/java_stream",
+    "endpoints/spark": "base model wire/java_stream",
     "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
     "endpoints/rest": "base endpoints/yarn wire/yarn",
     "env_posix": "base env model",

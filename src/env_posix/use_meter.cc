@@ -187,6 +187,13 @@ MachineLimits LimitsOf(const MachinePart& part) {
   return limits;
 }
 
+MachineLimits SizeOf(const MachinePart& part) {
+  const MachineLimits all{::sysconf(_SC_NPROCESSORS_ONLN), ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE) >> 20};
+  const MachineLimits limits = LimitsOf(part);
+  return {limits.cores > 0 ? std::min(limits.cores, all.cores) : all.cores,
+          limits.mib > 0 ? std::min(limits.mib, all.mib) : all.mib};
+}
+
 UseCounters CountMachine(const MachinePart& part, const KernelTree& kernel) {
   UseCounters out;
   CountDisks(kernel, part.disks, out);

@@ -45,6 +45,8 @@ struct MachineLimits {
   int64_t mib = 0;
 };
 MachineLimits LimitsOf(const MachinePart& part);
+/// What there is of the part: its limits, else all that this machine has.
+MachineLimits SizeOf(const MachinePart& part);
 
 /// What one measured thing consists of: its live processes and the control groups that count it.
 struct Processes {

@@ -512,6 +512,41 @@ def urgent(cluster, work):
         job.result()
 
 
+def loaded_worker(cluster, work):
+    """Executors go to the Worker whose machine is used least; an overloaded one takes nothing until it calms, and the page says so."""
+    mib = 1 << 20
+
+    def use(number, memory):
+        (cluster.directory / f"machine-{number}/memory.current").write_text(f"{memory * mib}\n")
+
+    for number, memory in enumerate((2000, 1000, 100)):
+        machine = cluster.directory / f"machine-{number}"  # as a control group of version 2 looks
+        machine.mkdir()
+        (machine / "memory.max").write_text(f"{2048 * mib}\n")
+        use(number, memory)
+        properties = cluster.directory / f"worker-{number}.conf"
+        properties.write_text(cluster.properties.read_text() + f"spark.fairlead.machine.control-groups {machine}\n")
+        cluster.start_worker(number, 2, properties=properties)
+    cluster.wait(lambda: len(cluster.page("/fairlead/use")) == 3, "what the workers use")
+
+    def cores_used(app_id):
+        return [len(list(cluster.directory.glob(f"work-{number}/{app_id}/*"))) for number in range(3)]
+
+    first = in_pool(cluster, work, "first", cores_max=2)
+    assert cores_used(first.await_round()) == [0, 0, 2]
+    second = in_pool(cluster, work, "second", tasks=4)
+    cluster.wait(lambda: len(list(second.work.glob("running-*"))) == 2, "the tasks that have room", 120)
+    app_id = next(app["id"] for app in cluster.page()["activeapps"] if app["id"] != (first.work / "app-1").read_text())
+    assert cores_used(app_id) == [0, 2, 0], cores_used(app_id)
+    cluster.wait(lambda: "overloaded" in cluster.page("/fairlead/waiting").get(app_id, ""), "why it waits")
+    use(0, 100)
+    second.await_round()
+    assert cores_used(app_id) == [2, 2, 0], cores_used(app_id)
+    for job in (first, second):
+        job.release()
+        job.result()
+
+
 def limited(cluster, work):
     """A pool with a maximum gets no more, and the page says so."""
     job = in_pool(cluster, work, "small", tasks=1)
@@ -724,6 +759,8 @@ register("shares", shares, pairings=OURS, options=FAIR)
 register("urgent", urgent, pairings=OURS, workers=(2,), options=FAIR)
 register("limited", limited, pairings=OURS, options=FAIR,
          queues='<allocations><queue name="small"><maxResources>4096 mb, 1 vcores</maxResources></queue></allocations>')
+register("loaded-worker", loaded_worker, pairings=(PAIRINGS[2],), workers=(), options=(
+    "--profile", "fairlead", "--set", "fairlead.scheduler.wishes=measured-load,measured-use"))
 register("profile-client-mode", client_mode, pairings=OURS, options=FAIR)
 register("worker-page", worker_page, pairings=(*PAIRINGS, ("spark", "spark")))
 register("idled-out", idled_out, workers=(4,), conf=SHUFFLE)

@@ -5,6 +5,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/utilization.h"
+#include "model/use_text.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -224,7 +225,7 @@ w::ContainerStatusProto ContainerStatusOf(const ContainerReport& report, std::st
   if (report.use.told()) {
     w::StringStringMapProto& attribute = proto.container_attributes.emplace_back();
     attribute.key = kUseAttribute;
-    attribute.value = ToAttribute(report.use);
+    attribute.value = model::ToText(report.use);
   }
   proto.container_sub_state = SubState(report.state);
   return proto;

@@ -5,6 +5,7 @@
 
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/utilization.h"
+#include "model/use_text.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -255,7 +256,7 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
     } else {
       event.running.push_back(said.id);
       for (const w::StringStringMapProto& attribute : container.container_attributes) {
-        if (attribute.key == kUseAttribute) event.each_use.push_back({said.id, FromAttribute(attribute.Value())});
+        if (attribute.key == kUseAttribute) event.each_use.push_back({said.id, model::ParseUse(attribute.Value())});
       }
     }
   }

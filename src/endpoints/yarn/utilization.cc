@@ -1,10 +1,8 @@
 #include "endpoints/yarn/utilization.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 namespace fairlead::endpoints::yarn {
 namespace {
@@ -27,18 +25,6 @@ constexpr Custom kCustoms[] = {
     {"fairlead.disk-bytes-per-second", &MeasuredUse::disk_bytes, 1, kMostBytesPerSecond},
     {"fairlead.disk-busy", &MeasuredUse::disk_busy, 1000, 1000},
     {"fairlead.network-bytes-per-second", &MeasuredUse::network_bytes, 1, kMostBytesPerSecond},
-};
-
-/// What is told of one container, in this order.
-struct Told {
-  int64_t MeasuredUse::*amount;
-  int64_t most;
-};
-constexpr Told kTold[] = {
-    {&MeasuredUse::milli_cores, 1'000'000'000},
-    {&MeasuredUse::physical_bytes, int64_t{1} << 50},
-    {&MeasuredUse::disk_bytes, int64_t{1} << 50},
-    {&MeasuredUse::network_bytes, int64_t{1} << 50},
 };
 
 int32_t MiB(int64_t bytes) { return static_cast<int32_t>(std::clamp<int64_t>(bytes / kMiB, 0, INT32_MAX)); }
@@ -74,28 +60,6 @@ MeasuredUse FromWire(const w::ResourceUtilizationProto& proto) {
     const auto at = std::find_if(proto.custom_resources.begin(), proto.custom_resources.end(),
                                  [&](const w::StringFloatMapProto& one) { return one.key == custom.name; });
     if (at != proto.custom_resources.end()) use.*custom.amount = Scaled(at->value, custom.scale, custom.most);
-  }
-  return use;
-}
-
-std::string ToAttribute(const MeasuredUse& use) {
-  std::string text;
-  for (const Told& told : kTold) text += (text.empty() ? "" : " ") + std::to_string(use.*told.amount);
-  return text;
-}
-
-MeasuredUse FromAttribute(std::string_view text) {
-  MeasuredUse use;
-  const char* const end = text.data() + text.size();
-  const char* at = text.data();
-  for (const Told& told : kTold) {
-    int64_t value = MeasuredUse::kUnknown;
-    const auto [stopped, error] = std::from_chars(at, end, value);
-    if (error != std::errc()) return {};
-    if (value >= 0 && value <= told.most) use.*told.amount = value;
-    if (stopped == end) break;
-    if (*stopped != ' ') return {};
-    at = stopped + 1;
   }
   return use;
 }

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "model/measured_use.h"
 #include "wire/yarn/records.h"
 
@@ -17,11 +14,8 @@ wire::yarn::ResourceUtilizationProto ToWire(const model::MeasuredUse& use);
 /// over.
 model::MeasuredUse FromWire(const wire::yarn::ResourceUtilizationProto& proto);
 
-/// The attribute of a container's status in which a node tells what it was measured to use.
+/// The attribute of a container's status in which a node tells what it was measured to use
+/// (model::ToText).
 inline constexpr char kUseAttribute[] = "fairlead.use";
-/// "milli-cores physical-bytes disk-bytes network-bytes"; -1: not known.
-std::string ToAttribute(const model::MeasuredUse& use);
-/// Amounts that no container has, and text that is none, are unknown.
-model::MeasuredUse FromAttribute(std::string_view text);
 
 }  // namespace fairlead::endpoints::yarn

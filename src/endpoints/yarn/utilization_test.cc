@@ -34,21 +34,6 @@ TEST(Utilization, NodeManagersOfHadoopTellMemoryAndCpu) {
   EXPECT_EQ(use.disk_busy, MeasuredUse::kUnknown);
 }
 
-TEST(Utilization, OfOneContainerInAnAttribute) {
-  MeasuredUse use;
-  use.milli_cores = 1500;
-  use.physical_bytes = 3 << 20;
-  use.network_bytes = 0;
-  EXPECT_EQ(ToAttribute(use), "1500 3145728 -1 0");
-  EXPECT_EQ(FromAttribute(ToAttribute(use)), use);
-  EXPECT_EQ(FromAttribute("1500").milli_cores, 1500);
-  for (const char* absurd : {"", " ", "x", "1500x", "1500 x", "-5 -5 -5 -5", "99999999999999999999", "1500\n3"}) {
-    EXPECT_FALSE(FromAttribute(absurd).told()) << absurd;
-  }
-  EXPECT_EQ(FromAttribute("9223372036854775807 7 1 2 3 4 5").milli_cores, MeasuredUse::kUnknown);
-  EXPECT_EQ(FromAttribute("9223372036854775807 7 1 2 3 4 5").physical_bytes, 7);
-}
-
 TEST(Utilization, AbsurdAmountsAreUnknown) {
   for (const float absurd :
        {-1.0F, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e30F}) {

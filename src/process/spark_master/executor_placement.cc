@@ -15,6 +15,8 @@ namespace {
 /// More than that an application is not asked for at once: without dynamic allocation it wants as many as there can be.
 constexpr int64_t kAskedMax = 10'000;
 constexpr base::Duration kHeldFor = base::Duration::Seconds(1);
+/// Many workers tell within it, and it is decided once.
+constexpr base::Duration kUseWait = base::Duration::Seconds(1);
 constexpr int32_t kAskPriority = 1;
 constexpr int64_t kFirstGang = 1;
 /// Numbers of containers that are taken over, apart from those that the scheduler gives.
@@ -54,7 +56,14 @@ std::vector<sa::Event> ExecutorPlacement::Decide(base::Instant now, const ss::Ma
 void ExecutorPlacement::Step(base::Instant now) { scheduler_->Step(now, std::exchange(events_, {}), effects_); }
 
 base::Instant ExecutorPlacement::NextDeadline() const {
-  return held_until_ == base::Instant() ? scheduler_->NextDeadline() : held_until_;
+  if (held_until_ != base::Instant()) return held_until_;
+  return std::min(scheduler_->NextDeadline(), use_until_);
+}
+
+void ExecutorPlacement::Measured(base::Instant now, uint32_t worker, const endpoints::spark::WorkerUse& use) {
+  if (worker >= nodes_.size() || !nodes_[worker].known) return;
+  nodes_[worker].use = use;
+  if (use_until_ == base::Instant::Max()) use_until_ = now + kUseWait;
 }
 
 // ---- what has changed ----------------------------------------------------------------------------------------------
@@ -80,7 +89,11 @@ void ExecutorPlacement::LearnNodes(const ss::Master& books) {
     node.capacity = capacity;
     if (alive != node.schedulable) events_.emplace_back(ev::NodeSchedulable{{i}, alive});
     node.schedulable = alive;
+    if (const auto use = std::exchange(node.use, std::nullopt)) {
+      events_.emplace_back(ev::NodeMeasured{{i}, use->use, {}, model::Resources::Of(use->mib, use->cores)});
+    }
   }
+  use_until_ = base::Instant::Max();
 }
 
 void ExecutorPlacement::LearnApps(base::Instant now, const ss::Master& books) {

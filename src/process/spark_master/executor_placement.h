@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "endpoints/spark/worker_use.h"
 #include "model/scheduler.h"
 #include "model/standalone.h"
 #include "scheduler/scheduler.h"
@@ -37,6 +38,8 @@ class ExecutorPlacement {
   /// What the books are to take, in this order; the next call is to see what they made of it. Not to be called while
   /// they are recovering.
   std::vector<model::standalone::Event> Decide(base::Instant now, const scheduler::standalone::Master& books);
+  /// What the worker's machine uses, as the worker said. It is taken with what is decided next, within kUseWait.
+  void Measured(base::Instant now, uint32_t worker, const endpoints::spark::WorkerUse& use);
   /// When it wants to decide again, even if nothing happens.
   base::Instant NextDeadline() const;
   /// Why an application waits, for a person; "" when it does not.
@@ -48,6 +51,7 @@ class ExecutorPlacement {
     bool known = false;
     bool schedulable = true;
     model::Resources capacity;
+    std::optional<endpoints::spark::WorkerUse> use;  // that the scheduler has not heard of
   };
   struct App {
     bool taken = true;                 // the queues know it
@@ -87,7 +91,8 @@ class ExecutorPlacement {
   std::map<ExecutorKey, Container> containers_;
   std::map<model::ContainerId, ExecutorKey> executors_;
   std::vector<Placed> placed_;
-  base::Instant held_until_;  // the books did not take what was decided: nothing is until then
+  base::Instant held_until_;                        // the books did not take what was decided: nothing is until then
+  base::Instant use_until_ = base::Instant::Max();  // some node's use is to be taken then
   int64_t recovered_ = 0;
 };
 

@@ -157,6 +157,45 @@ TEST_F(PlacementTest, AGangStartsWholeOrNotAtAll) {
   EXPECT_EQ(Running(gang), 3u) << "one that is lost comes back by itself";
 }
 
+/// What a worker of 4 cores says of its machine.
+endpoints::spark::WorkerUse Using(int64_t milli_cores) {
+  endpoints::spark::WorkerUse use{{}, 4, 4096};
+  use.use.milli_cores = milli_cores;
+  use.use.physical_bytes = 0;
+  return use;
+}
+
+TEST_F(PlacementTest, ExecutorsGoWhereTheMachineIsUsedLeast) {
+  scheduler::FairleadConfig config;
+  config.queues.wishes.measured_load = true;
+  Make(config);
+  Worker(4);
+  Worker(4);
+  placement_->Measured(now_, 0, Using(3000));
+  placement_->Measured(now_, 1, Using(200));
+  EXPECT_LE(placement_->NextDeadline(), now_ + Duration::Seconds(1)) << "nothing else happens";
+  Pass(Duration::Seconds(1));
+  App({"", "a"}, 2);
+  for (const auto& [id, executor] : books_->apps()[0].executors) EXPECT_EQ(executor.worker, 1u);
+  EXPECT_EQ(Running(0), 2u);
+}
+
+TEST_F(PlacementTest, AnOverloadedMachineTakesNothingUntilItCalms) {
+  scheduler::FairleadConfig config;
+  config.queues.wishes.measured_use = true;
+  Make(config);
+  Worker(4);
+  placement_->Measured(now_, 0, Using(4000));
+  Pass(Duration::Seconds(1));
+  const uint32_t app = App({"", "a"});
+  EXPECT_EQ(Running(app), 0u);
+  EXPECT_THAT(placement_->Why(app, now_), HasSubstr("worker0"));
+  placement_->Measured(now_, 0, Using(100));
+  placement_->Measured(now_, 7, Using(100));  // there is no such worker
+  Pass(Duration::Seconds(1));
+  EXPECT_EQ(Running(app), 4u);
+}
+
 TEST_F(PlacementTest, DriversAndLostWorkersTakeTheirRoomAway) {
   Make();
   Worker(4);

@@ -267,6 +267,26 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   return out.dump(2);
 }
 
+std::string UseJson(const StandaloneCluster& cluster) {
+  ordered_json out = ordered_json::object();
+  const std::vector<ss::Worker>& workers = cluster.core().workers();
+  for (size_t i = 0; i < workers.size(); ++i) {
+    const std::optional<es::WorkerUse>& use = cluster.workers()[i].use;
+    if (!use || !workers[i].usable()) continue;
+    ordered_json& one =
+        out[cluster.workers()[i].said.id] = {{"machine_cores", use->cores}, {"machine_memory_mib", use->mib}};
+    const std::pair<const char*, int64_t> amounts[] = {{"milli_cores", use->use.milli_cores},
+                                                       {"physical_bytes", use->use.physical_bytes},
+                                                       {"disk_bytes_per_second", use->use.disk_bytes},
+                                                       {"disk_busy_per_mille", use->use.disk_busy},
+                                                       {"network_bytes_per_second", use->use.network_bytes}};
+    for (const auto& [name, amount] : amounts) {
+      if (amount != model::MeasuredUse::kUnknown) one[name] = amount;
+    }
+  }
+  return out.dump(2);
+}
+
 http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,
                           bool spark4) {
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
@@ -287,6 +307,7 @@ http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& 
     return json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));
   }
   if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
+  if (path == "/fairlead/use") return json(UseJson(cluster));
   if (path == "/fairlead/pages") return json(PagesJson(cluster, proxy));
   if (path == "/metrics") return MasterMetrics(cluster);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");

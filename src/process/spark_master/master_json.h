@@ -20,6 +20,9 @@ std::string MasterGauges(const StandaloneCluster& cluster);
 http::Response MasterMetrics(const StandaloneCluster& cluster);
 /// Why each application and driver waits, beside what `/json/` says: `/fairlead/waiting`.
 std::string WaitingJson(const StandaloneCluster& cluster);
+/// What the machine of each worker that is alive uses, as it said last: `/fairlead/use`. Amounts that are not known are
+/// left out, and so are workers that tell nothing: Spark's own, and all where nobody decides by it.
+std::string UseJson(const StandaloneCluster& cluster);
 
 /// A file of web/; null when there is none of this name.
 const http::StaticFile* FindWebFile(std::string_view name);

@@ -110,6 +110,11 @@ void StandaloneCluster::Step() {
 void StandaloneCluster::Place() {
   if (!placement_ || core_.recovering()) return;
   for (sa::Event& event : placement_->Decide(loop_.Now(), core_)) queue_.push_back({std::move(event), nullptr});
+  WakePlacement();
+}
+
+/// Asks it again when it wants to be.
+void StandaloneCluster::WakePlacement() {
   if (placement_timer_ != 0) loop_.Cancel(placement_timer_);
   placement_timer_ = 0;
   if (placement_->NextDeadline() == base::Instant::Max()) return;
@@ -458,13 +463,23 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
 
 // ---- workers of ours that are away -------------------------------------------------------------------------------
 
-/// Our Worker asks once it is registered, and again when it ends in order.
+/// Our Worker asks once it is registered, from time to time with what its machine uses, and when it ends in order.
 bool StandaloneCluster::HasEndpoint(Peers::PeerId peer, const std::string& name) {
   const auto worker = WorkerOf(peer);
   if (!worker || standby()) return false;
   if (name == es::kKeepingEndpoint) workers_[*worker].keeps = true;
   if (name == es::kLeavingEndpoint) workers_[*worker].keeps = false;
+  if (const auto use = es::UseInEndpointName(name)) return TakeUse(*worker, *use);
   return name == es::kKeepingEndpoint || name == es::kLeavingEndpoint;
+}
+
+/// False: nobody here decides by it.
+bool StandaloneCluster::TakeUse(uint32_t worker, const es::WorkerUse& use) {
+  if (!placement_) return false;
+  workers_[worker].use = use;
+  placement_->Measured(loop_.Now(), worker, use);
+  WakePlacement();
+  return true;
 }
 
 void StandaloneCluster::SendAway(uint32_t worker) {

@@ -55,7 +55,8 @@ struct WorkerRecord {
   bool keeps = false;   // ours: what it runs goes on while it is away
   /// Its connection broke, or another one of it is being taken up; until it has said what it runs.
   std::optional<base::Instant> away_since = {};
-  std::vector<std::string> held = {};  // said meanwhile
+  std::vector<std::string> held = {};                   // said meanwhile
+  std::optional<endpoints::spark::WorkerUse> use = {};  // of its machine, as it said last
 };
 struct ApplicationRecord {
   std::string id;
@@ -151,8 +152,10 @@ class StandaloneCluster final : public ExecutorSource {
   // ---- the core
   void Feed(model::standalone::Event event, std::shared_ptr<const Submission> submission = nullptr);
   void Step();
-  /// Asks who places executors in the core's stead, and wakes up when it wants to be asked again.
+  /// Asks who places executors in the core's stead.
   void Place();
+  void WakePlacement();
+  bool TakeUse(uint32_t worker, const endpoints::spark::WorkerUse& use);
   Standing StandingOf(uint32_t app) const;
   void Apply(const std::vector<model::standalone::Effect>& effects);
   void Apply(const model::standalone::LaunchExecutor& effect);

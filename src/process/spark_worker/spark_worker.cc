@@ -18,6 +18,8 @@ constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
 constexpr base::Duration kEagerRetry = base::Duration::Seconds(2);
 constexpr base::Duration kCalmRetry = base::Duration::Seconds(10);
 constexpr base::Duration kEager = base::Duration::Seconds(60);
+/// As often as a node agent measures.
+constexpr base::Duration kMeasureInterval = base::Duration::Seconds(3);
 constexpr const char* kEndpoint = "Worker";
 
 std::string NewWorkerId(env::Loop& loop, const std::string& host, uint16_t port) {
@@ -65,6 +67,7 @@ SparkWorker::~SparkWorker() {
   *alive_ = false;
   if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
   if (beat_timer_ != 0) world_.loop.Cancel(beat_timer_);
+  if (use_timer_ != 0) world_.loop.Cancel(use_timer_);
   if (sweep_timer_ != 0) world_.loop.Cancel(sweep_timer_);
   if (cleaning_timer_ != 0) world_.loop.Cancel(cleaning_timer_);
 }
@@ -219,6 +222,7 @@ void SparkWorker::LearnMaster(std::function<void()> then) {
               std::vector<std::string> ends;
               for (const auto& [key, message] : ends_) ends.push_back(key);
               for (const std::string& key : ends) SendEnd(key);
+              if (master_is_ours_ && settings_.measure) TellUse();
               then();
             });
 }
@@ -262,6 +266,19 @@ void SparkWorker::On(PeerId peer, const es::MasterChanged& message) {
 void SparkWorker::Beat() {
   beat_timer_ = world_.loop.After(settings_.heartbeat, [this] { Beat(); });
   if (master_peer_ != 0) Send(master_peer_, es::Heartbeat{id_, Self()});
+}
+
+void SparkWorker::TellUse() {
+  if (use_timer_ != 0) world_.loop.Cancel(use_timer_);
+  use_timer_ = world_.loop.After(kMeasureInterval, [this] {
+    use_timer_ = 0;
+    if (!master_is_ours_) return;
+    const std::string name = es::EndpointNameOf(settings_.measure(world_.loop.Now()));
+    AskMaster(es::kVerifierEndpoint, es::EncodeCheckExistence(build_, name),
+              [this](const base::Result<wire::java_stream::Graph>& answer) {
+                if (answer.ok() && es::IsTrue(*answer)) TellUse();
+              });
+  });
 }
 
 void SparkWorker::On(PeerId, const es::DecommissionWorker&) { decommissioned_ = true; }

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "endpoints/spark/spark_build.h"
 #include "endpoints/spark/worker_messages.h"
+#include "endpoints/spark/worker_use.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
@@ -46,7 +47,10 @@ struct SparkWorkerSettings {
   /// spark.ui.reverseProxy: people come by the master's proxy, below this address (spark.ui.reverseProxyUrl without its
   /// final slash, or "").
   std::optional<std::string> reverse_proxy;
-  LogRolling rolling;        // of executors' logs
+  LogRolling rolling;  // of executors' logs
+  /// What its machine uses since the last call, for a master of ours that decides by it. May read files. Null: not
+  /// told.
+  std::function<endpoints::spark::WorkerUse(base::Instant now)> measure;
   std::string limits_below;  // hierarchy of the control groups of all that runs; empty: none
   /// Of a worker that was here before, whose place this one takes; empty: none was.
   std::string id;
@@ -139,6 +143,8 @@ class SparkWorker {
   /// Whether it is one of ours, which waits for a worker that is away; `then` when that is known.
   void LearnMaster(std::function<void()> then);
   void Beat();
+  /// As long as the master has a use for it.
+  void TellUse();
 
   // ---- orders
   void On(PeerId peer, const endpoints::spark::RegisteredWorker& message);
@@ -201,6 +207,7 @@ class SparkWorker {
   base::Instant alone_since_;
   env::Loop::TimerId retry_timer_ = 0;
   env::Loop::TimerId beat_timer_ = 0;
+  env::Loop::TimerId use_timer_ = 0;
   env::Loop::TimerId sweep_timer_ = 0;
   env::Loop::TimerId cleaning_timer_ = 0;
 

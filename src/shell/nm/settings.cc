@@ -119,19 +119,17 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
   manager.http_port = out.web.port;
   int64_t memory = conf.Int("yarn.nodemanager.resource.memory-mb", -1);
   int64_t vcores = conf.Int("yarn.nodemanager.resource.cpu-vcores", -1);
-  const int64_t machine_mib = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE) >> 20;
-  const int64_t machine_cores = ::sysconf(_SC_NPROCESSORS_ONLN);
   if (conf.Bool("yarn.nodemanager.resource.detect-hardware-capabilities", false)) {
-    if (memory == -1) memory = machine_mib * 8 / 10;
-    if (vcores == -1) vcores = machine_cores;
+    const env_posix::MachineLimits machine = env_posix::SizeOf({});
+    if (memory == -1) memory = machine.mib * 8 / 10;
+    if (vcores == -1) vcores = machine.cores;
   }
   manager.core.capacity =
       model::Resources::Of(memory == -1 ? kMemoryDefaultMib : memory, vcores == -1 ? kVcoresDefault : vcores);
   out.containers.machine = {conf.List("fairlead.nm.machine.control-groups"), conf.List("fairlead.nm.machine.disks"),
                             conf.List("fairlead.nm.machine.interfaces")};
-  const env_posix::MachineLimits limits = env_posix::LimitsOf(out.containers.machine);
-  manager.physical = model::Resources::Of(limits.mib > 0 ? std::min(limits.mib, machine_mib) : machine_mib,
-                                          limits.cores > 0 ? std::min(limits.cores, machine_cores) : machine_cores);
+  const env_posix::MachineLimits size = env_posix::SizeOf(out.containers.machine);
+  manager.physical = model::Resources::Of(size.mib, size.cores);
   for (const std::string& type : conf.List("yarn.resource-types")) {
     const int index = model::ResourceTypes::Add(type);
     if (index < 0) {

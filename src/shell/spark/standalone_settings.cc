@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 #include "config/fairlead_yaml.h"
 #include "env_posix/posix_loop.h"
 #include "model/queues.h"
+#include "model/wishes.h"
 #include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
 #include "shell/spark/spark_filters.h"
@@ -149,6 +151,13 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   }
   const auto queues = ReadQueues(source, profile->queue_file, settings.warnings);
   if (!queues.ok()) return queues.error();
+  auto wishes = profiles::ReadWishes(source.conf);
+  if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
+  // A worker takes no more than it has, and tells nothing of its single executors.
+  if (std::exchange(wishes->overcommit, false) | std::exchange(wishes->learned_use, false)) {
+    settings.warnings.push_back(std::string(profiles::kWishesKey) + ": overcommit and learned-use are not at spark://");
+    source.conf.Set(profiles::kWishesKey, model::ToString(*wishes));
+  }
   const auto maker = profiles::Read(name, source.conf, *queues);
   if (!maker.ok()) return maker.error();
   settings.cluster.scheduling.places_executors = false;

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "env_posix/posix_loop.h"
+#include "env_posix/use_meter.h"
 #include "process/http/server.h"
 #include "process/spark_worker/spark_worker.h"
 #include "process/spark_worker/worker_page.h"
@@ -181,6 +182,18 @@ void ReadControlGroups(SparkKeys& keys, WorkerDaemonSettings& daemon) {
   if (!why.empty()) daemon.warnings.push_back(std::string(kKey) + ": executors are held to nothing: " + why);
 }
 
+/// spark.fairlead.machine.*: what of this machine is the worker's, as fairlead.nm.machine.* of a node agent.
+std::function<endpoints::spark::WorkerUse(base::Instant)> ReadMachine(SparkKeys& keys) {
+  const auto list = [&](const char* name) {
+    return Split(keys.Text(std::string("spark.fairlead.machine.") + name, ""), ",");
+  };
+  const env_posix::MachinePart part{list("control-groups"), list("disks"), list("interfaces")};
+  const env_posix::MachineLimits size = env_posix::SizeOf(part);
+  return [part, size, meter = env_posix::UseMeter()](base::Instant now) mutable {
+    return endpoints::spark::WorkerUse{meter.Measure(now, env_posix::CountMachine(part)), size.cores, size.mib};
+  };
+}
+
 base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOptions& options) {
   WorkerDaemonSettings daemon;
   sw::SparkWorkerSettings& worker = daemon.worker;
@@ -231,6 +244,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   worker.rolling = ReadRolling(keys, daemon.warnings);
   ReadControlGroups(keys, daemon);
+  worker.measure = ReadMachine(keys);
   auto resources = ReadWorkerResources(*properties);
   if (!resources) return resources.error();
   worker.resources = std::move(*resources);
