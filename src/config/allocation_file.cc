@@ -37,6 +37,7 @@ bool IsElement(const pugi::xml_node& node) { return node.type() == pugi::node_el
 // What may have been meant by an element that is not known; older names of the same are left out.
 const std::vector<std::string> kTopElements = {"queue",
                                                "user",
+                                               "group",
                                                "queuePlacementPolicy",
                                                "defaultQueueSchedulingPolicy",
                                                "userMaxAppsDefault",
@@ -96,7 +97,7 @@ class Parser {
   std::optional<std::string> Policy(const Node& node);
 
   void Top(const Node& node);
-  void User(const Node& node);
+  void User(const Node& node, const char* mark);
   void Queues();
   void Queue(const std::string& parent, const Node& node, int depth);
   bool Setting(QueueConfig& queue, const Node& field);
@@ -251,7 +252,9 @@ void Parser::Top(const Node& node) {
   if (tag == "queue" || tag == "pool") {
     queue_nodes_.push_back(node);
   } else if (tag == "user") {
-    User(node);
+    User(node, "");
+  } else if (tag == "group") {
+    User(node, "@");
   } else if (tag == "queuePlacementPolicy") {
     Placement(node);
   } else if (tag == "defaultQueueSchedulingPolicy" || tag == "defaultQueueSchedulingMode") {
@@ -279,11 +282,12 @@ void Parser::Top(const Node& node) {
   }
 }
 
-void Parser::User(const Node& node) {
+/// A group's name begins with `mark`.
+void Parser::User(const Node& node, const char* mark) {
   for (const Node& field : node.children()) {
     if (!IsElement(field) || std::string_view(field.name()) != "maxRunningApps") continue;
     const std::optional<int32_t> most = Int(field);
-    if (most) result_.tree.user_max_apps[node.attribute("name").value()] = *most;
+    if (most) result_.tree.user_max_apps[mark + std::string(node.attribute("name").value())] = *most;
   }
 }
 

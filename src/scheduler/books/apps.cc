@@ -7,7 +7,7 @@
 
 namespace fairlead::scheduler::native {
 
-AppSlot Apps::Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId user) {
+AppSlot Apps::Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId user, std::vector<UserId> groups) {
   if (event.app.value >= by_index_.size()) by_index_.resize(event.app.value + 1);
   FL_CHECK(!by_index_[event.app.value].valid(), "an application index is used once");
   const AppSlot slot = apps_.Add();
@@ -20,6 +20,7 @@ AppSlot Apps::Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId 
   app.priority = event.priority;
   app.leaf = leaf;
   app.user = user;
+  app.groups = std::move(groups);
   return slot;
 }
 
@@ -124,6 +125,7 @@ void Apps::Mix(base::StateHasher& hash) const {
     hash.Mix(static_cast<uint64_t>(app.id.cluster_timestamp));
     hash.Mix(static_cast<uint64_t>(app.id.number));
     hash.Mix(app.user.value);
+    for (const UserId group : app.groups) hash.Mix(group.value);
     for (const PlaceId place : app.excluded) hash.Mix(place.value);
     for (const Ask& ask : app.asks) MixAsk(hash, ask);
   }

@@ -78,6 +78,7 @@ struct App {
   int64_t next_sequence = 0;
   model::ApplicationId id;
   UserId user;
+  std::vector<UserId> groups;  // of the user; each counts it, too
   model::Resources master_used;
   std::vector<PlaceId> excluded;  // sorted
 };
@@ -95,7 +96,7 @@ class Apps {
   /// One past the largest index ever added: applications in order of submission are found by it.
   uint32_t indices() const { return static_cast<uint32_t>(by_index_.size()); }
 
-  AppSlot Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId user);
+  AppSlot Add(const model::scheduler::AppAdded& event, QueueId leaf, UserId user, std::vector<UserId> groups = {});
   void Remove(AppSlot slot);
   void SetRunnable(AppSlot slot, bool runnable) { apps_[slot].runnable = runnable; }
   void SetPriority(AppSlot slot, int32_t priority) { apps_[slot].priority = priority; }

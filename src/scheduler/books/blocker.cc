@@ -7,12 +7,18 @@ using Reason = model::scheduler::PendingReason;
 
 void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>& out) {
   if (app.runnable) return;
-  const User& user = books.users[app.user];
-  if (user.running >= user.max_running) {
+  std::vector<UserId> holders = app.groups;
+  holders.insert(holders.begin(), app.user);
+  for (const UserId holder : holders) {
+    const User& user = books.users[holder];
+    if (user.running < user.max_running) continue;
+    const bool group = user.name.starts_with('@');
     out.push_back({Reason::kUserLimit, user.name,
-                   "user " + user.name + " runs " + std::to_string(user.running) + " of at most " +
-                       std::to_string(user.max_running) + " applications",
-                   "raise maxRunningApps of the user, or wait for one of them to end"});
+                   (group ? "group " + user.name.substr(1) : "user " + user.name) + " runs " +
+                       std::to_string(user.running) + " of at most " + std::to_string(user.max_running) +
+                       " applications",
+                   std::string("raise maxRunningApps of the ") + (group ? "group" : "user") +
+                       ", or wait for one of them to end"});
   }
   for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
     const Queue& queue = books.queues[q];

@@ -68,6 +68,7 @@ struct Sums {
     for (const PlaceId place : app.excluded) ++mentions[place.value];
     if (!app.runnable) return;
     ++user_running[app.user];
+    for (const UserId group : app.groups) ++user_running[group];
     for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) ++running[q.value];
   }
 

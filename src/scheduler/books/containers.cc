@@ -66,8 +66,8 @@ void Containers::Mix(base::StateHasher& hash) const {
     hash.Mix(one.app_next.value);
     hash.Mix(one.node_next.value);
     hash.Mix(static_cast<uint64_t>(one.taken_back.ns));
-    hash.Mix(uint64_t{one.above} * 1024 + static_cast<uint64_t>(one.locality) * 8 + uint64_t{one.acquired} * 4 +
-             uint64_t{one.launched} * 2 + uint64_t{one.is_master});
+    hash.Mix(uint64_t{one.gang} * 2048 + uint64_t{one.above} * 1024 + static_cast<uint64_t>(one.locality) * 8 +
+             uint64_t{one.acquired} * 4 + uint64_t{one.launched} * 2 + uint64_t{one.is_master});
   }
   for (const uint32_t spare : pool_.numbers().spare()) hash.Mix(spare);
 }

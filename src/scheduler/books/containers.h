@@ -51,6 +51,7 @@ struct Container {
   bool is_master = false;
   model::Locality locality = model::Locality::kOffSwitch;  // the lines of its ask that it took one off
   bool above = false;  // its node had no room for it within its capacity: the first to be ended there
+  bool gang = false;   // granted together with the others of its application that were granted at that moment
 
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
   bool chosen() const { return taken_back != base::Instant{}; }
@@ -69,6 +70,7 @@ class Containers {
                     ShapeId shape, base::Instant now);
   void SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id, model::Locality locality);
   void SetAbove(ContainerSlot slot, bool above) { pool_[slot].above = above; }
+  void SetGang(ContainerSlot slot) { pool_[slot].gang = true; }
   void SetMaster(ContainerSlot slot) { pool_[slot].is_master = true; }
   void SetAcquired(ContainerSlot slot) { pool_[slot].acquired = true; }
   /// Its master has heard of what runs.

@@ -78,6 +78,7 @@ bool Core::PlaceGang(const Gang& gang) {
   if (!plan.whole) return false;
   for (const auto& [serial, node] : plan.places) {
     Grant(gang.app, *books_.apps.FindAsk(gang.app, serial), Spot{node});
+    books_.containers.SetGang(app.containers.first());
   }
   policy_->QueueChanged(books_, app.leaf);
   return true;

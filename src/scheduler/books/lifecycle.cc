@@ -12,6 +12,17 @@ namespace fairlead::scheduler::native {
 
 using model::Refusal;
 
+namespace {
+
+/// Whoever counts the application: its user, and his groups.
+template <class Act>
+void ForHolders(const App& app, const Act& act) {
+  act(app.user);
+  for (const UserId group : app.groups) act(group);
+}
+
+}  // namespace
+
 base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& event) const {
   const Queues& queues = books_.queues;
   const auto known = [&queues](std::string_view name) {
@@ -45,24 +56,39 @@ void Core::On(const ev::AppAdded& event) {
   TellTree();
   if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
   const UserId user = books_.users.Enter(event.user, books_.queues.UserLimit(event.user));
-  const AppSlot slot = books_.apps.Add(event, leaf, user);
+  const AppSlot slot = books_.apps.Add(event, leaf, user, EnterGroups(event.groups));
   books_.queues.Enter(leaf);
   policy_->AppCame(slot, event);
   policy_->AppEntered(books_, slot);
-  RunOrWait(slot, event.recovering || (books_.users.MayRun(user) && books_.queues.MayRun(leaf)));
+  RunOrWait(slot, event.recovering || MayRun(books_.apps[slot]));
   Emit(ev::AppAccepted{event.app, books_.queues[leaf].name, books_.apps[slot].runnable, event.token});
+}
+
+std::vector<UserId> Core::EnterGroups(const std::vector<std::string>& groups) {
+  std::vector<UserId> entered;
+  for (const std::string& group : std::set<std::string>(groups.begin(), groups.end())) {
+    const std::string name = "@" + group;
+    entered.push_back(books_.users.Enter(name, books_.queues.UserLimit(name)));
+  }
+  return entered;
+}
+
+bool Core::MayRun(const App& app) const {
+  bool may = books_.queues.MayRun(app.leaf);
+  ForHolders(app, [&](UserId holder) { may = may && books_.users.MayRun(holder); });
+  return may;
 }
 
 void Core::RunOrWait(AppSlot slot, bool run) {
   const App& app = books_.apps[slot];
   if (!run) {
     books_.queues.Wait(app.leaf, app.index);
-    books_.users.Wait(app.user, app.index);
+    ForHolders(app, [&](UserId holder) { books_.users.Wait(holder, app.index); });
     return;
   }
   books_.apps.SetRunnable(slot, true);
   books_.gangs.NoteRoom();
-  books_.users.Start(app.user);
+  ForHolders(app, [&](UserId holder) { books_.users.Start(holder); });
   books_.queues.Start(app.leaf);
   policy_->AppChanged(books_, slot);
   policy_->QueueChanged(books_, app.leaf);
@@ -72,11 +98,11 @@ void Core::StopRunning(AppSlot slot) {
   const App& app = books_.apps[slot];
   if (!app.runnable) {
     books_.queues.StopWaiting(app.leaf, app.index);
-    books_.users.StopWaiting(app.user, app.index);
+    ForHolders(app, [&](UserId holder) { books_.users.StopWaiting(holder, app.index); });
     return;
   }
   books_.apps.SetRunnable(slot, false);
-  books_.users.Stop(app.user);
+  ForHolders(app, [&](UserId holder) { books_.users.Stop(holder); });
   if (books_.queues.Stop(app.leaf)) policy_->MastersFreed(books_);
 }
 
@@ -98,9 +124,9 @@ void Core::RunWaiting() {
     next = AppIndex{first.value + 1};
     const AppSlot slot = books_.apps.Find(first);
     const App& app = books_.apps[slot];
-    if (!books_.users.MayRun(app.user) || !books_.queues.MayRun(app.leaf)) continue;
+    if (!MayRun(app)) continue;
     books_.queues.StopWaiting(app.leaf, app.index);
-    books_.users.StopWaiting(app.user, app.index);
+    ForHolders(app, [&](UserId holder) { books_.users.StopWaiting(holder, app.index); });
     RunOrWait(slot, true);
   }
 }
@@ -144,7 +170,7 @@ void Core::On(const ev::AppRemoved& event) {
   policy_->AppLeaves(books_, slot);
   const QueueId leaf = books_.apps[slot].leaf;
   books_.queues.Leave(leaf);
-  books_.users.Leave(books_.apps[slot].user);
+  ForHolders(books_.apps[slot], [&](UserId holder) { books_.users.Leave(holder); });
   for (const PlaceId place : books_.apps[slot].excluded) books_.places.Forget(place);
   books_.apps.Remove(slot);
   policy_->QueueChanged(books_, leaf);
@@ -207,7 +233,7 @@ void Core::MoveTo(AppSlot slot, QueueId target) {
   queues.AddUsage(target, app.used);
   policy_->UsageChanged(books_, target, false);
   if (!app.master_used.IsZero()) ChangeMasters(target, app.master_used, 1);
-  RunOrWait(slot, books_.users.MayRun(app.user) && queues.MayRun(target));
+  RunOrWait(slot, MayRun(app));
   policy_->AppChanged(books_, slot);
   policy_->QueueChanged(books_, target);
   queues.DropIfUnused(source);

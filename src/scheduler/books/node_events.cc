@@ -117,10 +117,7 @@ void Core::On(const ev::ContainerRecovered& event) {
   }
   AddDemand(leaf, event.resources);
   if (event.is_master) RecordMaster(slot, container);
-  if (!event.is_master && books_.queues.tree().wishes.overcommit) {
-    // Which of them it was is not known any more: as many as were.
-    books_.containers.SetAbove(container, !books_.nodes[event.node].used.FitsIn(books_.nodes[event.node].capacity));
-  }
+  policy_->ContainerRecovered(books_, container);
   books_.nodes.Changed(event.node, false);
   policy_->ContainerStarted(books_, container);
   policy_->AppChanged(books_, slot);

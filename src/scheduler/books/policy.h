@@ -45,6 +45,8 @@ class Policy {
   virtual void ContainerStarted(const Books&, ContainerSlot) {}
   virtual void ContainerEnds(const Books&, ContainerSlot) {}
   virtual void ContainerLeaves(const Books&, ContainerSlot) {}
+  /// A container that ran before this run is in the books; ContainerStarted follows.
+  virtual void ContainerRecovered(Books&, ContainerSlot) {}
   /// The node's free amounts, or whether it is open, are others now: the index that the policy searches follows.
   virtual void Publish(Books&, NodeIndex) {}
 

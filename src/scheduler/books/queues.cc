@@ -156,7 +156,8 @@ QueueId Queues::Declare(const std::string& name) {
 
 int32_t Queues::UserLimit(const std::string& user) const {
   const auto it = tree_.user_max_apps.find(user);
-  return it != tree_.user_max_apps.end() ? it->second : tree_.user_max_apps_default.value_or(INT32_MAX);
+  if (it != tree_.user_max_apps.end()) return it->second;
+  return user.starts_with('@') ? INT32_MAX : tree_.user_max_apps_default.value_or(INT32_MAX);
 }
 
 base::Status Queues::CheckReload(const model::QueueTree& tree) const {

@@ -17,15 +17,15 @@ namespace fairlead::scheduler::native {
 
 struct User {
   bool in_use = false;
-  std::string name;
+  std::string name;          // of a group "@NAME": it counts the applications of all its users
   int32_t applications = 0;  // running or not
   int32_t running = 0;
   int32_t max_running = INT32_MAX;
   std::set<AppIndex> waiting;  // applications that may not run yet, in order of submission
 };
 
-/// Users with applications, how many of those run, and who waits because of that. A user without applications is
-/// forgotten. O(log users) to find one, else O(log waiting).
+/// Users and groups with applications, how many of those run, and who waits because of that. A user without
+/// applications is forgotten. O(log users) to find one, else O(log waiting).
 class Users {
  public:
   const User& operator[](UserId user) const { return users_[user]; }

@@ -114,6 +114,30 @@ TEST(PreemptionTest, GivesTheShareAfterGraceAndNoMore) {
   EXPECT_EQ(notices.size(), 10u) << "a cycle";
 }
 
+/// A gang is of no use without one of its members: its last member is not cheap because it is young, as all are.
+TEST(PreemptionTest, AGangIsLostAsAWhole) {
+  for (const bool gang : {true, false}) {
+    TestCluster cluster(TwoQueues());
+    cluster.Node(0, 2, 2);
+    cluster.Node(1, 2, 2);
+    cluster.App(0, "root.a");
+    cluster.App(1, "root.a");
+    cluster.App(2, "root.b");
+    cluster.Ask(0, {TestCluster::Want(1, 2, 2)});  // has run for longer than each of the members
+    cluster.now_ = {10'000'000'000};
+    model::Ask members = TestCluster::Want(2, 1, 1);
+    members.gang = gang ? 7 : 0;
+    cluster.Ask(1, {members});
+    ASSERT_EQ(cluster.LiveOf(1).size(), 2u);
+    cluster.now_ = {25'000'000'000};
+    cluster.Ask(2, {TestCluster::Want(2, 1, 1)});
+    std::vector<ev::PreemptionNotice> notices;
+    RunUntil(cluster, 45, &notices);
+    ASSERT_FALSE(notices.empty());
+    EXPECT_EQ(notices[0].app.value, gang ? 0u : 1u);
+  }
+}
+
 TEST(PreemptionTest, MastersAndQueuesThatMayNotAreSpared) {
   for (const bool masters : {true, false}) {
     FairleadConfig config = TwoQueues();

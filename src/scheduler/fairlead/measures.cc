@@ -63,6 +63,13 @@ void FairPolicy::Overcommit(Core& core, NodeIndex index) {
   }
 }
 
+/// Which of them were above the capacity is not known any more: as many as were.
+void FairPolicy::ContainerRecovered(Books& books, ContainerSlot slot) {
+  if (!books.queues.tree().wishes.overcommit || books.containers[slot].is_master) return;
+  const Node& node = books.nodes[books.containers[slot].node];
+  books.containers.SetAbove(slot, !node.used.FitsIn(node.capacity));
+}
+
 void FairPolicy::CheckOffers(Core& core) {
   Books& books = core.books();
   const model::Wishes& wishes = books.queues.tree().wishes;

@@ -53,6 +53,7 @@ class FairPolicy final : public Policy {
   void TotalChanged(const Books& books) override { order_.Rebuild(books); }
   void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
   void UseRecalled(const Books& books, const ev::UseRecalled& event) override { learner_.Recall(event, books.now); }
+  void ContainerRecovered(Books& books, ContainerSlot container) override;
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
   void Place(Core& core) override;
@@ -115,9 +116,11 @@ class FairPolicy final : public Policy {
 
   // preemption.cc
   struct Plan;
+  struct LostWork;
   void Preempt(Core& core);
   Ask* Starving(Core& core, QueueId leaf, const Resources& share, const Resources& planned, AppSlot& slot) const;
-  std::vector<std::vector<ContainerSlot>> Eligible(const Books& books, const Amounts& shares) const;
+  std::vector<std::vector<ContainerSlot>> Eligible(const Books& books, const Amounts& shares,
+                                                   const LostWork& lost) const;
   std::vector<ContainerSlot> VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
                                        const Ask& ask) const;
   std::vector<NodeIndex> RankNodes(const Books& books, const Plan& plan, AppSlot slot, const Ask& ask) const;

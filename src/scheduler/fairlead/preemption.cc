@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "scheduler/books/shares.h"
 #include "scheduler/fairlead/policy.h"
@@ -22,9 +23,38 @@ bool CanLose(const Resources& used, const Resources& size, const Resources& shar
 
 }  // namespace
 
+/// What is lost with a container that ends now: the time for which it has run, and of a gang that of all its members,
+/// for the others can do nothing without it.
+struct FairPolicy::LostWork {
+  using Gang = std::pair<AppSlot, Instant>;  // of an application all that were granted at that moment
+
+  explicit LostWork(const Books& books_) : books(books_) {
+    for (const ContainerSlot slot : books.containers) {
+      const Container& one = books.containers[slot];
+      if (one.gang && one.app.valid()) gang_ms[{one.app, one.granted}] += RunMs(one);
+    }
+  }
+  int64_t RunMs(const Container& one) const { return (books.now - one.granted).millis(); }
+  int64_t OfMs(const Container& one) const { return one.gang ? gang_ms.at({one.app, one.granted}) : RunMs(one); }
+  /// A gang of which several end is lost once.
+  int64_t OfMs(const std::vector<ContainerSlot>& victims) const {
+    int64_t sum = 0;
+    std::set<Gang> counted;
+    for (const ContainerSlot victim : victims) {
+      const Container& one = books.containers[victim];
+      if (!one.gang || counted.insert({one.app, one.granted}).second) sum += OfMs(one);
+    }
+    return sum;
+  }
+
+  const Books& books;
+  std::map<Gang, int64_t> gang_ms;
+};
+
 /// What one round of preemption goes by.
 struct FairPolicy::Plan {
   const Amounts& shares;
+  const LostWork& lost_work;
   std::vector<std::vector<ContainerSlot>> eligible;  // by node
   Amounts lost;                                      // by leaf: told, still running
 };
@@ -75,8 +105,10 @@ void FairPolicy::Preempt(Core& core) {
   TakeBack(core, leaves, shares, planned);
 }
 
-/// Containers that may be taken, by node, youngest first. Masters, and what has just started, are spared.
-std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books, const Amounts& shares) const {
+/// Containers that may be taken, by node, those first with which least work is lost. Masters, and what has just
+/// started, are spared.
+std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books, const Amounts& shares,
+                                                             const LostWork& lost) const {
   std::vector<std::vector<ContainerSlot>> by_node(books.nodes.size());
   std::vector<bool> gives(books.queues.size());
   for (const QueueId leaf : books.queues) {
@@ -96,6 +128,7 @@ std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books,
   }
   for (std::vector<ContainerSlot>& slots : by_node) {
     std::sort(slots.begin(), slots.end(), [&](ContainerSlot a, ContainerSlot b) {
+      if (lost.OfMs(all[a]) != lost.OfMs(all[b])) return lost.OfMs(all[a]) < lost.OfMs(all[b]);
       if (all[a].granted != all[b].granted) return all[a].granted > all[b].granted;
       return all[a].id() > all[b].id();
     });
@@ -104,7 +137,7 @@ std::vector<std::vector<ContainerSlot>> FairPolicy::Eligible(const Books& books,
 }
 
 /// The victims on `node` that make room for the ask with the least work lost; none when that is impossible. Taken
-/// youngest first, then given back oldest first as far as the rest still suffices: every victim is needed.
+/// cheapest first, then given back dearest first as far as the rest still suffices: every victim is needed.
 std::vector<ContainerSlot> FairPolicy::VictimsOn(const Books& books, const Plan& plan, NodeIndex node, AppSlot slot,
                                                  const Ask& ask) const {
   std::vector<ContainerSlot> victims;
@@ -138,7 +171,8 @@ std::vector<ContainerSlot> FairPolicy::VictimsOn(const Books& books, const Plan&
 
 void FairPolicy::TakeBack(Core& core, const std::vector<QueueId>& starving, const Amounts& shares, Amounts& planned) {
   const Books& books = core.books();
-  Plan plan{shares, Eligible(books, shares), Amounts(books.queues.size())};
+  const LostWork lost_work(books);
+  Plan plan{shares, lost_work, Eligible(books, shares, lost_work), Amounts(books.queues.size())};
   for (const ContainerSlot slot : books.containers) {  // told earlier, still running
     const Container& container = books.containers[slot];
     if (!container.app.valid() || !container.chosen()) continue;
@@ -176,9 +210,7 @@ std::vector<NodeIndex> FairPolicy::RankNodes(const Books& books, const Plan& pla
     if (plan.eligible[i].empty()) continue;
     const std::vector<ContainerSlot> victims = VictimsOn(books, plan, NodeIndex{i}, slot, ask);
     if (victims.empty()) continue;
-    int64_t lost_ms = 0;
-    for (const ContainerSlot victim : victims) lost_ms += (books.now - books.containers[victim].granted).millis();
-    ranked.emplace_back(lost_ms, NodeIndex{i});
+    ranked.emplace_back(plan.lost_work.OfMs(victims), NodeIndex{i});
   }
   std::sort(ranked.begin(), ranked.end(), std::greater<>());
   std::vector<NodeIndex> nodes;

@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "scheduler/fairlead/fairlead.h"
+#include "scheduler/fairlead/test_cluster.h"
+
+// Pools, users and groups that limit: what waits for a limit says which, by its name and with its numbers.
+
+namespace fairlead::scheduler {
+namespace {
+
+using model::Resources;
+using ::testing::HasSubstr;
+
+struct LimitCase {
+  const char* name;
+  std::function<void(FairleadConfig&)> set;
+  ev::PendingReason reason;
+  const char* detail;
+};
+
+model::QueueConfig QueueOf(const char* name, std::optional<int32_t> running, std::optional<int64_t> cores,
+                           std::optional<double> masters = {}) {
+  model::QueueConfig queue;
+  queue.name = name;
+  queue.parent_type = true;
+  queue.max_running_apps = running;
+  queue.max_am_share = masters;
+  if (cores)
+    queue.max_resources = model::ConfiguredResources{{{"memory-mb", *cores}, {"vcores", *cores}}, {}, INT64_MAX};
+  return queue;
+}
+
+std::function<void(FairleadConfig&)> WithQueue(model::QueueConfig queue) {
+  return [queue](FairleadConfig& config) { config.queues.queues.push_back(queue); };
+}
+
+std::function<void(FairleadConfig&)> WithUser(const char* name, int32_t most) {
+  return [=](FairleadConfig& config) { config.queues.user_max_apps[name] = most; };
+}
+
+class LimitsTest : public ::testing::TestWithParam<LimitCase> {
+ protected:
+  /// One of ann's, of the groups staff and analysts.
+  static void App(TestCluster& cluster, uint32_t index, const std::string& queue, const std::string& user = "ann") {
+    ev::AppAdded added;
+    added.app = {index};
+    added.id = {1, static_cast<int32_t>(index) + 1};
+    added.queue = queue;
+    added.user = user;
+    added.groups = {"staff", "analysts", "staff"};
+    added.place = false;
+    ev::AttemptAdded attempt;
+    attempt.app = {index};
+    attempt.attempt = 1;
+    cluster.Send({added, attempt});
+    cluster.Ask(index, {TestCluster::Want(1, 2, 2)});
+  }
+};
+
+TEST_P(LimitsTest, IsNamedByWhatItRefuses) {
+  FairleadConfig config;
+  config.cluster_master_share = 1000;
+  config.queues.queue_max_am_share_default = -1.0;
+  GetParam().set(config);
+  TestCluster cluster(config);
+  cluster.Node(0, 100, 100);
+  App(cluster, 0, "root.a.one");
+  ASSERT_EQ(cluster.LiveOf(0).size(), 1u);
+  App(cluster, 1, "root.a.two");
+  EXPECT_EQ(cluster.LiveOf(1).size(), 0u);
+  const auto why = cluster.scheduler().Why({1}, cluster.now_);
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_EQ(why[0].reason, GetParam().reason);
+  EXPECT_THAT(why[0].detail, HasSubstr(GetParam().detail));
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+  cluster.Send(std::vector<ev::Event>{ev::AppRemoved{{0}}});
+  EXPECT_EQ(cluster.LiveOf(1).size(), 1u) << "the limit has room again";
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Every, LimitsTest,
+    ::testing::Values(
+        LimitCase{"MaxResourcesAbove", WithQueue(QueueOf("root.a", {}, 3)), ev::PendingReason::kQueueMaximum,
+                  "queue root.a uses"},
+        LimitCase{"MaxRunningAppsAbove", WithQueue(QueueOf("root.a", 1, {})), ev::PendingReason::kMaxRunningApps,
+                  "queue root.a runs 1 of at most 1"},
+        LimitCase{"MaxRunningAppsOfRoot", WithQueue(QueueOf("root", 1, {})), ev::PendingReason::kMaxRunningApps,
+                  "queue root runs 1 of at most 1"},
+        LimitCase{"User", WithUser("ann", 1), ev::PendingReason::kUserLimit, "user ann runs 1 of at most 1"},
+        LimitCase{"UserByDefault", [](FairleadConfig& config) { config.queues.user_max_apps_default = 1; },
+                  ev::PendingReason::kUserLimit, "user ann runs 1 of at most 1"},
+        LimitCase{"Group", WithUser("@staff", 1), ev::PendingReason::kUserLimit, "group staff runs 1 of at most 1"},
+        LimitCase{"MastersOfAll", [](FairleadConfig& config) { config.cluster_master_share = 25; },
+                  ev::PendingReason::kMasterShare, "masters in queue root use"}),
+    [](const auto& one) { return one.param.name; });
+
+TEST_F(LimitsTest, AGroupsLimitCountsAllItsUsersAndIsReadAnew) {
+  FairleadConfig config;
+  config.cluster_master_share = 1000;
+  config.queues.queue_max_am_share_default = -1.0;
+  config.queues.user_max_apps["@analysts"] = 2;
+  config.queues.user_max_apps_default = 5;  // of users, not of groups
+  TestCluster cluster(config);
+  cluster.Node(0, 100, 100);
+  App(cluster, 0, "root.a", "ann");
+  App(cluster, 1, "root.b", "bob");
+  App(cluster, 2, "root.c", "eve");
+  cluster.App(3, "root.c", "one of none");
+  cluster.Ask(3, {TestCluster::Want(1, 2, 2)});
+  EXPECT_EQ(cluster.LiveOf(1).size(), 1u);
+  EXPECT_EQ(cluster.LiveOf(2).size(), 0u);
+  EXPECT_EQ(cluster.LiveOf(3).size(), 1u);
+  config.queues.user_max_apps["@analysts"] = 3;
+  cluster.Send(std::vector<ev::Event>{ev::QueuesReloaded{config.queues, 7}});
+  EXPECT_EQ(cluster.LiveOf(2).size(), 1u);
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+}  // namespace
+}  // namespace fairlead::scheduler
