@@ -43,6 +43,11 @@ constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::bound>(
         "fairlead.scheduler.small-jobs.bound-ms",
         "wish small-jobs: nobody of a queue is passed by who came so much later"),
+    KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::nodes_per_thousand>(
+        "fairlead.scheduler.small-jobs.nodes-per-thousand",
+        "nodes per thousand that are kept at the same time for asks that are next and fit nowhere", Range{0, 1000}),
+    KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::reservation>("fairlead.scheduler.small-jobs.reservation-ms",
+                                                                      "how long such a node is kept"),
     KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::cpu_percent>(
         "fairlead.scheduler.measured-use.cpu-percent",
         "wish measured-use: above so much of its cores a node takes nothing; 0: no threshold", Range{0, 100}),
