@@ -26,13 +26,13 @@ ContainerSlot MasterOf(const Books& books, const App& app) {
   return at;
 }
 
-}  // namespace
-
 /// It has its master, has said what it wants, and has got and been promised nothing of it.
-bool FairPolicy::OnlyWaits(const App& app) const {
+bool OnlyWaits(const App& app) {
   if (app.needs_master || app.classes == 0 || app.master_used.IsZero() || !(app.used == app.master_used)) return false;
   return std::none_of(app.asks.begin(), app.asks.end(), [](const Ask& ask) { return ask.reserved > 0; });
 }
+
+}  // namespace
 
 void FairPolicy::ParkMasters(Core& core) {
   const Books& books = core.books();

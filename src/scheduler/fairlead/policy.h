@@ -110,7 +110,6 @@ class FairPolicy final : public Policy {
   NodeIndex NodeToReserve(const Books& books, const App& app, const Ask& ask) const;
 
   // parking.cc
-  bool OnlyWaits(const App& app) const;
   void ParkMasters(Core& core);
   void ParkMaster(Core& core, AppSlot idle, AppSlot starting);
 
