@@ -8,9 +8,6 @@
 namespace fairlead::wire::spark_transport {
 namespace {
 
-/// A buffer that has been larger than this is given back when it is empty.
-constexpr size_t kKeepCapacity = 4 << 10;
-
 using base::ByteReader;
 using base::ByteWriter;
 
@@ -243,7 +240,8 @@ FrameReader::Outcome FrameReader::NeedMore() {
   } else {
     pending_.assign(view_);
   }
-  if (pending_.empty() && pending_.capacity() > kKeepCapacity) std::string().swap(pending_);
+  // Given back at once: whoever holds something is taken to be in the middle of a message.
+  if (pending_.empty()) std::string().swap(pending_);
   view_ = {};
   return Outcome::kNeedMore;
 }

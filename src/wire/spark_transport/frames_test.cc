@@ -132,6 +132,19 @@ TEST(Frames, AnnouncedBytesAreNotReservedAndHeldBytesAreBounded) {
   EXPECT_THAT(reader.error(), testing::HasSubstr("limit"));
 }
 
+TEST(Frames, NothingIsHeldAfterAMessageInPieces) {
+  std::string bytes;
+  AppendRpcRequest(bytes, 1, std::string(200, 'x'));
+  FrameReader reader(1000);
+  reader.Feed(std::string_view(bytes).substr(0, 21));  // its head, as a Java virtual machine writes it
+  EXPECT_EQ(reader.Next(), FrameReader::Outcome::kNeedMore);
+  EXPECT_GT(reader.held_bytes(), 0u);
+  reader.Feed(std::string_view(bytes).substr(21));
+  EXPECT_EQ(reader.Next(), FrameReader::Outcome::kFrame);
+  EXPECT_EQ(reader.Next(), FrameReader::Outcome::kNeedMore);
+  EXPECT_EQ(reader.held_bytes(), 0u);
+}
+
 TEST(Frames, HeldBytesAreReadOn) {
   std::string bytes;
   for (int i = 0; i < 3; ++i) AppendRpcRequest(bytes, i, "body" + std::to_string(i));
