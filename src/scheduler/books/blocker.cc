@@ -40,8 +40,8 @@ void FindQueueMaxima(const Books& books, const App& app, const Resources& size, 
                                                 : ", not even into the empty queue";
     out.push_back(
         {Reason::kQueueMaximum, queue.name,
-         "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " + model::ToString(queue.high) +
-             "; " + model::ToString(size) + " more does not fit" + (ever ? "" : never),
+         "queue " + queue.name + " uses " + model::InWords(queue.used) + " of at most " + model::InWords(queue.high) +
+             "; " + model::InWords(size) + " more does not fit" + (ever ? "" : never),
          "raise maxResources of " + queue.name + (ever ? ", or wait for its containers to end" : ", or ask for less")});
   }
 }
@@ -52,8 +52,8 @@ void FindMasterLimits(const Books& books, const App& app, const Resources& size,
   const bool cluster = books.queues.ClusterMastersExceed(size);
   const auto add = [&](const Queue& queue, const char* remedy) {
     out.push_back({Reason::kMasterShare, queue.name,
-                   "masters in queue " + queue.name + " use " + model::ToString(queue.master_used) + "; " +
-                       model::ToString(size) + " more, or that of an earlier application, exceeds the masters' share",
+                   "masters in queue " + queue.name + " use " + model::InWords(queue.master_used) + "; " +
+                       model::InWords(size) + " more, or that of an earlier application, exceeds the masters' share",
                    remedy});
   };
   if (books.queues.LeafMastersExceed(app.leaf, size) || (closed && !cluster)) {
@@ -63,7 +63,7 @@ void FindMasterLimits(const Books& books, const App& app, const Resources& size,
 }
 
 Blocker NoRoom(const Books& books, const Shape& shape) {
-  const std::string size = model::ToString(shape.size);
+  const std::string size = model::InWords(shape.size);
   const std::string label = books.nodes.LabelName(shape.label);
   if (books.nodes.partition(shape.label).open_nodes == 0) {
     if (!shape.label.valid() || books.nodes.alive() == 0) {
@@ -82,14 +82,14 @@ Blocker NoRoom(const Books& books, const Shape& shape) {
             "ask for less, or add a larger node"};
   }
   return {Reason::kClusterFull, label,
-          "no node has " + size + " free; the cluster uses " + model::ToString(books.queues[kRoot].used) + " of " +
-              model::ToString(books.nodes.schedulable()),
+          "no node has " + size + " free; the cluster uses " + model::InWords(books.queues[kRoot].used) + " of " +
+              model::InWords(books.nodes.schedulable()),
           "add a node, or wait for containers to end"};
 }
 
 Blocker AllExcluded(const App& app, const Shape& shape, size_t more) {
   return {Reason::kNodesExcluded, "",
-          "every node with room for " + model::ToString(shape.size) + " is among the application's " +
+          "every node with room for " + model::InWords(shape.size) + " is among the application's " +
               std::to_string(app.excluded.size() + more) + " excluded places",
           "remove a node from the exclusions, or wait for another node"};
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/resource_words.h"
 #include "model/scheduler.h"
 #include "scheduler/books/books.h"
 

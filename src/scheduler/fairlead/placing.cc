@@ -243,7 +243,7 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
   out.reason = ev::PendingReason::kQueueMaximum;
   const Queue& queue = books.queues[limit.queue];
   out.detail =
-      "the whole gang does not fit under the maximum " + model::ToString(queue.high) + " of queue " + queue.name;
+      "the whole gang does not fit under the maximum " + model::InWords(queue.high) + " of queue " + queue.name;
   out.remedy = "raise maxResources of " + queue.name + ", or ask for a smaller gang";
   return out;
 }

@@ -23,7 +23,7 @@ void FairPolicy::FindLimits(const Books& books, const App& app, const Ask& ask, 
 }
 
 Blocker FairPolicy::AllBusy(const Books& books, const Shape& shape) const {
-  std::string detail = "every node with room for " + model::ToString(shape.size) + " is overloaded by what it measured";
+  std::string detail = "every node with room for " + model::InWords(shape.size) + " is overloaded by what it measured";
   for (uint32_t i = 0; i < books.nodes.size(); ++i) {
     const Node& node = books.nodes[NodeIndex{i}];
     if (!node.busy || !node.serves() || !node.Holds(shape.size)) continue;
@@ -50,7 +50,7 @@ void FairPolicy::FindObstacles(const Books& books, const App& app, const Ask& as
     if (!found(ask, allowed, relaxed)) relaxed.*obstacle = true;
   }
   const Shape& shape = books.shapes[ask.shape];
-  const std::string size = model::ToString(shape.size);
+  const std::string size = model::InWords(shape.size);
   if (relaxed.room) out.push_back(NoRoom(books, shape));
   if (relaxed.busy) out.push_back(AllBusy(books, shape));
   if (relaxed.reservations) {

@@ -63,7 +63,7 @@ ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Ins
       case Obstacle::kStrictPlaces:
         return native::Joined(
             {{Reason::kStrictLocality, "",
-              "none of the named places has room for " + model::ToString(shape.size) + ", and relaxLocality is off",
+              "none of the named places has room for " + model::InWords(shape.size) + ", and relaxLocality is off",
               "allow other places (relaxLocality), or wait"}});
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/resource_words.h"
 #include "scheduler/yarn_fair/allocate.h"
 #include "scheduler/yarn_fair/assign.h"
 #include "scheduler/yarn_fair/locality.h"
@@ -93,8 +94,8 @@ void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pendi
     const Queue& queue = books.queues[at];
     if ((queue.used + size).FitsIn(queue.max_share)) continue;
     pending.reason = PendingReason::kQueueMaximum;
-    pending.detail = "queue " + queue.name + " uses " + model::ToString(queue.used) + " of at most " +
-                     model::ToString(queue.max_share) + "; the container needs " + model::ToString(size);
+    pending.detail = "queue " + queue.name + " uses " + model::InWords(queue.used) + " of at most " +
+                     model::InWords(queue.max_share) + "; the container needs " + model::InWords(size);
     pending.remedy = size.FitsIn(queue.max_share) ? "wait until containers of the queue end, or raise its maxResources"
                                                   : "raise its maxResources, or ask for less: it never fits";
     return;
@@ -102,8 +103,8 @@ void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pendi
   if (OverMasterShare(books, attempt)) {
     const Queue& leaf = books.queues[attempt.queue];
     pending.reason = PendingReason::kMasterShare;
-    pending.detail = "masters of queue " + leaf.name + " use " + model::ToString(leaf.am_used) + " of at most " +
-                     model::ToString(MasterLimit(books, leaf));
+    pending.detail = "masters of queue " + leaf.name + " use " + model::InWords(leaf.am_used) + " of at most " +
+                     model::InWords(MasterLimit(books, leaf));
     pending.remedy = "wait until an application of the queue ends, or raise its maxAMShare";
   }
 }
@@ -156,7 +157,7 @@ bool OwnUrgentAskFits(const Books& books, const Attempt& attempt, size_t key_ind
 
 void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index, ms::Pending& pending) {
   const Offers offers = DryPass(books, attempt, key_index);
-  const std::string size = model::ToString(pending.ask.capability);
+  const std::string size = model::InWords(pending.ask.capability);
   const auto say = [&](PendingReason reason, std::string detail, const char* remedy) {
     pending.reason = reason;
     pending.detail = std::move(detail);
@@ -193,7 +194,7 @@ void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index, 
         "take nodes off the blacklist");
   } else {
     say(PendingReason::kClusterFull,
-        "the container needs " + size + "; the largest free amounts are " + model::ToString(offers.most_free),
+        "the container needs " + size + "; the largest free amounts are " + model::InWords(offers.most_free),
         "wait until containers end, ask for smaller ones, or add nodes");
   }
 }
@@ -218,8 +219,8 @@ std::string Standing(const Books& books, const Attempt& attempt) {
     }
   }
   return Count(queues_ahead, "queue", "queues") + " and " + Count(ahead, "application", "applications") +
-         " of its own queue come first; it uses " + model::ToString(attempt.used) + " of a fair share of " +
-         model::ToString(books.FairShareOf(attempt));
+         " of its own queue come first; it uses " + model::InWords(attempt.used) + " of a fair share of " +
+         model::InWords(books.FairShareOf(attempt));
 }
 
 }  // namespace fairlead::scheduler::yarn_fair
