@@ -33,7 +33,7 @@ std::string TargetOf(const EventsOptions& options, int64_t after, int64_t limit)
 }
 
 std::string SizeText(const ordered_json& event) {
-  if (!event.contains("size")) return "";
+  if (!event.contains("size")) return "-";
   return MemoryText(event["size"].value("memory_mib", int64_t{0})) + ", " +
          std::to_string(event["size"].value("vcores", int64_t{0})) + " vc";
 }

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cluster_files.h"
 #include "commands.h"
@@ -34,6 +35,7 @@ using base::Duration;
 
 constexpr Duration kPollDelay = Duration::Millis(50);
 constexpr Duration kRestartDelay = Duration::Seconds(1);
+constexpr Duration kKnockDelay = Duration::Seconds(2);
 constexpr Duration kStartLimit = Duration::Seconds(60);
 constexpr Duration kStopLimit = Duration::Seconds(15);
 /// Of the Spark master: the usual one when it is free.
@@ -164,7 +166,8 @@ class Cluster {
   }
 
   bool StartNode(int node) { return Start(NodeName(node), NmArguments(options_.shape, node)); }
-  static std::string NodeName(int node) { return "nm" + std::to_string(node); }
+  static constexpr std::string_view kNodeName = "nm";
+  static std::string NodeName(int node) { return std::string(kNodeName) + std::to_string(node); }
 
   bool StartManager(int number) {
     return Start(ManagerName(options_.shape, number), RmArguments(options_.shape, number));
@@ -207,18 +210,41 @@ class Cluster {
       return;
     }
     const std::string what = name + " " + EndText(status) + "; its log: " + LogPath(name);
-    if (std::function<void()> start_again = announced_ ? Restart(name) : nullptr) {
-      const bool again = status.signal != 0;
-      std::printf("%s%s\n", what.c_str(), again ? " (it is started again)" : "");
+    const std::function<void()> start_again = announced_ ? Restart(name) : nullptr;
+    if (!start_again) return Stop(Complain("up", what + LastLineOf(LogPath(name)), kFailed));
+    const bool in_order = status.signal == 0 && (status.code == 0 || taken_out_.contains(name));
+    if (in_order && name.starts_with(kNodeName)) return Knock(name, start_again);
+    std::printf("%s%s\n", what.c_str(), status.signal != 0 ? " (it is started again)" : "");
+    std::fflush(stdout);
+    if (status.signal == 0) return;
+    loop_.After(kRestartDelay, [this, start_again] {
+      if (!stopping_) start_again();
+    });
+  }
+
+  /// A node that was taken out ends in order, and its manager refuses it until somebody takes it back: it asks now and
+  /// then.
+  void Knock(const std::string& name, const std::function<void()>& start_again) {
+    if (taken_out_.insert(name).second) {
+      std::printf("%s was taken out and has ended; it is back soon after 'fairlead node undrain'\n", name.c_str());
       std::fflush(stdout);
-      if (again) {
-        loop_.After(kRestartDelay, [this, start_again] {
-          if (!stopping_) start_again();
-        });
-      }
-      return;
     }
-    Stop(Complain("up", what + LastLineOf(LogPath(name)), kFailed));
+    loop_.After(kKnockDelay, [this, name, start_again] {
+      if (stopping_) return;
+      start_again();
+      loop_.After(kKnockDelay, [this, name, pid = PidOf(name)] {
+        if (pid == 0 || PidOf(name) != pid) return;
+        taken_out_.erase(name);
+        std::printf("%s is back\n", name.c_str());
+        std::fflush(stdout);
+      });
+    });
+  }
+
+  /// 0: it does not run.
+  int64_t PidOf(const std::string& name) const {
+    const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.name == name; });
+    return child == children_.end() ? 0 : child->pid;
   }
 
   /// ": " and the last line of a log; the directory may be gone when somebody wants to read it.
@@ -342,6 +368,7 @@ class Cluster {
   env_posix::PosixLoop& loop_;
   UpOptions options_;
   std::vector<Child> children_;
+  std::set<std::string> taken_out_;
   base::Instant give_up_at_;
   int asked_ = 0;
   uint16_t spark_port_ = 0;  // 0: there is no Spark master

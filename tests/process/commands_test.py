@@ -504,6 +504,11 @@ class OnACluster(unittest.TestCase):
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("its node agent has ended and may be started again", shown.stdout)
+        deadline = time.monotonic() + 60  # `up` starts it
+        while "RUNNING" not in state():
+            self.assertLess(time.monotonic(), deadline, (self.work / "up.log").read_text())
+            time.sleep(0.2)
+        self.assertIn("nm2 was taken out and has ended; it is back soon after 'fairlead node undrain'", (self.work / "up.log").read_text())
         self.assertEqual(self.ask("node drain", "nosuch").returncode, 4)
 
     def test_a_queue_is_changed_in_its_file(self):
