@@ -25,6 +25,8 @@ const cell = (content, kind) => el("td", kind ? { class: kind } : {}, content);
 
 function table(heads, rows, empty) {
   if (rows.length === 0) return el("div", { class: "scroll" }, el("div", { class: "empty" }, empty));
+  // On a phone a row is a card: each cell says itself what it is.
+  for (const row of rows) heads.forEach((one, at) => row.children[at].dataset.label = one.textContent.replace(/ [▾▴]$/, ""));
   return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows)));
 }
 
@@ -38,12 +40,22 @@ const amount = (resources) => `${mib(resources.memory_mib)}, ${counted(resources
 
 function span(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  if (seconds < 60) return `${seconds}\u00a0s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`;
+  return `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
 }
 
 const time = (ms) => (ms > 0 ? new Date(ms).toLocaleString() : "–");
+const when = (ms) => cell(time(ms), "id");
+
+// What a node says of a container's end, without times and headings that say nothing: the first lines. The log has all.
+const SAYS_NOTHING = /^(Exception from container-launch\.|Container id: .*|Exit code: .*|Container exited with a non-zero exit code.*|Container killed on request\..*|Last \d+ bytes of .*|Failing this attempt\..*)?$/;
+const BRIEF = 240;
+function brief(text) {
+  const told = (text ?? "").split("\n").map((line) => line.replace(/^\[[\d .:-]+\]/, "").trim()).filter((line) => !SAYS_NOTHING.test(line));
+  const all = told.slice(0, 2).join(" ");
+  return all.length > BRIEF ? `${all.slice(0, BRIEF)}…` : all + (told.length > 2 ? " …" : "");
+}
 const share = (part, whole) => (whole > 0 ? Math.min(1, part / whole) : 0);
 const percent = (fraction) => `${(fraction * 100).toFixed(1)}%`;
 const words = (name) => name.toLowerCase().replaceAll("_", " ");
@@ -64,7 +76,7 @@ function bar(whole, used, { demand, mark, label }) {
   const children = [];
   if (demand !== undefined) children.push(el("i", { class: "demand", style: `width:${percent(share(demand, whole))}` }));
   children.push(el("i", { style: `width:${percent(share(used, whole))}` }));
-  if (mark !== undefined) children.push(el("u", { style: `left:calc(${percent(share(mark, whole))} - 1px)` }));
+  if (mark !== undefined) children.push(el("u", { style: `left:clamp(0px, ${percent(share(mark, whole))} - 1px, 100% - 2px)` }));
   return el("div", { class: "bar", role: "img", "aria-label": label, title: label }, children);
 }
 
@@ -159,16 +171,32 @@ const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeUR
 const nodeLink = (id) => (id ? el("a", { href: `/cluster/node/${encodeURIComponent(id)}` }, id) : "");
 const appLink = (id) => (id ? el("a", { href: `/cluster/app/${id}` }, id) : "");
 
-function eventRow(event) {
-  const what = [event.detail, exitWords(event.exit_status)].filter(Boolean).join("; ");
-  const bad = ["preempted", "refused"].includes(event.kind) || event.exit_status > 0;
-  return el("tr", {}, cell(time(event.at_ms), "id"), cell(el("span", { class: bad ? "why" : "" }, event.kind)), cell(event.container ?? appLink(event.app), "id"), cell(queueLink(event.queue)),
-    cell(nodeLink(event.node)), cell(event.size ? amount(event.size) : "", "number"), cell(what));
+const PLACES = { NODE_LOCAL: "on a node that was asked for", RACK_LOCAL: "on a rack that was asked for", OFF_SWITCH: "on any node" };
+
+// "application_1_1 is RUNNING: ATTEMPT_REGISTERED", without what stands beside it already.
+function eventDetail(event) {
+  if (event.kind === "granted") return PLACES[event.detail] ?? event.detail;
+  if (event.kind !== "state") return [exitWords(event.exit_status), brief(event.detail)].filter(Boolean).join(": ");
+  const [, who, now, why] = /^(\S+) is (\w+): (\w+)$/.exec(event.detail) ?? [];
+  if (!who) return event.detail;
+  const attempt = /^appattempt_.*_0*(\d+)$/.exec(who);
+  return `${attempt ? `attempt ${attempt[1]} is ` : who === event.app || who === event.node ? "" : `${who} is `}${now}: ${words(why)}`;
 }
 
-async function happenings(filter, limit = 30) {
+// `known`: the columns that say the same in every row of this page.
+function eventTable(events, known = []) {
+  const columns = [["When", undefined, (event) => when(event.at_ms)],
+    ["What", undefined, (event) => cell(el("span", { class: ["preempted", "refused"].includes(event.kind) || event.exit_status > 0 ? "why" : "" }, event.kind))],
+    [known.includes("app") ? "Container" : "Container or application", undefined, (event) => cell(event.container ?? (known.includes("app") ? "" : appLink(event.app)), "id")],
+    ["Queue", undefined, (event) => cell(queueLink(event.queue))], ["Node", undefined, (event) => cell(nodeLink(event.node))],
+    ["Size", "number", (event) => cell(event.size ? amount(event.size) : "", "number")], ["In detail", undefined, (event) => cell(eventDetail(event), "detail")]]
+    .filter(([title]) => !known.includes(title));
+  return table(columns.map(([title, kind]) => head(title, kind)), events.map((event) => el("tr", {}, columns.map(([, , make]) => make(event)))), "Nothing that is remembered.");
+}
+
+async function happenings(filter, { limit = 30, known = [] } = {}) {
   const { events } = await get(`events?${new URLSearchParams({ ...filter, limit })}`);
-  return table([head("When"), head("What"), head("Container or application"), head("Queue"), head("Node"), head("Size", "number"), head("In detail")], events.map(eventRow), "Nothing that is remembered.");
+  return eventTable(events, known);
 }
 
 const SPANS = [["3600", "hour"], ["86400", "day"], ["2592000", "month"]];
@@ -203,7 +231,7 @@ function tiles(cluster) {
   const nodes = cluster.nodes;
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
   return el("div", { class: "tiles" }, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
-    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting, ${cluster.containers} containers`)),
+    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting, ${counted(cluster.containers, "container")}`)),
     tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
 
@@ -219,7 +247,7 @@ function applicationRow(app) {
   const waits = app.pending ? el("div", { class: "why" }, `waits for ${app.pending.count} × ${amount(app.pending.capability)}: ${words(app.pending.reason)}`) : undefined;
   return el("tr", {}, cell(el("a", { href: `/cluster/app/${app.id}` }, app.id), "id"), cell(app.name), cell(app.user),
     cell(queueLink(app.queue)), cell([state(app), waits]),
-    cell(String(app.containers), "number"), cell(mib(app.used.memory_mib), "number"), cell(time(app.submitted_ms)), cell(span(app.elapsed_ms), "number"));
+    cell(String(app.containers), "number"), cell(mib(app.used.memory_mib), "number"), when(app.submitted_ms), cell(span(app.elapsed_ms), "number"));
 }
 
 function pages(path, offset, total) {
@@ -271,12 +299,12 @@ async function application(id) {
     ["Priority", String(app.priority)], ["Submitted", time(app.submitted_ms)], ["Ended", time(app.finished_ms)], ["Duration", span(app.elapsed_ms)],
     ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ["Progress", percent(app.progress)]];
   const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(nodeLink(attempt.node)),
-    cell(logs(attempt.http_address, attempt.master, app.user)), cell([exitWords(attempt.exit_status), attempt.diagnostics].filter(Boolean).join("; "))));
+    cell(logs(attempt.http_address, attempt.master, app.user)), cell([exitWords(attempt.exit_status), brief(attempt.diagnostics)].filter(Boolean).join(": "), "detail")));
   const running = app.running.map((container) => el("tr", {}, cell(container.id, "id"), cell(words(container.state)), cell(nodeLink(container.node)), cell(amount(container.resources)),
-    cell(String(container.priority), "number"), cell(time(container.created_ms)), cell(logs(container.http_address, container.id, app.user))));
+    cell(String(container.priority), "number"), when(container.created_ms), cell(logs(container.http_address, container.id, app.user))));
   const { events } = await get(`events?${new URLSearchParams({ app: id, limit: 1000 })}`);
-  const over = events.filter((event) => ["ended", "preempted"].includes(event.kind)).map((event) => el("tr", {}, cell(event.container, "id"), cell(nodeLink(event.node)), cell(time(event.at_ms)),
-    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, exitWords(event.exit_status))), cell(event.detail), cell(logs(event.http_address, event.container, app.user))));
+  const over = events.filter((event) => ["ended", "preempted"].includes(event.kind)).map((event) => el("tr", {}, cell(event.container, "id"), cell(nodeLink(event.node)), when(event.at_ms),
+    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, exitWords(event.exit_status))), cell(brief(event.detail), "detail"), cell(logs(event.http_address, event.container, app.user))));
   const rest = (part, body) => act("PUT", `/ws/v1/cluster/apps/${app.id}/${part}`, body);
   const buttons = app.finished_ms > 0 ? undefined : actions(
     action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),
@@ -289,7 +317,7 @@ async function application(id) {
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
     el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container."),
     el("h2", {}, "Containers that have ended"), table([head("Container"), head("Node"), head("Ended"), head("How"), head("In detail"), head("Logs")], over, "None that is remembered."),
-    el("h2", {}, "Lately"), table([head("When"), head("What"), head("Container or application"), head("Queue"), head("Node"), head("Size", "number"), head("In detail")], events.slice(0, 50).map(eventRow), "Nothing that is remembered.")];
+    el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"])];
 }
 
 // ---- queues
@@ -299,7 +327,7 @@ function queueRow(queue, cluster) {
   const whole = Math.max(1, Math.min(cluster.memory_mib, queue.max_share.memory_mib));
   const label = `uses ${mib(queue.used.memory_mib)}, fair share ${mib(queue.fair_share.memory_mib)}, asks for ${mib(queue.demand.memory_mib)}, at most ${mib(whole)}`;
   const name = el("a", { href: `/cluster/queue/${encodeURIComponent(queue.name)}` }, queue.name.split(".").pop());
-  return el("tr", {}, el("td", { style: `padding-left:${0.8 + depth * 1.4}rem` }, name),
+  return el("tr", {}, el("td", { style: `--depth:${depth}` }, name),
     el("td", { style: "min-width:16rem" }, bar(cluster.memory_mib, queue.used.memory_mib, { demand: queue.demand.memory_mib, mark: queue.fair_share.memory_mib, label })),
     cell(mib(queue.used.memory_mib), "number"), cell(mib(queue.fair_share.memory_mib), "number"), cell(mib(queue.demand.memory_mib), "number"), cell(mib(whole), "number"),
     cell(`${queue.used.vcores} / ${queue.fair_share.vcores}`, "number"), cell(String(queue.weight), "number"), cell(String(queue.runnable_apps), "number"),
@@ -311,7 +339,7 @@ async function queues() {
   const order = answer.queues.sort((a, b) => (a.name < b.name ? -1 : 1));
   const refresh = action("Refresh", "Read the queues' file again and take it into use?", undefined, () => act("POST", "/fairlead/v1/queues/refresh", {}));
   return ["Queues", el("h1", {}, "Queues"), actions(refresh), el("p", { class: "soft" }, "Filled: used. Pale: asked for. Line: the fair share, as it is at this moment. The bar's length is the cluster's memory."),
-    table([head("Queue"), head("Memory"), head("Used", "number"), head("Fair share", "number"), head("Demand", "number"), head("At most", "number"), head("Cores used / fair", "number"),
+    table([head("Queue"), head("Memory"), head("Used", "number"), head("Fair share", "number"), head("Demand", "number"), head("At most", "number"), head("Cores / fair", "number"),
       head("Weight", "number"), head("Runnable", "number"), head("Waiting", "number"), head("Policy")], order.map((queue) => queueRow(queue, answer.cluster)), "There is no queue."), ...(await charts("root"))];
 }
 
@@ -340,10 +368,12 @@ async function queue(name) {
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
       below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
     ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, Number(query().get("offset") ?? 0), list.total),
-    el("h2", {}, "Lately"), await happenings({ queue: name })];
+    el("h2", {}, "Lately"), await happenings({ queue: name }, { known: ["Queue"] })];
 }
 
 // ---- nodes
+
+const NODE_COLOURS = { RUNNING: "--used", DECOMMISSIONING: "--wait", DECOMMISSIONED: "--soft", SHUTDOWN: "--soft" };
 
 // One square a node, ordered by rack; its colour is how full it is. Drawn on a canvas: ten thousand nodes are no trouble.
 // Each of `map` is [id, rack, state, thousandths of memory in use].
@@ -363,7 +393,7 @@ function nodeMap(map) {
       const x = (at % columns) * size, y = Math.floor(at / columns) * size;
       context.fillStyle = style.getPropertyValue("--track");
       context.fillRect(x + 1, y + 1, size - 2, size - 2);
-      context.fillStyle = style.getPropertyValue(state === "RUNNING" ? "--used" : state === "DECOMMISSIONING" ? "--wait" : "--bad");
+      context.fillStyle = style.getPropertyValue(NODE_COLOURS[state] ?? "--bad");
       const height = (size - 2) * (state === "RUNNING" ? full / 1000 : 1);
       context.fillRect(x + 1, y + size - 1 - height, size - 2, height);
     });
@@ -390,7 +420,8 @@ async function nodes() {
   const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset, limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }), 250); });
-  return ["Nodes", el("h1", {}, "Nodes"), nodeMap(answer.map), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
+  return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
+    nodeMap(answer.map), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
     table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),
     pages("/cluster/nodes", offset, answer.total)];
 }
@@ -411,10 +442,10 @@ async function node(id) {
     serves ? action("Drain", `Start nothing new on ${id}, and take it out when it is empty?`, undefined, () => set({ state: "DECOMMISSIONING" })) : [],
     serves || own.state === "DECOMMISSIONING" ? action("Decommission", `Take ${id} out at once? Its ${counted(own.containers, "container")} will end.`, undefined, () => set({ state: "DECOMMISSIONED" })) : [],
     serves ? [] : action("Take back", `Take ${id} back into service?`, undefined, () => set({ state: "RUNNING" })));
-  const running = own.running.map((one) => el("tr", {}, cell(one.id, "id"), cell(appLink(one.app), "id"), cell(words(one.state)), cell(amount(one.resources)), cell(time(one.created_ms)), cell(logs(one.http_address, one.id, one.user))));
+  const running = own.running.map((one) => el("tr", {}, cell(one.id, "id"), cell(appLink(one.app), "id"), cell(words(one.state)), cell(amount(one.resources)), when(one.created_ms), cell(logs(one.http_address, one.id, one.user))));
   return [id, el("h1", {}, id), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
     el("h2", {}, "Containers"), table([head("Container"), head("Application"), head("State"), head("Size"), head("Since"), head("Logs")], running, "Nothing runs here."),
-    el("h2", {}, "Lately"), await happenings({ node: id })];
+    el("h2", {}, "Lately"), await happenings({ node: id }, { known: ["Node"] })];
 }
 
 // ---- what happened lately, of all
@@ -424,7 +455,7 @@ const KINDS = ["granted", "held", "released", "ended", "preempted", "notice", "r
 async function lately() {
   const kind = query().get("kind") ?? "";
   const chips = ["", ...KINDS].map((one) => el("button", { "aria-pressed": one === kind, onclick: () => go("/cluster/events", { kind: one }) }, one || "all"));
-  return ["Events", el("h1", {}, "What happened lately"), el("div", { class: "tools" }, el("div", { class: "chips" }, chips)), await happenings({ kind }, 200)];
+  return ["Events", el("h1", {}, "What happened lately"), el("div", { class: "tools" }, el("div", { class: "chips" }, chips)), await happenings({ kind }, { limit: 200 })];
 }
 
 // ---- showing and refreshing

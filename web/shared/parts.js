@@ -18,15 +18,15 @@ export function bytes(value) {
 export const time = (ms) => new Date(Number(ms)).toLocaleString();
 export function span(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  return seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  if (seconds < 60) return `${seconds}\u00a0s`;
+  return seconds < 3600 ? `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s` : `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
 }
 
 const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", "NOT ENDED": "bad" };
 export const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
 
 export function table(title, heads, rows, empty) {
-  const body = rows.map((row) => el("tr", {}, row.map((content) => el("td", {}, content ?? ""))));
+  const body = rows.map((row) => el("tr", {}, row.map((content, at) => el("td", { "data-label": heads[at] }, content ?? ""))));
   const whole = el("table", {}, el("thead", {}, el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, body));
   return [el("h2", {}, title), el("div", { class: "scroll" }, rows.length ? whole : el("div", { class: "empty" }, empty))];
 }
