@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 
-from ha_cluster import ACTIVE, FORCED, STANDBY, HaCluster
+from ha_cluster import ACTIVE, STANDBY, HaCluster
 from jobs import PausedJob, container_processes, require_end
 from registry import Spec, case
 
@@ -66,6 +66,61 @@ def zookeeper_away(cluster, _leader):
 
 
 FAULTS = (killed, stopped, moved, zookeeper_restarted, zookeeper_away)
+
+
+# ---- What befalls both ----
+
+def both_take_part(cluster):
+    for rm in OTHER:
+        if rm not in cluster.processes:
+            cluster.start_manager(rm)
+    cluster.wait(lambda: {cluster.state(rm) for rm in OTHER} == {ACTIVE, STANDBY}, "one that leads and one that stands by")
+
+
+def killed_twice(cluster, leader):
+    """Whoever takes over is killed as soon as it leads."""
+    cluster.kill(leader)
+    cluster.start_manager(leader)
+    cluster.kill(cluster.await_active())
+    both_take_part(cluster)
+
+
+def killed_in_takeover(cluster, leader):
+    """Whoever takes over is killed as soon as it is elected."""
+    logs = {rm: cluster.directory / f"{rm}.log" for rm in OTHER}
+    before = {rm: log.stat().st_size for rm, log in logs.items()}
+
+    def elected():
+        return [rm for rm, log in logs.items() if b"elected over" in log.read_bytes()[before[rm]:]]
+    cluster.kill(leader)
+    cluster.start_manager(leader)
+    cluster.wait(elected, "an election", pause=0.002)
+    cluster.kill(elected()[0])
+    both_take_part(cluster)
+
+
+def both_killed(cluster, _leader):
+    for rm in OTHER:
+        cluster.kill(rm)
+    both_take_part(cluster)
+
+
+def zookeeper_restarted_in_takeover(cluster, leader):
+    cluster.kill(leader)
+    zookeeper_restarted(cluster, leader)
+    both_take_part(cluster)
+
+
+def stopped_until_the_other_is_killed(cluster, leader):
+    """It goes on when nobody leads."""
+    cluster.signal(leader, signal.SIGSTOP)
+    cluster.wait(lambda: cluster.state(OTHER[leader]) == ACTIVE, "the other to lead")
+    cluster.kill(OTHER[leader])
+    cluster.signal(leader, signal.SIGCONT)
+    both_take_part(cluster)
+
+
+FAULTS_OF_BOTH = (killed_twice, killed_in_takeover, both_killed, zookeeper_restarted_in_takeover, stopped_until_the_other_is_killed)
 
 
 # ---- What goes on meanwhile ----
@@ -137,6 +192,31 @@ def mapreduce(cluster, work, fault):
     cluster.await_sums(0)
 
 
+def mapreduce_twice(cluster, work):
+    """Over two takeovers."""
+    def twice(cluster, leader):
+        killed(cluster, leader)
+        killed(cluster, cluster.await_active())
+    mapreduce(cluster, work, twice)
+
+
+def commands(cluster, _work):
+    """`yarn application` as the leader is killed: each waits for the next one and is right."""
+    for action in ("-list", "-status", "-kill"):
+        app_id = cluster.submit_sleeper()
+        cluster.wait(lambda app_id=app_id: cluster.has_container(app_id), "a container")
+        words = cluster.java_command("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application", action, *([app_id] if action != "-list" else []))
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=cluster.client_environment()) as command:
+            killed(cluster, cluster.await_active())
+            out, _ = command.communicate(timeout=180)
+        assert command.returncode == 0 and app_id in out, out[-3000:]
+        if action == "-kill":
+            cluster.wait(lambda app_id=app_id: cluster.app(app_id)["state"] == "KILLED", "the kill")
+        else:
+            cluster.end_app(app_id)
+    cluster.await_sums(0)
+
+
 def submitter(cluster, work, fault):
     """Hadoop's client submits and kills all the time: what it was told is true afterwards."""
     log = work / "submitter.log"
@@ -201,6 +281,10 @@ def add(name, version, spark_version, test):
 
 for _version, _spark in (("3.3.6", "3.5.9"), ("3.4.3", "4.3.0")):
     add("rmadmin", _version, _spark, rmadmin)
+    add("commands", _version, _spark, commands)
+    add("mapreduce-twice", _version, _spark, mapreduce_twice)
+    for _fault in FAULTS_OF_BOTH:
+        add(f"idle-{_fault.__name__}".replace("_", "-"), _version, _spark, lambda cluster, work, fault=_fault: idle(cluster, work, fault))
     for _on in (idle, spark, spark_client, mapreduce, submitter):
         for _fault in FAULTS:
             add(f"{_on.__name__}-{_fault.__name__}".replace("_", "-"), _version, _spark,
