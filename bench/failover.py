@@ -6,10 +6,13 @@ killed:  from kill -9 of the leader to the container of an application that is s
          from then to every node's return. One node agent of the same kind as the managers, at Hadoop's default settings.
 planned: how long `rmadmin -transitionToActive` takes, with nothing and with --applications applications to recover.
 submit:  submissions a second that are acknowledged (bench/submit_load.cc), through ZooKeeper.
+allocate: what 100,000 grants cost the deciding process (bench/yarn_load.cc, CPU time), with ZooKeeper and alone with SQLite by turns.
 Sessions are 2 s for ours, Hadoop's 10 s for Hadoop's; ZooKeeper's tick is 500 ms.
 """
 import argparse
+import contextlib
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -22,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import peers  # noqa: E402
 import registry  # noqa: E402
+import yarn  # noqa: E402
 import row_file  # noqa: E402
 from ha_cluster import ACTIVE, FORCED, STANDBY, HaCluster  # noqa: E402
 
@@ -156,6 +160,51 @@ def planned_rows(arguments):
                   figures["applications"], arguments.hadoop)
 
 
+@contextlib.contextmanager
+def alone(hadoop):
+    """(ports, process) of one resource manager, with its own store."""
+    with yarn.resource_manager("fairlead", hadoop) as cluster:
+        yield {"tracker": cluster.tracker, "scheduler": cluster.scheduler, "client": cluster.client}, cluster.processes["rm"].pid
+
+
+@contextlib.contextmanager
+def leading(hadoop):
+    """The same of a leader."""
+    with Pair("fairlead", hadoop, nodes=0) as cluster:
+        leader = cluster.await_active(seconds=120)
+        yield cluster.ports[leader], cluster.processes[leader].pid
+
+
+def cpu_seconds(pid):
+    user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def allocate(manager, arguments):
+    """CPU seconds for 100,000 grants, with those of the set-up; the warm-up is as long as the window, and grants as much."""
+    seconds = arguments.allocate_seconds
+    with manager(arguments.hadoop) as (ports, pid):
+        words = [arguments.build / "bench/bench_yarn_load", *(f"--{name}={ports[name]}" for name in ("tracker", "scheduler", "client")),
+                 *yarn.LOADS["load"], "--queue", "root.alpha", "--warm-up", seconds, "--seconds", seconds]
+        begin = cpu_seconds(pid)
+        run = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900)
+        registry.require_success(run, "the generator")
+        figures = json.loads(run.stdout)
+        cost = (cpu_seconds(pid) - begin) / (2 * seconds * figures["grants_per_second"]) * 1e5
+        print(f"  {manager.__name__}: {figures['grants_per_second']:,.0f} grants/s, allocate p50 {figures['allocate_p50_ms']:.2f} ms, "
+              f"{cost:.2f} s of CPU time for 100,000 grants", flush=True)
+        return cost
+
+
+def allocate_rows(arguments):
+    costs = {manager: [] for manager in (alone, leading)}
+    for pair in range(arguments.allocate_pairs):
+        for manager in (list(costs) if pair % 2 == 0 else list(costs)[::-1]):
+            costs[manager].append(allocate(manager, arguments))
+    ratio = statistics.median(ours / theirs for ours, theirs in zip(costs[leading], costs[alone], strict=True))
+    yield row("allocate_cpu_of_sqlites", ratio, None, 1.05, at_most, arguments.allocate_pairs, arguments.hadoop)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -165,7 +214,9 @@ def main():
     parser.add_argument("--hadoop", default="3.4.3")
     parser.add_argument("--session", type=int, help="of our managers, in ms")
     parser.add_argument("--applications", type=int, default=10000)
-    parser.add_argument("--only", choices=["killed", "planned"])
+    parser.add_argument("--allocate-pairs", type=int, default=3)
+    parser.add_argument("--allocate-seconds", type=int, default=15)
+    parser.add_argument("--only", choices=["killed", "planned", "allocate"])
     arguments = parser.parse_args()
     peers.fetch(f"hadoop-{arguments.hadoop}", "aux")
     rows = []
@@ -173,6 +224,8 @@ def main():
         rows += killed_rows(arguments)
     if arguments.only in (None, "planned"):
         rows += planned_rows(arguments)
+    if arguments.only in (None, "allocate"):
+        rows += allocate_rows(arguments)
     row_file.write(arguments.build, "failover", rows)
     return 0
 

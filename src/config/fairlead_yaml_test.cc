@@ -15,6 +15,7 @@ TEST(FairleadYaml, EntriesBecomeKeysAndQueues) {
   Settings settings;
   const base::Status status = AddFairleadYaml("f.yaml", R"(
 rm: {host: 127.0.0.1, web-address: "127.0.0.1:18088"}
+ha: {enabled: true, managers: [rm1, rm2], zookeeper: ["a:2181", "b:2181"], session: 3s}
 nm:
   memory: 4GiB
   local-dirs: [/a, /b]
@@ -29,6 +30,10 @@ hadoop:
                                               settings);
   ASSERT_TRUE(status.ok()) << status.error().message;
   EXPECT_EQ(settings.conf.String("yarn.resourcemanager.hostname"), "127.0.0.1");
+  EXPECT_TRUE(settings.conf.Bool("yarn.resourcemanager.ha.enabled", false));
+  EXPECT_EQ(settings.conf.String("yarn.resourcemanager.ha.rm-ids"), "rm1,rm2");
+  EXPECT_EQ(settings.conf.String("hadoop.zk.address"), "a:2181,b:2181");
+  EXPECT_EQ(settings.conf.Time("hadoop.zk.timeout-ms", {}), base::Duration::Seconds(3));
   EXPECT_EQ(settings.conf.Int("yarn.nodemanager.resource.memory-mb", 0), 4096);
   EXPECT_EQ(settings.conf.List("yarn.nodemanager.local-dirs"), (std::vector<std::string>{"/a", "/b"}));
   EXPECT_TRUE(settings.conf.Bool("yarn.acl.enable", false));

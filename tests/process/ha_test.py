@@ -288,6 +288,21 @@ class Managers(unittest.TestCase):
     def log(self, rm):
         return (self.directory / f"{rm}.log").read_text()
 
+    def test_member_by_yaml(self):
+        """The same manager without Hadoop's files."""
+        cluster = self.cluster
+        cluster.kill(self.standby)
+        addresses = {f"yarn.resourcemanager.{key}.{rm}": f"127.0.0.1:{ports[name]}" for rm, ports in cluster.ports.items() for key, name in ha_cluster.PORTS.items()}
+        written = {"cluster": {"name": "test"}, "rm": {"state-dir": str(self.directory / "rm-state")}, "hadoop": addresses, "queues": {"alpha": {"weight": 1}},
+                   "ha": {"enabled": True, "managers": ["rm1", "rm2"], "id": self.standby, "zookeeper": [cluster.zookeeper.address],
+                          "zookeeper-auth": cluster.auth, "session": "3s"}}
+        file = self.directory / "fairlead.yaml"
+        file.write_text(json.dumps(written))  # JSON is YAML
+        cluster.spawn(self.standby, [peers.BINARY, "rm", "--config", file])
+        cluster.wait(lambda: cluster.state(self.standby) == STANDBY, "a standby")
+        self.assertEqual(cluster.ha_call(self.standby, "transitionToActive", FORCED), (None, b""))
+        self.assert_led_by(self.standby)
+
     def test_started_before_zookeeper(self):
         """They wait for it, and come to it with their identity."""
         for rm in (self.leader, self.standby):
