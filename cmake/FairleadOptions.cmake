@@ -54,7 +54,7 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
 else()
-  add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)  # as the cache does: no path of this tree in what is made
+  add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=../)  # as the cache does: no path of this tree in what is made
 endif()
 find_program(MOLD mold)
 if(MOLD)

@@ -39,7 +39,7 @@ wait $rm
 
 
 def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=3600, check=False)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(map(str, words))}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     return done.stdout
