@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""usage: ./bench/run pages [--nodes N] [--applications N] [--visits N]
+How soon a browser shows the resource manager's pages while it has so many nodes and applications, which call it once in ten seconds. Debian's Chromium and
+playwright-core are those of ./test --browser. Manager, load, and browser share the machine."""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+import yarn
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BROWSER = ROOT / "build/browser"
+GOAL_MS = 300
+BUSY = 10
+
+
+def cluster_of(web):
+    with urllib.request.urlopen(f"http://127.0.0.1:{web}/fairlead/v1/cluster") as answer:
+        return json.load(answer)
+
+
+def await_load(cluster, load, nodes, applications):
+    deadline = time.monotonic() + 600
+    while True:
+        now = cluster_of(cluster.web)
+        if now["nodes"].get("RUNNING", 0) >= nodes and now["apps"].get("RUNNING", 0) >= applications:
+            return
+        if load.poll() is not None or time.monotonic() > deadline:
+            raise SystemExit(f"bench/pages: the load did not come up: {now}")
+        time.sleep(1)
+
+
+def first_node(cluster):
+    with urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/fairlead/v1/nodes?limit=1") as answer:
+        return json.load(answer)["nodes"][0]["id"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--nodes", type=int, default=5000)
+    parser.add_argument("--applications", type=int, default=9860)
+    parser.add_argument("--visits", type=int, default=5)
+    arguments = parser.parse_args()
+    yarn.raise_open_files()
+    BROWSER.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "tests/browser/package.json", BROWSER)
+    shutil.copy(ROOT / "bench/pages.mjs", BROWSER / "bench_pages.mjs")
+    subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--silent"], cwd=BROWSER, check=True)
+    with yarn.resource_manager("fairlead", "3.4.3") as cluster:
+        # The scheduler's port takes connections of some 9,900 masters where a process may have 20,000 files.
+        yarn.LOADS["pages"] = ["--nodes", arguments.nodes, "--idle", arguments.applications - BUSY, "--busy", BUSY, "--batch", 10, "--rate", 500,
+                               "--heartbeat-ms", 10000, "--warm-up", 0]
+        with subprocess.Popen([str(word) for word in yarn.generator(cluster, "pages", arguments.build, 3600)], stdout=subprocess.DEVNULL) as load:
+            try:
+                await_load(cluster, load, arguments.nodes, arguments.applications)
+                run = subprocess.run(["node", "bench_pages.mjs", f"http://127.0.0.1:{cluster.web}", str(arguments.visits), first_node(cluster)],
+                                     cwd=BROWSER, check=True, stdout=subprocess.PIPE, text=True)
+            finally:
+                load.terminate()
+    rows = []
+    for name, ours in json.loads(run.stdout).items():
+        print(f"{name:14}first paint {ours['paint_ms']:5.0f} ms, first row {ours['row_ms']:5.0f} ms, {ours['bytes'] / 1024:6.1f} KiB")
+        rows.append({"name": f"page {name}", "ours": ours, "peer": "not measured", "peer_version": None, "ratio": None, "goal": f"first paint {GOAL_MS} ms",
+                     "met": ours["paint_ms"] <= GOAL_MS, "checks_ok": True})
+    yarn.row_file.write(arguments.build, "pages", rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
