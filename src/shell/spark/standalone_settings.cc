@@ -154,7 +154,8 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   auto wishes = profiles::ReadWishes(source.conf);
   if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
   // A worker takes no more than it has, and tells nothing of its single executors.
-  if (std::exchange(wishes->overcommit, false) | std::exchange(wishes->learned_use, false)) {
+  if (wishes->overcommit || wishes->learned_use) {
+    wishes->overcommit = wishes->learned_use = false;
     settings.warnings.push_back(std::string(profiles::kWishesKey) + ": overcommit and learned-use are not at spark://");
     source.conf.Set(profiles::kWishesKey, model::ToString(*wishes));
   }
