@@ -111,10 +111,9 @@ class FrameReader {
   /// Bytes held because their frame is not complete.
   size_t buffered_bytes() const { return pending_.size(); }
   /// Memory taken for them.
-  size_t held_bytes() const { return pending_.capacity() > kInline ? pending_.capacity() : 0; }
+  size_t held_bytes() const { return pending_.empty() ? 0 : pending_.capacity(); }
 
  private:
-  static constexpr size_t kInline = 15;  // what a string holds in itself
   Outcome NeedMore();
   Outcome Fail(std::string reason);
 
