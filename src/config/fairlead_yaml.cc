@@ -178,12 +178,12 @@ class Reader {
   }
 
   base::Status ReadQueues(const YAML::Node& section) {
-    if (base::Status map = CheckMap(section, "queues: must be a map of queue names"); !map.ok()) return map;
     settings_.queues.emplace();
     return ReadChildren("root", section);
   }
 
   base::Status ReadChildren(const std::string& parent, const YAML::Node& children) {
+    if (base::Status map = CheckMap(children, "queues: must be a map of queue names"); !map.ok()) return map;
     for (const auto& child : children) {
       const std::string name = child.first.Scalar();
       const bool good = !name.empty() && name.find_first_of(". \t/") == std::string::npos;
@@ -208,9 +208,7 @@ class Reader {
     }
     queue.parent_type = children.IsMap();
     settings_.queues->queues.push_back(std::move(queue));
-    if (!children.IsMap()) return {};
-    if (base::Status map = CheckMap(children, ""); !map.ok()) return map;
-    return ReadChildren(name, children);
+    return children.IsMap() ? ReadChildren(name, children) : base::Status();
   }
 
   template <class Item>
