@@ -233,7 +233,7 @@ class Cluster {
       if (stopping_) return;
       start_again();
       loop_.After(kKnockDelay, [this, name, pid = PidOf(name)] {
-        if (pid == 0 || PidOf(name) != pid) return;
+        if (stopping_ || pid == 0 || PidOf(name) != pid) return;
         taken_out_.erase(name);
         std::printf("%s is back\n", name.c_str());
         std::fflush(stdout);

@@ -17,10 +17,7 @@ def digest_response(challenge, user, password):
     nonce = re.search(r'nonce="([^"]*)"', challenge)[1]
     cnonce = base64.b64encode(os.urandom(18)).decode()
     uri = "/default"
-
-    def md5(text):
-        return hashlib.md5(text)
-
+    md5 = hashlib.md5
     secret = md5(f"{user}:default:{password}".encode()).digest() + f":{nonce}:{cnonce}".encode()
     proof = md5(f"{md5(secret).hexdigest()}:{nonce}:00000001:{cnonce}:auth:{md5(f'AUTHENTICATE:{uri}'.encode()).hexdigest()}".encode()).hexdigest()
     return (f'charset=utf-8,username="{user}",realm="default",nonce="{nonce}",nc=00000001,cnonce="{cnonce}",digest-uri="{uri}",maxbuf=65536,'
