@@ -97,7 +97,7 @@ class Parser {
   std::optional<std::string> Policy(const Node& node);
 
   void Top(const Node& node);
-  void User(const Node& node, const char* mark);
+  void MaxApps(const Node& node, std::map<std::string, int32_t>& limits);
   void Queues();
   void Queue(const std::string& parent, const Node& node, int depth);
   bool Setting(QueueConfig& queue, const Node& field);
@@ -252,9 +252,9 @@ void Parser::Top(const Node& node) {
   if (tag == "queue" || tag == "pool") {
     queue_nodes_.push_back(node);
   } else if (tag == "user") {
-    User(node, "");
+    MaxApps(node, result_.tree.user_max_apps);
   } else if (tag == "group") {
-    User(node, "@");
+    MaxApps(node, result_.tree.group_max_apps);
   } else if (tag == "queuePlacementPolicy") {
     Placement(node);
   } else if (tag == "defaultQueueSchedulingPolicy" || tag == "defaultQueueSchedulingMode") {
@@ -282,12 +282,11 @@ void Parser::Top(const Node& node) {
   }
 }
 
-/// A group's name begins with `mark`.
-void Parser::User(const Node& node, const char* mark) {
+void Parser::MaxApps(const Node& node, std::map<std::string, int32_t>& limits) {
   for (const Node& field : node.children()) {
     if (!IsElement(field) || std::string_view(field.name()) != "maxRunningApps") continue;
     const std::optional<int32_t> most = Int(field);
-    if (most) result_.tree.user_max_apps[mark + std::string(node.attribute("name").value())] = *most;
+    if (most) limits[node.attribute("name").value()] = *most;
   }
 }
 

@@ -68,7 +68,7 @@ TEST(AllocationFile, ReadsQueuesInOrderWithTheirSettings) {
   EXPECT_EQ(q.max_container_allocation->percent.at("vcores"), 25.0);
   EXPECT_EQ(q.max_container_allocation->percent.at("memory-mb"), 75.5);
   EXPECT_EQ(tree.user_max_apps.at("u"), 3);
-  EXPECT_EQ(tree.user_max_apps.at("@g"), 4);
+  EXPECT_EQ(tree.group_max_apps.at("g"), 4);
   EXPECT_EQ(tree.default_fair_share_preemption_timeout, base::Duration::Seconds(6));
   EXPECT_EQ(tree.default_policy, "drf");
   EXPECT_FALSE(tree.placement.has_value());

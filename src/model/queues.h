@@ -93,9 +93,11 @@ struct QueueTree {
   std::optional<std::vector<PlacementRule>> placement;
   /// Not from the file: switches that a refresh brings along with it.
   Wishes wishes;
+  /// How many applications of a group's users run, in all queues together.
+  std::map<std::string, int32_t> group_max_apps;
   FL_FIELDS(queues, user_max_apps, user_max_apps_default, queue_max_apps_default, queue_max_resources_default,
             queue_max_am_share_default, default_min_share_preemption_timeout, default_fair_share_preemption_timeout,
-            default_fair_share_preemption_threshold, default_policy, placement, wishes)
+            default_fair_share_preemption_threshold, default_policy, placement, wishes, group_max_apps)
 };
 
 }  // namespace fairlead::model

@@ -12,13 +12,11 @@ void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>&
   for (const UserId holder : holders) {
     const User& user = books.users[holder];
     if (user.running < user.max_running) continue;
-    const bool group = user.name.starts_with('@');
-    out.push_back({Reason::kUserLimit, user.name,
-                   (group ? "group " + user.name.substr(1) : "user " + user.name) + " runs " +
-                       std::to_string(user.running) + " of at most " + std::to_string(user.max_running) +
-                       " applications",
-                   std::string("raise maxRunningApps of the ") + (group ? "group" : "user") +
-                       ", or wait for one of them to end"});
+    const std::string kind = user.name.group ? "group" : "user";
+    out.push_back({Reason::kUserLimit, user.name.name,
+                   kind + " " + user.name.name + " runs " + std::to_string(user.running) + " of at most " +
+                       std::to_string(user.max_running) + " applications",
+                   "raise maxRunningApps of the " + kind + ", or wait for one of them to end"});
   }
   for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
     const Queue& queue = books.queues[q];

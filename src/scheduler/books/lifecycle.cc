@@ -55,7 +55,7 @@ void Core::On(const ev::AppAdded& event) {
   const QueueId leaf = books_.queues.LeafFor(name);
   TellTree();
   if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
-  const UserId user = books_.users.Enter(event.user, books_.queues.UserLimit(event.user));
+  const UserId user = EnterUser({event.user});
   const AppSlot slot = books_.apps.Add(event, leaf, user, EnterGroups(event.groups));
   books_.queues.Enter(leaf);
   policy_->AppCame(slot, event);
@@ -64,11 +64,12 @@ void Core::On(const ev::AppAdded& event) {
   Emit(ev::AppAccepted{event.app, books_.queues[leaf].name, books_.apps[slot].runnable, event.token});
 }
 
+UserId Core::EnterUser(const UserName& name) { return books_.users.Enter(name, books_.queues.UserLimit(name)); }
+
 std::vector<UserId> Core::EnterGroups(const std::vector<std::string>& groups) {
   std::vector<UserId> entered;
   for (const std::string& group : std::set<std::string>(groups.begin(), groups.end())) {
-    const std::string name = "@" + group;
-    entered.push_back(books_.users.Enter(name, books_.queues.UserLimit(name)));
+    entered.push_back(EnterUser({group, true}));
   }
   return entered;
 }
@@ -253,7 +254,7 @@ void Core::On(const ev::QueuesReloaded& event) {
   books_.queues.ApplyTree(event.tree);
   books_.queues.LeafFor("root.default");
   books_.queues.Reopen(kRoot);
-  books_.users.SetLimits([this](const std::string& user) { return books_.queues.UserLimit(user); });
+  books_.users.SetLimits([this](const UserName& user) { return books_.queues.UserLimit(user); });
   TellTree();
   total_changed_ = true;
   Emit(ev::ReloadAnswered{event.token});

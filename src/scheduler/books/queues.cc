@@ -154,10 +154,10 @@ QueueId Queues::Declare(const std::string& name) {
   return Add(name, Declare(name.substr(0, name.rfind('.'))), true);
 }
 
-int32_t Queues::UserLimit(const std::string& user) const {
-  const auto it = tree_.user_max_apps.find(user);
-  if (it != tree_.user_max_apps.end()) return it->second;
-  return user.starts_with('@') ? INT32_MAX : tree_.user_max_apps_default.value_or(INT32_MAX);
+int32_t Queues::UserLimit(const UserName& user) const {
+  const std::map<std::string, int32_t>& limits = user.group ? tree_.group_max_apps : tree_.user_max_apps;
+  if (const auto it = limits.find(user.name); it != limits.end()) return it->second;
+  return user.group ? INT32_MAX : tree_.user_max_apps_default.value_or(INT32_MAX);
 }
 
 base::Status Queues::CheckReload(const model::QueueTree& tree) const {

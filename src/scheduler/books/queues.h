@@ -16,6 +16,7 @@
 #include "model/resources.h"
 #include "scheduler/books/ids.h"
 #include "scheduler/books/limits.h"
+#include "scheduler/books/users.h"
 #include "scheduler/shared/pool.h"
 
 namespace fairlead::scheduler::native {
@@ -101,7 +102,7 @@ class Queues {
   /// Whether ApplyTree can be done: no queue with applications would become a parent.
   base::Status CheckReload(const model::QueueTree& tree) const;
   void ApplyTree(const model::QueueTree& tree);
-  int32_t UserLimit(const std::string& user) const;
+  int32_t UserLimit(const UserName& user) const;
   /// The cluster has another size: percentages and shares are of that. ResolveLimits follows before the next placing.
   void SetTotal(const model::Resources& total) { total_ = total; }
   void ResolveLimits();

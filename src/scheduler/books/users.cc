@@ -2,7 +2,7 @@
 
 namespace fairlead::scheduler::native {
 
-UserId Users::Enter(const std::string& name, int32_t limit) {
+UserId Users::Enter(const UserName& name, int32_t limit) {
   const auto [it, fresh] = by_name_.try_emplace(name);
   if (fresh) {
     it->second = users_.Add();
@@ -26,7 +26,7 @@ void Users::Stop(UserId id) {
   if (user.running-- == user.max_running) reopened_.push_back(id);
 }
 
-void Users::SetLimits(const std::function<int32_t(const std::string&)>& limit) {
+void Users::SetLimits(const std::function<int32_t(const UserName&)>& limit) {
   for (const UserId user : users_) {
     users_[user].max_running = limit(users_[user].name);
     reopened_.push_back(user);
@@ -38,8 +38,8 @@ std::string Users::Check(const std::map<UserId, int32_t>& running) const {
   for (const UserId id : users_) {
     const User& user = users_[id];
     const auto it = running.find(id);
-    if (user.applications <= 0) return "user " + user.name + ": kept without applications";
-    if (user.running != (it == running.end() ? 0 : it->second)) return "user " + user.name + ": running";
+    if (user.applications <= 0) return "user " + user.name.name + ": kept without applications";
+    if (user.running != (it == running.end() ? 0 : it->second)) return "user " + user.name.name + ": running";
   }
   return "";
 }
@@ -48,7 +48,8 @@ void Users::Mix(base::StateHasher& hash) const {
   for (const UserId id : users_) {
     const User& user = users_[id];
     hash.Mix(id.value);
-    hash.Mix(user.name);
+    hash.Mix(uint64_t{user.name.group});
+    hash.Mix(user.name.name);
     hash.Mix(static_cast<uint64_t>(user.applications));
     hash.Mix(static_cast<uint64_t>(user.running));
     hash.Mix(static_cast<uint64_t>(user.max_running));

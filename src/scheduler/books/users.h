@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,9 +16,16 @@
 
 namespace fairlead::scheduler::native {
 
+/// Who counts applications: a user, or a group, which counts those of all its users.
+struct UserName {
+  std::string name;
+  bool group = false;
+  friend auto operator<=>(const UserName&, const UserName&) = default;
+};
+
 struct User {
   bool in_use = false;
-  std::string name;          // of a group "@NAME": it counts the applications of all its users
+  UserName name;
   int32_t applications = 0;  // running or not
   int32_t running = 0;
   int32_t max_running = INT32_MAX;
@@ -31,7 +39,7 @@ class Users {
   const User& operator[](UserId user) const { return users_[user]; }
 
   /// The user has one application more. `limit`: how many of the user's applications may run.
-  UserId Enter(const std::string& name, int32_t limit);
+  UserId Enter(const UserName& name, int32_t limit);
   /// One less, which neither runs nor waits.
   void Leave(UserId user);
   bool MayRun(UserId user) const { return users_[user].running < users_[user].max_running; }
@@ -41,7 +49,7 @@ class Users {
   void Wait(UserId user, AppIndex app) { users_[user].waiting.insert(app); }
   void StopWaiting(UserId user, AppIndex app) { users_[user].waiting.erase(app); }
   /// The limits were read anew.
-  void SetLimits(const std::function<int32_t(const std::string&)>& limit);
+  void SetLimits(const std::function<int32_t(const UserName&)>& limit);
 
   bool AnyReopened() const { return !reopened_.empty(); }
   /// Users who may have got room for another application since the last call.
@@ -53,7 +61,7 @@ class Users {
 
  private:
   Pool<User, UserTag> users_;
-  std::map<std::string, UserId, std::less<>> by_name_;
+  std::map<UserName, UserId> by_name_;
   std::vector<UserId> reopened_;
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 TEST(UsersTest, AUserAtTheLimitMayRunNoMore) {
   Users users;
-  const UserId ann = users.Enter("ann", 1);
-  EXPECT_EQ(users.Enter("ann", 1), ann);
+  const UserId ann = users.Enter({"ann"}, 1);
+  EXPECT_EQ(users.Enter({"ann"}, 1), ann);
   EXPECT_TRUE(users.MayRun(ann));
   users.Start(ann);
   EXPECT_FALSE(users.MayRun(ann));
@@ -21,25 +21,31 @@ TEST(UsersTest, AUserAtTheLimitMayRunNoMore) {
   EXPECT_FALSE(users.AnyReopened());
 }
 
+TEST(UsersTest, AGroupIsNoUserOfItsName) {
+  Users users;
+  const UserId ann = users.Enter({"ann"}, 1);
+  EXPECT_NE(users.Enter({"ann", true}, 1), ann);
+}
+
 TEST(UsersTest, AUserWithoutApplicationsIsForgotten) {
   Users users;
-  for (int i = 0; i < 100'000; ++i) users.Leave(users.Enter("stranger" + std::to_string(i), 5));
-  EXPECT_EQ(users.Enter("ann", 5).value, 0u) << "no number was used up";
+  for (int i = 0; i < 100'000; ++i) users.Leave(users.Enter({"stranger" + std::to_string(i)}, 5));
+  EXPECT_EQ(users.Enter({"ann"}, 5).value, 0u) << "no number was used up";
   EXPECT_EQ(users.Check({}), "");
 }
 
 TEST(UsersTest, NewLimitsReopen) {
   Users users;
-  const UserId ann = users.Enter("ann", 0);
+  const UserId ann = users.Enter({"ann"}, 0);
   EXPECT_FALSE(users.MayRun(ann));
-  users.SetLimits([](const std::string& name) { return name == "ann" ? 2 : 0; });
+  users.SetLimits([](const UserName& user) { return user.name == "ann" ? 2 : 0; });
   EXPECT_TRUE(users.MayRun(ann));
   EXPECT_EQ(users.TakeReopened(), std::vector<UserId>{ann});
 }
 
 TEST(UsersTest, CheckCountsRunningApplications) {
   Users users;
-  const UserId ann = users.Enter("ann", 5);
+  const UserId ann = users.Enter({"ann"}, 5);
   users.Start(ann);
   EXPECT_EQ(users.Check({{ann, 1}}), "");
   EXPECT_EQ(users.Check({}), "user ann: running");
@@ -50,15 +56,15 @@ TEST(UsersTest, EveryChangeIsInTheHash) {
   std::set<uint64_t> seen;
   const auto differs = [&] { return seen.insert(HashOf(users)).second; };
   EXPECT_TRUE(differs());
-  const UserId ann = users.Enter("ann", 5);
+  const UserId ann = users.Enter({"ann"}, 5);
   EXPECT_TRUE(differs());
-  users.Enter("ann", 5);
+  users.Enter({"ann"}, 5);
   EXPECT_TRUE(differs());
   users.Start(ann);
   EXPECT_TRUE(differs());
   users.Wait(ann, AppIndex{3});
   EXPECT_TRUE(differs());
-  users.SetLimits([](const std::string&) { return 1; });
+  users.SetLimits([](const UserName&) { return 1; });
   EXPECT_TRUE(differs());
   users.TakeReopened();
   EXPECT_TRUE(differs());

@@ -93,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
         LimitCase{"User", WithUser("ann", 1), ev::PendingReason::kUserLimit, "user ann runs 1 of at most 1"},
         LimitCase{"UserByDefault", [](FairleadConfig& config) { config.queues.user_max_apps_default = 1; },
                   ev::PendingReason::kUserLimit, "user ann runs 1 of at most 1"},
-        LimitCase{"Group", WithUser("@staff", 1), ev::PendingReason::kUserLimit, "group staff runs 1 of at most 1"},
+        LimitCase{"Group", [](FairleadConfig& config) { config.queues.group_max_apps["staff"] = 1; },
+                  ev::PendingReason::kUserLimit, "group staff runs 1 of at most 1"},
         LimitCase{"MastersOfAll", [](FairleadConfig& config) { config.cluster_master_share = 25; },
                   ev::PendingReason::kMasterShare, "masters in queue root use"}),
     [](const auto& one) { return one.param.name; });
@@ -102,7 +103,7 @@ TEST_F(LimitsTest, AGroupsLimitCountsAllItsUsersAndIsReadAnew) {
   FairleadConfig config;
   config.cluster_master_share = 1000;
   config.queues.queue_max_am_share_default = -1.0;
-  config.queues.user_max_apps["@analysts"] = 2;
+  config.queues.group_max_apps["analysts"] = 2;
   config.queues.user_max_apps_default = 5;  // of users, not of groups
   TestCluster cluster(config);
   cluster.Node(0, 100, 100);
@@ -114,7 +115,7 @@ TEST_F(LimitsTest, AGroupsLimitCountsAllItsUsersAndIsReadAnew) {
   EXPECT_EQ(cluster.LiveOf(1).size(), 1u);
   EXPECT_EQ(cluster.LiveOf(2).size(), 0u);
   EXPECT_EQ(cluster.LiveOf(3).size(), 1u);
-  config.queues.user_max_apps["@analysts"] = 3;
+  config.queues.group_max_apps["analysts"] = 3;
   cluster.Send(std::vector<ev::Event>{ev::QueuesReloaded{config.queues, 7}});
   EXPECT_EQ(cluster.LiveOf(2).size(), 1u);
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
