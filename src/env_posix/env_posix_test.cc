@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,18 +111,6 @@ TEST(PosixLoop, OffloadedWorkEndsOnTheLoop) {
   loop->Run();
   EXPECT_NE(work_thread, loop_thread);
   EXPECT_EQ(done_thread, loop_thread);
-}
-
-TEST(PosixLoop, OffloadedWorkYieldsWhenItIsToldTo) {
-  const auto loop = MakePosixLoop();
-  const auto niceness = [] { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); };
-  int work = 0;
-  loop->LetOffloadedYield();
-  loop->Offload([&] { work = niceness(); }, [&] { loop->Stop(); });
-  const int before = niceness();
-  loop->Run();
-  EXPECT_EQ(work, std::min(19, before + 10));
-  EXPECT_EQ(niceness(), before);
 }
 
 TEST(IdlePolling, BeginsWithShortWaitsAndEndsWithMisses) {

@@ -1,10 +1,7 @@
 #include "env_posix/posix_loop.h"
 
 #include <sys/random.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -82,7 +79,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   void Offload(Callback work, Callback done) override {
     asio::post(pool_, [this, guard = asio::make_work_guard(context_), work = std::move(work),
                        done = std::move(done)]() mutable {
-      if (offloaded_yield_) YieldToOthers();
       work();
       Post(std::move(done));
     });
@@ -153,8 +149,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
 
   void Stop() override { context_.stop(); }
 
-  void LetOffloadedYield() override { offloaded_yield_ = true; }
-
   void OnCrowded(std::function<void(const std::string& reason)> tell) override { tell_crowded_ = std::move(tell); }
 
   void NoteCrowd(const std::string& reason) override {
@@ -218,14 +212,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
     });
   }
 
-  /// Of the calling thread, from its first call on.
-  static void YieldToOthers() {
-    constexpr int kNicer = 10;
-    const auto thread = static_cast<id_t>(::gettid());
-    thread_local const int answer = ::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + kNicer);
-    static_cast<void>(answer);  // where it may not, others wait a little longer
-  }
-
   void RunDueTimers() {
     const base::Instant turn = now_;
     while (!timers_.empty() && timers_.begin()->first.first <= turn) {
@@ -240,7 +226,6 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   asio::steady_timer wakeup_;
   const WhenIdle idle_;
-  std::atomic<bool> offloaded_yield_ = false;
   asio::thread_pool pool_{kOffloadThreads};
   int64_t turn_ = Nanos();  // when the current turn began, by the machine's clock
   int64_t left_out_ = 0;    // how far that is ahead of now_

@@ -22,8 +22,6 @@ class PosixLoop : public env::Loop, public env::Net, public env::LocalNet, publi
   virtual void Stop() = 0;
   /// Runs `callback` on the loop each time `signal` arrives, instead of its default action.
   virtual void OnSignal(int signal, Callback callback) = 0;
-  /// What is offloaded later gives the core to other threads that want it (10 nicer), such as this loop's.
-  virtual void LetOffloadedYield() = 0;
   /// Calls `tell`, seldom, when connections cannot be accepted for want of open files.
   virtual void OnCrowded(std::function<void(const std::string& reason)> tell) = 0;
 };

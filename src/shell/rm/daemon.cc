@@ -267,7 +267,6 @@ int RunResourceManager(const RmOptions& options) {
   const RmSettings& settings = configuration->settings;
   Daemon daemon;
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
-  daemon.loop->LetOffloadedYield();
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("rm", options.log_file, options.log_level);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
