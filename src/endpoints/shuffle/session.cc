@@ -531,8 +531,7 @@ void Session::OnSasl(std::string_view body) {
 
 /// What came in the clear behind the handshake, nobody vouches for: a recorded handshake can be sent again.
 void Session::Authenticated(std::string app) {
-  const bool clear = cipher_ && (reader_.Next() != transport::FrameReader::Outcome::kNeedMore || buffered_bytes() != 0);
-  if (clear) return Refuse();
+  if (cipher_ && !reader_.at_end()) return Refuse();
   ++counters_.auth_successes;
   authenticated_ = true;
   client_id_ = app;

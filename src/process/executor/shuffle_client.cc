@@ -226,9 +226,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     if (!step.ok()) return Break(step.error().message, FetchError::kRefused);
     if (!step->done) return AskHandshake(step->body);
     // What came in the clear behind the handshake, nobody vouches for.
-    if (step->cipher && (reader_->Next() != st::FrameReader::Outcome::kNeedMore || reader_->buffered_bytes() != 0)) {
-      return Break("bytes in the clear behind a handshake");
-    }
+    if (step->cipher && !reader_->at_end()) return Break("bytes in the clear behind a handshake");
     handshake_.reset();
     cipher_ = std::move(step->cipher);
     Begin();
@@ -302,7 +300,8 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     if (last) callbacks->on_end({});
   }
 
-  void Break(const std::string& why, FetchError kind = FetchError::kConnection) {
+  /// `why` is a copy: it may be what the handshake said, which ends here.
+  void Break(std::string why, FetchError kind = FetchError::kConnection) {
     // Whatever was wrong with the local socket: the next try does without.
     if (std::exchange(local_, nullptr) != nullptr) avoid_local_once_ = true;
     stream_.reset();

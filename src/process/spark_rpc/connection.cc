@@ -84,9 +84,7 @@ void Connection::OnHandshakeAnswer(const st::Frame& frame) {
 
 /// What came in the clear behind the handshake, nobody vouches for: a recorded handshake can be sent again.
 void Connection::OnAuthenticated(std::unique_ptr<st::ChannelCipher> cipher) {
-  if (cipher && (reader_.Next() != st::FrameReader::Outcome::kNeedMore || reader_.buffered_bytes() != 0)) {
-    return Close("bytes in the clear behind a handshake");
-  }
+  if (cipher && !reader_.at_end()) return Close("bytes in the clear behind a handshake");
   server_.reset();
   client_.reset();
   refusal_.clear();

@@ -108,6 +108,8 @@ class FrameReader {
   /// Raw bytes still to come after the last kRaw (or kFrame).
   int64_t raw_left() const { return raw_left_; }
   const std::string& error() const { return error_; }
+  /// Nothing has come behind what Next() gave last. Leaves alone what frame() points to.
+  bool at_end() const { return view_.empty(); }
   /// Bytes held because their frame is not complete.
   size_t buffered_bytes() const { return pending_.size(); }
   /// Memory taken for them.
