@@ -97,6 +97,20 @@ void Slow(Context& context, const Arguments& arguments) {
   std::printf("saved %lld\n", static_cast<long long>(saved));
 }
 
+/// fails MARKS: one of four tasks fails each time, and leaves the number of the attempt and of its executor's process.
+struct Failing {
+  std::string marks;
+  int64_t operator()(int64_t x) const {
+    if (x != 3) return x;
+    const int attempt = fairlead::engine::TaskContext::Current()->attempt;
+    std::fclose(std::fopen((marks + "/" + std::to_string(attempt) + "-" + std::to_string(::getpid())).c_str(), "w"));
+    throw JobError("this task always fails");
+  }
+};
+void Fails(Context& context, const Arguments& arguments) {
+  context.Range(0, 4, Partitions(4)).Map(Failing{arguments.at(1)}).Count();
+}
+
 /// distinct NUMBERS OUTPUT: groups far more keys than fit into memory.
 void Distinct(Context& context, const Arguments& arguments) {
   const int64_t groups = context.Range(0, arguments.Number(1, 1000))
@@ -266,6 +280,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "again") return Again(context, arguments);
   if (mode == "shrink") return Shrink(context, arguments);
   if (mode == "slow") return Slow(context, arguments);
+  if (mode == "fails") return Fails(context, arguments);
   if (mode == "distinct") return Distinct(context, arguments);
   if (mode == "fair") return Fair(context);
   if (mode == "broadcasts") return Broadcasts(context, arguments);

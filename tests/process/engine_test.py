@@ -176,6 +176,28 @@ class OnACluster(unittest.TestCase):
         text = self.tool("history", application)
         self.assertIn("done", text)
 
+    def attempts_of_a_failing_task(self, *settings):
+        """The executors' processes that tried it, in turn, and the end's words."""
+        marks = pathlib.Path(tempfile.mkdtemp(dir=self.directory))
+        options = [word for setting in settings for word in ("--conf", setting)]
+        job = self.start(["--executors", "2", "--max-attempts", "1", *options], "fails", marks)
+        out, err = job.communicate(timeout=120)
+        self.assertNotEqual(job.returncode, 0)
+        tried = dict(name.name.split("-") for name in marks.iterdir())
+        self.assertEqual(sorted(map(int, tried)), list(range(len(tried))))
+        return [tried[str(attempt)] for attempt in range(len(tried))], out + err
+
+    def test_a_failing_task_is_tried_as_often_as_conf_says(self):
+        tried, end = self.attempts_of_a_failing_task()
+        self.assertEqual(len(tried), 4, "as in Spark")
+        self.assertIn("this task always fails", end)
+        self.assertEqual(len(self.attempts_of_a_failing_task("spark.task.maxFailures=2")[0]), 2)
+
+    def test_an_executor_on_which_a_task_failed_is_excluded_for_it(self):
+        tried, _ = self.attempts_of_a_failing_task("spark.excludeOnFailure.enabled=true", "spark.excludeOnFailure.task.maxTaskAttemptsPerNode=3",
+                                                   "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout=1s")
+        self.assertGreater(len(tried), 1)
+        self.assertEqual(len(set(tried)), len(tried), "tried twice by one executor")
 
     def test_tasks_run_where_their_blocks_are(self):
         hdfs = fake_hdfs.FakeHdfs()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.request
 
@@ -48,11 +49,11 @@ class Groups:
         return ["sh", "-c", enter + 'exec "$@"', "sh", *map(str, command)]
 
     def remove(self):
-        """Ends what is left in them. The agents make groups of `pids`, too, and remove those of their containers."""
+        """Ends what is left in them. The agents make groups of `pids` and `blkio`, too, and remove those of their containers."""
         lab_wait(self.gone, f"the control groups {self.name} to be empty")
 
     def gone(self):
-        roots = [pathlib.Path(f"/sys/fs/cgroup/{controller}/{self.name}") for controller in (*CONTROLLERS, "pids")]
+        roots = [pathlib.Path(f"/sys/fs/cgroup/{controller}/{self.name}") for controller in (*CONTROLLERS, "pids", "blkio")]
         for root in roots:
             for group in sorted([root, *(entry for entry in root.rglob("*") if entry.is_dir())], reverse=True) if root.exists() else []:
                 for pid in (group / "cgroup.procs").read_text().split():
@@ -139,11 +140,11 @@ class RealNodes(unittest.TestCase):
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.loads(answer.read() or b"{}")
 
-    def submit(self):
+    def submit(self, command="sleep 1000"):
         """An application of a single container."""
         app = self.post("apps/new-application", {})["application-id"]
         self.post("apps", {"application-id": app, "application-name": "waits", "resource": {"memory": 256, "vCores": 1},
-                           "am-container-spec": {"commands": {"command": "sleep 1000"}}})
+                           "am-container-spec": {"commands": {"command": command}}})
         return app
 
     def host_of(self, app):
@@ -236,6 +237,38 @@ class Overcommit(RealNodes):
         left = set(running())
         self.assertLessEqual(set(sorted(before)[:3]), left, "what is within the capacity stays")
         self.assertEqual(self.app(app)["attempts"][-1]["state"], "RUNNING")
+
+
+class DiskRates(RealNodes):
+    """What a container has of a resource type is all that it gets of a disk: the kernel holds it. TDW's amounts by task type book it."""
+    nodes = 1
+    rate = 4  # MiB/s
+    keys = {"yarn.resource-types": "disk-rate", "yarn.nodemanager.resource-type.disk-rate": 40, "fairlead.nm.disk-rate-type": "disk-rate",
+            "fairlead.scheduler.profile": "tdw", "fairlead.scheduler.tdw.disk-type": "disk-rate", "fairlead.scheduler.tdw.jobtracker.disk": rate}
+    write = "dd if=/dev/zero of=file bs=1M count=12 oflag=direct status=none"
+
+    def node_keys(self, number):
+        file, self.local = self.directory / "disk", self.directory / "local"
+        subprocess.run(["truncate", "--size", "96M", file], check=True)
+        subprocess.run(["mkfs.ext4", "-q", file], check=True)
+        self.local.mkdir()
+        mounted = subprocess.run(["mount", "-o", "loop", file, self.local], capture_output=True, text=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("no loop device can be mounted: " + mounted.stderr)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", self.local], check=False)
+        return {"yarn.nodemanager.local-dirs": self.local}
+
+    def test_a_container_writes_at_its_rate(self):
+        at_its_rate = 12 / self.rate * 0.8
+        begin = time.monotonic()
+        subprocess.run(self.write.split(), cwd=self.local, check=True)
+        self.assertLess(time.monotonic() - begin, at_its_rate, "the disk itself is no faster")
+        told, script = self.directory / "told", self.directory / "script"
+        script.write_text(f"begin=$(date +%s%N)\n{self.write} || exit\n"
+                          f"echo $((($(date +%s%N) - begin) / 1000000)) > {told}.part; mv {told}.part {told}\n")
+        app = self.submit(f"sh {script}")
+        self.cluster.wait(told.exists, f"what the container of {app} wrote", 60)
+        self.assertGreater(int(told.read_text()) / 1000, at_its_rate)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -78,8 +80,8 @@ bool HasWord(const std::string& list, const std::string& word, char separator) {
 }
 
 struct Mounts {
-  std::string memory, cpu, pids;  // v1
-  std::string unified;            // v2
+  std::string memory, cpu, pids, blkio;  // v1
+  std::string unified;                   // v2
 };
 
 /// Mount points of the hierarchies from /proc/self/mountinfo (fields: proc(5)).
@@ -99,6 +101,7 @@ Mounts FindMounts() {
     if (HasWord(options, "memory", ',')) mounts.memory = point;
     if (HasWord(options, "cpu", ',')) mounts.cpu = point;
     if (HasWord(options, "pids", ',')) mounts.pids = point;
+    if (HasWord(options, "blkio", ',')) mounts.blkio = point;
   }
   return mounts;
 }
@@ -139,9 +142,11 @@ bool EnableBelow(const std::string& mount, const std::string& root, const std::s
 
 }  // namespace
 
-Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores) {
+Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores, std::vector<std::string> disks) {
   Cgroups found;
   found.node_vcores_ = node_vcores;
+  found.disks_ = std::move(disks);
+  const bool limits_disks = !found.disks_.empty();
   const Mounts mounts = FindMounts();
   std::string why;
   const std::string v2_controllers = mounts.unified.empty() ? "" : ReadText(mounts.unified + "/cgroup.controllers");
@@ -152,10 +157,12 @@ Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores) {
     if (!root.empty() && EnableBelow(mounts.unified, root, "memory", why)) found.memory_root_ = root;
     if (!root.empty() && EnableBelow(mounts.unified, root, "cpu", why)) found.cpu_root_ = root;
     if (!root.empty() && EnableBelow(mounts.unified, root, "pids", why)) found.pids_root_ = root;
+    if (limits_disks && !root.empty() && EnableBelow(mounts.unified, root, "io", why)) found.io_root_ = root;
   } else {
     if (!mounts.memory.empty()) found.memory_root_ = MakeRoot(mounts.memory, hierarchy, why);
     if (!mounts.cpu.empty()) found.cpu_root_ = MakeRoot(mounts.cpu, hierarchy, why);
     if (!mounts.pids.empty()) found.pids_root_ = MakeRoot(mounts.pids, hierarchy, why);
+    if (limits_disks && !mounts.blkio.empty()) found.io_root_ = MakeRoot(mounts.blkio, hierarchy, why);
     if (mounts.memory.empty()) why = "no memory controller is mounted";
   }
   found.cpu_mount_ = found.is_v2_ ? mounts.unified : mounts.cpu;
@@ -164,13 +171,14 @@ Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores) {
                        (found.has_memory() ? "by the kernel" : "by polling /proc") + ", CPU shares " +
                        (found.has_cpu() ? "on" : "off") + ", process limit " +
                        (found.pids_root_.empty() ? "off" : "on");
+  if (limits_disks) found.description_ += std::string(", rate of disks ") + (found.has_disks() ? "on" : "off");
   if (!why.empty()) found.description_ += " (" + why + ")";
   return found;
 }
 
 std::vector<std::string> Cgroups::RootsOf() const {
   std::vector<std::string> roots;
-  for (const std::string& root : {memory_root_, cpu_root_, pids_root_}) {
+  for (const std::string& root : {memory_root_, cpu_root_, pids_root_, io_root_}) {
     if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
   }
   return roots;
@@ -209,7 +217,7 @@ std::string Cgroups::MakeRoots() const {
       if (slash == std::string::npos) break;
     }
     for (const auto& [owner, controller] :
-         {std::pair{&memory_root_, "memory"}, {&cpu_root_, "cpu"}, {&pids_root_, "pids"}}) {
+         {std::pair{&memory_root_, "memory"}, {&cpu_root_, "cpu"}, {&pids_root_, "pids"}, {&io_root_, "io"}}) {
       if (is_v2_ && *owner == root && !EnableBelow(mount_v2_, root, controller, why)) return why;
     }
     if (root == cpu_root_) WeighCpuRoot();
@@ -258,6 +266,16 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
     }
     if (below(pids_root_) && limits.processes_max > 0)
       set(directory + "/pids.max", std::to_string(limits.processes_max));
+    for (const std::string& disk : disks_) {
+      if (!below(io_root_) || limits.disk_bytes_per_second <= 0) break;
+      const std::string rate = std::to_string(limits.disk_bytes_per_second);
+      if (is_v2_) {
+        set(directory + "/io.max", disk + " rbps=" + rate + " wbps=" + rate);
+      } else {
+        set(directory + "/blkio.throttle.read_bps_device", disk + " " + rate);
+        set(directory + "/blkio.throttle.write_bps_device", disk + " " + rate);
+      }
+    }
   }
   if (!why.empty()) return base::Error{why};
   return {};
@@ -276,6 +294,22 @@ base::Status Cgroups::GiveTo(uint32_t user, uint32_t group) const {
 
 void Cgroups::RemoveHierarchy() const {
   for (const std::string& root : RootsOf()) ::rmdir(root.c_str());
+}
+
+base::Result<std::string> DiskOf(const std::string& path) {
+  std::filesystem::path there = std::filesystem::absolute(path);
+  struct stat found {};
+  while (::stat(there.c_str(), &found) != 0) {
+    if (errno != ENOENT || there == there.parent_path()) return base::Error{path + ": " + std::strerror(errno), errno};
+    there = there.parent_path();
+  }
+  const std::string device = std::to_string(major(found.st_dev)) + ":" + std::to_string(minor(found.st_dev));
+  const std::string about = "/sys/dev/block/" + device;
+  if (::access(about.c_str(), F_OK) != 0) return base::Error{path + " lies on no disk of its own", ENODEV};
+  // The kernel limits whole disks; the one above a partition is the directory above in /sys.
+  if (::access((about + "/partition").c_str(), F_OK) != 0) return device;
+  const std::string whole = ReadText(about + "/../dev");
+  return whole.substr(0, whole.find('\n'));
 }
 
 std::vector<int64_t> CgroupProcesses(const CgroupPlace& place) {

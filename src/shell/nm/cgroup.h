@@ -14,6 +14,7 @@ struct CgroupLimits {
   int64_t cpu_shares_vcores = 0;  // share of the machine when it is busy, in virtual cores
   double cpu_cores_max = 0;       // hard limit
   int64_t processes_max = 0;
+  int64_t disk_bytes_per_second = 0;  // from each of the disks given to Detect(), and the same to it
 };
 
 /// One container's control groups: a directory per hierarchy (v1) or one (v2).
@@ -23,19 +24,21 @@ struct CgroupPlace {
   bool is_v2 = false;
 };
 
-/// Control groups, version 1 or 2, as far as this machine lets us write them: memory, CPU and number of processes of
-/// one container each below `<mount>/<hierarchy>/`. What is missing is told once by Description().
+/// Control groups, version 1 or 2, as far as this machine lets us write them: memory, CPU, number of processes and rate
+/// of disks of one container each below `<mount>/<hierarchy>/`. What is missing is told once by Description().
 class Cgroups {
  public:
   /// Looks at /proc/self/mountinfo and tries out what can be written. `hierarchy` is a relative path, as
   /// yarn.nodemanager.linux-container-executor.cgroups.hierarchy. All containers together weigh as much as
   /// `node_vcores` processes beside the machine's others, unless somebody has given the hierarchy a weight; 0: leave
   /// it.
-  static Cgroups Detect(const std::string& hierarchy, int64_t node_vcores = 0);
+  /// `disks`: "major:minor" of those whose rate is to be limited; none: no such group is made.
+  static Cgroups Detect(const std::string& hierarchy, int64_t node_vcores = 0, std::vector<std::string> disks = {});
 
   bool has_memory() const { return !memory_root_.empty(); }
   bool has_cpu() const { return !cpu_root_.empty(); }
   bool has_processes() const { return !pids_root_.empty(); }
+  bool has_disks() const { return !io_root_.empty(); }
   /// For the log: what is used, what not and why.
   const std::string& Description() const { return description_; }
 
@@ -57,12 +60,18 @@ class Cgroups {
   std::string memory_root_;  // <mount>/<hierarchy>
   std::string cpu_root_;
   std::string pids_root_;
+  std::string io_root_;
+  std::vector<std::string> disks_;
   std::string mount_v2_;
   std::string cpu_mount_;
   int64_t node_vcores_ = 0;
   bool is_v2_ = false;
   std::string description_;
 };
+
+/// "major:minor" of the whole disk on which `path` (or what there is of it) lies; an error for what lies on none, such
+/// as a tmpfs.
+base::Result<std::string> DiskOf(const std::string& path);
 
 /// Processes of the group and, in v2, below it.
 std::vector<int64_t> CgroupProcesses(const CgroupPlace& place);

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
@@ -39,6 +41,23 @@ base::Status ClaimAll(NmSettings& settings, const UnixUser& agent) {
   return Claim(settings.state_directory, 0700, agent);
 }
 
+/// The disks of the node's directories, each once, where their rate is a resource type.
+std::vector<std::string> DisksToLimit(NmSettings& settings) {
+  std::vector<std::string> disks;
+  if (settings.containers.disk_rate_type == 0) return disks;
+  std::vector<std::string> directories = settings.dirs.local;
+  directories.insert(directories.end(), settings.dirs.logs.begin(), settings.dirs.logs.end());
+  for (const std::string& directory : directories) {
+    const base::Result<std::string> disk = DiskOf(directory);
+    if (!disk) {
+      settings.warnings.push_back("fairlead.nm.disk-rate-type: no limit there: " + disk.error().message);
+    } else if (std::find(disks.begin(), disks.end(), *disk) == disks.end()) {
+      disks.push_back(*disk);
+    }
+  }
+  return disks;
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
@@ -57,7 +76,8 @@ base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
     settings.manager.user = rules.agent.name;
   }
   if (settings.use_cgroups) {
-    settings.containers.cgroups = Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1]);
+    settings.containers.cgroups =
+        Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1], DisksToLimit(settings));
     if (changes) {
       const base::Status given = settings.containers.cgroups.GiveTo(rules.agent.user, rules.agent.group);
       if (!given) settings.warnings.push_back(given.error().message);

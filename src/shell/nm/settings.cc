@@ -215,6 +215,13 @@ void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
       conf.Time("yarn.nodemanager.sleep-delay-before-sigkill.ms", base::Duration::Millis(250));
   out.containers.stderr_tail_bytes = conf.Int("yarn.nodemanager.container.stderr.tail.bytes", 4096, 0, 1 << 20);
   out.use_cgroups = conf.Bool("fairlead.nm.cgroups", true);
+  const char* rate_key = "fairlead.nm.disk-rate-type";
+  if (const std::string type = conf.String(rate_key); !type.empty()) {
+    const int index = model::ResourceTypes::Find(type);
+    if (index < 2) conf.Refuse(rate_key, type + " is none of yarn.resource-types; add it there, or leave this key out");
+    out.containers.disk_rate_type = static_cast<size_t>(std::max(index, 0));
+    if (!out.use_cgroups) conf.Refuse(rate_key, "the kernel limits by control groups; fairlead.nm.cgroups is false");
+  }
   out.cgroup_hierarchy = conf.String("yarn.nodemanager.linux-container-executor.cgroups.hierarchy", "/hadoop-yarn");
 }
 

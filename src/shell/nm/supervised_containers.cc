@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -188,6 +189,8 @@ class Worker : public process::nm::Containers {
     limits.cpu_shares_vcores = resources.vcores();
     if (options_.limit_cpu) limits.cpu_cores_max = static_cast<double>(resources.vcores());
     limits.processes_max = options_.processes_max;
+    if (const size_t type = options_.disk_rate_type; type != 0)
+      limits.disk_bytes_per_second = std::min(resources[type], INT64_MAX >> 20) << 20;
     return limits;
   }
 

@@ -20,6 +20,7 @@ struct SupervisedOptions {
   bool limit_memory = true;  // hard limit by the kernel where it can
   bool limit_cpu = false;    // hard limit, besides shares
   int64_t processes_max = 0;
+  size_t disk_rate_type = 0;  // fairlead.nm.disk-rate-type: the resource type that is MiB/s of disks; 0: none
   base::Duration agent_away = base::Duration::Seconds(600);
   base::Duration leftover_grace = base::Duration::Millis(250);
   base::Duration usage_interval = base::Duration::Seconds(3);

@@ -503,6 +503,31 @@ TEST_F(Fixture, AllContainersTogetherWeighAsTheNodesCores) {
   groups.RemoveHierarchy();
 }
 
+TEST_F(Fixture, AContainersRateHoldsForEveryDiskOfTheNode) {
+  const base::Result<std::string> disk = DiskOf("/not/there/yet");
+  if (!disk) GTEST_SKIP() << disk.error().message;
+  const Cgroups groups = Cgroups::Detect("/fairlead-test-disks-" + std::to_string(::getpid()), 0, {*disk});
+  if (!groups.has_disks()) GTEST_SKIP() << "no control group of disks can be written here: " << groups.Description();
+  CgroupLimits limits;
+  limits.disk_bytes_per_second = 4 << 20;
+  const base::Result<CgroupPlace> place = groups.Create("c", limits);
+  ASSERT_TRUE(place) << place.error().message;
+  std::string written;
+  for (const std::string& directory : place->directories) {
+    for (const char* file : {"/io.max", "/blkio.throttle.read_bps_device", "/blkio.throttle.write_bps_device"}) {
+      if (fs::exists(directory + file)) written += Read(directory + file);
+    }
+  }
+  const std::string line =
+      place->is_v2 ? *disk + " rbps=4194304 wbps=4194304 riops=max wiops=max\n" : *disk + " 4194304\n";
+  EXPECT_EQ(written, place->is_v2 ? line : line + line);
+  EXPECT_TRUE(CgroupRemove(*place, true));
+}
+
+TEST(ControlGroups, WhatLiesOnNoDiskIsNamed) {
+  EXPECT_NE(DiskOf("/proc").error().message.find("/proc"), std::string::npos);
+}
+
 TEST_F(Fixture, KernelHoldsTheMemoryLimit) {
   Close();
   Open(base::Duration::Seconds(60), true);
