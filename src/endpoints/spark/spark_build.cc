@@ -45,9 +45,6 @@ constexpr const char* kAlways[] = {
     "scala.collection.immutable.Map$Map3",
     "scala.collection.immutable.Map$Map4",
     "scala.concurrent.duration.FiniteDuration",
-    "java.lang.Integer",
-    "java.util.concurrent.TimeUnit",
-    "[Ljava.lang.String;",
 };
 /// What drivers write and masters only read.
 constexpr const char* kOfDrivers[] = {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/bytes.h"
+#include "wire/java_stream/java_library.h"
 
 namespace fairlead::wire::java_stream {
 namespace {
@@ -239,20 +240,6 @@ std::string Fingerprint(const ClassFile& file) {
 }
 
 // ---- the description -----------------------------------------------------------------------------------------------
-
-const ClassCatalog& JavaLibrary() {
-  static const ClassCatalog kClasses = {
-      {"java.lang.Number", {"java.lang.Number", -8742448824652078965, kSerializable, {}, ""}},
-      {"java.lang.Integer",
-       {"java.lang.Integer", 1360826667806852920, kSerializable, {{"value", "I"}}, "java.lang.Number"}},
-      {"java.lang.Boolean", {"java.lang.Boolean", -3665804199014368530, kSerializable, {{"value", "Z"}}, ""}},
-      {"java.lang.Enum", {"java.lang.Enum", 0, kSerializable | kEnum, {}, ""}},
-      {"java.util.concurrent.TimeUnit",
-       {"java.util.concurrent.TimeUnit", 0, kSerializable | kEnum, {}, "java.lang.Enum"}},
-      {"[Ljava.lang.String;", {"[Ljava.lang.String;", -5921575005990323385, kSerializable, {}, ""}},
-  };
-  return kClasses;
-}
 
 base::Result<ClassFile> Find(std::string_view name, const ClassSource& source) {
   const auto bytes = source(name);

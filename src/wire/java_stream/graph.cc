@@ -1,6 +1,7 @@
 #include "wire/java_stream/graph.h"
 
 #include "base/check.h"
+#include "wire/java_stream/java_library.h"
 
 namespace fairlead::wire::java_stream {
 
@@ -65,20 +66,27 @@ Ref Builder::Signature(std::string_view text) {
   return signatures_[std::string(text)] = graph_.Add(String{std::string(text)});
 }
 
+const ClassShape* Builder::ShapeOf(std::string_view name) const {
+  for (const ClassCatalog* catalog : {&catalog_, &JavaLibrary()}) {
+    if (const auto shape = catalog->find(name); shape != catalog->end()) return &shape->second;
+  }
+  return nullptr;
+}
+
 Ref Builder::ClassOf(std::string_view name) {
   const auto found = classes_.find(name);
   if (found != classes_.end()) return found->second;
-  const auto shape = catalog_.find(name);
-  FL_CHECK(shape != catalog_.end(), "a class that the catalog does not have");
+  const ClassShape* shape = ShapeOf(name);
+  FL_CHECK(shape != nullptr, "a class that the catalog does not have");
   Class made;
-  made.name = shape->second.name;
-  made.suid = shape->second.suid;
-  made.flags = shape->second.flags;
-  for (const auto& [field, signature] : shape->second.fields) {
+  made.name = shape->name;
+  made.suid = shape->suid;
+  made.flags = shape->flags;
+  for (const auto& [field, signature] : shape->fields) {
     const char type = signature.front();
     made.fields.push_back({type, field, HoldsRef(type) ? Signature(signature) : kNull});
   }
-  if (!shape->second.super.empty()) made.super = ClassOf(shape->second.super);
+  if (!shape->super.empty()) made.super = ClassOf(shape->super);
   return classes_[std::string(name)] = graph_.Add(std::move(made));
 }
 
@@ -168,8 +176,8 @@ Ref Builder::Copy(const Graph& from, Ref node) {
     described.annotation = CopyItems(from, type->annotation);
     described.super = Copy(from, type->super);
     // What is made later is of the same class.
-    const auto shape = catalog_.find(type->name);
-    if (shape != catalog_.end() && shape->second.suid == type->suid) classes_.emplace(type->name, copy);
+    const ClassShape* shape = ShapeOf(type->name);
+    if (shape != nullptr && shape->suid == type->suid) classes_.emplace(type->name, copy);
     made = std::move(described);
   } else if (const auto* object = from.Get<Object>(node)) {
     Object copied;

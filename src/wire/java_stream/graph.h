@@ -159,7 +159,7 @@ class Graph {
   std::vector<Node> nodes_;
 };
 
-/// Makes objects to be written: of classes in a catalog, or copied out of another graph.
+/// Makes objects to be written: of classes in a catalog or of Java's own, or copied out of another graph.
 class Builder {
  public:
   explicit Builder(const ClassCatalog& catalog) : catalog_(catalog) {}
@@ -167,7 +167,7 @@ class Builder {
   Graph& graph() { return graph_; }
 
   Ref NewString(std::string_view utf8);
-  /// The description of a class of the catalog, made once; a class that is not there is a programmer error.
+  /// The description of a class, made once; one that is nowhere is a programmer error.
   Ref ClassOf(std::string_view name);
   /// An object with all fields zero or null.
   Ref NewObject(std::string_view class_name);
@@ -184,6 +184,7 @@ class Builder {
   Ref Copy(const Graph& from, Ref node);
 
  private:
+  const ClassShape* ShapeOf(std::string_view name) const;
   Ref Signature(std::string_view text);
   void SetSlot(Ref object, std::string_view field, Slot value, bool is_ref);
   std::vector<Item> CopyItems(const Graph& from, const std::vector<Item>& items);
