@@ -146,7 +146,9 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
 
   /// A REST request's answer.
   process::http::Response Rest(const std::string& method, const std::string& path, const std::string& body = "") {
-    sm::RestSubmission rest(*master_, build_, 6066);
+    sm::RestSubmission rest(*master_, build_, 6066, [](const std::string& name) {
+      return name == "SITE" ? std::optional<std::string>("north") : std::nullopt;
+    });
     process::http::Request request;
     request.method = method;
     request.path = path;
@@ -156,19 +158,20 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(Await([&] { return answer.has_value(); }));
     return *answer;
   }
-  std::string Submit(bool supervise) {
+  std::string Submit(bool supervise, const std::string& jar = "file:/job.jar") {
     EXPECT_TRUE(world_.machine("node").disk().WriteFileAtomically("/job.jar", "jar").ok());
-    const json request = {{"action", "CreateSubmissionRequest"},
-                          {"appResource", "file:/job.jar"},
-                          {"mainClass", "org.example.Job"},
-                          {"appArgs", {"one", "two words"}},
-                          {"clientSparkVersion", GetParam()},
-                          {"environmentVariables", {{"SPARK_LOCAL_IP", "10.0.0.1"}, {"KEY", "value"}}},
-                          {"sparkProperties",
-                           {{"spark.app.name", "job"},
-                            {"spark.master", "spark://master:6066"},
-                            {"spark.driver.memory", "1g"},
-                            {"spark.driver.supervise", supervise ? "true" : "false"}}}};
+    const json request = {
+        {"action", "CreateSubmissionRequest"},
+        {"appResource", jar},
+        {"mainClass", "org.example.Job"},
+        {"appArgs", {"one", "two words"}},
+        {"clientSparkVersion", GetParam()},
+        {"environmentVariables", {{"SPARK_LOCAL_IP", "10.0.0.1"}, {"KEY", "value"}, {"PLACE", "{{SITE}}"}}},
+        {"sparkProperties",
+         {{"spark.app.name", "job"},
+          {"spark.master", "spark://master:6066"},
+          {"spark.driver.memory", "1g"},
+          {"spark.driver.supervise", supervise ? "true" : "false"}}}};
     const auto answer = Rest("POST", "/v1/submissions/create", request.dump());
     EXPECT_EQ(answer.status, 200) << answer.body;
     return json::parse(answer.body).value("submissionId", "");
@@ -350,6 +353,7 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
   EXPECT_EQ(Page()["activedrivers"][0]["mainclass"], "org.example.Job");
   const auto killed = json::parse(Rest("POST", "/v1/submissions/kill/" + id).body);
   EXPECT_EQ(killed["message"], "Kill request for " + id + " submitted");
+  EXPECT_EQ(driver.environment.at("PLACE"), GetParam().starts_with("4") ? "north" : "{{SITE}}") << "of the master";
   ASSERT_TRUE(AwaitDriver(id, "KILLED"));
   EXPECT_EQ(json::parse(Rest("POST", "/v1/submissions/kill/" + id).body)["success"], false);
   EXPECT_EQ(Status("driver-1")["success"], false);

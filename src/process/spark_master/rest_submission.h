@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "process/http/http.h"
+#include "process/spark_master/create_request.h"
 #include "process/spark_master/standalone_master.h"
 
 namespace fairlead::process::spark_master {
@@ -15,8 +16,13 @@ namespace fairlead::process::spark_master {
 class RestSubmission {
  public:
   /// The master outlives it. `port`: of this server, which a driver's spark.master may name instead of the master's.
-  RestSubmission(StandaloneMaster& master, const endpoints::spark::SparkBuild& build, uint16_t port)
-      : master_(master), version_(build.version()), spark4_(build.has_module_proxies()), port_(port) {}
+  RestSubmission(StandaloneMaster& master, const endpoints::spark::SparkBuild& build, uint16_t port,
+                 Variables variables)
+      : master_(master),
+        version_(build.version()),
+        spark4_(build.has_module_proxies()),
+        port_(port),
+        variables_(std::move(variables)) {}
 
   using Reply = std::function<void(http::Response)>;
   void Handle(const http::Request& request, const Reply& reply);
@@ -34,12 +40,7 @@ class RestSubmission {
   const std::string version_;
   const bool spark4_;
   const uint16_t port_;
+  const Variables variables_;
 };
-
-/// The driver that a CreateSubmissionRequest describes (StandaloneSubmitRequestServlet.buildDriverDescription).
-/// `master_url` is "spark://HOST:PORT", `rest_port` the port that spark.master may name instead.
-base::Result<endpoints::spark::DriverDescription> ReadCreateRequest(const std::string& body,
-                                                                    const std::string& master_url, uint16_t rest_port,
-                                                                    bool spark4);
 
 }  // namespace fairlead::process::spark_master

@@ -220,13 +220,17 @@ int RunStandalone(const SparkMasterOptions& options) {
       }));
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;
-  sm::RestSubmission submission(master, build, settings->rest ? settings->rest->port : 0);
+  sm::RestSubmission submission(master, build, settings->rest ? settings->rest->port : 0, [](const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+  });
   if (settings->rest) {
-    auto listening = http::Server::Listen(
-        *loop, *loop, *settings->rest, settings->hosts,
-        Guarded(*loop, settings->rest_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
-          submission.Handle(request, reply);
-        }));
+    auto listening = http::Server::Listen(*loop, *loop, *settings->rest, settings->hosts,
+                                          Guarded(*loop, settings->rest_filter,
+                                                  [&](const http::Request& request, const http::Server::Reply& reply) {
+                                                    submission.Handle(request, reply);
+                                                  }),
+                                          settings->rest_limits);
     if (!listening.ok()) {
       return Refuse("cannot listen on " + settings->rest->ToString() + ": " + listening.error().message, 1);
     }

@@ -12,6 +12,7 @@
 #include "model/wishes.h"
 #include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
+#include "shell/shuffle/settings.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
@@ -30,20 +31,10 @@ constexpr int64_t kPortMax = 65535;
 
 /// Keys of Spark that change nothing here.
 constexpr const char* kIgnored[] = {
-    "spark.deploy.appIdPattern",
-    "spark.deploy.appNumberModulo",
-    "spark.deploy.driverIdPattern",
-    "spark.master.rest.maxRequestBodySize",
-    "spark.master.useAppNameAsAppId.enabled",
-    "spark.master.useDriverIdAsAppName.enabled",
-    "spark.deploy.recoveryModeFactory",
-    "spark.deploy.recoverySerializer",
-    "spark.deploy.recoveryCompressionCodec",
-    "spark.deploy.recoverySerializationFilter",
-    "spark.master.rest.maxThreads",
-    "spark.master.rest.virtualThread.enabled",
-    "spark.master.ui.historyServerUrl",
-    "spark.master.ui.title",
+    "spark.deploy.recoveryMode.factory",     "spark.deploy.recoverySerializer",
+    "spark.deploy.recoveryCompressionCodec", "spark.deploy.recoverySerializationFilter",
+    "spark.master.rest.maxThreads",          "spark.master.rest.virtualThread.enabled",
+    "spark.master.ui.historyServerUrl",      "spark.master.ui.title",
     "spark.master.ui.visibleEnvVarPrefixes",
 };
 
@@ -73,6 +64,15 @@ void ReadZooKeeper(SparkKeys& keys, StandaloneMasterSettings& settings) {
   elector.id = settings.master.host + ":" + std::to_string(settings.master.listen.port);
   elector.keys = {"", kDirectory, "--host and --port"};
   elector.about = "spark-master, process " + std::to_string(::getpid());
+}
+
+void ReadBodyMax(SparkKeys& keys, process::http::ServerLimits& limits) {
+  constexpr const char* kKey = "spark.master.rest.maxRequestBodySize";
+  constexpr int64_t kMost = 100 << 20;
+  if (!keys.Has(kKey)) return;
+  const auto bytes = ParseSparkBytes(keys.Text(kKey, ""), 1);
+  if (!bytes.ok() || *bytes <= 0 || *bytes > kMost) return keys.Refuse(kKey, "is no size from 1 byte to 100m");
+  limits.body_bytes_max = static_cast<size_t>(*bytes);
 }
 
 void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
@@ -262,6 +262,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.hosts.AddName(settings.master.host);
   // Browsers call the master by the name of what stands before it.
   const std::string place =
+    ReadBodyMax(keys, settings.rest_limits);
       settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
   if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));
   settings.master.builds.push_back(std::move(*build));

@@ -31,6 +31,7 @@ struct StandaloneMasterSettings {
   process::http::KnownHosts hosts;                        // under which names the web ports are served
   std::optional<env::Endpoint> rest;                      // spark.master.rest.enabled
   std::optional<process::http::TokenFilter> rest_filter;  // spark.master.rest.filters
+  process::http::ServerLimits rest_limits;                // spark.master.rest.maxRequestBodySize
   std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
   RecoveryMode recovery = RecoveryMode::kNone;
   std::string recovery_directory;         // spark.deploy.recoveryDirectory

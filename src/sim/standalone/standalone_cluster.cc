@@ -265,12 +265,13 @@ void StandaloneSimulation::Submit() {
             {"sparkProperties",
              {{"spark.app.name", "job"}, {"spark.master", "spark://master:7077"}, {"spark.driver.supervise", "true"}}}})
           .dump();
-  sm::RestSubmission(*master, SimulatedSpark(), 6066)
-      .Handle(request, [this, name](const process::http::Response& response) {
-        if (!json::parse(response.body).value("success", false)) return;
-        acknowledged_.insert(name);
-        ++world_.counts()["driver acknowledged"];
-      });
+  sm::RestSubmission(*master, SimulatedSpark(), 6066, [](const std::string&) {
+    return std::nullopt;
+  }).Handle(request, [this, name](const process::http::Response& response) {
+    if (!json::parse(response.body).value("success", false)) return;
+    acknowledged_.insert(name);
+    ++world_.counts()["driver acknowledged"];
+  });
 }
 
 void StandaloneSimulation::ChangeWish() {
