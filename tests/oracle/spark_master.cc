@@ -75,7 +75,7 @@ class Replayer {
   std::vector<sa::DriverIndex> LostDrivers(const json& event) const {
     if (event.at("type") != "worker_lost") return {};
     const sa::WorkerIndex lost = WorkerOf(event.at("worker").get<std::string>());
-    if (lost.value >= master_.workers().size()) return {};
+    if (!master_.workers().contains(lost.value)) return {};
     std::vector<sa::DriverIndex> out;
     bool supervised = false;
     for (const auto& [id, index] : master_.workers()[lost.value].drivers) {
@@ -270,7 +270,7 @@ class Replayer {
   json State() const {
     std::map<std::string, json> workers;
     std::vector<std::string> running;
-    for (const Worker& worker : master_.workers()) {
+    for (const auto& [i, worker] : master_.workers()) {
       if (worker.state == sa::WorkerState::kDead) continue;
       size_t gpus = 0;
       for (const sa::Resource& resource : worker.resources_free) gpus += resource.addresses.size();

@@ -47,6 +47,8 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
     env_sim::Machine& machine = world_.AddMachine("master");
     sm::StandaloneSettings settings;
     settings.worker_timeout = base::Duration::Seconds(8);
+    settings.retained_applications = 2;
+    settings.retained_drivers = 1;
     sm::SparkMasterSettings master;
     master.listen = {"master", 7077};
     master.host = "master";
@@ -296,11 +298,13 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
   for (const SparkMessage& message : *messages) {
     if (!message.type.ends_with("$RegisterWorker")) continue;
     auto graph = js::ReadStream(message.stream);
-    for (const int64_t cores : {int64_t{0}, int64_t{-1}, int64_t{INT32_MAX}}) {  // a worker that lies
+    using Lie = std::pair<const char*, int64_t>;
+    for (const auto& [field, value] :
+         {Lie{"cores", 0}, Lie{"cores", -1}, Lie{"cores", INT32_MAX}, Lie{"memory", 0}, Lie{"memory", -1}}) {
       const js::ClassCatalog none;
       js::Builder builder(none);
       const js::Ref root = builder.Copy(*graph, graph->Root());
-      builder.SetNumber(root, "cores", cores);
+      builder.SetNumber(root, field, value);
       builder.graph().contents.emplace_back(root);
       std::string frame;
       st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077},
@@ -358,6 +362,79 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
   EXPECT_EQ(json::parse(Rest("POST", "/v1/submissions/kill/" + id).body)["success"], false);
   EXPECT_EQ(Status("driver-1")["success"], false);
   EXPECT_EQ(Page()["coresused"], 0);
+}
+
+TEST_P(SparkStandalone, WhatHasEndedAndIsNotShownLeavesNothingBehind) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const sm::StandaloneCluster& cluster = master_->cluster();
+  for (int i = 0; i < 5; ++i) {
+    auto driver = Driver();
+    ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+    driver->Close();
+    ASSERT_TRUE(Await([&] { return cluster.core().waiting_apps().empty(); }));
+  }
+  EXPECT_EQ(Page()["completedapps"].size(), 2u);
+  EXPECT_TRUE(Await([&] { return cluster.applications().size() == 2 && cluster.core().apps().size() == 2; }));
+  std::string last;
+  for (int i = 0; i < 3; ++i) {
+    last = Submit(false);
+    ASSERT_TRUE(AwaitDriver(last, "RUNNING"));
+    Rest("POST", "/v1/submissions/kill/" + last);
+    ASSERT_TRUE(AwaitDriver(last, "KILLED"));
+  }
+  EXPECT_TRUE(Await([&] { return cluster.drivers().size() == 1 && cluster.core().drivers().size() == 1; }));
+  EXPECT_EQ(Page()["completeddrivers"][0]["id"], last);
+  if (GetParam().starts_with("4")) {
+    Rest("POST", "/v1/submissions/clear");
+    EXPECT_EQ(Status(last)["success"], false);
+    EXPECT_TRUE(Await([&] { return cluster.drivers().empty() && cluster.core().apps().empty(); }));
+  }
+  EXPECT_EQ(cluster.core().CheckInvariants(), "");
+}
+
+TEST_P(SparkStandalone, WorkersThatWereRefusedOrAreLostForLongLeaveNothingBehind) {
+  const auto& workers = master_->cluster().workers();
+  const auto& known = master_->cluster().core().workers();
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const std::string driver = Submit(false);
+  ASSERT_TRUE(AwaitDriver(driver, "RUNNING"));
+  StartWorker("other", 2);
+  ASSERT_TRUE(AwaitWorkers(2));
+  // Another worker at the same address is refused, again and again.
+  for (int i = 0; i < 5; ++i) {
+    es::RegisterWorker registration;
+    registration.id = "worker-twin-" + std::to_string(i);
+    registration.host = "node";
+    registration.port = 35000;
+    registration.worker = {{"node", 35000}, "Worker"};
+    registration.cores = 2;
+    registration.memory_mib = 1024;
+    registration.web_url = "http://node:8081";
+    registration.master = {"master", 7077};
+    std::string frame;
+    st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"node", 35000}, es::RpcAddress{"master", 7077},
+                                                         "Master", es::Encode(build_, registration)}));
+    auto twin = Connect();
+    twin->Write(frame);
+    ASSERT_TRUE(Await([&] { return Got(*twin, "RegisterWorkerFailed"); }));
+  }
+  EXPECT_TRUE(Await([&] { return workers.size() == 2 && known.size() == 2; }));
+  const std::string lost = workers_[0]->id();
+  workers_.erase(workers_.begin());
+  ASSERT_TRUE(AwaitWorkers(1));
+  EXPECT_EQ(Page()["workers"].size(), 2u) << "for a while";
+  const base::Duration shown = base::Duration::Seconds(8) * 17;
+  EXPECT_TRUE(Await([&] { return Page()["workers"].size() == 1; }, shown));
+  world_.RunUntil(world_.now() + base::Duration::Seconds(2), [] { return false; });
+  EXPECT_EQ(Status(driver)["workerId"], lost) << "one that a driver names stays";
+  ASSERT_TRUE(AwaitDriver(Submit(false, "file:/none.jar"), "ERROR"));
+  EXPECT_EQ(Status(driver)["success"], false);
+  EXPECT_TRUE(Await([&] { return workers.size() == 1 && known.size() == 1; }));
+  auto application = Driver();
+  EXPECT_TRUE(Await([&] { return Count(*application, "ExecutorUpdated") == 2; }));
+  EXPECT_EQ(master_->cluster().core().CheckInvariants(), "");
 }
 
 TEST_P(SparkStandalone, ASupervisedDriverIsStartedAgainHereAndElsewhere) {

@@ -61,27 +61,27 @@ base::Instant ExecutorPlacement::NextDeadline() const {
 }
 
 void ExecutorPlacement::Measured(base::Instant now, uint32_t worker, const endpoints::spark::WorkerUse& use) {
-  if (worker >= nodes_.size() || !nodes_[worker].known) return;
-  nodes_[worker].use = use;
+  const auto node = nodes_.find(worker);
+  if (node == nodes_.end()) return;
+  node->second.use = use;
   if (use_until_ == base::Instant::Max()) use_until_ = now + kUseWait;
 }
 
 // ---- what has changed ----------------------------------------------------------------------------------------------
 
 void ExecutorPlacement::LearnNodes(const ss::Master& books) {
-  nodes_.resize(books.workers().size());
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ss::Worker& worker = books.workers()[i];
-    Node& node = nodes_[i];
+  for (const auto& [i, worker] : books.workers()) {
     const bool alive = worker.usable();
-    if (!node.known && !alive) continue;
+    if (!nodes_.contains(i) && !alive) continue;
     if (worker.state == sa::WorkerState::kDead) {
       events_.emplace_back(ev::NodeRemoved{{i}});
-      node = {};
+      nodes_.erase(i);
       continue;
     }
     const model::Resources capacity = CapacityOf(books, worker);
-    if (!std::exchange(node.known, true)) {
+    const auto [known, is_new] = nodes_.try_emplace(i);
+    Node& node = known->second;
+    if (is_new) {
       events_.emplace_back(ev::NodeAdded{{i}, worker.host, worker.port, "/default-rack", capacity, {}});
     } else if (capacity != node.capacity) {
       events_.emplace_back(ev::NodeResized{{i}, capacity});
@@ -102,7 +102,7 @@ void ExecutorPlacement::LearnApps(base::Instant now, const ss::Master& books) {
   }
   for (auto one = apps_.begin(); one != apps_.end();) {
     const uint32_t index = one->first;
-    if (books.apps()[index].known) {
+    if (books.apps().contains(index) && books.apps()[index].known) {
       ++one;
       continue;
     }
@@ -157,12 +157,12 @@ void ExecutorPlacement::LearnExecutors(base::Instant now, const ss::Master& book
   }
   for (auto one = containers_.begin(); one != containers_.end();) {
     const auto& [app, id] = one->first;
-    if (books.apps()[app].known && books.apps()[app].executors.contains(id)) {
+    if (books.apps().contains(app) && books.apps()[app].known && books.apps()[app].executors.contains(id)) {
       ++one;
       continue;
     }
     const Container& container = one->second;
-    if (nodes_[container.worker].known) {
+    if (nodes_.contains(container.worker)) {
       events_.emplace_back(ev::NodeUpdated{{container.worker}, {}, {{container.id, 0}}});
     }
     executors_.erase(container.id);

@@ -48,7 +48,6 @@ class ExecutorPlacement {
  private:
   using ExecutorKey = std::pair<uint32_t, int32_t>;  // application, executor
   struct Node {
-    bool known = false;
     bool schedulable = true;
     model::Resources capacity;
     std::optional<endpoints::spark::WorkerUse> use;  // that the scheduler has not heard of
@@ -86,7 +85,7 @@ class ExecutorPlacement {
   const StandingOf standing_of_;
   std::vector<model::scheduler::Event> events_;  // for the scheduler,
   scheduler::EffectSink effects_;                // and from it
-  std::vector<Node> nodes_;
+  std::map<uint32_t, Node> nodes_;               // workers that are not lost
   std::map<uint32_t, App> apps_;
   std::map<ExecutorKey, Container> containers_;
   std::map<model::ContainerId, ExecutorKey> executors_;

@@ -44,12 +44,12 @@ class PlacementTest : public ::testing::Test {
   }
 
   void Worker(int32_t cores) {
-    const auto index = static_cast<uint32_t>(books_->workers().size());
+    const auto index = books_->workers().next();
     const std::string name = "worker" + std::to_string(index);
     Feed(sa::WorkerRegistered{{index}, name, name, 1, cores, cores * 1024, {}});
   }
   uint32_t App(Standing standing, int32_t cores_max = 1000, int32_t cores = 1) {
-    const auto index = static_cast<uint32_t>(books_->apps().size());
+    const auto index = books_->apps().next();
     standing.user = "user" + std::to_string(index);
     standings_.push_back(std::move(standing));
     sa::AppRegistered event{{index}, cores_max, {0, cores, 1024, {}}, std::nullopt};

@@ -111,7 +111,7 @@ struct Totals {
 
 Totals TotalsOf(const StandaloneCluster& cluster) {
   Totals totals;
-  for (const ss::Worker& worker : cluster.core().workers()) {
+  for (const auto& [i, worker] : cluster.core().workers()) {
     if (worker.state != sa::WorkerState::kAlive) continue;
     ++totals.alive;
     totals.cores += worker.cores;
@@ -126,9 +126,8 @@ ordered_json Whole(const StandaloneCluster& cluster) {
   const ss::Master& core = cluster.core();
   const Totals totals = TotalsOf(cluster);
   ordered_json workers = ordered_json::array(), all = workers, used = workers;
-  for (size_t i = 0; i < cluster.workers().size(); ++i) {
+  for (const auto& [i, worker] : core.workers()) {
     const WorkerRecord& record = cluster.workers()[i];
-    const ss::Worker& worker = core.workers()[i];
     if (!cluster.Shows(i)) continue;
     workers.push_back(WorkerJson(record, worker));
     if (worker.state != sa::WorkerState::kAlive) continue;
@@ -136,16 +135,14 @@ ordered_json Whole(const StandaloneCluster& cluster) {
     used.push_back(ResourcesOf(record, worker, Part::kUsed));
   }
   ordered_json apps[2] = {ordered_json::array(), ordered_json::array()};
-  for (size_t i = 0; i < cluster.applications().size(); ++i) {
+  for (const auto& [i, app] : core.apps()) {
     const ApplicationRecord& record = cluster.applications()[i];
-    if (record.cleared) continue;
-    apps[record.ended.ms != 0].push_back(ApplicationJson(record, core.apps()[i], cluster.now()));
+    if (!record.cleared) apps[record.ended.ms != 0].push_back(ApplicationJson(record, app, cluster.now()));
   }
   ordered_json drivers[2] = {ordered_json::array(), ordered_json::array()};
-  for (size_t i = 0; i < cluster.drivers().size(); ++i) {
+  for (const auto& [i, driver] : core.drivers()) {
     const DriverRecord& record = cluster.drivers()[i];
-    if (record.cleared) continue;
-    drivers[!core.drivers()[i].known].push_back(DriverJson(cluster, record, core.drivers()[i]));
+    if (!record.cleared) drivers[!driver.known].push_back(DriverJson(cluster, record, driver));
   }
   return {{"url", cluster.url()},
           {"workers", workers},
@@ -192,7 +189,7 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_
            std::to_string(cores) + " cores of an executor";
   }
   bool any = false, with_cores = false, fits = false;
-  for (const ss::Worker& worker : cluster.core().workers()) {
+  for (const auto& [i, worker] : cluster.core().workers()) {
     if (worker.state != sa::WorkerState::kAlive) continue;
     any = true;
     with_cores = with_cores || worker.cores_free() >= cores;
@@ -219,10 +216,9 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
 
 /// org.apache.spark.deploy.master.ui.ApplicationPage.renderJson.
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
-  const ApplicationRecord* record = cluster.ApplicationOf(id);
-  if (record == nullptr || record->cleared) return "null";
-  const auto index = static_cast<size_t>(record - cluster.applications().data());
-  return ApplicationJson(*record, cluster.core().apps()[index], cluster.now()).dump(2);
+  const auto index = cluster.ApplicationIndexOf(id);
+  if (!index || !cluster.core().apps().contains(*index)) return "null";
+  return ApplicationJson(cluster.applications()[*index], cluster.core().apps()[*index], cluster.now()).dump(2);
 }
 
 std::string MasterGauges(const StandaloneCluster& cluster) {
@@ -269,10 +265,9 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
 
 std::string UseJson(const StandaloneCluster& cluster) {
   ordered_json out = ordered_json::object();
-  const std::vector<ss::Worker>& workers = cluster.core().workers();
-  for (size_t i = 0; i < workers.size(); ++i) {
+  for (const auto& [i, worker] : cluster.core().workers()) {
     const std::optional<es::WorkerUse>& use = cluster.workers()[i].use;
-    if (!use || !workers[i].usable()) continue;
+    if (!use || !worker.usable()) continue;
     ordered_json& one =
         out[cluster.workers()[i].said.id] = {{"machine_cores", use->cores}, {"machine_memory_mib", use->mib}};
     const std::pair<const char*, int64_t> amounts[] = {{"milli_cores", use->use.milli_cores},

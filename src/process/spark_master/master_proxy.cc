@@ -71,12 +71,14 @@ void MasterProxy::Handle(const http::Request& request, const http::Server::Reply
 
 std::string MasterProxy::UrlOf(const std::string& id) const {
   const StandaloneCluster& cluster = master_.cluster();
-  const auto& workers = cluster.workers();
-  for (size_t i = workers.size(); i-- > 0;) {  // the last of an id is the one that lives
-    if (workers[i].said.id == id && cluster.Shows(i)) return workers[i].said.web_url;
+  std::string url;
+  for (const auto& [i, worker] : cluster.workers()) {
+    if (worker.said.id == id && cluster.Shows(i)) url = worker.said.web_url;  // the last of an id is the one that lives
   }
-  const ApplicationRecord* application = cluster.ApplicationOf(id);
-  return application != nullptr && application->ended.ms == 0 ? application->description.ui_url : "";
+  if (!url.empty()) return url;
+  const auto index = cluster.ApplicationIndexOf(id);
+  if (!index || cluster.applications()[*index].ended.ms != 0) return "";
+  return cluster.applications()[*index].description.ui_url;
 }
 
 std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& proxy) {
@@ -84,10 +86,10 @@ std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& prox
   const auto add = [&](const std::string& id, const std::string& url) {
     if (!url.empty()) out[id] = proxy.on ? proxy.front + "/proxy/" + id + "/" : url;
   };
-  for (size_t i = 0; i < cluster.workers().size(); ++i) {
-    if (cluster.Shows(i)) add(cluster.workers()[i].said.id, cluster.workers()[i].said.web_url);
+  for (const auto& [i, worker] : cluster.workers()) {
+    if (cluster.Shows(i)) add(worker.said.id, worker.said.web_url);
   }
-  for (const ApplicationRecord& application : cluster.applications()) {
+  for (const auto& [i, application] : cluster.applications()) {
     if (application.ended.ms == 0) add(application.id, application.description.ui_url);
   }
   return out.dump(2);

@@ -144,8 +144,7 @@ void RestSubmission::KillAll(const Reply& reply) {
 void RestSubmission::Status(const std::string& id, const Reply& reply) {
   ordered_json answer = {{"action", "SubmissionStatusResponse"}};
   const auto index = master_.cluster().DriverIndexOf(id);
-  const bool found = index && !master_.cluster().drivers()[*index].cleared;
-  if (found) {
+  if (index) {
     const scheduler::standalone::Driver& driver = master_.cluster().core().drivers()[*index];
     const std::string& exception = master_.cluster().drivers()[*index].exception;
     answer["driverState"] = EnumName(driver.state);

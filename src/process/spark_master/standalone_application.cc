@@ -38,7 +38,7 @@ sa::Profile ProfileOf(const es::ResourceProfile& profile) {
 }
 
 StandaloneApplication::~StandaloneApplication() {
-  if (!id_.empty()) cluster_.applications_[index_.value].machine = nullptr;
+  if (cluster_.Find(index_) == this) cluster_.applications_[index_.value].machine = nullptr;
 }
 
 void StandaloneApplication::SetId(sa::AppIndex index, std::string id, bool accepted) {

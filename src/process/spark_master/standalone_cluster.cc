@@ -49,16 +49,18 @@ const char* StandaloneCluster::status() const {
   return core_.recovering() ? "RECOVERING" : "ALIVE";
 }
 
-bool StandaloneCluster::Shows(size_t index) const {
+bool StandaloneCluster::Shows(uint32_t index) const {
+  if (!core_.workers().contains(index)) return false;
   const scheduler::standalone::Worker& worker = core_.workers()[index];
   const int64_t kept_ms = (settings_.dead_worker_persistence + 1) * settings_.worker_timeout.millis();
   const bool old = loop_.Wall().ms - workers_[index].heartbeat.ms > kept_ms;
   return !worker.id.empty() && !(worker.state == sa::WorkerState::kDead && old);
 }
 
-const ApplicationRecord* StandaloneCluster::ApplicationOf(const std::string& id) const {
+std::optional<uint32_t> StandaloneCluster::ApplicationIndexOf(const std::string& id) const {
   const auto found = application_ids_.find(id);
-  return found != application_ids_.end() ? &applications_[found->second] : nullptr;
+  const bool shown = found != application_ids_.end() && !applications_[found->second].cleared;
+  return shown ? std::optional(found->second) : std::nullopt;
 }
 
 std::string OnlyWhenAlive(const char* what) {
@@ -86,7 +88,7 @@ void StandaloneCluster::Step() {
     std::vector<env::Row> rows;
     for (; !queue_.empty(); queue_.pop_front()) {
       const Fed& fed = queue_.front();
-      if (fed.submission) AddDriver(static_cast<uint32_t>(core_.drivers().size()), fed.submission);
+      if (fed.submission) AddDriver(core_.drivers().next(), fed.submission);
       const size_t before = effects.size();
       const bool recovering = core_.recovering();
       core_.Step({&fed.event, 1}, effects);
@@ -190,9 +192,9 @@ std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build
 }
 
 void StandaloneCluster::Begin(StandaloneApplication& application) {
-  const sa::AppIndex index{static_cast<uint32_t>(applications_.size())};
+  const sa::AppIndex index{applications_.next()};
   const es::ApplicationDescription& description = application.registration().application;
-  ApplicationRecord& record = applications_.emplace_back();
+  ApplicationRecord& record = applications_.Add();
   record.id = NewId("app", next_application_);
   record.machine = &application;
   record.description = WithoutCommand(description);
@@ -216,7 +218,9 @@ sa::AppRegistered StandaloneCluster::RegistrationOf(uint32_t index) const {
   return event;
 }
 
-StandaloneApplication* StandaloneCluster::Find(sa::AppIndex index) const { return applications_[index.value].machine; }
+StandaloneApplication* StandaloneCluster::Find(sa::AppIndex index) const {
+  return applications_.contains(index.value) ? applications_[index.value].machine : nullptr;
+}
 
 void StandaloneCluster::Apply(const sa::RegisteredApplication& effect) {
   if (StandaloneApplication* application = Find(effect.app)) application->OnAccepted();
@@ -371,8 +375,8 @@ ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::
     return Taken::kMember;
   }
   LoseAwayAt(message);
-  const sa::WorkerIndex index{static_cast<uint32_t>(workers_.size())};
-  workers_.push_back({message, peer, loop_.Now(), loop_.Wall()});
+  const sa::WorkerIndex index{workers_.next()};
+  workers_.Add({message, peer, loop_.Now(), loop_.Wall()});
   Feed(RegistrationOf(index.value, message));
   return Taken::kMember;
 }
@@ -406,6 +410,10 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
     Lose(effect.worker.value, "its connection ended");
   }
 }
+    for (auto& [i, other] : workers_) {  // a lost one whose address it has is not shown any more
+      const bool same = other.said.host == worker.said.host && other.said.port == worker.said.port;
+      if (same && i != effect.worker.value) other.heartbeat = {};
+    }
 
 /// A worker that has registered speaks by another connection from now on (org.apache.spark.deploy.worker.Worker, which
 /// registers anew while it is called back).
@@ -467,6 +475,7 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
 bool StandaloneCluster::HasEndpoint(Peers::PeerId peer, const std::string& name) {
   const auto worker = WorkerOf(peer);
   if (!worker || standby()) return false;
+  if (!core_.apps().contains(found->second)) return Answer(peer, request, true);
   if (name == es::kKeepingEndpoint) workers_[*worker].keeps = true;
   if (name == es::kLeavingEndpoint) workers_[*worker].keeps = false;
   if (const auto use = es::UseInEndpointName(name)) return TakeUse(*worker, *use);
@@ -533,7 +542,7 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& mess
     if (application != application_ids_.end() && worker.executors.contains({application->second, executor.executor}))
       continue;
     Tell({*index}, es::KillExecutor{url(), executor.application, executor.executor});
-    const bool over = application == application_ids_.end() || !core_.apps()[application->second].known;
+    const bool over = application == application_ids_.end() || applications_[application->second].ended.ms != 0;
     if (over) Tell({*index}, es::ApplicationFinished{executor.application});
   }
   for (const std::string& id : message.drivers) {
@@ -546,7 +555,7 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& mess
 void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
   const auto member = members_.extract(peer);
   if (member.empty()) {  // not registered yet
-    for (WorkerRecord& worker : workers_) worker.peer = worker.peer == peer ? 0 : worker.peer;
+    for (auto& [i, worker] : workers_) worker.peer = worker.peer == peer ? 0 : worker.peer;
     return;
   }
   WorkerRecord& worker = workers_[member.mapped()];
@@ -569,7 +578,7 @@ void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
   Feed(sa::WorkerLost{{index}, why});
 }
 
-/// Once a second: workers that are silent for too long are lost.
+/// Once a second: workers that are silent for too long are lost, and what is not shown any more goes.
 void StandaloneCluster::Sweep() {
   sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
   std::vector<uint32_t> silent, away;
@@ -586,3 +595,4 @@ void StandaloneCluster::Sweep() {
 }
 
 }  // namespace fairlead::process::spark_master
+  DropUnshown();

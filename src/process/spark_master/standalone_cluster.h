@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbered.h"
 #include "endpoints/spark/submission_messages.h"
 #include "endpoints/spark/worker_messages.h"
 #include "env/log.h"
@@ -45,7 +46,7 @@ class StandaloneApplication;
 /// masters by how this begins. `what`: "kill drivers".
 std::string OnlyWhenAlive(const char* what);
 
-/// A worker that has registered; those that are lost keep their place.
+/// A worker that has registered.
 struct WorkerRecord {
   endpoints::spark::RegisterWorker said;
   Peers::PeerId peer = 0;  // 0: its connection is gone
@@ -131,12 +132,12 @@ class StandaloneCluster final : public ExecutorSource {
   const char* status() const;
   bool alive() const { return !standby() && !core_.recovering(); }
   /// Whether pages show a worker: lost ones for some time, those that were refused never.
-  bool Shows(size_t worker) const;
-  const std::vector<WorkerRecord>& workers() const { return workers_; }
-  const std::vector<ApplicationRecord>& applications() const { return applications_; }
-  const std::vector<DriverRecord>& drivers() const { return drivers_; }
-  /// Null for one that is not known.
-  const ApplicationRecord* ApplicationOf(const std::string& id) const;
+  bool Shows(uint32_t worker) const;
+  const base::Numbered<WorkerRecord>& workers() const { return workers_; }
+  const base::Numbered<ApplicationRecord>& applications() const { return applications_; }
+  const base::Numbered<DriverRecord>& drivers() const { return drivers_; }
+  /// Of one that is shown.
+  std::optional<uint32_t> ApplicationIndexOf(const std::string& id) const;
   std::optional<uint32_t> DriverIndexOf(const std::string& id) const;
   base::WallTime now() const { return loop_.Wall(); }
   std::string url() const { return "spark://" + master_.address.ToString(); }
@@ -207,6 +208,8 @@ class StandaloneCluster final : public ExecutorSource {
                    std::vector<env::Row>& rows);
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
   void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
+  /// What is not shown any more leaves nothing behind, once no event and no effect waits that may name it.
+  void DropUnshown();
   void StoreLost(const env::CommitError& error);
   void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
@@ -238,12 +241,12 @@ class StandaloneCluster final : public ExecutorSource {
   std::deque<Fed> queue_;
   bool stepping_ = false;
 
-  std::vector<WorkerRecord> workers_;
+  base::Numbered<WorkerRecord> workers_;
   std::map<std::string, uint32_t> alive_workers_;  // by id
   std::map<Peers::PeerId, uint32_t> members_;
-  std::vector<ApplicationRecord> applications_;
+  base::Numbered<ApplicationRecord> applications_;
   std::map<std::string, uint32_t> application_ids_;
-  std::vector<DriverRecord> drivers_;
+  base::Numbered<DriverRecord> drivers_;
   std::map<std::string, uint32_t> driver_ids_;
   uint32_t next_application_ = 0;
   uint32_t next_driver_ = 0;

@@ -9,7 +9,7 @@ namespace es = endpoints::spark;
 namespace sa = model::standalone;
 
 void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submission> submission) {
-  DriverRecord& record = drivers_.emplace_back();
+  DriverRecord& record = drivers_.Add();
   record.id = NewId("driver", next_driver_);
   record.submission = std::move(submission);
   record.submitted = loop_.Wall();
@@ -58,25 +58,52 @@ void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
 
 std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {
   const auto found = driver_ids_.find(id);
-  return found != driver_ids_.end() ? std::optional(found->second) : std::nullopt;
+  const bool shown = found != driver_ids_.end() && !drivers_[found->second].cleared;
+  return shown ? std::optional(found->second) : std::nullopt;
 }
 
 void StandaloneCluster::ClearBeyondRetained() {
   const auto clear = [](auto& records, size_t retained, auto ended) {
-    for (size_t i = records.size(); i-- > 0;) {
-      if (!ended(i)) continue;
-      if (retained == 0) records[i].cleared = true;
+    for (auto one = records.rbegin(); one != records.rend(); ++one) {
+      if (!ended(one->first)) continue;
+      if (retained == 0) one->second.cleared = true;
       if (retained > 0) --retained;
     }
   };
-  clear(applications_, settings_.retained_applications, [&](size_t i) { return applications_[i].ended.ms != 0; });
+  clear(applications_, settings_.retained_applications, [&](uint32_t i) { return applications_[i].ended.ms != 0; });
   clear(drivers_, settings_.retained_drivers,
-        [&](size_t i) { return i < core_.drivers().size() && !core_.drivers()[i].known; });
+        [&](uint32_t i) { return core_.drivers().contains(i) && !core_.drivers()[i].known; });
 }
 
 void StandaloneCluster::ClearCompleted() {
-  for (ApplicationRecord& application : applications_) application.cleared |= application.ended.ms != 0;
-  for (size_t i = 0; i < drivers_.size(); ++i) drivers_[i].cleared |= !core_.drivers()[i].known;
+  for (auto& [i, application] : applications_) application.cleared |= application.ended.ms != 0;
+  for (const auto& [i, driver] : core_.drivers()) drivers_[i].cleared |= !driver.known;
+}
+
+void StandaloneCluster::DropUnshown() {
+  if (stepping_ || !queue_.empty()) return;
+  scheduler::standalone::Gone gone;
+  std::set<uint32_t> named;  // workers of drivers that are shown
+  for (const auto& [i, app] : core_.apps()) {
+    if (applications_[i].cleared) gone.apps.insert(i);
+  }
+  for (const auto& [i, driver] : core_.drivers()) {
+    (drivers_[i].cleared ? gone.drivers : named).insert(drivers_[i].cleared ? i : driver.worker);
+  }
+  for (const auto& [i, worker] : core_.workers()) {
+    if (!Shows(i) && !named.contains(i)) gone.workers.insert(i);
+  }
+  const auto drop = [](auto& numbers, const std::set<uint32_t>& dropped) {
+    std::erase_if(numbers, [&](const auto& one) { return dropped.contains(one.second); });
+  };
+  drop(application_ids_, gone.apps);
+  drop(driver_ids_, gone.drivers);
+  drop(members_, gone.workers);
+  drop(alive_workers_, gone.workers);  // one whose place was taken before it had answered after a restart
+  applications_.Drop(gone.apps);
+  drivers_.Drop(gone.drivers);
+  workers_.Drop(gone.workers);
+  core_.Forget(gone);
 }
 
 void StandaloneCluster::KillDriver(const std::string& id, std::function<void(bool)> done) {
@@ -108,8 +135,8 @@ int StandaloneCluster::DecommissionHost(const std::string& host) {
 
 std::vector<std::string> StandaloneCluster::LiveDrivers() const {
   std::vector<std::string> ids;
-  for (size_t i = 0; i < drivers_.size(); ++i) {
-    if (core_.drivers()[i].known) ids.push_back(drivers_[i].id);
+  for (const auto& [i, driver] : core_.drivers()) {
+    if (driver.known) ids.push_back(drivers_[i].id);
   }
   return ids;
 }

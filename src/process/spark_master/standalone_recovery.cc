@@ -56,11 +56,12 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
   const auto remove = [&](const char* table, const std::string& id) { rows.push_back({table, id, std::nullopt}); };
 
   std::set<uint32_t> changed;  // applications
-  if (const auto* asked = std::get_if<sa::ExecutorsRequested>(&event)) {
+  const auto known = [&](sa::AppIndex app) { return applications_.contains(app.value); };
+  if (const auto* asked = std::get_if<sa::ExecutorsRequested>(&event); asked != nullptr && known(asked->app)) {
     for (const sa::ProfileTarget& target : asked->targets)
       applications_[asked->app.value].targets[target.profile.id] = target;
     changed.insert(asked->app.value);
-  } else if (const auto* over = std::get_if<sa::AppFinished>(&event)) {
+  } else if (const auto* over = std::get_if<sa::AppFinished>(&event); over != nullptr && known(over->app)) {
     remove(kStandaloneApplications, applications_[over->app.value].id);
   }
   for (const sa::Effect& effect : effects) {
@@ -90,8 +91,8 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
                        std::holds_alternative<sa::WorkerDecommissioned>(event) ||
                        std::holds_alternative<sa::WorkerRegistered>(event) || recovering != core_.recovering();
   if (store_ == nullptr || !may_end) return;
-  for (uint32_t i = 0; i < workers_.size() && i < core_.workers().size(); ++i) {
-    if (!workers_[i].stored || IsStored(core_.workers()[i])) continue;
+  for (const auto& [i, worker] : core_.workers()) {
+    if (!workers_[i].stored || IsStored(worker)) continue;
     workers_[i].stored = false;
     rows.push_back({kStandaloneWorkers, workers_[i].said.id, std::nullopt});
   }
@@ -132,8 +133,8 @@ base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
   auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*store_);
   if (!state) return state.error();
   for (const auto& [id, stored] : state->workers) {
-    alive_workers_[id] = static_cast<uint32_t>(workers_.size());
-    workers_.push_back({FromStored(id, stored), 0, loop_.Now(), loop_.Wall(), true});
+    alive_workers_[id] = workers_.next();
+    workers_.Add({FromStored(id, stored), 0, loop_.Now(), loop_.Wall(), true});
   }
   for (auto& [id, stored] : state->drivers) TakeUpDriver(id, std::move(stored));
   for (auto& [id, stored] : state->applications) {
@@ -148,8 +149,8 @@ base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
 }
 
 void StandaloneCluster::TakeUpDriver(const std::string& id, StoredStandaloneDriver stored) {
-  driver_ids_[id] = static_cast<uint32_t>(drivers_.size());
-  DriverRecord& record = drivers_.emplace_back();
+  driver_ids_[id] = drivers_.next();
+  DriverRecord& record = drivers_.Add();
   record.id = id;
   record.submitted = stored.submitted;
   const auto submission = std::make_shared<Submission>();
@@ -165,8 +166,8 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
   registration.graph.Shrink();
   auto application =
       std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
-  const auto index = static_cast<uint32_t>(applications_.size());
-  ApplicationRecord& record = applications_.emplace_back();
+  const uint32_t index = applications_.next();
+  ApplicationRecord& record = applications_.Add();
   record.id = id;
   record.machine = application.get();
   record.description = WithoutCommand(application->registration().application);
@@ -189,16 +190,16 @@ void StandaloneCluster::OnLoaded() {
                                     {"applications", std::to_string(applications_.size())},
                                     {"drivers", std::to_string(drivers_.size())}});
   sa::Recovered event;
-  for (uint32_t i = 0; i < workers_.size(); ++i) event.workers.push_back(RegistrationOf(i, workers_[i].said));
-  for (uint32_t i = 0; i < applications_.size(); ++i) {
+  for (const auto& [i, worker] : workers_) event.workers.push_back(RegistrationOf(i, worker.said));
+  for (const auto& [i, application] : applications_) {
     sa::StoredApp& stored = event.apps.emplace_back();
     stored.registration = RegistrationOf(i);
-    for (const auto& [profile, target] : applications_[i].targets) stored.targets.push_back(target);
-    stored.next_executor = applications_[i].next_executor;
+    for (const auto& [profile, target] : application.targets) stored.targets.push_back(target);
+    stored.next_executor = application.next_executor;
   }
   event.drivers = std::exchange(loaded_drivers_, {});
   recovery_since_ = loop_.Now();
-  const auto workers = static_cast<uint32_t>(workers_.size());
+  const uint32_t workers = workers_.next();
   Feed(std::move(event));
   for (uint32_t i = 0; i < workers; ++i) CallBack(i);
   recovery_timer_ = loop_.After(settings_.recovery_timeout, [this] {
@@ -213,14 +214,14 @@ void StandaloneCluster::OnRecovered() {
   recovery_timer_ = 0;
   for (auto one = alive_workers_.begin(); one != alive_workers_.end();) {
     const bool dead =
-        one->second < core_.workers().size() && core_.workers()[one->second].state == sa::WorkerState::kDead;
+        core_.workers().contains(one->second) && core_.workers()[one->second].state == sa::WorkerState::kDead;
     if (dead) log_.Warn("a worker is lost: it did not answer after the restart", {{"worker", one->first}});
     one = dead ? alive_workers_.erase(one) : std::next(one);
   }
 }
 
 bool StandaloneCluster::IsUnknown(uint32_t worker) const {
-  return worker < core_.workers().size() && core_.workers()[worker].state == sa::WorkerState::kUnknown;
+  return core_.workers().contains(worker) && core_.workers()[worker].state == sa::WorkerState::kUnknown;
 }
 
 void StandaloneCluster::CallBack(uint32_t worker) {

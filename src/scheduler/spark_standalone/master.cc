@@ -36,16 +36,16 @@ void Master::On(const sa::Orders& event) {
 }
 
 void Master::On(const sa::WorkerRegistered& event) {
-  FL_CHECK(event.worker.value == workers_.size(), "workers are numbered in order");
-  for (const Worker& old : workers_) {
+  FL_CHECK(event.worker.value == workers_.next(), "workers are numbered in order");
+  for (const auto& [number, old] : workers_) {
     const bool same_id = old.id == event.id;
     if (old.state == sa::WorkerState::kDead || (!same_id && (old.host != event.host || old.port != event.port)))
       continue;
     if (!same_id && old.state == sa::WorkerState::kUnknown) {
-      LoseWorker(static_cast<uint32_t>(&old - workers_.data()), "Worker replaced by a new worker with same address");
+      LoseWorker(number, "Worker replaced by a new worker with same address");
       break;
     }
-    workers_.emplace_back().state = sa::WorkerState::kDead;
+    workers_.Add().state = sa::WorkerState::kDead;
     if (same_id) {
       Emit(sa::RegisteredWorker{event.worker, true});
     } else {
@@ -60,7 +60,7 @@ void Master::On(const sa::WorkerRegistered& event) {
 }
 
 Worker& Master::AddWorker(const sa::WorkerRegistered& event) {
-  Worker& worker = workers_.emplace_back();
+  Worker& worker = workers_.Add();
   worker.id = event.id;
   worker.host = event.host;
   worker.port = event.port;
@@ -72,7 +72,7 @@ Worker& Master::AddWorker(const sa::WorkerRegistered& event) {
 }
 
 void Master::On(const sa::WorkerLost& event) {
-  if (event.worker.value < workers_.size()) LoseWorker(event.worker.value, event.message);
+  if (workers_.contains(event.worker.value)) LoseWorker(event.worker.value, event.message);
 }
 
 void Master::LoseWorker(uint32_t index, const std::string& message) {
@@ -90,13 +90,13 @@ void Master::LoseWorker(uint32_t index, const std::string& message) {
 }
 
 void Master::On(const sa::WorkerAway& event) {
-  if (event.worker.value < workers_.size()) workers_[event.worker.value].away = true;
+  if (workers_.contains(event.worker.value)) workers_[event.worker.value].away = true;
 }
 
 /// What the worker does not hold was lost on its way there, or died with what supervised it.
 void Master::On(const sa::WorkerBack& event) {
   Emit(sa::Answer{event.token, true});
-  if (event.worker.value >= workers_.size() || !workers_[event.worker.value].away) return;
+  if (!workers_.contains(event.worker.value) || !workers_[event.worker.value].away) return;
   Worker& worker = workers_[event.worker.value];
   worker.away = false;
   std::set<std::pair<uint32_t, int32_t>> held;
@@ -123,7 +123,7 @@ void Master::On(const sa::WorkerBack& event) {
 void Master::GiveUpDriver(uint32_t id) {
   if (!drivers_[id].description.supervise) return RemoveDriver(id, sa::DriverState::kError);
   // A new id, so that late messages of a partitioned worker cannot end the new driver (SPARK-19900).
-  const auto next = sa::DriverIndex{static_cast<uint32_t>(drivers_.size())};
+  const auto next = sa::DriverIndex{drivers_.next()};
   RemoveDriver(id, sa::DriverState::kRelaunching, next);
   waiting_drivers_.push_back(CreateDriver(drivers_[id].description));
   Schedule();
@@ -142,7 +142,7 @@ std::vector<sa::DriverIndex> Master::LostDrivers(const Worker& worker) const {
 }
 
 void Master::On(const sa::WorkerDecommissioned& event) {
-  if (event.worker.value >= workers_.size()) return;
+  if (!workers_.contains(event.worker.value)) return;
   Worker& worker = workers_[event.worker.value];
   if (worker.state != sa::WorkerState::kAlive) return;
   // What runs there keeps its cores until it reports its end; its applications no longer count on it.
@@ -177,8 +177,8 @@ void Master::On(const sa::AppRegistered& event) {
 }
 
 App& Master::AddApp(const sa::AppRegistered& event) {
-  FL_CHECK(event.app.value == apps_.size(), "applications are numbered in order");
-  App& app = apps_.emplace_back();
+  FL_CHECK(event.app.value == apps_.next(), "applications are numbered in order");
+  App& app = apps_.Add();
   app.known = true;
   app.requested_cores = event.max_cores.value_or(config_.default_cores);
   sa::Profile profile = event.profile;
@@ -191,12 +191,13 @@ App& Master::AddApp(const sa::AppRegistered& event) {
 }
 
 void Master::On(const sa::AppFinished& event) {
-  if (event.app.value < apps_.size() && apps_[event.app.value].known)
+  if (apps_.contains(event.app.value) && apps_[event.app.value].known)
     RemoveApp(event.app.value, sa::AppState::kFinished);
 }
 
 void Master::On(const sa::AppKilled& event) {
-  if (event.app.value < apps_.size() && apps_[event.app.value].known) RemoveApp(event.app.value, sa::AppState::kKilled);
+  if (apps_.contains(event.app.value) && apps_[event.app.value].known)
+    RemoveApp(event.app.value, sa::AppState::kKilled);
 }
 
 void Master::RemoveApp(uint32_t index, sa::AppState state) {
@@ -209,8 +210,8 @@ void Master::RemoveApp(uint32_t index, sa::AppState state) {
   if (state != sa::AppState::kFinished) Emit(sa::ApplicationRemoved{{index}, std::string(EnumName(state))});
   Schedule();
   // Also the lost ones: they clean up when they come back.
-  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
-    if (!workers_[worker].id.empty()) Emit(sa::ApplicationFinished{{worker}, {index}});
+  for (const auto& [number, worker] : workers_) {
+    if (!worker.id.empty()) Emit(sa::ApplicationFinished{{number}, {index}});
   }
 }
 
@@ -220,7 +221,7 @@ void Master::On(const sa::ExecutorStateChanged& event) {
 }
 
 void Master::ChangeExecutorState(const sa::ExecutorStateChanged& event) {
-  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) return;
+  if (!apps_.contains(event.app.value) || !apps_[event.app.value].known) return;
   App& app = apps_[event.app.value];
   const auto it = app.executors.find(event.executor);
   if (it == app.executors.end()) return;
@@ -245,7 +246,7 @@ void Master::ChangeExecutorState(const sa::ExecutorStateChanged& event) {
 }
 
 void Master::On(const sa::ExecutorsRequested& event) {
-  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) {
+  if (!apps_.contains(event.app.value) || !apps_[event.app.value].known) {
     Emit(sa::Answer{event.token, false});
     return;
   }
@@ -262,7 +263,7 @@ void Master::SetTarget(App& app, const sa::ProfileTarget& target) {
 }
 
 void Master::On(const sa::ExecutorsKilled& event) {
-  if (event.app.value >= apps_.size() || !apps_[event.app.value].known) {
+  if (!apps_.contains(event.app.value) || !apps_[event.app.value].known) {
     Emit(sa::Answer{event.token, false});
     return;
   }
@@ -279,7 +280,7 @@ void Master::On(const sa::ExecutorsKilled& event) {
 }
 
 void Master::On(const sa::ExecutorTaken& event) {
-  if (event.app.value >= apps_.size()) return;
+  if (!apps_.contains(event.app.value)) return;
   const auto it = apps_[event.app.value].executors.find(event.executor);
   if (it == apps_[event.app.value].executors.end()) return;
   const uint32_t worker = it->second.worker;
@@ -293,6 +294,8 @@ void Master::On(const sa::ExecutorTaken& event) {
 }
 
 void Master::RemoveExecutorFromApp(uint32_t index, int32_t id) {
+  // A decommissioned executor may outlive its application.
+  if (!apps_.contains(index)) return;
   App& app = apps_[index];
   const auto it = app.executors.find(id);
   if (it == app.executors.end()) return;
@@ -317,8 +320,8 @@ void Master::KillExecutorOf(uint32_t app, int32_t id, uint32_t worker) {
 }
 
 uint32_t Master::CreateDriver(sa::DriverSubmitted description) {
-  drivers_.emplace_back().description = std::move(description);
-  return static_cast<uint32_t>(drivers_.size()) - 1;
+  drivers_.Add().description = std::move(description);
+  return drivers_.next() - 1;
 }
 
 void Master::On(const sa::DriverSubmitted& event) {
@@ -329,13 +332,13 @@ void Master::On(const sa::DriverSubmitted& event) {
 }
 
 void Master::On(const sa::DriverStateChanged& event) {
-  if (event.driver.value >= drivers_.size() || !drivers_[event.driver.value].known) return;
+  if (!drivers_.contains(event.driver.value) || !drivers_[event.driver.value].known) return;
   if (event.state == sa::DriverState::kSubmitted || event.state == sa::DriverState::kRunning) return;
   RemoveDriver(event.driver.value, event.state);
 }
 
 void Master::On(const sa::DriverKilled& event) {
-  if (event.driver.value >= drivers_.size() || !drivers_[event.driver.value].known) {
+  if (!drivers_.contains(event.driver.value) || !drivers_[event.driver.value].known) {
     Emit(sa::Answer{event.token, false});
     return;
   }
@@ -365,15 +368,26 @@ void Master::RemoveDriver(uint32_t index, sa::DriverState state, sa::DriverIndex
   Schedule();
 }
 
+void Master::Forget(const Gone& gone) {
+  for (const uint32_t app : gone.apps) FL_CHECK(!apps_[app].known, "an application that is forgotten has ended");
+  for (const uint32_t driver : gone.drivers) FL_CHECK(!drivers_[driver].known, "a driver that is forgotten has ended");
+  for (const uint32_t worker : gone.workers) {
+    FL_CHECK(workers_[worker].state == sa::WorkerState::kDead, "a worker that is forgotten is lost");
+  }
+  workers_.Drop(gone.workers);
+  apps_.Drop(gone.apps);
+  drivers_.Drop(gone.drivers);
+}
+
 uint64_t Master::StateHash() const {
   base::StateHasher hash;
-  for (const Worker& worker : workers_) {
+  for (const auto& [index, worker] : workers_) {
     hash.Mix(worker.id);
     hash.Mix(static_cast<uint64_t>(worker.state));
     hash.Mix(static_cast<uint64_t>(worker.cores_used));
     hash.Mix(static_cast<uint64_t>(worker.memory_used));
   }
-  for (const App& app : apps_) {
+  for (const auto& [index, app] : apps_) {
     hash.Mix(static_cast<uint64_t>(app.state));
     hash.Mix(static_cast<uint64_t>(app.cores_granted));
     hash.Mix(static_cast<uint64_t>(app.retries));
@@ -384,7 +398,7 @@ uint64_t Master::StateHash() const {
       hash.Mix(static_cast<uint64_t>(executor.state));
     }
   }
-  for (const Driver& driver : drivers_) {
+  for (const auto& [index, driver] : drivers_) {
     hash.Mix(static_cast<uint64_t>(driver.state));
     hash.Mix(driver.worker);
   }
@@ -394,7 +408,7 @@ uint64_t Master::StateHash() const {
 }
 
 std::string Master::CheckInvariants() const {
-  for (const Worker& worker : workers_) {
+  for (const auto& [number, worker] : workers_) {
     int64_t cores = 0;
     int64_t memory = 0;
     for (const auto& [key, executor] : worker.executors) {
@@ -408,16 +422,15 @@ std::string Master::CheckInvariants() const {
     if (cores != worker.cores_used || memory != worker.memory_used) return "worker " + worker.id + ": usage";
     if (cores > worker.cores || memory > worker.memory) return "worker " + worker.id + ": over-committed";
   }
-  for (size_t i = 0; i < apps_.size(); ++i) {
+  for (const auto& [i, app] : apps_) {
     int64_t cores = 0;
-    for (const auto& [id, executor] : apps_[i].executors) cores += executor.cores;
-    if (cores != apps_[i].cores_granted) return "application " + std::to_string(i) + ": cores";
-    const bool wants = apps_[i].known && std::ranges::any_of(apps_[i].targets, [&](const auto& one) {
-                         return Wants(apps_[i], one.first, one.second);
+    for (const auto& [id, executor] : app.executors) cores += executor.cores;
+    if (cores != app.cores_granted) return "application " + std::to_string(i) + ": cores";
+    const bool wants = app.known && std::ranges::any_of(app.targets, [&](const auto& one) {
+                         return Wants(app, one.first, one.second);
                        });
-    if (wants != wanting_apps_.contains(static_cast<uint32_t>(i)))
-      return "application " + std::to_string(i) + ": whether it wants more";
-    if (apps_[i].known && apps_[i].cores_left() < 0) return "application " + std::to_string(i) + ": above its maximum";
+    if (wants != wanting_apps_.contains(i)) return "application " + std::to_string(i) + ": whether it wants more";
+    if (app.known && app.cores_left() < 0) return "application " + std::to_string(i) + ": above its maximum";
   }
   return "";
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbered.h"
 #include "base/rng.h"
 #include "base/time.h"
 #include "model/standalone.h"
@@ -99,6 +100,13 @@ struct Driver {
   bool known = true;
 };
 
+/// What has ended, by number, and nobody asks for any more. A driver that is kept keeps its worker.
+struct Gone {
+  std::set<uint32_t> workers;
+  std::set<uint32_t> apps;
+  std::set<uint32_t> drivers;
+};
+
 /// Gives addresses back to a worker, which keeps them in text order.
 void ReturnResource(std::vector<sa::Resource>& free, const sa::Resource& taken);
 
@@ -113,14 +121,16 @@ class Master {
 
   void Step(std::span<const sa::Event> events, std::vector<sa::Effect>& out);
 
-  const std::vector<Worker>& workers() const { return workers_; }
-  const std::vector<App>& apps() const { return apps_; }
-  const std::vector<Driver>& drivers() const { return drivers_; }
+  const base::Numbered<Worker>& workers() const { return workers_; }
+  const base::Numbered<App>& apps() const { return apps_; }
+  const base::Numbered<Driver>& drivers() const { return drivers_; }
   /// Applications that have not ended, in order of registration.
   const std::vector<uint32_t>& waiting_apps() const { return waiting_apps_; }
   const std::vector<uint32_t>& waiting_drivers() const { return waiting_drivers_; }
   /// Until all that was stored has answered, or is given up: nothing is scheduled.
   bool recovering() const { return recovering_; }
+  /// Events that name it are ignored from then on.
+  void Forget(const Gone& gone);
   uint64_t StateHash() const;
   /// Recomputes what workers and applications use; empty when all agree.
   std::string CheckInvariants() const;
@@ -195,9 +205,9 @@ class Master {
   MasterConfig config_;
   base::Rng rng_;
   std::vector<sa::Effect>* out_ = nullptr;
-  std::vector<Worker> workers_;
-  std::vector<App> apps_;
-  std::vector<Driver> drivers_;
+  base::Numbered<Worker> workers_;
+  base::Numbered<App> apps_;
+  base::Numbered<Driver> drivers_;
   std::vector<uint32_t> waiting_apps_;
   std::set<uint32_t> wanting_apps_;  // of these, those that want more, in the same order
   std::vector<uint32_t> waiting_drivers_;

@@ -49,12 +49,12 @@ std::vector<uint32_t> Master::AliveWorkers() const {
   std::vector<uint32_t> alive;
   if (orders_) {
     for (const sa::WorkerIndex worker : orders_->alive) {
-      if (worker.value < workers_.size() && workers_[worker.value].usable()) alive.push_back(worker.value);
+      if (workers_.contains(worker.value) && workers_[worker.value].usable()) alive.push_back(worker.value);
     }
     return alive;
   }
-  for (uint32_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].usable()) alive.push_back(i);
+  for (const auto& [i, worker] : workers_) {
+    if (worker.usable()) alive.push_back(i);
   }
   return alive;
 }
@@ -155,7 +155,7 @@ void Master::NoteWants(uint32_t index) {
 
 Master::Room Master::MostRoom() const {
   Room most;
-  for (const Worker& worker : workers_) {
+  for (const auto& [i, worker] : workers_) {
     if (!worker.usable()) continue;
     most.cores = std::max(most.cores, worker.cores_free());
     most.memory = std::max(most.memory, worker.memory_free());
@@ -242,7 +242,7 @@ std::vector<int32_t> Master::Distribute(const App& app, int32_t profile, const E
 }
 
 void Master::On(const sa::ExecutorPlaced& event) {
-  if (event.app.value >= apps_.size() || event.worker.value >= workers_.size()) return;
+  if (!apps_.contains(event.app.value) || !workers_.contains(event.worker.value)) return;
   const App& app = apps_[event.app.value];
   const auto needs = app.profiles.find(event.profile);
   const Worker& worker = workers_[event.worker.value];

@@ -68,7 +68,7 @@ void Master::On(const sa::Recovered& event) {
 }
 
 void Master::On(const sa::WorkerAnswered& event) {
-  if (event.worker.value >= workers_.size()) return;
+  if (!workers_.contains(event.worker.value)) return;
   const uint32_t index = event.worker.value;
   if (workers_[index].state != sa::WorkerState::kUnknown) return;
   workers_[index].state = sa::WorkerState::kAlive;
@@ -83,7 +83,7 @@ void Master::On(const sa::WorkerAnswered& event) {
 
 bool Master::Claim(uint32_t index, const sa::ClaimedExecutor& claimed) {
   Worker& worker = workers_[index];
-  if (claimed.app.value >= apps_.size() || !apps_[claimed.app.value].known) return false;
+  if (!apps_.contains(claimed.app.value) || !apps_[claimed.app.value].known) return false;
   App& app = apps_[claimed.app.value];
   const bool lives = claimed.state == sa::ExecutorState::kLaunching || claimed.state == sa::ExecutorState::kRunning;
   if (!lives || claimed.executor < 0 || claimed.executor == INT32_MAX || app.executors.contains(claimed.executor) ||
@@ -103,7 +103,7 @@ bool Master::Claim(uint32_t index, const sa::ClaimedExecutor& claimed) {
 
 bool Master::Claim(uint32_t index, const sa::ClaimedDriver& claimed) {
   Worker& worker = workers_[index];
-  if (claimed.driver.value >= drivers_.size()) return false;
+  if (!drivers_.contains(claimed.driver.value)) return false;
   Driver& driver = drivers_[claimed.driver.value];
   const int32_t cores = driver.description.cores, memory = driver.description.memory;
   if (driver.state != sa::DriverState::kUnknown || !Fits(worker, cores, memory, claimed.resources)) return false;
@@ -117,7 +117,7 @@ bool Master::Claim(uint32_t index, const sa::ClaimedDriver& claimed) {
 }
 
 void Master::On(const sa::AppAnswered& event) {
-  if (event.app.value >= apps_.size() || apps_[event.app.value].state != sa::AppState::kUnknown) return;
+  if (!apps_.contains(event.app.value) || apps_[event.app.value].state != sa::AppState::kUnknown) return;
   apps_[event.app.value].state = sa::AppState::kWaiting;
   EndRecoveryIfAllAnswered();
 }
@@ -127,30 +127,30 @@ void Master::On(const sa::RecoveryEnded&) {
 }
 
 void Master::EndRecoveryIfAllAnswered() {
-  const auto silent = [](const auto& one) { return one.state == std::decay_t<decltype(one.state)>::kUnknown; };
-  if (!recovering_ || std::any_of(workers_.begin(), workers_.end(), silent) ||
-      std::any_of(apps_.begin(), apps_.end(), silent)) {
-    return;
-  }
+  const auto silent = [](const auto& one) {
+    return one.second.state == std::decay_t<decltype(one.second.state)>::kUnknown;
+  };
+  if (!recovering_ || std::ranges::any_of(workers_, silent) || std::ranges::any_of(apps_, silent)) return;
   EndRecovery();
 }
 
 void Master::EndRecovery() {
-  for (uint32_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].state == sa::WorkerState::kUnknown) LoseWorker(i, "Not responding for recovery");
+  for (const auto& [i, worker] : workers_) {
+    if (worker.state == sa::WorkerState::kUnknown) LoseWorker(i, "Not responding for recovery");
   }
-  for (uint32_t i = 0; i < apps_.size(); ++i) {
-    if (apps_[i].state == sa::AppState::kUnknown) {
+  for (auto& [i, app] : apps_) {
+    if (app.state == sa::AppState::kUnknown) {
       RemoveApp(i, sa::AppState::kFinished);
       Emit(sa::ApplicationRemoved{{i}, "its driver did not answer after the master's restart"});
-    } else if (apps_[i].state == sa::AppState::kWaiting && !apps_[i].executors.empty()) {
-      apps_[i].state = sa::AppState::kRunning;
+    } else if (app.state == sa::AppState::kWaiting && !app.executors.empty()) {
+      app.state = sa::AppState::kRunning;
     }
   }
-  const auto drivers = static_cast<uint32_t>(drivers_.size());
-  for (uint32_t i = 0; i < drivers; ++i) {
-    if (drivers_[i].known && drivers_[i].state == sa::DriverState::kUnknown) GiveUpDriver(i);
+  std::vector<uint32_t> unclaimed;
+  for (const auto& [i, driver] : drivers_) {
+    if (driver.known && driver.state == sa::DriverState::kUnknown) unclaimed.push_back(i);
   }
+  for (const uint32_t driver : unclaimed) GiveUpDriver(driver);
   recovering_ = false;
   Schedule();
 }

@@ -195,7 +195,7 @@ void StandaloneSimulation::Check() {
   if (quorum_.foul_writes() > 0) Broken("a deposed leader has written");
   for (const auto& [host, master] : masters_) {
     if (!master.process) continue;
-    for (const auto& worker : master.process->cluster().core().workers()) {
+    for (const auto& [i, worker] : master.process->cluster().core().workers()) {
       if (worker.cores_used > worker.cores) Broken("cores of " + worker.id + " are booked twice");
     }
   }
@@ -217,7 +217,7 @@ void StandaloneSimulation::CheckWhole() {
     return Broken("nobody leads after everything was healed");
   }
   const auto alive = std::ranges::count_if(leader->cluster().core().workers(), [](const auto& worker) {
-    return worker.state == model::standalone::WorkerState::kAlive;
+    return worker.second.state == model::standalone::WorkerState::kAlive;
   });
   if (alive != kWorkers) Broken(std::to_string(alive) + " workers are alive");
   for (const std::string& job : acknowledged_) {
