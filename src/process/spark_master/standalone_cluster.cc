@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <ctime>
 #include <utility>
 
 #include "endpoints/spark/master_messages.h"
@@ -20,6 +19,20 @@ namespace {
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 /// Longer than a worker's supervisor waits: what ran there has ended before it is replaced.
 constexpr base::Duration kAwayMax = es::kAbsence + base::Duration::Seconds(2);
+
+/// "My Job" as "myjob" (Master.createApplication); nothing where that cannot name a directory on a worker.
+std::optional<std::string> IdOfName(const std::string& name) {
+  std::string id;
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (c != ' ' && (c < '\t' || c > '\r')) id += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  const bool plain = std::ranges::all_of(
+      id, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'; });
+  constexpr size_t kLongest = 128;
+  if (!plain || id.empty() || id.front() == '.' || id.size() > kLongest) return std::nullopt;
+  return id;
+}
 
 }  // namespace
 
@@ -165,21 +178,27 @@ void StandaloneCluster::Apply(const sa::Answer& effect) {
   if (!waiting.empty()) waiting.mapped()(effect.ok);
 }
 
-/// app-20260131235959-0000, as Spark's with the local time. After a restart numbers begin anew, and may be in use
-/// still.
-std::string StandaloneCluster::NewId(const char* kind, uint32_t& number) {
-  const std::time_t now = loop_.Wall().ms / 1000;
-  std::tm local = {};
-  ::localtime_r(&now, &local);
-  char date[16] = {};
-  std::strftime(date, sizeof date, "%Y%m%d%H%M%S", &local);
-  std::string id;
-  do {
-    char count[16] = {};
-    std::snprintf(count, sizeof count, "%04u", number++);
-    id = std::string(kind) + "-" + date + "-" + count;
-  } while (application_ids_.contains(id) || driver_ids_.contains(id));
-  return id;
+/// As Spark's, but an id that is in use is passed over: after a restart numbers begin anew, and names may come twice.
+std::string StandaloneCluster::NewApplicationId(const std::string& name) {
+  if (settings_.names_as_ids) {
+    const auto id = IdOfName(name);
+    if (id && !IsTaken(*id)) return *id;
+  }
+  const std::string date = es::IdDate(loop_.Wall());
+  for (uint32_t tries = 0;; ++tries) {
+    std::string id = settings_.application_ids.Format({date, int64_t{next_application_++}});
+    // Where all numbers are in use, they go on beyond.
+    if (tries < settings_.application_numbers) next_application_ %= settings_.application_numbers;
+    if (!IsTaken(id)) return id;
+  }
+}
+
+std::string StandaloneCluster::NewDriverId() {
+  const std::string date = es::IdDate(loop_.Wall());
+  for (;;) {
+    std::string id = settings_.driver_ids.Format({date, int64_t{next_driver_++}});
+    if (!IsTaken(id)) return id;
+  }
 }
 
 // ---- applications --------------------------------------------------------------------------------------------------
@@ -195,7 +214,7 @@ void StandaloneCluster::Begin(StandaloneApplication& application) {
   const sa::AppIndex index{applications_.next()};
   const es::ApplicationDescription& description = application.registration().application;
   ApplicationRecord& record = applications_.Add();
-  record.id = NewId("app", next_application_);
+  record.id = NewApplicationId(description.name);
   record.machine = &application;
   record.description = WithoutCommand(description);
   record.started = loop_.Wall();
@@ -391,6 +410,10 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
   if (!effect.duplicate) {
     alive_workers_[worker.said.id] = effect.worker.value;
     if (!gone) members_[worker.peer] = effect.worker.value;
+    for (auto& [i, other] : workers_) {  // a lost one whose address it has is not shown any more
+      const bool same = other.said.host == worker.said.host && other.said.port == worker.said.port;
+      if (same && i != effect.worker.value) other.heartbeat = {};
+    }
     log_.Info("a worker registers", {{"worker", worker.said.id},
                                      {"cores", std::to_string(worker.said.cores)},
                                      {"memory_mib", std::to_string(worker.said.memory_mib)}});
@@ -410,10 +433,6 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
     Lose(effect.worker.value, "its connection ended");
   }
 }
-    for (auto& [i, other] : workers_) {  // a lost one whose address it has is not shown any more
-      const bool same = other.said.host == worker.said.host && other.said.port == worker.said.port;
-      if (same && i != effect.worker.value) other.heartbeat = {};
-    }
 
 /// A worker that has registered speaks by another connection from now on (org.apache.spark.deploy.worker.Worker, which
 /// registers anew while it is called back).
@@ -456,6 +475,7 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
   const auto found = application_ids_.find(message.application);
   if (!worker || found == application_ids_.end()) return Answer(peer, request, true);
   // A worker speaks for its own executors only.
+  if (!core_.apps().contains(found->second)) return Answer(peer, request, true);
   const auto& executors = core_.apps()[found->second].executors;
   const auto executor = executors.find(message.executor);
   if (executor == executors.end() || executor->second.worker != *worker) return Answer(peer, request, true);
@@ -475,7 +495,6 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
 bool StandaloneCluster::HasEndpoint(Peers::PeerId peer, const std::string& name) {
   const auto worker = WorkerOf(peer);
   if (!worker || standby()) return false;
-  if (!core_.apps().contains(found->second)) return Answer(peer, request, true);
   if (name == es::kKeepingEndpoint) workers_[*worker].keeps = true;
   if (name == es::kLeavingEndpoint) workers_[*worker].keeps = false;
   if (const auto use = es::UseInEndpointName(name)) return TakeUse(*worker, *use);
@@ -592,7 +611,7 @@ void StandaloneCluster::Sweep() {
   for (const uint32_t index : silent) {
     Lose(index, "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds");
   }
+  DropUnshown();
 }
 
 }  // namespace fairlead::process::spark_master
-  DropUnshown();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/numbered.h"
+#include "endpoints/spark/id_pattern.h"
 #include "endpoints/spark/submission_messages.h"
 #include "endpoints/spark/worker_messages.h"
 #include "env/log.h"
@@ -33,7 +34,13 @@ struct StandaloneSettings {
   size_t retained_applications = 200;                             // spark.deploy.retainedApplications
   size_t retained_drivers = 200;                                  // spark.deploy.retainedDrivers
   base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
-  std::string web_url;                                            // of this master's page, as workers link to it
+  endpoints::spark::IdPattern application_ids =
+      *endpoints::spark::NumberedIds("app-%s-%04d");  // spark.deploy.appIdPattern
+  endpoints::spark::IdPattern driver_ids = *endpoints::spark::NumberedIds("driver-%s-%04d");  // .driverIdPattern
+  uint32_t application_numbers = UINT32_MAX;  // spark.deploy.appNumberModulo
+  bool names_as_ids = false;                  // spark.master.useAppNameAsAppId.enabled
+  bool driver_ids_as_names = false;           // spark.master.useDriverIdAsAppName.enabled
+  std::string web_url;                        // of this master's page, as workers link to it
   /// Another master leads: nothing is taken, and whoever asks is told so.
   bool standby = false;
   /// The store takes nothing any more, now or later (env::CommitFailure): nothing more is decided.
@@ -201,6 +208,8 @@ class StandaloneCluster final : public ExecutorSource {
   void RefuseInStandby(Peers::PeerId peer, const endpoints::spark::SubmissionMessage& message, int64_t request);
   /// Of what has ended the oldest are not shown any more.
   void ClearBeyondRetained();
+  /// What is not shown any more leaves nothing behind, once no event and no effect waits that may name it.
+  void DropUnshown();
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
 
   // ---- over restarts
@@ -208,8 +217,6 @@ class StandaloneCluster final : public ExecutorSource {
                    std::vector<env::Row>& rows);
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
   void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
-  /// What is not shown any more leaves nothing behind, once no event and no effect waits that may name it.
-  void DropUnshown();
   void StoreLost(const env::CommitError& error);
   void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
@@ -225,7 +232,9 @@ class StandaloneCluster final : public ExecutorSource {
   model::standalone::AppRegistered RegistrationOf(uint32_t index) const;
   void Begin(StandaloneApplication& application);
   StandaloneApplication* Find(model::standalone::AppIndex index) const;
-  std::string NewId(const char* kind, uint32_t& number);
+  std::string NewApplicationId(const std::string& name);
+  std::string NewDriverId();
+  bool IsTaken(const std::string& id) const { return application_ids_.contains(id) || driver_ids_.contains(id); }
   uint64_t NewToken(std::function<void(bool)> done);
 
   env::Loop& loop_;

@@ -1,3 +1,4 @@
+#include "process/spark_master/create_request.h"
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
 
@@ -10,7 +11,12 @@ namespace sa = model::standalone;
 
 void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submission> submission) {
   DriverRecord& record = drivers_.Add();
-  record.id = NewId("driver", next_driver_);
+  record.id = NewDriverId();
+  if (settings_.driver_ids_as_names) {
+    auto named = std::make_shared<Submission>(Submission{submission->description, {}, wire::java_stream::kNull});
+    NameApplication(named->description, record.id);
+    submission = std::move(named);
+  }
   record.submission = std::move(submission);
   record.submitted = loop_.Wall();
   driver_ids_[record.id] = index;

@@ -1,7 +1,5 @@
 #include "process/spark_worker/spark_worker.h"
 
-#include <ctime>
-
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
 
@@ -22,15 +20,6 @@ constexpr base::Duration kEager = base::Duration::Seconds(60);
 constexpr base::Duration kMeasureInterval = base::Duration::Seconds(3);
 constexpr const char* kEndpoint = "Worker";
 
-std::string NewWorkerId(env::Loop& loop, const std::string& host, uint16_t port) {
-  const std::time_t now = loop.Wall().ms / 1000;
-  std::tm local = {};
-  ::localtime_r(&now, &local);
-  char date[16] = {};
-  std::strftime(date, sizeof date, "%Y%m%d%H%M%S", &local);
-  return std::string("worker-") + date + "-" + host + "-" + std::to_string(port);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world, const es::SparkBuild& build,
@@ -47,7 +36,10 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
   });
   if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
   worker->listener_ = std::move(*listener);
-  worker->id_ = own.id.empty() ? NewWorkerId(world.loop, own.host, worker->local().port) : own.id;
+  worker->id_ = own.id;
+  if (own.id.empty()) {
+    worker->id_ = own.ids.Format({es::IdDate(world.loop.Wall()), own.host, int64_t{worker->local().port}});
+  }
   own.launch.host = own.host;
   own.launch.log_url = own.reverse_proxy ? *own.reverse_proxy + "/proxy/" + worker->id_ : own.launch.web_url;
   worker->Supervise();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "endpoints/spark/id_pattern.h"
 #include "endpoints/spark/spark_build.h"
 #include "endpoints/spark/worker_messages.h"
 #include "endpoints/spark/worker_use.h"
@@ -47,11 +48,14 @@ struct SparkWorkerSettings {
   /// spark.ui.reverseProxy: people come by the master's proxy, below this address (spark.ui.reverseProxyUrl without its
   /// final slash, or "").
   std::optional<std::string> reverse_proxy;
-  LogRolling rolling;  // of executors' logs
+  size_t retained_executors = 1000;  // spark.worker.ui.retainedExecutors: of those that have ended
+  size_t retained_drivers = 1000;    // spark.worker.ui.retainedDrivers
+  LogRolling rolling;                // of executors' logs
   /// What its machine uses since the last call, for a master of ours that decides by it. May read files. Null: not
   /// told.
   std::function<endpoints::spark::WorkerUse(base::Instant now)> measure;
   std::string limits_below;  // hierarchy of the control groups of all that runs; empty: none
+  endpoints::spark::IdPattern ids = *endpoints::spark::WorkerIds("worker-%s-%s-%d");  // spark.worker.idPattern
   /// Of a worker that was here before, whose place this one takes; empty: none was.
   std::string id;
   std::vector<SupervisedRun> runs;

@@ -91,6 +91,21 @@ void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
   if (settings.recovery_directory.empty()) keys.Refuse(kDirectory, "is needed with " + mode);
 }
 
+/// How ids of applications and drivers look; 3.5 has nothing to be said about that.
+void ReadIds(SparkKeys& keys, sp::StandaloneSettings& settings) {
+  const auto read = [&](const char* key, const char* otherwise, endpoints::spark::IdPattern& pattern) {
+    auto said = endpoints::spark::NumberedIds(keys.Text(key, otherwise));
+    if (!said) return keys.Refuse(key, said.error().message);
+    pattern = std::move(*said);
+  };
+  read("spark.deploy.appIdPattern", "app-%s-%04d", settings.application_ids);
+  read("spark.deploy.driverIdPattern", "driver-%s-%04d", settings.driver_ids);
+  settings.application_numbers =
+      static_cast<uint32_t>(keys.Number("spark.deploy.appNumberModulo", UINT32_MAX, 1000, UINT32_MAX));
+  settings.names_as_ids = keys.Flag("spark.master.useAppNameAsAppId.enabled", false);
+  settings.driver_ids_as_names = keys.Flag("spark.master.useDriverIdAsAppName.enabled", false);
+}
+
 sp::MasterOrders ReadOrders(SparkKeys& keys) {
   constexpr const char* kMode = "spark.master.ui.decommission.allow.mode";
   sp::MasterOrders orders;
@@ -229,6 +244,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
       static_cast<size_t>(keys.Number("spark.deploy.retainedApplications", 200, 0, INT32_MAX));
   settings.cluster.retained_drivers =
       static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
+  if (build->has_module_proxies()) ReadIds(keys, settings.cluster);
   settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
   if (const auto front = ReadReverseProxy(keys)) {
     settings.proxy = {true, *front};
@@ -246,6 +262,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
     }
     settings.rest = {keys.Text("spark.master.rest.host", host),
                      static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
+    ReadBodyMax(keys, settings.rest_limits);
   }
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
@@ -262,7 +279,6 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.hosts.AddName(settings.master.host);
   // Browsers call the master by the name of what stands before it.
   const std::string place =
-    ReadBodyMax(keys, settings.rest_limits);
       settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
   if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));
   settings.master.builds.push_back(std::move(*build));

@@ -39,6 +39,7 @@ namespace sw = process::spark_worker;
 
 constexpr int64_t kMib = 1 << 20;
 constexpr int64_t kWebPort = 8081;
+constexpr int64_t kPortMax = 65535;
 constexpr const char* kOpen =
     "whoever reaches it can pass as its master; set spark.authenticate=true and spark.authenticate.secret";
 
@@ -108,6 +109,15 @@ int64_t DefaultMemoryMib() {
   constexpr int64_t kRest = 1024;
   return std::max(static_cast<int64_t>(info.totalram) * info.mem_unit / kMib - kRest, kRest);
 }
+
+/// Keys of Spark that change nothing here.
+constexpr const char* kIgnored[] = {
+    "spark.worker.decommission.signal",
+    "spark.worker.driverTerminateTimeout",
+    "spark.worker.executorStateSync.maxAttempts",
+    "spark.worker.preferConfiguredMasterAddress",
+    "spark.worker.ui.compressedLogFileLengthCacheSize",
+};
 
 struct WorkerDaemonSettings {
   endpoints::spark::SparkBuild build;
@@ -220,7 +230,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   if (host.empty()) host = "127.0.0.1";
   worker.listen = {host, *port};
   worker.host = AdvertisedHost(host);
-  daemon.web = {host, *web_port};
+  daemon.web = {host, static_cast<uint16_t>(keys.Number("spark.worker.ui.port", *web_port, 0, kPortMax))};
   if (const base::Status size = ReadSize(options, worker); !size.ok()) return size.error();
   worker.work_directory = options.work_directory.empty() ? Variable("SPARK_WORKER_DIR") : options.work_directory;
   if (worker.work_directory.empty()) worker.work_directory = home + "/work";
@@ -240,8 +250,19 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
     worker.cleaning->kept =
         base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
   }
+  constexpr const char* kIds = "spark.worker.idPattern";
+  if (daemon.build.has_module_proxies() && keys.Has(kIds)) {
+    auto ids = endpoints::spark::WorkerIds(keys.Text(kIds, ""));
+    if (!ids) keys.Refuse(kIds, ids.error().message);
+    if (ids.ok()) worker.ids = std::move(*ids);
+  }
   worker.reverse_proxy = ReadReverseProxy(keys);
   daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
+  worker.retained_executors = static_cast<size_t>(keys.Number("spark.worker.ui.retainedExecutors", 1000, 0, INT32_MAX));
+  worker.retained_drivers = static_cast<size_t>(keys.Number("spark.worker.ui.retainedDrivers", 1000, 0, INT32_MAX));
+  for (const char* key : kIgnored) {
+    if (keys.Has(key)) daemon.warnings.push_back(std::string(key) + " changes nothing here");
+  }
   worker.rolling = ReadRolling(keys, daemon.warnings);
   ReadControlGroups(keys, daemon);
   worker.measure = ReadMachine(keys);
