@@ -311,7 +311,7 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
                                                            "Master", js::WriteStream(builder.graph())}));
       auto liar = Connect();
       liar->Write(frame);
-      EXPECT_TRUE(Await([&] { return liar->closed(); })) << cores;
+      EXPECT_TRUE(Await([&] { return liar->closed(); })) << field << " " << value;
     }
     auto half = Connect();
     half->Write(message.frame.substr(0, message.frame.size() / 2));
@@ -353,11 +353,11 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
            workers_[0]->settings().launch.worker_url, "/job.jar", "org.example.Job", "two words", "-Xmx1024M"}));
   EXPECT_EQ(driver.environment.count("SPARK_LOCAL_IP"), 0u);
   EXPECT_EQ(driver.environment.at("KEY"), "value");
+  EXPECT_EQ(driver.environment.at("PLACE"), GetParam().starts_with("4") ? "north" : "{{SITE}}") << "of the master";
   EXPECT_EQ(Status(id).value("workerId", ""), workers_[0]->id());
   EXPECT_EQ(Page()["activedrivers"][0]["mainclass"], "org.example.Job");
   const auto killed = json::parse(Rest("POST", "/v1/submissions/kill/" + id).body);
   EXPECT_EQ(killed["message"], "Kill request for " + id + " submitted");
-  EXPECT_EQ(driver.environment.at("PLACE"), GetParam().starts_with("4") ? "north" : "{{SITE}}") << "of the master";
   ASSERT_TRUE(AwaitDriver(id, "KILLED"));
   EXPECT_EQ(json::parse(Rest("POST", "/v1/submissions/kill/" + id).body)["success"], false);
   EXPECT_EQ(Status("driver-1")["success"], false);
@@ -454,6 +454,15 @@ TEST_P(SparkStandalone, ASupervisedDriverIsStartedAgainHereAndElsewhere) {
   EXPECT_EQ(Status(id)["driverState"], "RELAUNCHING");
   ASSERT_TRUE(Await([&] { return Page()["activedrivers"].size() == 1; }));
   EXPECT_NE(Page()["activedrivers"][0]["id"], id);
+}
+
+TEST_P(SparkStandalone, WhyADriverCouldNotBeStartedIsSaid) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const std::string id = Submit(false, "file:/none.jar");
+  ASSERT_TRUE(AwaitDriver(id, "ERROR"));
+  EXPECT_THAT(Status(id).value("message", ""), HasSubstr("Exception from the cluster:\njava.lang.Exception: "));
+  EXPECT_THAT(Status(id).value("message", ""), HasSubstr("/none.jar"));
 }
 
 TEST_P(SparkStandalone, AWorkerThatReturnsInTimeIsTheSameWithAllThatRuns) {

@@ -64,6 +64,13 @@ Ref MessageWriter::Module(const char* name) {
   return made;
 }
 
+Ref MessageWriter::Exception(const std::string& message) {
+  const Ref made = builder_.NewObject("java.lang.Exception");
+  builder_.SetRef(made, "detailMessage", Text(message));
+  builder_.SetCustom(made, "java.lang.Throwable", {});
+  return made;
+}
+
 Ref MessageWriter::None() { return Module("scala.None$"); }
 
 Ref MessageWriter::Some(Ref value) {

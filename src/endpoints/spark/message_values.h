@@ -48,6 +48,8 @@ class MessageWriter {
   Ref Some(Ref value);
   Ref Option(const std::optional<std::string>& text) { return text ? Some(Text(*text)) : None(); }
   Ref Option(const std::optional<int32_t>& number) { return number ? Some(Integer(*number)) : None(); }
+  /// A java.lang.Exception without a stack trace.
+  Ref Exception(const std::string& message);
   Ref State(const Enumeration& enumeration, int32_t id);
   /// An immutable.List.
   Ref List(const std::vector<Ref>& elements);

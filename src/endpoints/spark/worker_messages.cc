@@ -260,7 +260,7 @@ void Write(MessageWriter& out, const ExecutorStateChanged& m) {
 }
 void Write(MessageWriter& out, const DriverStateChanged& m) {
   out.Set("driverId", m.driver).Set("state", out.State(DriverStates(), static_cast<int32_t>(m.state)));
-  out.Set("exception", out.None());
+  out.Set("exception", m.exception ? out.Some(out.Exception(*m.exception)) : out.None());
 }
 void Write(MessageWriter& out, const WorkerLatestState& m) {
   std::vector<Ref> executors;

@@ -63,7 +63,7 @@ struct ExecutorStateChanged {
 struct DriverStateChanged {
   std::string driver;
   DriverState state = DriverState::kFinished;
-  std::optional<std::string> exception;  // its class and message; only read, never written
+  std::optional<std::string> exception;  // read: its class and message; written: the message
 };
 /// What runs on a worker that was just registered; the master has what it does not know killed.
 struct WorkerLatestState {

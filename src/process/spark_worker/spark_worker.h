@@ -185,7 +185,8 @@ class SparkWorker {
   base::Result<std::string> JarOf(const DriverRun& run);
   base::Status StartDriver(const std::string& id);
   void OnDriverExit(const std::string& id, int32_t code);
-  void EndDriver(const std::string& id, endpoints::spark::DriverState state);
+  /// `why`: of one that could not be started.
+  void EndDriver(const std::string& id, endpoints::spark::DriverState state, std::optional<std::string> why = {});
   void Kill(const std::string& driver);
 
   void CleanWorkDirectory();

@@ -13,7 +13,6 @@ namespace es = endpoints::spark;
 
 namespace {
 
-constexpr size_t kFinishedMax = 1000;  // spark.worker.ui.retainedExecutors, .retainedDrivers
 /// A driver that has run for so long begins anew with short pauses.
 constexpr base::Duration kSteadyAfter = base::Duration::Seconds(5);
 constexpr base::Duration kPauseMax = base::Duration::Seconds(3600);
@@ -35,9 +34,9 @@ std::string RandomName(env::Loop& loop) {
 
 /// Keeps the memory of what has ended bounded.
 template <class Run>
-void Keep(std::map<std::string, Run>& finished, const std::string& key, Run run) {
+void Keep(std::map<std::string, Run>& finished, size_t retained, const std::string& key, Run run) {
   finished[key] = std::move(run);
-  if (finished.size() > kFinishedMax) finished.erase(finished.begin());
+  if (finished.size() > retained) finished.erase(finished.begin());
 }
 
 }  // namespace
@@ -120,7 +119,7 @@ void SparkWorker::OnStarted(const std::string& key, int64_t pid) {
 void SparkWorker::OnFailed(const std::string& key, const std::string& why) {
   if (drivers_.contains(key)) {
     world_.log.Error("a driver cannot be started", {{"driver", key}, {"why", why}});
-    EndDriver(key, es::DriverState::kError);
+    EndDriver(key, es::DriverState::kError, why);
   } else if (executors_.contains(key)) {
     EndExecutor(key, es::ExecutorState::kFailed, why, std::nullopt);
   }
@@ -247,7 +246,7 @@ void SparkWorker::EndExecutor(const std::string& key, es::ExecutorState state, s
       {{"executor", key}, {"state", std::string(Name(state))}, {"code", code ? std::to_string(*code) : "none"}});
   ReportEnd(key, es::ExecutorStateChanged{application, run.launch.executor, state, std::move(message), code});
   if (settings_.on_executor_gone) settings_.on_executor_gone(application, std::to_string(run.launch.executor));
-  Keep(finished_executors_, key, std::move(run));
+  Keep(finished_executors_, settings_.retained_executors, key, std::move(run));
   CleanUp(application);
   ReportIfAllEnded();
 }
@@ -360,13 +359,13 @@ void SparkWorker::OnDriverExit(const std::string& id, int32_t code) {
   run.pause = std::min(run.pause + run.pause, kPauseMax);
 }
 
-void SparkWorker::EndDriver(const std::string& id, es::DriverState state) {
+void SparkWorker::EndDriver(const std::string& id, es::DriverState state, std::optional<std::string> why) {
   auto node = drivers_.extract(id);
   DriverRun run = std::move(node.mapped());
   run.state = state;
   world_.log.Info("a driver ended", {{"driver", id}, {"state", std::string(Name(state))}});
-  ReportEnd(id, es::DriverStateChanged{id, state, std::nullopt});
-  Keep(finished_drivers_, id, std::move(run));
+  ReportEnd(id, es::DriverStateChanged{id, state, std::move(why)});
+  Keep(finished_drivers_, settings_.retained_drivers, id, std::move(run));
   ReportIfAllEnded();
 }
 

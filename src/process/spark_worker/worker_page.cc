@@ -26,15 +26,17 @@ ordered_json ResourcesJson(const es::Resources& resources) {
 
 ordered_json DescriptionJson(const es::ApplicationDescription& application) {
   const es::ResourceProfile& profile = application.profile;
+  constexpr int64_t kDefaultHeapMib = 1024;
+  const int64_t memory = profile.memory_mib > 0 ? profile.memory_mib : kDefaultHeapMib;
   ordered_json needs = ordered_json::array();
   for (size_t i = 0; i < profile.other_amounts.size(); ++i) {
     needs.push_back({{"name", profile.other[i]}, {"amount", profile.other_amounts[i]}});
   }
   return {{"name", application.name},
           {"cores", application.cores_max.value_or(0)},
-          {"memoryperexecutor", profile.memory_mib},
+          {"memoryperexecutor", memory},
           {"resourcesperexecutor", needs},
-          {"memoryperslave", profile.memory_mib},
+          {"memoryperslave", memory},
           {"resourcesperslave", needs},
           {"user", application.user},
           {"command", application.command.main_class}};  // without its arguments, which may hold secrets
