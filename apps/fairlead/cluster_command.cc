@@ -49,6 +49,18 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
                      shell::kRmRefused};
 }
 
+base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) {
+  const auto answer = AskFairlead(cluster, "queues");
+  if (!answer.ok()) return answer.error();
+  std::string known;
+  for (const auto& queue : answer->value("queues", ordered_json::array())) {
+    const std::string full = queue.value("name", "");
+    if (full == name || full == "root." + name) return queue;
+    known += (known.empty() ? "" : ", ") + full;
+  }
+  return base::Error{"there is no queue " + name + "; there are " + known.substr(0, 300), shell::kRmNotFound};
+}
+
 void PrintJson(const ordered_json& json) {
   const std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
   std::puts(base::VisibleText(text, base::Lines::kKept).c_str());

@@ -45,6 +45,8 @@ base::Result<wire::yarn::ApplicationReportProto> Report(Cluster& cluster, const 
 /// An answer of /fairlead/v1/TARGET as JSON. Error: nothing answers, it is refused, or it is another resource manager.
 base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::string& target,
                                                  const std::string& method = "GET", const std::string& body = "");
+/// The queue of that full name, or below root. Error: there is none, with those that there are, or AskFairlead's.
+base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
 void PrintJson(const nlohmann::ordered_json& json);
 /// What only Fairlead tells about an application; null elsewhere.

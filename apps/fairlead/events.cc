@@ -4,6 +4,7 @@
 #include "cluster_command.h"
 #include "exit_words.h"
 #include "interrupt.h"
+#include "model/exit_status.h"
 #include "process/http/http.h"
 #include "table.h"
 
@@ -39,10 +40,7 @@ std::string SizeText(const ordered_json& event) {
 }
 
 std::string DetailText(const ordered_json& event) {
-  std::string text = event.value("detail", "");
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  const std::string words = event.contains("exit_status") ? ExitWords(event.value("exit_status", 0)) : "";
-  return words.empty() || text.empty() ? words + text : words + "; " + text;
+  return ExitWords(event.value("exit_status", int{model::kExitInvalid}), event.value("detail", ""));
 }
 
 void AddRow(Table& table, const ordered_json& event) {

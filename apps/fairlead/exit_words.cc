@@ -12,7 +12,7 @@ std::string ExitWords(int status) {
     case model::kExitInvalid:
       return "";
     case model::kExitAborted:
-      return "aborted: released, or its node is gone";
+      return "released";  // by its master, with its application, or as its node was lost: what is said tells
     case model::kExitDisksFailed:
       return "its node's disks failed";
     case model::kExitPreempted:
@@ -37,6 +37,12 @@ std::string ExitWords(int status) {
     return "exit status " + std::to_string(status) + ": SIG" + signal + ", " + ::strsignal(status - 128);
   }
   return status == 0 ? "succeeded" : "exit status " + std::to_string(status);
+}
+
+std::string ExitWords(int status, std::string said) {
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  const std::string words = ExitWords(status);
+  return words.empty() || said.empty() ? words + said : words + "; " + said;
 }
 
 }  // namespace fairlead::apps

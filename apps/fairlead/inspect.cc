@@ -156,7 +156,12 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
   Table table(kAppColumns);
   for (const auto& report : answer->applications) table.Add(AppRow(report));
   table.Print();
-  if (table.size() == 0 && !filter.all) std::fputs("no application is active; --all shows ended ones\n", stderr);
+  if (table.size() > 0) return kOk;
+  for (const std::string& queue : filter.queues) {
+    const auto found = FindQueue(cluster, queue);
+    if (!found.ok() && found.error().code == shell::kRmNotFound) return command.Fail(found.error());
+  }
+  if (filter.states.empty() && !filter.all) std::fputs("no application is active; --all shows ended ones\n", stderr);
   return kOk;
 }
 
@@ -197,7 +202,7 @@ void PrintAttempts(const ordered_json& detail) {
     const ordered_json size = container.value("resources", ordered_json::object());
     print("Container", container.value("id", "") + " " + container.value("state", "") +
                            at(container.value("node", "")) + ", " + MemoryText(size.value("memory_mib", int64_t{0})) +
-                           ", " + std::to_string(size.value("vcores", int64_t{0})) + " vcores");
+                           ", " + Counted(size.value("vcores", int64_t{0}), "vcore"));
   }
 }
 
@@ -207,7 +212,9 @@ void PrintEnded(Cluster& cluster, const std::string& id) {
   if (!answer.ok()) return;
   const ordered_json events = answer->value("events", ordered_json::array());
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
-    std::string how = ExitWords(event->value("exit_status", int{model::kExitInvalid}));
+    const int status = event->value("exit_status", int{model::kExitInvalid});
+    const std::string said = status == model::kExitAborted ? event->value("detail", "") : "";
+    std::string how = ExitWords(status, said);
     if (how.empty()) how = "ended";
     std::printf(
         "%-12s %s\n", "Ended",
@@ -244,7 +251,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   row("Finished", TimeText(report->finish_time.value_or(0)));
   row("Containers", std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + ", " +
                         MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))) + ", " +
-                        std::to_string(std::max(0, usage.UsedResources().virtual_cores.value_or(0))) + " vcores");
+                        Counted(std::max(0, usage.UsedResources().virtual_cores.value_or(0)), "vcore"));
   row("Page", std::string(report->TrackingUrl()));
   if (report->application_type.value_or("") == "FAIRLEAD") row("History", "fairlead history " + text);
   if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);

@@ -16,42 +16,35 @@ using nlohmann::ordered_json;
 
 std::string AmountText(const ordered_json& queue, const char* field) {
   const ordered_json value = queue.value(field, ordered_json::object());
-  return MemoryText(value.value("memory_mib", int64_t{0})) + ", " + std::to_string(value.value("vcores", int64_t{0})) +
-         " vcores";
+  return MemoryText(value.value("memory_mib", int64_t{0})) + ", " + Counted(value.value("vcores", int64_t{0}), "vcore");
 }
 
 int Show(const Command& command, Cluster& cluster, const std::string& name) {
-  const auto answer = AskFairlead(cluster, "queues");
-  if (!answer.ok()) return command.Fail(answer.error());
-  std::string known;
-  for (const auto& queue : answer->value("queues", ordered_json::array())) {
-    const std::string full = queue.value("name", "");
-    known += (known.empty() ? "" : ", ") + full;
-    if (full != name && full != "root." + name) continue;
-    if (command.options.json) {
-      PrintJson(queue);
-      return kOk;
-    }
-    const auto row = [](const char* what, const std::string& value) {
-      std::printf("%-13s %s\n", what, base::VisibleText(value).c_str());
-    };
-    row("Queue", full);
-    row("Policy", queue.value("policy", ""));
-    row("Weight", queue["weight"].dump());
-    row("Used", AmountText(queue, "used"));
-    row("Fair share", AmountText(queue, "fair_share"));
-    row("Steady share", AmountText(queue, "steady_share"));
-    row("At least", AmountText(queue, "min_share"));
-    constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
-    const bool bounded = queue.at("max_share").value("memory_mib", int64_t{0}) < kNoBoundMib;
-    row("At most", bounded ? AmountText(queue, "max_share") : "no bound of its own");
-    row("Wanted", AmountText(queue, "demand"));
-    row("Masters use", AmountText(queue, "master_used"));
-    row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +
-                            std::to_string(queue.value("waiting_apps", 0)) + " waiting");
+  const auto found = FindQueue(cluster, name);
+  if (!found.ok()) return command.Fail(found.error());
+  const ordered_json& queue = *found;
+  if (command.options.json) {
+    PrintJson(queue);
     return kOk;
   }
-  return Complain(command.name, "there is no queue " + name + "; there are " + known.substr(0, 300), kNotFound);
+  const auto row = [](const char* what, const std::string& value) {
+    std::printf("%-13s %s\n", what, base::VisibleText(value).c_str());
+  };
+  row("Queue", queue.value("name", ""));
+  row("Policy", queue.value("policy", ""));
+  row("Weight", queue["weight"].dump());
+  row("Used", AmountText(queue, "used"));
+  row("Fair share", AmountText(queue, "fair_share"));
+  row("Steady share", AmountText(queue, "steady_share"));
+  row("At least", AmountText(queue, "min_share"));
+  constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
+  const bool bounded = queue.at("max_share").value("memory_mib", int64_t{0}) < kNoBoundMib;
+  row("At most", bounded ? AmountText(queue, "max_share") : "no bound of its own");
+  row("Wanted", AmountText(queue, "demand"));
+  row("Masters use", AmountText(queue, "master_used"));
+  row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +
+                          std::to_string(queue.value("waiting_apps", 0)) + " waiting");
+  return kOk;
 }
 
 struct SetOptions {

@@ -3,21 +3,59 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/text.h"
 #include "commands.h"
 #include "env_posix/posix_loop.h"
+#include "exit_words.h"
+#include "model/exit_status.h"
+#include "progress.h"
+#include "table.h"
 
 namespace fairlead::apps {
 namespace {
 
-int Replay(const std::string& file, bool json) {
-  const auto bytes = env_posix::MakePosixDisk()->ReadFile(file);
+struct ReplayOptions {
+  std::string file;
+  bool decisions = false;
+  bool json = false;
+};
+
+std::string OrDash(const std::string& text) { return text.empty() ? "-" : text; }
+
+/// As `fairlead events` shows it. A journal is of any length, so rows are printed as they come.
+void Print(const process::rm::Happening& one) {
+  const bool over =
+      one.kind == process::rm::HappeningKind::kEnded || one.kind == process::rm::HappeningKind::kPreempted;
+  const std::string what = one.container.value != 0 ? ToString(one.container)
+                           : one.app.number != 0    ? ToString(one.app)
+                                                    : "-";
+  const int status = over ? one.exit_status : int{model::kExitInvalid};
+  const std::string row = TimeText(one.at.ms) + "  " + std::string(EnumName(one.kind)) + "  " + what + "  " +
+                          OrDash(one.queue) + "  " + OrDash(one.node) + "  " +
+                          (one.size.memory_mib() == 0 ? "-" : MemoryText(one.size.memory_mib())) + "  " +
+                          ExitWords(status, one.detail);
+  std::puts(base::VisibleText(row).c_str());
+}
+
+int Replay(const ReplayOptions& options) {
+  const auto bytes = env_posix::MakePosixDisk()->ReadFile(options.file);
   if (!bytes) return Complain("replay", bytes.error().message, kNotFound);
   const auto journal = shell::ParseJournal(*bytes);
-  if (!journal) return Complain("replay", file + ": " + journal.error().message, kFailed);
-  const auto result = shell::ReplayRm(*journal);
-  if (!result) return Complain("replay", file + ": " + result.error().message, kFailed);
+  if (!journal) return Complain("replay", options.file + ": " + journal.error().message, kFailed);
+  shell::ReplayWatch watch;
+  Progress progress("replay");
+  if (options.decisions) {
+    watch.told = Print;
+  } else {
+    watch.progress = [&](int64_t batches) {
+      progress.Show(batches, static_cast<int64_t>(journal->batches.size()), "batches");
+    };
+  }
+  const auto result = shell::ReplayRm(*journal, watch);
+  progress.TakeAway();
+  if (!result) return Complain("replay", options.file + ": " + result.error().message, kFailed);
   const bool same = result->difference.empty();
-  if (json) {
+  if (options.json) {
     std::printf("{\"batches\":%lld,\"events\":%lld,\"same\":%s,\"stateHash\":\"%016llx\",\"tornTail\":%s}\n",
                 static_cast<long long>(result->batches), static_cast<long long>(result->events),
                 same ? "true" : "false", static_cast<unsigned long long>(result->state_hash),
@@ -36,12 +74,17 @@ int Replay(const std::string& file, bool json) {
 void AddReplay(CLI::App& app, int& exit_code) {
   CLI::App* replay = app.add_subcommand(
       "replay", "Repeat a resource manager's journal: every decision must come out the same, byte for byte");
-  replay->footer("Example: fairlead replay /var/lib/fairlead/rm/rm.journal");
-  auto file = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  replay->add_option("journal", *file, "the file")->required();
-  replay->add_flag("--json", *json, "print JSON");
-  replay->callback([file, json, &exit_code] { exit_code = Replay(*file, *json); });
+  replay->footer(
+      "Examples:\n  fairlead replay /var/lib/fairlead/rm/rm.journal\n"
+      "  fairlead replay --decisions /var/lib/fairlead/rm/rm.journal | grep preempted");
+  auto options = std::make_shared<ReplayOptions>();
+  replay->add_option("journal", options->file, "the file")->required();
+  CLI::Option* json = replay->add_flag("--json", options->json, "print JSON");
+  replay
+      ->add_flag("--decisions", options->decisions,
+                 "print what was decided when, and why: a line each, as 'fairlead events' tells it")
+      ->excludes(json);
+  replay->callback([options, &exit_code] { exit_code = Replay(*options); });
 }
 
 }  // namespace fairlead::apps

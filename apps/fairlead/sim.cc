@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "commands.h"
+#include "progress.h"
 #include "sim/cluster/fault_run.h"
 #include "sim/standalone/standalone_faults.h"
 #include "sim_stages.h"
@@ -72,12 +73,15 @@ int Faults(const FaultOptions& options) {
   double virtual_seconds = 0;
   int failed = 0;
   const auto began = std::chrono::steady_clock::now();
+  Progress progress("sim faults");
   for (int i = 0; i < options.seeds; ++i) {
+    progress.Show(i, options.seeds, "seeds", failed == 0 ? "" : ", " + std::to_string(failed) + " failed");
     const uint64_t seed = options.first + static_cast<uint64_t>(i);
     sim::FaultRunResult run = RunOnce(seed, bug, options);
     if (i < options.twice && RunOnce(seed, bug, options).hash != run.hash) {
       run.violations.push_back("a second run of the same seed ended in another state");
     }
+    if (options.seeds <= 10 || !run.ok()) progress.TakeAway();
     virtual_seconds += run.virtual_seconds;
     for (const auto& [name, count] : run.counts) counts[name] += count;
     if (options.seeds <= 10) {
@@ -89,6 +93,7 @@ int Faults(const FaultOptions& options) {
     PrintFailure(run, options);
     if (bug != sim::PlantedBug::kNone) break;  // found
   }
+  progress.TakeAway();
   const std::chrono::duration<double> real = std::chrono::steady_clock::now() - began;
   const bool many = options.seeds >= 100;
   const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, options, many);

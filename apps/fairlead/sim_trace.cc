@@ -1,6 +1,5 @@
 #include "sim_trace.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
+#include "progress.h"
 #include "sim/traces/both.h"
 #include "sim/traces/faults.h"
 #include "sim/traces/profiles.h"
@@ -204,33 +204,6 @@ base::Result<Workload> Load(const TraceArguments& arguments) {
   return workload;
 }
 
-/// A line on a terminal that is written anew until the run ends; nothing elsewhere.
-class ProgressBar {
- public:
-  explicit ProgressBar(std::string name) : name_(std::move(name)), shown_(::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressBar() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-  void Show(const sim::Progress& progress) const {
-    if (!shown_) return;
-    constexpr int64_t kCells = 30;
-    const int64_t all = std::max<int64_t>(progress.jobs, 1);
-    const int64_t cells = progress.jobs_ended * kCells / all;
-    const std::string bar(static_cast<size_t>(cells), '#');
-    std::fprintf(stderr, "\r\033[K%-16s [%-30s] %3lld %%  %lld of %lld jobs, %lld tasks, %s", name_.c_str(),
-                 bar.c_str(), static_cast<long long>(progress.jobs_ended * 100 / all),
-                 static_cast<long long>(progress.jobs_ended), static_cast<long long>(progress.jobs),
-                 static_cast<long long>(progress.tasks_ended), sim::SpanText(progress.now_ms).c_str());
-    std::fflush(stderr);
-  }
-
- private:
-  std::string name_;
-  bool shown_;
-};
-
 base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workload& workload,
                                     const std::string& name) {
   sim::ProfileOptions options;
@@ -263,8 +236,11 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
     target = std::make_unique<sim::BothTarget>(*profile->scheduler);
   }
   sim::TraceRun run(*target, workload.nodes, stormy, std::move(profile->setup));
-  const ProgressBar bar(name);
-  sim::RunResult result = run.Run([&](const sim::Progress& progress) { bar.Show(progress); });
+  Progress progress(name);
+  sim::RunResult result = run.Run([&](const sim::Progress& now) {
+    progress.Show(now.jobs_ended, now.jobs, "jobs",
+                  ", " + Counted(now.tasks_ended, "task") + ", " + sim::SpanText(now.now_ms));
+  });
   result.profile = name;
   result.trace = workload.name;
   result.seed = arguments.seed;

@@ -367,7 +367,10 @@ int Submit(const SubmitOptions& options) {
     std::puts(id->c_str());
     return kOk;
   }
-  if (!options.cluster.json) std::fprintf(stderr, "submitted %s\n", id->c_str());
+  if (!options.cluster.json) {
+    const std::string page = cluster->client->Managers().front().second + "/cluster/app/" + *id;
+    std::fprintf(stderr, "submitted %s\nits page: %s\n", id->c_str(), page.c_str());
+  }
   return Follow(options, *cluster, *id);
 }
 

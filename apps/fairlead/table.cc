@@ -35,10 +35,6 @@ void Table::Print() const {
   for (const std::string& line : Lines()) std::puts(line.c_str());
 }
 
-std::string Counted(int64_t count, const std::string& word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
-
 std::string MemoryText(int64_t mib) {
   char buffer[32];
   if (mib >= 1024 && mib % 1024 != 0) {

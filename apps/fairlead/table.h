@@ -3,7 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+
 namespace fairlead::apps {
+
+using base::Counted;
 
 /// Rows of text in columns as wide as their widest cell, as `kubectl get` prints them. Cells may hold what strangers
 /// wrote: their control characters are seen.
@@ -22,8 +26,6 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "1 node", "2 nodes": the plural is the word with an s.
-std::string Counted(int64_t count, const std::string& word);
 /// "1.5 GiB", "512 MiB".
 std::string MemoryText(int64_t mib);
 /// "2m 5s" of milliseconds.

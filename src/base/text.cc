@@ -70,4 +70,11 @@ std::string VisibleText(std::string_view text, Lines lines) {
   return out;
 }
 
+std::string Counted(int64_t count, std::string_view word) {
+  std::string out = std::to_string(count) + " ";
+  out += word;
+  if (count != 1) out += 's';
+  return out;
+}
+
 }  // namespace fairlead::base

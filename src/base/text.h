@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,8 @@ enum class Lines {
 /// `text`, which a stranger may have written, for a log, a terminal or a page: control characters as \n, \t or \uXXXX,
 /// bytes that are not UTF-8 as \u00XX. JSON stays JSON of the same meaning.
 std::string VisibleText(std::string_view text, Lines lines = Lines::kOne);
+
+/// "1 node", "2 nodes": the plural is the word with an s.
+std::string Counted(int64_t count, std::string_view word);
 
 }  // namespace fairlead::base

@@ -20,6 +20,12 @@ TEST(VisibleText, BytesThatAreNoUtf8AreSeen) {
             "\\u009ba\\u00ff\\u00c0\\u00af\\u00ed\\u00a0\\u0080\\u00f4\\u0090\\u0080\\u0080\\u00e2\\u0082");
 }
 
+TEST(Counted, OneIsNoPlural) {
+  EXPECT_EQ(Counted(0, "slot"), "0 slots");
+  EXPECT_EQ(Counted(1, "slot"), "1 slot");
+  EXPECT_EQ(Counted(21, "slot"), "21 slots");
+}
+
 TEST(VisibleText, LinesStayWhereTheyMay) {
   EXPECT_EQ(VisibleText("a\n\tb"), "a\\n\\tb");
   EXPECT_EQ(VisibleText("a\n\tb\r\n", Lines::kKept), "a\n\tb\\u000d\n");

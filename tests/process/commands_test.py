@@ -229,6 +229,16 @@ class Manual(unittest.TestCase):
         self.assertIn("Subcommands:", run("help").stdout)
 
 
+class LongWork(unittest.TestCase):
+    def test_it_tells_a_file_how_far_it_is(self):
+        faults = subprocess.Popen([FAIRLEAD, "sim", "faults", "--seeds", "1000000"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertRegex(faults.stderr.readline(), r"^sim faults +\[ {30}\] +0 %  \d+ of 1000000 seeds\n$")
+        finally:
+            faults.kill()
+            faults.communicate(timeout=30)
+
+
 class History(unittest.TestCase):
     def test_a_log_is_served_with_its_page(self):
         with tempfile.TemporaryDirectory() as work:
@@ -283,7 +293,7 @@ class ShuffleService(unittest.TestCase):
         lines = [line for line in text.splitlines() if not line.startswith("#")]
         self.assertGreater(len(lines), 5)
         for line in lines:
-            self.assertRegex(line, r"^fairlead_shuffle_[A-Za-z0-9_]+ \d+$|^process_[a-z_]+ [\d.]+$")
+            self.assertRegex(line, r"^fairlead_shuffle_[A-Za-z0-9_]+ \d+$|^process_[a-z_]+ [\d.]+$|^fairlead_build_info\{version=\"\d+\.\d+\.\d+\"\} 1$")
         self.assertGreater(float(re.search(r"^process_resident_memory_bytes (\S+)$", text, re.M).group(1)), 1e6)
 
 
@@ -336,7 +346,7 @@ class OnACluster(unittest.TestCase):
     def test_submit_prints_what_the_job_printed(self):
         shown = self.ask("submit", "--num-executors", "1", "--executor-memory", "512m", BUILD / "examples/word_count", self.work / "text", self.work / "printed")
         self.assertEqual((shown.returncode, shown.stdout), (0, "2 different words\n"), shown.stderr)
-        self.assertRegex(shown.stderr, r"^submitted application_\d+_\d+\n(.*\n)*application_\d+_\d+ ended: SUCCEEDED after \d+s\n$")
+        self.assertRegex(shown.stderr, r"^submitted application_\d+_\d+\nits page: http://127\.0\.0\.1:\d+/cluster/app/application_\d+_\d+\n(.*\n)*application_\d+_\d+ ended: SUCCEEDED after \d+s\n$")
 
     def test_submit_says_why_it_waits(self):
         # Two tasks that wait for each other, and one slot: it keeps its memory.
@@ -501,6 +511,11 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ DECOMMISSIONED\n$")
         self.assertIn("0 containers left", shown.stderr)
         self.assertNotIn("RUNNING", state())
+        self.assertIn("127.0.0.2", self.cluster_says("nodes")["drained"])
+        agent = pathlib.Path(self.conf).parent / "logs/nm2.log"
+        ended = agent.read_text()
+        time.sleep(3)  # nobody tries to start it while it is out: there is no event to wait for
+        self.assertEqual(agent.read_text(), ended)
         self.assertRegex(self.ask("events", "--kind", "action").stdout, r"node 127\.0\.0\.2:\d+ is drained by ")
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
@@ -509,7 +524,9 @@ class OnACluster(unittest.TestCase):
         while "RUNNING" not in state():
             self.assertLess(time.monotonic(), deadline, (self.work / "up.log").read_text())
             time.sleep(0.2)
-        self.assertIn("nm2 was taken out and has ended; it is back soon after 'fairlead node undrain'", (self.work / "up.log").read_text())
+        told = (self.work / "up.log").read_text()
+        self.assertIn("nm2 was taken out and has ended; it is back soon after 'fairlead node undrain'\n", told)
+        self.assertIn("nm2 was taken back\n", told)
         self.assertEqual(self.ask("node drain", "nosuch").returncode, 4)
 
     def test_a_queue_is_changed_in_its_file(self):
@@ -541,6 +558,35 @@ class OnACluster(unittest.TestCase):
             time.sleep(0.1)
         self.assertEqual(self.ask("queue show", "root.later").returncode, 0)
 
+    def cluster_says(self, address):
+        page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
+        with urllib.request.urlopen(f"http://{page}/fairlead/v1/{address}", timeout=10) as answer:
+            return json.loads(answer.read())
+
+    def test_a_host_that_is_not_out_cannot_be_taken_back(self):
+        self.assertEqual(self.put("nodes/127.0.0.77/state", {"state": "RUNNING"})[0], 404)
+
+    def test_a_journal_tells_what_was_decided(self):
+        app = self.finished_job()
+        journal = pathlib.Path(self.conf).parent / "rm/rm.journal"
+        granted = rf"  granted  container{app.removeprefix('application')}_01_000001  root\.\S+  \S+:\d+  \d+ MiB"
+        deadline = time.monotonic() + 30  # it is written behind
+        while not re.search(granted, (shown := run("replay", "--decisions", journal)).stdout):
+            self.assertLess(time.monotonic(), deadline, shown.stdout[-2000:] + shown.stderr)
+            time.sleep(0.2)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, rf"  state  {app}  .*is RUNNING")
+        self.assertRegex(shown.stdout, r"  ended  container_\S+  .*  succeeded")
+
+    def test_a_replay_shows_how_far_it_is(self):
+        self.finished_job()
+        out, terminal = pty.openpty()
+        replay = subprocess.Popen([FAIRLEAD, "replay", pathlib.Path(self.conf).parent / "rm/rm.journal"], stdout=subprocess.PIPE, stderr=terminal)
+        os.close(terminal)
+        self.assertRegex(replay.communicate(timeout=60)[0].decode(), r"^\d+ batches with \d+ events replayed")
+        self.assertRegex(os.read(out, 65536).decode(), r"replay +\[[# ]{30}\] +\d+ %  \d+ of \d+ batches.*\r\x1b\[K$")
+        os.close(out)
+
     def put(self, address, body):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
         request = urllib.request.Request(f"http://{page}/fairlead/v1/{address}", json.dumps(body).encode(),
@@ -570,6 +616,13 @@ class OnACluster(unittest.TestCase):
             status, refused = self.put("queues/root.lab/settings", {"settings": settings})
             self.assertEqual(status, 400, settings)
             self.assertIn(why, refused["error"])
+
+    def test_applications_of_a_queue_that_is_not_there(self):
+        shown = self.ask("apps", "--queue", "nosuch")
+        self.assertEqual(shown.returncode, 4, shown.stdout)
+        self.assertIn("there is no queue nosuch; there are root, ", shown.stderr)
+        shown = self.ask("apps", "--queue", "small", "--state", "FAILED")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
 
     def test_a_queue_shows_itself(self):
         shown = self.ask("queue show", "small")

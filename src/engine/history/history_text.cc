@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "base/codec.h"
+#include "base/text.h"
 #include "engine/history/history.h"
 #include "engine/history/history_format.h"
 
@@ -222,7 +223,7 @@ std::string ToText(const History& history) {
   if (!all.locality_waits.empty()) out += "  waits for places near the data: " + all.locality_waits + "\n";
   if (all.tasks_omitted) out += "  the log reached its bound: the last tasks are not in it\n";
   for (const ExecutorJson& executor : all.executors) {
-    out += "  executor " + executor.id + " on " + executor.host + ", " + std::to_string(executor.slots) + " slots";
+    out += "  executor " + executor.id + " on " + executor.host + ", " + base::Counted(executor.slots, "slot");
     if (executor.left_ms != 0) out += ", left: " + executor.reason;
     out += "\n";
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "model/exit_status.h"
 
 namespace fairlead::process::rm {
@@ -66,7 +67,8 @@ class Teller {
   bool operator()(const ms::VictimsChosen& effect, Happening& out) const {
     Of(HappeningKind::kNotice, effect.app, out);
     out.size = effect.starvation;
-    out.detail = "starves; " + std::to_string(effect.victims.size()) + " containers of others will be taken back";
+    out.detail = "starves; " + base::Counted(static_cast<int64_t>(effect.victims.size()), "container") +
+                 " of others will be taken back";
     return true;
   }
   bool operator()(const ms::GangExpired& effect, Happening& out) const {

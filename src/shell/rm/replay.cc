@@ -1,5 +1,7 @@
 #include "shell/rm/replay.h"
 
+#include <limits>
+
 #include "base/stored.h"
 #include "process/rm/machine.h"
 
@@ -34,6 +36,12 @@ std::string Describe(const JournalBatch& batch, int64_t number, const std::vecto
   return text;
 }
 
+/// What the effects of a batch mean to people, in order.
+void Tell(const process::rm::Lately& lately, const std::function<void(const process::rm::Happening&)>& told) {
+  const auto found = lately.Find({}, std::numeric_limits<size_t>::max());
+  for (auto one = found.rbegin(); one != found.rend(); ++one) told(**one);
+}
+
 }  // namespace
 
 JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build) {
@@ -55,7 +63,7 @@ uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
   return hasher.value();
 }
 
-base::Result<ReplayResult> ReplayRm(const Journal& journal) {
+base::Result<ReplayResult> ReplayRm(const Journal& journal, const ReplayWatch& watch) {
   if (journal.header.format != kJournalFormat) {
     return base::Error{"this journal has format " + std::to_string(journal.header.format) +
                        ", and this release replays " + std::to_string(kJournalFormat) +
@@ -67,7 +75,9 @@ base::Result<ReplayResult> ReplayRm(const Journal& journal) {
   ReplayResult result;
   std::unique_ptr<process::rm::ResourceMachine> machine;
   std::vector<model::rm::OuterEffect> effects;
+  process::rm::Lately lately;  // of one batch
   for (const JournalBatch& batch : journal.batches) {
+    if (watch.progress) watch.progress(result.batches);
     const auto events = base::DecodeStored<std::vector<model::rm::OuterEvent>>(batch.events);
     if (!events) return base::Error{"batch " + std::to_string(result.batches) + ": " + events.error().message};
     if (!machine) {
@@ -76,9 +86,21 @@ base::Result<ReplayResult> ReplayRm(const Journal& journal) {
       auto scheduler = settings->manager.make_scheduler(started->epoch);
       if (!scheduler) return scheduler.error();
       machine = std::make_unique<process::rm::ResourceMachine>(settings->manager.core, std::move(scheduler).value());
+      if (watch.told) {
+        machine->SetWatch(
+            [&](base::WallTime wall, const auto& decided) { lately.Record(wall, machine->core(), decided); });
+      }
     }
     effects.clear();
     machine->Step(batch.now, batch.wall, *events, effects);
+    if (watch.told) {
+      for (const model::rm::OuterEffect& effect : effects) {
+        const auto* changed = std::get_if<model::rm::StateChanged>(&effect);
+        if (changed != nullptr) lately.Record(batch.wall, machine->core(), *changed);
+      }
+      Tell(lately, watch.told);
+      lately = {};
+    }
     if (EffectHash(effects) != batch.effect_hash) {
       result.difference = Describe(batch, result.batches, *events, effects);
       break;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/result.h"
+#include "process/rm/lately.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/settings.h"
 
@@ -23,7 +25,14 @@ struct ReplayResult {
   std::string difference;
 };
 
+struct ReplayWatch {
+  /// Called with the number of batches before each one.
+  std::function<void(int64_t batches)> progress;
+  /// Called with what people may want to know: decisions, ends, changes of state, in order.
+  std::function<void(const process::rm::Happening&)> told;
+};
+
 /// Steps a fresh machine through the journal and compares. An Error: the journal cannot be replayed at all.
-base::Result<ReplayResult> ReplayRm(const Journal& journal);
+base::Result<ReplayResult> ReplayRm(const Journal& journal, const ReplayWatch& watch = {});
 
 }  // namespace fairlead::shell
