@@ -38,8 +38,6 @@ std::string SiteXml(const Properties& properties) {
   return out + "</configuration>\n";
 }
 
-std::string NodeHost(int number) { return "127.0.0." + std::to_string(number); }
-
 /// One <queue> and those inside.
 struct QueueElement {
   std::string name;
@@ -81,7 +79,7 @@ std::string Allocations(const ClusterShape& shape) {
 }
 
 std::string Topology(const ClusterShape& shape) {
-  std::string out = "localhost /rack1\n";  // how 127.0.0.1 registers where a hosts file names it
+  std::string out = std::string(kFirstNodeByName) + " /rack1\n";
   for (int node = 1; node <= shape.nodes; ++node) {
     out += NodeHost(node) + " /rack" + std::to_string((node - 1) % shape.racks + 1) + "\n";
   }
@@ -194,6 +192,8 @@ std::vector<uint16_t> PortOffsets(const ClusterShape& shape) {
   }
   return offsets;
 }
+
+std::string NodeHost(int number) { return "127.0.0." + std::to_string(number); }
 
 std::string ManagerName(const ClusterShape& shape, int number) {
   return shape.ha ? "rm" + std::to_string(number) : "rm";

@@ -53,6 +53,10 @@ std::string WrongQueue(const std::string& queue);
 /// Writes DIRECTORY/conf (Hadoop's files, good for any YARN client) and makes the other folders.
 base::Status WriteClusterFiles(const ClusterShape& shape);
 
+/// The address of node `number` (from 1), by which it registers; the first one by this name where a hosts file has it.
+std::string NodeHost(int number);
+inline constexpr const char* kFirstNodeByName = "localhost";
+
 /// "rm1" of several, "rm" of one.
 std::string ManagerName(const ClusterShape& shape, int number);
 

@@ -22,7 +22,7 @@ base::Status CheckRm(const config::Settings& settings, const std::string& conf_d
   const auto rm = shell::ReadRmSettings(settings, conf_directory);
   if (!rm) return rm.error();
   PrintWarnings("rm", rm->warnings);
-  std::printf("rm: profile %s, queues from %s, state in %s\n", rm->profile.c_str(),
+  std::printf("rm: profile %s, queues from %s, state in %s\n", rm->manager.profile.c_str(),
               !rm->allocation_file.empty() ? rm->allocation_file.c_str()
               : settings.queues            ? "Fairlead's YAML"
                                            : "Fairlead's defaults",

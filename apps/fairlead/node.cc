@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
@@ -20,7 +21,8 @@ struct NodeOptions {
   bool no_wait = false;
 };
 
-/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there.
+/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there. A host that was taken out before the
+/// manager's start has no node yet, and is meant by its name.
 base::Result<std::vector<std::string>> NodesOf(Cluster& cluster, const std::string& name) {
   const auto nodes = AskFairlead(cluster, "nodes");
   if (!nodes.ok()) return nodes.error();
@@ -31,17 +33,20 @@ base::Result<std::vector<std::string>> NodesOf(Cluster& cluster, const std::stri
     known += (known.empty() ? "" : ", ") + id;
     if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
   }
+  const auto drained = nodes->value("drained", ordered_json::array());
+  if (found.empty() && std::find(drained.begin(), drained.end(), name) != drained.end()) found.push_back(name);
   if (!found.empty()) return found;
   if (known.size() > 300) known = known.substr(0, 300) + " ...";
   return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),
                      shell::kRmNotFound};
 }
 
-base::Result<void> SetState(Cluster& cluster, const std::string& id, const char* state, int64_t timeout_s) {
+/// The state that the node has then; "" of a host without a node.
+base::Result<std::string> SetState(Cluster& cluster, const std::string& id, const char* state, int64_t timeout_s) {
   const ordered_json body = {{"state", state}, {"timeout_s", timeout_s}};
   const auto answer = AskFairlead(cluster, "nodes/" + id + "/state", "PUT", body.dump());
   if (!answer.ok()) return answer.error();
-  return {};
+  return answer->value("state", "");
 }
 
 /// Waits until the node is out: a line where a terminal can renew it, else a line whenever something changes.
@@ -88,14 +93,12 @@ int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& option
   const auto ids = NodesOf(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
   for (const std::string& id : *ids) {
-    if (const auto set = SetState(cluster, id, "RUNNING", -1); !set.ok()) return command.Fail(set.error());
-    const auto node = AskFairlead(cluster, "nodes/" + id);
-    if (!node.ok()) return command.Fail(node.error());
-    const std::string state = node->value("state", "");
-    const bool out = state == "DECOMMISSIONED";
-    std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state.c_str(),
+    const auto state = SetState(cluster, id, "RUNNING", -1);
+    if (!state.ok()) return command.Fail(state.error());
+    const bool out = state->empty() || *state == "DECOMMISSIONED";
+    std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state->empty() ? "taken back" : state->c_str(),
                 out ? "; its node agent has ended and may be started again" : "");
-    if (state == "DECOMMISSIONING") {
+    if (*state == "DECOMMISSIONING") {
       return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
                       kFailed);
     }

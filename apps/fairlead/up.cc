@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "cluster_files.h"
@@ -35,7 +36,7 @@ using base::Duration;
 
 constexpr Duration kPollDelay = Duration::Millis(50);
 constexpr Duration kRestartDelay = Duration::Seconds(1);
-constexpr Duration kKnockDelay = Duration::Seconds(2);
+constexpr Duration kAskDelay = Duration::Seconds(2);
 constexpr Duration kStartLimit = Duration::Seconds(60);
 constexpr Duration kStopLimit = Duration::Seconds(15);
 /// Of the Spark master: the usual one when it is free.
@@ -212,39 +213,66 @@ class Cluster {
     const std::string what = name + " " + EndText(status) + "; its log: " + LogPath(name);
     const std::function<void()> start_again = announced_ ? Restart(name) : nullptr;
     if (!start_again) return Stop(Complain("up", what + LastLineOf(LogPath(name)), kFailed));
-    const bool in_order = status.signal == 0 && (status.code == 0 || taken_out_.contains(name));
-    if (in_order && name.starts_with(kNodeName)) return Knock(name, start_again);
-    std::printf("%s%s\n", what.c_str(), status.signal != 0 ? " (it is started again)" : "");
+    if (status.signal == 0 && name.starts_with(kNodeName)) return AskAfter({name, what, status.code == 0, start_again});
+    Say(what + (status.signal != 0 ? " (it is started again)" : ""));
+    if (status.signal != 0) StartLater(start_again);
+  }
+
+  void StartLater(const std::function<void()>& start) {
+    loop_.After(kRestartDelay, [this, start] {
+      if (!stopping_) start();
+    });
+  }
+
+  static void Say(const std::string& line) {
+    std::puts(line.c_str());
     std::fflush(stdout);
-    if (status.signal == 0) return;
-    loop_.After(kRestartDelay, [this, start_again] {
-      if (!stopping_) start_again();
+  }
+
+  struct Ended {
+    std::string node;
+    std::string what;
+    bool in_order;
+    std::function<void()> start_again;
+  };
+
+  /// A node agent has ended by itself. Where operators took the node out a manager knows, and is asked until they take
+  /// it back.
+  void AskAfter(const Ended& ended) {
+    Ask("/fairlead/v1/nodes?limit=0", [this, ended](const base::Result<process::http::Response>& answer) {
+      const auto drained = DrainedHosts(answer);
+      if (!drained || HoldsNode(*drained, ended.node)) {
+        if (drained && taken_out_.insert(ended.node).second) {
+          Say(ended.node + " was taken out and has ended; it is back soon after 'fairlead node undrain'");
+        }
+        loop_.After(kAskDelay, [this, ended] { AskAfter(ended); });
+        return;
+      }
+      const bool taken_back = taken_out_.erase(ended.node) > 0;
+      const bool starts = taken_back || ended.in_order;
+      Say(taken_back ? ended.node + " was taken back" : ended.what + (starts ? " (it is started again)" : ""));
+      if (starts) StartLater(ended.start_again);
     });
   }
 
-  /// A node that was taken out ends in order, and its manager refuses it until somebody takes it back: it asks now and
-  /// then.
-  void Knock(const std::string& name, const std::function<void()>& start_again) {
-    if (taken_out_.insert(name).second) {
-      std::printf("%s was taken out and has ended; it is back soon after 'fairlead node undrain'\n", name.c_str());
-      std::fflush(stdout);
+  /// nullopt: the answer does not say.
+  static std::optional<std::set<std::string>> DrainedHosts(const base::Result<process::http::Response>& answer) {
+    if (!answer.ok() || answer->status != 200) return std::nullopt;
+    const auto json = nlohmann::json::parse(answer->body, nullptr, false);
+    if (!json.is_object() || !json.contains("drained")) return std::nullopt;
+    std::set<std::string> hosts;
+    for (const auto& host : json["drained"]) {
+      if (host.is_string()) hosts.insert(host.get<std::string>());
     }
-    loop_.After(kKnockDelay, [this, name, start_again] {
-      if (stopping_) return;
-      start_again();
-      loop_.After(kKnockDelay, [this, name, pid = PidOf(name)] {
-        if (stopping_ || pid == 0 || PidOf(name) != pid) return;
-        taken_out_.erase(name);
-        std::printf("%s is back\n", name.c_str());
-        std::fflush(stdout);
-      });
-    });
+    return hosts;
   }
 
-  /// 0: it does not run.
-  int64_t PidOf(const std::string& name) const {
-    const auto child = std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.name == name; });
-    return child == children_.end() ? 0 : child->pid;
+  bool HoldsNode(const std::set<std::string>& hosts, const std::string& name) const {
+    for (int node = 1; node <= options_.shape.nodes; ++node) {
+      if (name != NodeName(node)) continue;
+      return hosts.contains(NodeHost(node)) || (node == 1 && hosts.contains(kFirstNodeByName));
+    }
+    return false;
   }
 
   /// ": " and the last line of a log; the directory may be gone when somebody wants to read it.
@@ -257,16 +285,25 @@ class Cluster {
     return ": " + text->substr(begin == std::string::npos ? 0 : begin + 1, end - begin);
   }
 
-  /// Asks the managers in turn until `good` accepts the answer of one.
-  void Poll(const std::string& target, std::function<bool(const process::http::Response&)> good,
-            std::function<void()> then) {
+  using Answered = std::function<void(const base::Result<process::http::Response>&)>;
+
+  /// Asks the manager whose turn it is.
+  void Ask(const std::string& target, Answered then) {
     process::http::ClientRequest request;
     const int number = asked_++ % options_.shape.Managers() + 1;
     request.endpoint = {"127.0.0.1", options_.shape.ManagerPort(number, kWebOffset)};
     request.target = target;
     request.timeout = Duration::Seconds(5);
-    process::http::Fetch(loop_, loop_, request, [=, this](base::Result<process::http::Response> answer) {
-      if (stopping_) return;
+    process::http::Fetch(loop_, loop_, request,
+                         [this, then = std::move(then)](const base::Result<process::http::Response>& answer) {
+                           if (!stopping_) then(answer);
+                         });
+  }
+
+  /// Asks the managers in turn until `good` accepts the answer of one.
+  void Poll(const std::string& target, std::function<bool(const process::http::Response&)> good,
+            std::function<void()> then) {
+    Ask(target, [=, this](const base::Result<process::http::Response>& answer) {
       if (answer.ok() && good(*answer)) return then();
       if (loop_.Now() > give_up_at_) {
         return Stop(Complain("up", "the cluster did not come up; see " + options_.shape.directory + "/logs", kFailed));

@@ -43,6 +43,7 @@ struct ResourceManagerOptions {
   fairlead::rm::Config core;
   /// Makes the scheduler for this run; its containers carry the epoch.
   std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
+  std::string profile = "fairlead";                     // what make_scheduler makes, by the name that people give
   std::string_view hadoop_scheduler = "FairScheduler";  // whose documents REST and RPC give; clients read it
 
   PortAddresses ports;

@@ -44,12 +44,13 @@ bool Web::RefuseStranger(const std::string& user, const Reply& reply) const {
   return true;
 }
 
-// PUT nodes/HOST:PORT/state {"state": "DECOMMISSIONING" | "DECOMMISSIONED" | "RUNNING", "timeout_s": N}
+// PUT nodes/HOST:PORT/state {"state": "DECOMMISSIONING" | "DECOMMISSIONED" | "RUNNING", "timeout_s": N}; of a host that
+// is taken out nodes/HOST/state, too: after a restart nobody knows the ports of what ran there.
 void Web::SetNodeState(const http::Request& request, const std::string& address, const Reply& reply) {
   const std::string user = UserOf(request);
   if (RefuseStranger(user, reply)) return;
   const Node* node = FindNamed(address);
-  if (!node) return OwnError(reply, 404, "there is no node " + address);
+  if (!node && !manager_.drained().contains(address)) return OwnError(reply, 404, "there is no node " + address);
   const auto body = rest::ParseBody("application/json", request.body, "node");
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
   const std::string wanted = rest::Text(*body, "state");
@@ -61,9 +62,9 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
   } else if (wanted != "RUNNING") {
     return OwnError(reply, 400, "write {\"state\": ...} with DECOMMISSIONING, DECOMMISSIONED or RUNNING");
   }
-  const model::rm::NodeAddress named = node->address;
+  const model::rm::NodeAddress named = node ? node->address : model::rm::NodeAddress{address, 0};
   const std::string what = !seconds ? "taken back into service" : *seconds == 0 ? "decommissioned" : "drained";
-  manager_.NoteAction(user, request.peer, "node " + ToString(named) + " is " + what, {}, "", ToString(named));
+  manager_.NoteAction(user, request.peer, "node " + address + " is " + what, {}, "", address);
   manager_.DrainHost(named.host, seconds, [this, named, reply](const base::Status& done) {
     if (!done.ok()) return OwnError(reply, 500, done.error().message);
     const Node* now = manager_.core().FindNode(named);

@@ -199,6 +199,7 @@ Document Web::OwnCluster() {
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
       .Add("version", manager_.options().version)
+      .Add("profile", manager_.options().profile)
       .Add("capacity", AmountDocument(sums.running_capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)
@@ -305,7 +306,7 @@ Document ContainerOf(const Core& core, const Container& container) {
 }  // namespace
 
 // ?text= &offset= &limit=; by rack and name. "total" counts what matches, "map" has the rack, state and how full (in
-// thousandths) of every node, for a picture of all.
+// thousandths) of every node, for a picture of all; "drained" the hosts that operators took out, seen or not.
 Document Web::OwnNodes(const http::Request& request) const {
   const std::string_view text = Asked(request.query, "text");
   const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
@@ -336,10 +337,13 @@ Document Web::OwnNodes(const http::Request& request) const {
         node->capacity.memory_mib() == 0 ? 0 : usage_of(*node).used.memory_mib() * 1000 / node->capacity.memory_mib();
     map.push_back(Document(Document::List{ToString(node->address), node->rack, EnumName(node->state), full}));
   }
+  Document::List drained;
+  for (const auto& [host, seconds] : manager_.drained()) drained.push_back(Document(host));
   return Document::Object()
       .Add("total", static_cast<int64_t>(found.size()))
       .Add("nodes", Document(std::move(list)))
-      .Add("map", Document(std::move(map)));
+      .Add("map", Document(std::move(map)))
+      .Add("drained", Document(std::move(drained)));
 }
 
 const Node* Web::FindNamed(const std::string& address) const {

@@ -288,7 +288,7 @@ int RunResourceManager(const RmOptions& options) {
                                                      {"tracker", bound.tracker.ToString()},
                                                      {"admin", bound.admin.ToString()},
                                                      {"web", web.ToString()},
-                                                     {"profile", settings.profile},
+                                                     {"profile", settings.manager.profile},
                                                      {"state", settings.state_directory}});
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");

@@ -244,15 +244,15 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
 /// Profile, its queues, and the scheduler made of both.
 base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, RmSettings& out) {
   const char* key = "fairlead.scheduler.profile";
-  out.profile = settings.conf.String(key, "fairlead");
-  const profiles::Profile* profile = profiles::Find(out.profile);
+  out.manager.profile = settings.conf.String(key, "fairlead");
+  const profiles::Profile* profile = profiles::Find(out.manager.profile);
   model::QueueTree queues;
   if (profile != nullptr) {
     base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, out);
     if (!found.ok()) return found.error();
     queues = std::move(*found);
   }
-  base::Result<profiles::Maker> maker = profiles::Read(out.profile, settings.conf, queues);
+  base::Result<profiles::Maker> maker = profiles::Read(out.manager.profile, settings.conf, queues);
   if (profile == nullptr) {
     settings.conf.Refuse(key, maker.error().message);
     return base::Error{settings.conf.ErrorText()};

@@ -22,7 +22,6 @@ struct RmSettings {
   process::http::KnownHosts hosts;     // under which names the web port is served
   std::string state_directory;         // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
   std::string allocation_file;         // empty: queues come from Fairlead's own file, or there are none
-  std::string profile;                 // fairlead.scheduler.profile
   uint64_t journal_bytes_max = 0;      // fairlead.rm.journal-bytes; 0: no journal
   std::optional<HaSettings> ha;        // of one of several managers; everything above is this one's
   std::vector<std::string> warnings;
