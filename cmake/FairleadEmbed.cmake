@@ -10,7 +10,7 @@ function(fairlead_embed variable function)
     list(APPEND files "${PROJECT_SOURCE_DIR}/web/${CMAKE_MATCH_2}")
   endforeach()
   add_custom_command(OUTPUT ${out}
-    COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${words}
+    COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${PROJECT_VERSION} ${words}
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/embed.py VERBATIM)
   set(${variable} ${out} PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""embed.py OUT FUNCTION [NAME=]FILE...: writes a C++ source with the files' bytes, looked up by FUNCTION (process/http/static_file.h)."""
+"""embed.py OUT FUNCTION VERSION [NAME=]FILE...: writes a C++ source with the files' bytes, looked up by FUNCTION (process/http/static_file.h).
+Where a page says @VERSION@ it gets Fairlead's."""
 import gzip
 import hashlib
 import pathlib
@@ -10,7 +11,7 @@ TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 
 
 def main():
-    out, function, *names = sys.argv[1:]
+    out, function, version, *names = sys.argv[1:]
     arrays, rows = [], []
     for number, word in enumerate(names):
         name, _, file = word.rpartition("=")
@@ -18,6 +19,8 @@ def main():
         data = path.read_bytes()
         if path.suffix == ".gz":
             path, data = path.with_suffix(""), gzip.decompress(data)
+        if path.suffix == ".html":
+            data = data.replace(b"@VERSION@", version.encode())
         arrays.append(f"constexpr char kFile{number}[] = {{{','.join(str(byte if byte < 128 else byte - 256) for byte in data)}}};")
         tag = hashlib.sha256(data).hexdigest()[:16]
         rows.append(f'    {{"{name or path.name}", "{TYPES[path.suffix]}", "\\"{tag}\\"", {{kFile{number}, sizeof(kFile{number})}}}},')

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "base/version.h"
 #include "commands.h"
 #include "version.h"
 
@@ -100,9 +101,9 @@ void AddCompletion(CLI::App& app, int& exit_code) {
   version->add_flag("--json", *json, "print JSON");
   version->callback([json] {
     if (*json) {
-      std::printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", kVersion, kBuildType);
+      std::printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", base::Version(), kBuildType);
     } else {
-      std::printf("fairlead %s (%s)\n", kVersion, kBuildType);
+      std::printf("fairlead %s (%s)\n", base::Version(), kBuildType);
     }
   });
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/did_you_mean.h"
+#include "base/version.h"
 #include "commands.h"
 #include "env_posix/own_process.h"
 #include "process/http/own_process.h"
@@ -127,7 +128,7 @@ int main(int argc, char** argv) {
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
   AddMan(app, exit_code);
-  app.set_version_flag("--version", std::string("fairlead ") + kVersion + " (" + kBuildType + ")");
+  app.set_version_flag("--version", std::string("fairlead ") + fairlead::base::Version() + " (" + kBuildType + ")");
   TakeOneWordEach(app);
   std::vector<const char*> words(argv, argv + argc);
   if (argc > 1 && words[1] == std::string_view("help")) {  // fairlead help node drain

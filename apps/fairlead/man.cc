@@ -3,8 +3,8 @@
 #include <cctype>
 #include <cstdio>
 
+#include "base/version.h"
 #include "commands.h"
-#include "version.h"
 
 // `fairlead man`: the manual pages, made from what --help is made from.
 
@@ -48,7 +48,7 @@ std::vector<const CLI::App*> Commands(const CLI::App& app) {
 void Page(const CLI::App& app, const std::string& words, const std::string& exit_codes) {
   std::string name = words;
   std::replace(name.begin(), name.end(), ' ', '-');
-  std::printf(".TH %s 1 \"\" \"Fairlead %s\"\n", Roff(Upper(name)).c_str(), kVersion);
+  std::printf(".TH %s 1 \"\" \"Fairlead %s\"\n", Roff(Upper(name)).c_str(), base::Version());
   const std::string description = app.get_description();
   Heading("NAME");
   std::printf("%s \\- %s\n", Roff(name).c_str(), Roff(description.substr(0, description.find(':'))).c_str());

@@ -163,7 +163,7 @@ const actions = (...buttons) => el("div", { class: "chips actions" }, buttons);
 // ---- what happened lately, and how it went
 
 const SIGNALS = { 1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV: segmentation fault", 13: "SIGPIPE", 15: "SIGTERM" };
-const EXITS = { "-100": "released, or its node is gone", "-101": "its node's disks failed", "-102": "taken back for another queue", "-103": "more virtual memory than asked for",
+const EXITS = { "-100": "released", "-101": "its node's disks failed", "-102": "taken back for another queue", "-103": "more virtual memory than asked for",
   "-104": "more memory than asked for", "-105": "ended by its master", "-106": "ended by the resource manager", "-107": "ended with its application", "-108": "ended by the scheduler" };
 const exitWords = (status) => (status === undefined || status === -1000 ? "" : status === 0 ? "succeeded" : EXITS[status] ?? (SIGNALS[status - 128] ? `${status}: ${SIGNALS[status - 128]}` : `exit status ${status}`));
 
@@ -420,8 +420,9 @@ async function nodes() {
   const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset, limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }), 250); });
+  const out = answer.drained.map((host) => el("p", {}, `Taken out: ${host} `, action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
   return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
-    nodeMap(answer.map), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
+    nodeMap(answer.map), ...(out.length ? [el("div", { class: "chips" }, out)] : []), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
     table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),
     pages("/cluster/nodes", offset, answer.total)];
 }
@@ -470,6 +471,12 @@ function pageOf(path) {
   return { undefined: applications, apps: applications, cluster: applications, scheduler: queues, nodes, events: lately }[parts[1]] ?? null;
 }
 
+// At the foot of every page: whose pages these are.
+async function tellAbout() {
+  const cluster = await get("cluster");
+  document.getElementById("about").textContent = `, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
+}
+
 let turn = 0;
 let timer = 0;
 let lastGood = 0;
@@ -486,6 +493,7 @@ async function render() {
     if (mine !== turn) return;
     show(parts);
     document.title = `${title} · Fairlead`;
+    if (lastGood === 0) tellAbout();
     lastGood = Date.now();
     freshness.className = "";
     if (Date.now() - notice > NOTICE_MS) freshness.textContent = "live";

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/version.h"
 #include "process/http/own_process.h"
 
 namespace fairlead::process::http {
@@ -70,7 +71,9 @@ void MetricsText::Seconds(std::string_view name, std::string_view help, const Hi
 }
 
 Response MetricsText::ToResponse() const {
-  Response response = TextResponse(200, text_ + OwnProcessMetrics());
+  MetricsText build("fairlead_");
+  build.Gauges("build_info", "1; the label says which Fairlead this is.", "version", {{base::Version(), 1}});
+  Response response = TextResponse(200, text_ + build.text() + OwnProcessMetrics());
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   return response;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/version.h"
 #include "process/http/own_process.h"
 
 namespace fairlead::process::http {
@@ -39,6 +40,7 @@ TEST(Metrics, TheProcessIsShownOnceMainHasSaidHow) {
   EXPECT_EQ(MetricsText("fairlead_").ToResponse().body.find("process_"), std::string::npos);
   SetOwnProcess([] { return env::OwnProcess{1.5, 1.7e9, 4096, 8192, 3, 7, 1024}; });
   const std::string text = MetricsText("fairlead_").ToResponse().body;
+  EXPECT_THAT(text, HasSubstr(std::string("fairlead_build_info{version=\"") + base::Version() + "\"} 1\n"));
   SetOwnProcess(nullptr);
   EXPECT_THAT(text, HasSubstr("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 1.50\n"));
   EXPECT_THAT(text, HasSubstr("\nprocess_start_time_seconds 1700000000.00\n"));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <ctime>
 
+#include "base/check.h"
 #include "process/http/metrics.h"
 #include "process/nm/layout.h"
 
@@ -420,26 +421,36 @@ http::Response Web::LogText(const http::Request& request, const model::Container
 
 // ---- Pages --------------------------------------------------------------------------------------------------------
 
+namespace {
+
+/// `frame` with each name replaced; in what it is replaced by nothing is.
+std::string Filled(std::string_view frame, const std::map<std::string_view, std::string_view>& texts) {
+  std::string out;
+  for (size_t mark = frame.find('@'); mark != frame.npos; mark = frame.find('@')) {
+    const size_t length = frame.find('@', mark + 1) + 1 - mark;
+    const auto text = texts.find(frame.substr(mark, length));
+    FL_CHECK(text != texts.end(), "the frame of the node's pages names something else");
+    out.append(frame.substr(0, mark)).append(text->second);
+    frame.remove_prefix(mark + length);
+  }
+  return out.append(frame);
+}
+
+}  // namespace
+
 http::Response Web::Html(const std::string& title, const std::string& body) const {
   http::Response response;
   response.content_type = "text/html; charset=utf-8";
   response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'"},
                       {"X-Content-Type-Options", "nosniff"},
                       {"X-Frame-Options", "SAMEORIGIN"}};
-  const std::string text = http::HtmlEscape(title);
-  std::string way_back = "<a href=\"/node\">Node</a>";
+  std::string pages;
   if (!options_.cluster_page.empty()) {
     const std::string page = http::HtmlEscape(options_.cluster_page);
-    way_back += "<a href=\"" + page + "/cluster\">Applications</a><a href=\"" + page + "/cluster/nodes\">Nodes</a>";
+    pages = "<a href=\"" + page + "/cluster\">Applications</a><a href=\"" + page + "/cluster/nodes\">Nodes</a>";
   }
-  response.body =
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"><title>" +
-      text +
-      " · Fairlead</title><link rel=\"icon\" href=\"/static/icon.svg\" type=\"image/svg+xml\"><link "
-      "rel=\"stylesheet\" href=\"/static/rm.css\"></head><body><header><a class=\"brand\" href=\"/node\"><img "
-      "src=\"/static/icon.svg\" alt=\"\" width=\"22\" height=\"22\">Fairlead</a><nav aria-label=\"Pages\">" +
-      way_back + "</nav></header><main><h1>" + text + "</h1>" + body + "</main></body></html>\n";
+  response.body = Filled(FindFrame("frame.html")->bytes,
+                         {{"@TITLE@", http::HtmlEscape(title)}, {"@PAGES@", pages}, {"@BODY@", body}});
   return response;
 }
 

@@ -17,6 +17,8 @@ namespace fairlead::process::nm {
 
 /// A file of web/, or null.
 const http::StaticFile* FindWebFile(std::string_view name);
+/// What stands around the pages that are written here.
+const http::StaticFile* FindFrame(std::string_view name);
 
 /// The node agent's web port: /ws/v1/node as Hadoop's NMWebServices answers it (JSON and XML), pages with containers'
 /// logs, /metrics for Prometheus, /healthz.

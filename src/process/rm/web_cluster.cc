@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -265,10 +266,10 @@ Document ClusterDocument(const ClusterFacts& facts) {
       .Add("haState", facts.active ? "ACTIVE" : "STANDBY")
       .Add("rmStateStoreName", facts.alone ? "fairlead.SqliteStateStore" : "fairlead.ZooKeeperStateStore")
       .Add("resourceManagerVersion", version)
-      .Add("resourceManagerBuildVersion", version + " (fairlead)")
+      .Add("resourceManagerBuildVersion", version + " (fairlead " + base::Version() + ")")
       .Add("resourceManagerVersionBuiltOn", "see fairlead --version")
       .Add("hadoopVersion", version)
-      .Add("hadoopBuildVersion", version + " (fairlead)")
+      .Add("hadoopBuildVersion", version + " (fairlead " + base::Version() + ")")
       .Add("hadoopVersionBuiltOn", "see fairlead --version")
       .Add("haZooKeeperConnectionState", zookeeper);
 }
