@@ -37,6 +37,7 @@ async function judge(page, path) {
   assert.deepEqual(page.faults, [], path);
   assert.match(await page.title(), /\S.* · Fairlead$/, path);
   assert.equal(await page.getAttribute("html", "lang"), "en");
+  assert.match(await page.textContent("footer"), /^Fairlead \d+\.\d+/, path);
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(beyond <= 0, `${path} is ${beyond} px too wide`);
   await page.evaluate(axe);
@@ -118,6 +119,14 @@ async function standalone() {
   await page.waitForSelector("h2:text-is('Applications') + .scroll td:has-text('RUNNING')");
   await page.click("h2:text-is('Workers') + .scroll td a");
   await page.waitForURL(`${worker}/`);
+  await page.click("nav a:text-is('Master')");
+  await page.click("h2:text-is('Applications') + .scroll td a");
+  await page.waitForSelector("h2:text-is('Executors') + .scroll td:has-text('RUNNING')");
+  await judge(page, "a Standalone application");
+  await fitsEverySize(page, "a Standalone application", { strangers: true });
+  await page.click("h2:text-is('Executors') + .scroll td a:text-is('stderr')");
+  await page.waitForSelector("pre:has-text('CoarseGrainedExecutorBackend')");
+  await page.click("nav a:text-is('Worker')");
   await page.click("h2:text-is('Executors') + .scroll td a:text-is('stderr')");
   await page.waitForSelector("pre:has-text('CoarseGrainedExecutorBackend')");
   await judge(page, "an executor's log");
@@ -136,6 +145,7 @@ async function standalone() {
 
 async function whatPeopleDo() {
   const page = await open("/cluster", "light", [390, 844]);
+  await page.waitForSelector("footer:has-text('scheduler profile fairlead')");
   await page.keyboard.press("/");
   await page.keyboard.type(app.slice(-6));
   await page.waitForURL(/text=/);

@@ -1,7 +1,8 @@
 // The Standalone Master's page: workers, applications, drivers, and why each waits. Everything shown comes from /json/,
 // /fairlead/waiting and /fairlead/pages.
 
-import { el, get, link, live, mib, own, show, span, state, table, tile, time } from "./parts.js";
+import { addressOf, load as loadApplication, logsAt, pageOf } from "./application.js";
+import { el, get, live, mib, own, show, span, state, table, tile, time } from "./parts.js";
 
 // Orders go by POST, after a question; the server refuses those of other sites' pages.
 function killButton(kind, id) {
@@ -13,25 +14,23 @@ function killButton(kind, id) {
   return el("div", { class: "chips" }, button);
 }
 
-// To a worker's or driver's own page, or through this master's proxy.
-const page = (pages, id, text) => (id in pages ? link(new URL(pages[id], own("")).href, text) : text);
-const workerRow = (pages) => (w) => [page(pages, w.id, w.id), state(w.state), `${w.coresused} of ${w.cores}`, `${mib(w.memoryused)} of ${mib(w.memory)}`,
+const workerRow = (pages) => (w) => [pageOf(pages, w.id, w.id), state(w.state), `${w.coresused} of ${w.cores}`, `${mib(w.memoryused)} of ${mib(w.memory)}`,
   Object.values(w.resources).map((r) => `${r.name} ${r.addresses.length}`).join(", "), time(w.lastheartbeat)];
-const appRow = (waiting, pages) => (a) => [a.id, page(pages, a.id, a.name), a.user, state(a.state), a.cores, mib(a.memoryperexecutor), time(a.starttime), span(a.duration), waiting[a.id], killButton("app", a.id)];
-const driverRow = (waiting) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), d.worker, time(d.starttime), waiting[d.id], killButton("driver", d.id)];
+const appRow = (waiting, pages) => (a) => [el("a", { href: addressOf(a.id) }, a.id), pageOf(pages, a.id, a.name), a.user, state(a.state), a.cores, mib(a.memoryperexecutor), time(a.starttime), span(a.duration), waiting[a.id], killButton("app", a.id)];
+const driverRow = (waiting, pages) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), pageOf(pages, d.worker, d.worker), time(d.starttime), logsAt(pages, d.worker, { driverId: d.id }), waiting[d.id], killButton("driver", d.id)];
 
 async function load() {
   const [master, waiting, pages] = await Promise.all(["json/", "fairlead/waiting", "fairlead/pages"].map((path) => get(own(path))));
   const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because", "Order"];
-  const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Waits because", "Order"];
+  const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Logs", "Waits because", "Order"];
   show("Standalone Master", [el("h1", {}, "Standalone Master"), el("p", { class: "soft" }, `${master.url}, ${master.status}`),
     el("div", { class: "tiles" }, tile("workers alive", master.aliveworkers), tile("cores in use", `${master.coresused} of ${master.cores}`),
       tile("memory in use", `${mib(master.memoryused)} of ${mib(master.memory)}`), tile("applications", master.activeapps.length), tile("drivers", master.activedrivers.length)),
     table("Workers", ["Worker", "State", "Cores", "Memory", "Resources", "Last heard"], master.workers.map(workerRow(pages)), "No worker has registered."),
     table("Applications", apps, master.activeapps.map(appRow(waiting, pages)), "None runs."),
-    table("Drivers", drivers, master.activedrivers.map(driverRow(waiting)), "None runs."),
+    table("Drivers", drivers, master.activedrivers.map(driverRow(waiting, pages)), "None runs."),
     table("Applications that have ended", apps.slice(0, -2), master.completedapps.map((a) => appRow({}, {})(a).slice(0, -2)), "None yet."),
-    table("Drivers that have ended", drivers.slice(0, -2), master.completeddrivers.map((d) => driverRow({})(d).slice(0, -2)), "None yet.")]);
+    table("Drivers that have ended", drivers.slice(0, -2), master.completeddrivers.map((d) => driverRow({}, pages)(d).slice(0, -2)), "None yet.")]);
 }
 
-live(load);
+live(location.pathname.endsWith("/app/") ? loadApplication : load);

@@ -221,6 +221,31 @@ std::string OneApplicationJson(const StandaloneCluster& cluster, const std::stri
   return ApplicationJson(cluster.applications()[*index], cluster.core().apps()[*index], cluster.now()).dump(2);
 }
 
+std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
+  ordered_json out = ordered_json::array();
+  const ApplicationRecord* record = cluster.ApplicationOf(id);
+  if (record == nullptr || record->cleared) return out.dump();
+  std::map<int32_t, ShownExecutor> executors = record->executors;
+  const ss::App& app = cluster.core().apps()[static_cast<size_t>(record - cluster.applications().data())];
+  for (const auto& [number, one] : app.executors) {  // those that an earlier life of the master started
+    executors.try_emplace(number, ShownExecutor{one.worker, one.cores, one.memory, {}, one.state, ""});
+  }
+  for (const auto& [number, one] : executors) {
+    const bool over = one.state > sa::ExecutorState::kRunning;
+    const bool with_it = record->ended.ms != 0 && !over;
+    out.push_back({{"id", number},
+                   {"worker", cluster.workers()[one.worker].said.id},
+                   {"cores", one.cores},
+                   {"memory_mib", one.memory_mib},
+                   {"started_ms", one.started.ms},
+                   {"state", EnumName(with_it ? sa::ExecutorState::kKilled : one.state)},
+                   {"message", with_it ? "its application has ended"
+                               : over  ? one.message
+                                       : ""}});
+  }
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 std::string MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
@@ -301,6 +326,10 @@ http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& 
     const auto id = request.query.find("appId");
     return json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));
   }
+  if (path == "/fairlead/executors") {
+    const auto id = request.query.find("appId");
+    return json(ExecutorsJson(cluster, id != request.query.end() ? id->second : ""));
+  }
   if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
   if (path == "/fairlead/use") return json(UseJson(cluster));
   if (path == "/fairlead/pages") return json(PagesJson(cluster, proxy));
@@ -311,6 +340,8 @@ http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& 
                            : http::TextResponse(503, std::string(cluster.status()) + "\n");
   }
   constexpr std::string_view kStatic = "/static/";
+  if (path == "/app") return http::Redirect("app/" + request.target.substr(path.size()));
+  if (path == "/app/") return http::StaticResponse(request, *FindWebFile("page.html"), "..");
   if (path == "/" || path.starts_with(kStatic)) {
     const http::StaticFile* file = FindWebFile(path == "/" ? "page.html" : path.substr(kStatic.size()));
     if (file != nullptr) return http::StaticResponse(request, *file);

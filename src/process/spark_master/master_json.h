@@ -18,6 +18,9 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
 std::string MasterGauges(const StandaloneCluster& cluster);
 /// `/metrics`, for Prometheus.
 http::Response MasterMetrics(const StandaloneCluster& cluster);
+/// The executors of an application, the latest 200 of this life of the master with those that have ended:
+/// `/fairlead/executors` (appId).
+std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id);
 /// Why each application and driver waits, beside what `/json/` says: `/fairlead/waiting`.
 std::string WaitingJson(const StandaloneCluster& cluster);
 /// What the machine of each worker that is alive uses, as it said last: `/fairlead/use`. Amounts that are not known are
@@ -27,8 +30,8 @@ std::string UseJson(const StandaloneCluster& cluster);
 /// A file of web/; null when there is none of this name.
 const http::StaticFile* FindWebFile(std::string_view name);
 
-/// The master's page, all of the above by their paths, /app/json/ of one application (appId), /fairlead/pages,
-/// /healthz, and /readyz: whether it is ALIVE.
+/// The master's page, that of an application (/app/, appId), all of the above by their paths, /app/json/ of one,
+/// /fairlead/pages, /healthz, and /readyz: whether it is ALIVE.
 http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,
                           bool spark4);
 

@@ -16,6 +16,7 @@ namespace sa = model::standalone;
 
 namespace {
 
+constexpr size_t kShownExecutors = 200;  // of an application
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
 /// Longer than a worker's supervisor waits: what ran there has ended before it is replaced.
 constexpr base::Duration kAwayMax = es::kAbsence + base::Duration::Seconds(2);
@@ -255,6 +256,11 @@ void StandaloneCluster::Apply(const sa::ExecutorAdded& effect) {
 }
 
 void StandaloneCluster::Apply(const sa::ExecutorUpdated& effect) {
+  auto& shown = applications_[effect.app.value].executors;
+  if (const auto executor = shown.find(effect.executor); executor != shown.end()) {
+    executor->second.state = effect.state;
+    executor->second.message = effect.message;
+  }
   StandaloneApplication* application = Find(effect.app);
   if (application == nullptr) return;
   es::ExecutorUpdated update;
@@ -314,6 +320,10 @@ void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
                                         {"executor", std::to_string(effect.executor)},
                                         {"worker", workers_[effect.worker.value].said.id},
                                         {"cores", std::to_string(effect.cores)}});
+  auto& shown = applications_[effect.app.value].executors;
+  shown[effect.executor] = {
+      effect.worker.value, effect.cores, effect.memory, loop_.Wall(), sa::ExecutorState::kLaunching, ""};
+  if (shown.size() > kShownExecutors) shown.erase(shown.begin());
   const es::RegisterApplication& registration = application->registration();
   Tell(effect.worker, launch, registration.graph, registration.description);
 }

@@ -66,6 +66,15 @@ struct WorkerRecord {
   std::vector<std::string> held = {};                   // said meanwhile
   std::optional<endpoints::spark::WorkerUse> use = {};  // of its machine, as it said last
 };
+/// An executor as pages tell of it, also after its end.
+struct ShownExecutor {
+  uint32_t worker = 0;
+  int32_t cores = 0;
+  int32_t memory_mib = 0;
+  base::WallTime started;
+  model::standalone::ExecutorState state = model::standalone::ExecutorState::kLaunching;
+  std::string message;
+};
 struct ApplicationRecord {
   std::string id;
   StandaloneApplication* machine = nullptr;              // null: it has ended
@@ -75,6 +84,7 @@ struct ApplicationRecord {
   std::map<int32_t, model::standalone::ProfileTarget> targets;  // the last it asked for, by profile
   int32_t next_executor = 0;                                    // as an earlier life stored it
   bool cleared = false;                                         // it has ended and is not shown any more
+  std::map<int32_t, ShownExecutor> executors;                   // the latest of this life
 };
 endpoints::spark::ApplicationDescription WithoutCommand(endpoints::spark::ApplicationDescription description);
 /// What was submitted; a driver that is started again shares it with its predecessor.
