@@ -38,13 +38,16 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Duration kTimeout = Duration::Seconds(120);
 constexpr int kVerifyOneIn = 64;
-constexpr int kSubmittedTogether = 32;
+/// Nodes that register at once, and masters that submit.
+constexpr int kTogether = 32;
+/// How often a master asks for its token: on a machine that is busy these calls are in the way of what they wait for.
+constexpr Duration kFirstAsk = Duration::Millis(20), kLastAsk = Duration::Millis(500);
 
 struct Options {
   uint16_t tracker = 0, scheduler = 0, client = 0;
   int nodes = 100, idle = 0, busy = 50, batch = 100;
   double rate = 10000, seconds = 10, warm_up = 2;
-  int64_t heartbeat_ms = 1000;
+  int64_t heartbeat_ms = 1000, master_heartbeat_ms = 1000;
   std::string queue = "default";
   std::string masters_to = "127.0.0.1";
   uint32_t seed = 1;
@@ -61,6 +64,41 @@ Value Must(base::Result<Value, RpcError> answer, const char* call) {
   return std::move(*answer);
 }
 
+/// Makes a call again whose connection is lost, as Hadoop's clients do: a manager closes those whose login takes ten
+/// seconds, as it may on a busy machine.
+class Caller {
+ public:
+  Caller(env::Loop& loop, env::Net& net, process::rpc::RpcClientLimits limits)
+      : loop_(loop), rpc_(loop, net, std::move(limits)) {}
+
+  template <class Response, class Request>
+  void Call(const RpcTarget& target, const char* method, const Request& request,
+            std::function<void(base::Result<Response, RpcError>)> done) {
+    Try(target, method, request.Encode(), kTries, [done = std::move(done)](base::Result<std::string, RpcError> bytes) {
+      if (!bytes.ok()) return done(bytes.error());
+      Response response;
+      FL_CHECK(response.ParseFrom(*bytes).ok(), "an answer cannot be read");
+      done(std::move(response));
+    });
+  }
+
+ private:
+  static constexpr int kTries = 20;
+
+  void Try(const RpcTarget& target, const char* method, std::string request, int tries, RpcClient::Done done) {
+    rpc_.Call(target, method, request, kTimeout,
+              [=, this, done = std::move(done)](base::Result<std::string, RpcError> answer) {
+                using enum process::rpc::RpcErrorKind;
+                const bool lost = !answer.ok() && (answer.error().kind == kConnect || answer.error().kind == kCut);
+                if (!lost || tries == 1) return done(std::move(answer));
+                loop_.After(Duration::Seconds(1), [=, this] { Try(target, method, request, tries - 1, done); });
+              });
+  }
+
+  env::Loop& loop_;
+  RpcClient rpc_;
+};
+
 struct Totals {
   int64_t granted = 0, ended = 0, verified = 0, calls = 0;
   std::vector<double> latencies_us;
@@ -69,7 +107,7 @@ struct Totals {
 /// A node that starts nothing: it reports the end of what was granted on it.
 class Node {
  public:
-  Node(const Options& options, env::Loop& loop, RpcClient& rpc, int number, Totals& totals)
+  Node(const Options& options, env::Loop& loop, Caller& rpc, int number, Totals& totals)
       : options_(options), loop_(loop), rpc_(rpc), totals_(totals) {
     // An address: Hadoop would look a name up.
     id_.host = "127.1." + std::to_string(number / 250) + "." + std::to_string(number % 250 + 1);
@@ -85,7 +123,7 @@ class Node {
     request.resource->virtual_cores = 1024;
     request.nm_version = "3.3.6";
     rpc_.Call<yarn::RegisterNodeManagerResponseProto>(
-        target_, "registerNodeManager", request, kTimeout, [this, done](auto answer) {
+        target_, "registerNodeManager", request, [this, done](auto answer) {
           const auto response = Must(std::move(answer), "registerNodeManager");
           FL_CHECK(response.NodeAction() == yarn::NodeActionProto::kNormal, "the node is refused");
           container_key_ = response.container_token_master_key;
@@ -113,7 +151,7 @@ class Node {
     granted_.clear();
     request.last_known_container_token_master_key = container_key_;
     request.last_known_nm_token_master_key = nm_key_;
-    rpc_.Call<yarn::NodeHeartbeatResponseProto>(target_, "nodeHeartbeat", request, kTimeout, [this](auto answer) {
+    rpc_.Call<yarn::NodeHeartbeatResponseProto>(target_, "nodeHeartbeat", request, [this](auto answer) {
       const auto response = Must(std::move(answer), "nodeHeartbeat");
       FL_CHECK(response.NodeAction() == yarn::NodeActionProto::kNormal, "the node is sent away");
       response_id_ = response.ResponseId();
@@ -135,7 +173,7 @@ class Node {
  private:
   const Options& options_;
   env::Loop& loop_;
-  RpcClient& rpc_;
+  Caller& rpc_;
   Totals& totals_;
   yarn::NodeIdProto id_;
   RpcTarget target_;
@@ -148,7 +186,7 @@ class Node {
 /// An unmanaged application master.
 class Master {
  public:
-  Master(const Options& options, env::Loop& loop, RpcClient& rpc, int number, std::map<std::string, Node*>& nodes,
+  Master(const Options& options, env::Loop& loop, Caller& rpc, int number, std::map<std::string, Node*>& nodes,
          Totals& totals)
       : options_(options), loop_(loop), rpc_(rpc), nodes_(nodes), totals_(totals) {
     client_ = {{"127.0.0.1", options.client},
@@ -164,7 +202,7 @@ class Master {
   void Submit(std::function<void()> done) {
     ready_ = std::move(done);
     rpc_.Call<yarn::GetNewApplicationResponseProto>(
-        client_, "getNewApplication", yarn::GetNewApplicationRequestProto{}, kTimeout, [this](auto answer) {
+        client_, "getNewApplication", yarn::GetNewApplicationRequestProto{}, [this](auto answer) {
           app_ = Must(std::move(answer), "getNewApplication").ApplicationId();
           yarn::SubmitApplicationRequestProto request;
           auto& context = request.application_submission_context.emplace();
@@ -176,7 +214,7 @@ class Master {
           context.am_container_spec.emplace();
           context.resource.emplace().memory = 256;
           context.resource->virtual_cores = 1;
-          rpc_.Call<yarn::SubmitApplicationResponseProto>(client_, "submitApplication", request, kTimeout,
+          rpc_.Call<yarn::SubmitApplicationResponseProto>(client_, "submitApplication", request,
                                                           [this](auto submitted) {
                                                             (void)Must(std::move(submitted), "submitApplication");
                                                             FetchToken();
@@ -202,53 +240,55 @@ class Master {
       ask.num_containers = wanted_;
       ask.relax_locality = true;
     }
-    rpc_.Call<yarn::AllocateResponseProto>(
-        scheduler_, "allocate", request, kTimeout, [this, due, counted](auto answer) {
-          const auto response = Must(std::move(answer), "allocate");
-          calling_ = false;
-          response_id_ = response.ResponseId();
-          for (const auto& container : response.allocated_containers) {
-            nodes_.at(std::string(container.NodeId().Host()))->Granted(container);
-          }
-          wanted_ -= static_cast<int>(response.allocated_containers.size());
-          ++totals_.calls;
-          if (counted) {
-            totals_.latencies_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - due).count());
-          }
-        });
+    rpc_.Call<yarn::AllocateResponseProto>(scheduler_, "allocate", request, [this, due, counted](auto answer) {
+      const auto response = Must(std::move(answer), "allocate");
+      calling_ = false;
+      response_id_ = response.ResponseId();
+      for (const auto& container : response.allocated_containers) {
+        nodes_.at(std::string(container.NodeId().Host()))->Granted(container);
+      }
+      wanted_ -= static_cast<int>(response.allocated_containers.size());
+      ++totals_.calls;
+      if (counted) {
+        totals_.latencies_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - due).count());
+      }
+    });
   }
 
  private:
   void FetchToken() {
     yarn::GetApplicationReportRequestProto request;
     request.application_id = app_;
-    rpc_.Call<yarn::GetApplicationReportResponseProto>(
-        client_, "getApplicationReport", request, kTimeout, [this](auto answer) {
-          const auto response = Must(std::move(answer), "getApplicationReport");
-          const auto& report = response.ApplicationReport();
-          if (!report.am_rm_token) {
-            loop_.After(Duration::Millis(20), [this] { FetchToken(); });
-            return;
-          }
-          scheduler_.user.token = endpoints::yarn::FromWire(*report.am_rm_token);
-          Register();
-        });
+    rpc_.Call<yarn::GetApplicationReportResponseProto>(client_, "getApplicationReport", request, [this](auto answer) {
+      const auto response = Must(std::move(answer), "getApplicationReport");
+      const auto& report = response.ApplicationReport();
+      if (!report.am_rm_token) {
+        loop_.After(ask_again_, [this] { FetchToken(); });
+        ask_again_ = std::min(ask_again_ * 2, kLastAsk);
+        return;
+      }
+      scheduler_.user.token = endpoints::yarn::FromWire(*report.am_rm_token);
+      Register();
+    });
   }
 
   void Register() {
     yarn::RegisterApplicationMasterRequestProto request;
     request.host = "localhost";
     request.rpc_port = 0;
-    rpc_.Call<yarn::RegisterApplicationMasterResponseProto>(scheduler_, "registerApplicationMaster", request, kTimeout,
-                                                            [this](auto answer) {
-                                                              (void)Must(std::move(answer), "register");
-                                                              ready_();
-                                                            });
+    rpc_.Call<yarn::RegisterApplicationMasterResponseProto>(
+        scheduler_, "registerApplicationMaster", request, [this](auto answer) {
+          // It was registered when the connection was lost.
+          const bool again =
+              !answer.ok() && answer.error().remote.class_name.ends_with("InvalidApplicationMasterRequestException");
+          if (!again) (void)Must(std::move(answer), "register");
+          ready_();
+        });
   }
 
   const Options& options_;
   env::Loop& loop_;
-  RpcClient& rpc_;
+  Caller& rpc_;
   std::map<std::string, Node*>& nodes_;
   Totals& totals_;
   RpcTarget client_, scheduler_;
@@ -257,6 +297,7 @@ class Master {
   int32_t response_id_ = 0;
   int wanted_ = 0;
   bool calling_ = false;
+  Duration ask_again_ = kFirstAsk;
 };
 
 class Load {
@@ -275,7 +316,7 @@ class Load {
     for (int i = 0; i < options_.busy + options_.idle; ++i) {
       masters_.push_back(std::make_unique<Master>(options_, *loop_, rpc_, i, by_host_, totals_));
     }
-    RegisterNode(0);
+    for (int lane = 0; lane < std::min(kTogether, options_.nodes); ++lane) RegisterNext();
     loop_->Run();
   }
 
@@ -286,14 +327,13 @@ class Load {
     return limits;
   }
 
-  void RegisterNode(size_t i) {
-    if (i == nodes_.size()) {
-      for (int lane = 0; lane < kSubmittedTogether; ++lane) SubmitNext();
-      return;
-    }
+  void RegisterNext() {
+    if (registering_ == nodes_.size()) return;
+    const size_t i = registering_++;
     nodes_[i]->Register([this, i] {
       loop_->After(Duration::Millis(static_cast<int64_t>(i) % options_.heartbeat_ms), [this, i] { nodes_[i]->Beat(); });
-      RegisterNode(i + 1);
+      if (++registered_ < nodes_.size()) return RegisterNext();
+      for (int lane = 0; lane < kTogether; ++lane) SubmitNext();
     });
   }
 
@@ -318,16 +358,17 @@ class Load {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
-  /// Idle masters call once a second each, spread evenly.
+  /// Idle masters call once in a heartbeat each, spread evenly.
   void IdleBeats(size_t first) {
     for (size_t i = first; i < masters_.size(); ++i) {
-      const auto offset = static_cast<int64_t>((i - first) * 1000 / std::max<size_t>(1, masters_.size() - first));
+      const auto offset = static_cast<int64_t>(i - first) * options_.master_heartbeat_ms /
+                          static_cast<int64_t>(masters_.size() - first);
       loop_->After(Duration::Millis(offset), [this, i] { IdleBeat(i); });
     }
   }
   void IdleBeat(size_t i) {
     if (!masters_[i]->busy()) masters_[i]->Allocate(Clock::now(), 0, false);
-    loop_->After(Duration::Seconds(1), [this, i] { IdleBeat(i); });
+    loop_->After(Duration::Millis(options_.master_heartbeat_ms), [this, i] { IdleBeat(i); });
   }
 
   void Tick() {
@@ -388,13 +429,14 @@ class Load {
 
   Options options_;
   std::unique_ptr<env_posix::PosixLoop> loop_;
-  RpcClient rpc_;
+  Caller rpc_;
   std::mt19937_64 rng_;
   std::exponential_distribution<double> gap_{1.0};
   Totals totals_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::map<std::string, Node*> by_host_;
   std::vector<std::unique_ptr<Master>> masters_;
+  size_t registering_ = 0, registered_ = 0;
   size_t submitted_ = 0, ready_ = 0;
   size_t next_master_ = 0;
   std::deque<Clock::time_point> due_;
@@ -412,13 +454,14 @@ int main(int argc, char** argv) {
   app.add_option("--scheduler", options.scheduler, "port of ApplicationMasterProtocol")->required();
   app.add_option("--client", options.client, "port of ApplicationClientProtocol")->required();
   app.add_option("--nodes", options.nodes, "fake nodes, one connection each");
-  app.add_option("--idle", options.idle, "masters that call once a second and ask for nothing");
+  app.add_option("--idle", options.idle, "masters that only call");
   app.add_option("--busy", options.busy, "masters that ask");
   app.add_option("--batch", options.batch, "containers asked for in one call");
   app.add_option("--rate", options.rate, "containers asked for in a second");
   app.add_option("--seconds", options.seconds, "how long to measure");
   app.add_option("--warm-up", options.warm_up, "seconds before that");
   app.add_option("--heartbeat-ms", options.heartbeat_ms, "of a node");
+  app.add_option("--master-heartbeat-ms", options.master_heartbeat_ms, "of an idle master");
   app.add_option("--masters-to", options.masters_to, "the address that two of three masters call");
   app.add_option("--queue", options.queue, "of every application");
   app.add_option("--windows", options.windows, "how often to measure, each a line");

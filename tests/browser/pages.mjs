@@ -63,6 +63,7 @@ async function fitsEverySize(page, path, { strangers = false } = {}) {
     await page.setViewportSize({ width, height });
     const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(beyond <= 0, `${path} is ${beyond} px too wide at ${width}`);
+    assert.equal(await page.locator("td:not([data-label]):not(:empty)").count(), 0, `cells of ${path} that do not say what they are on a phone`);
     // Nobody has to push a table aside to read why something waits; strangers' endless words may need it, but on no phone.
     if (strangers && width > SIZES[0][0]) continue;
     const aside = await page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent.slice(0, 80)));
@@ -166,6 +167,10 @@ async function whatPeopleDo() {
   await page.click("main a:has-text('stderr')");
   await judge(page, "a log");
   // The node's own pages lead back.
+  await page.click("nav a:text-is('Node')");
+  await page.waitForSelector("h1:has-text('Node ')");
+  await judge(page, "a node's own page");
+  await fitsEverySize(page, "a node's own page");
   await page.click("nav a:has-text('Applications')");
   await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
   // Queue and node from the application.

@@ -555,7 +555,7 @@ TEST_P(SparkStandalone, ThePageSaysWhyAnApplicationWaits) {
   EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker is alive");
   StartWorker("node", 1);
   ASSERT_TRUE(AwaitWorkers(1));
-  EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker has 1 free cores");
+  EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker has 1 free core");
 }
 
 }  // namespace

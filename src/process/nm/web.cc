@@ -1,10 +1,12 @@
 #include "process/nm/web.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <ctime>
 
 #include "base/check.h"
+#include "model/resource_words.h"
 #include "process/http/metrics.h"
 #include "process/nm/layout.h"
 
@@ -465,18 +467,25 @@ http::Response Web::FrontPage(const http::Request& request) const {
   const endpoints::yarn::NodeIdentity& identity = manager_.identity();
   std::string body = "<p>" + std::string(view.registered ? "registered" : "not registered") + ", " +
                      (view.healthy ? "healthy" : "unhealthy: " + http::HtmlEscape(view.health_report)) + "; " +
-                     http::HtmlEscape(model::ToString(view.allocated)) + " of " +
-                     http::HtmlEscape(model::ToString(view.capacity)) + " in use.</p>";
-  body +=
-      "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Container</th><th scope=\"col\">User</th><th "
-      "scope=\"col\">State</th><th scope=\"col\">Exit status</th><th scope=\"col\">Size</th></tr></thead><tbody>";
+                     http::HtmlEscape(model::InWords(view.allocated)) + " in use of " +
+                     http::HtmlEscape(model::InWords(view.capacity)) + ".</p>";
+  const std::array<std::string, 5> heads = {"Container", "User", "State", "Exit status", "Size"};
+  body += "<div class=\"scroll\"><table><thead><tr>";
+  for (const std::string& head : heads) body += "<th scope=\"col\">" + head + "</th>";
+  body += "</tr></thead><tbody>";
   for (const ContainerView& container : view.containers) {
     if (!MayView(request, view, container.id.attempt.app)) continue;
     const std::string id = ToString(container.id);
-    body += "<tr><td><a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) + "\">" + id +
-            "</a></td><td>" + http::HtmlEscape(container.user) + "</td><td>" + std::string(EnumName(container.state)) +
-            "</td><td>" + (IsOver(container) ? std::to_string(container.exit_status) : std::string()) + "</td><td>" +
-            http::HtmlEscape(model::ToString(container.resources)) + "</td></tr>";
+    const std::array<std::string, 5> cells = {
+        "<a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) + "\">" + id + "</a>",
+        http::HtmlEscape(container.user), std::string(EnumName(container.state)),
+        IsOver(container) ? std::to_string(container.exit_status) : std::string(),
+        http::HtmlEscape(model::InWords(container.resources))};
+    body += "<tr>";
+    for (size_t i = 0; i < cells.size(); ++i) {  // on a phone a cell says itself what it is
+      body += "<td data-label=\"" + heads[i] + "\">" + cells[i] + "</td>";
+    }
+    body += "</tr>";
   }
   return Html("Node " + identity.host + ":" + std::to_string(identity.port), body + "</tbody></table></div>");
 }

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "process/http/metrics.h"
 
 namespace fairlead::process::spark_master {
@@ -196,7 +197,7 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_
     fits = fits || (worker.cores_free() >= cores && worker.memory_free() >= needs->second.memory);
   }
   if (!any) return "no worker is alive";
-  if (!with_cores) return "no worker has " + std::to_string(cores) + " free cores";
+  if (!with_cores) return "no worker has " + base::Counted(cores, "free core");
   if (!fits) {
     return "no worker with free cores has " + std::to_string(needs->second.memory) + " MiB of free memory";
   }
@@ -223,18 +224,20 @@ std::string OneApplicationJson(const StandaloneCluster& cluster, const std::stri
 
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
   ordered_json out = ordered_json::array();
-  const ApplicationRecord* record = cluster.ApplicationOf(id);
-  if (record == nullptr || record->cleared) return out.dump();
-  std::map<int32_t, ShownExecutor> executors = record->executors;
-  const ss::App& app = cluster.core().apps()[static_cast<size_t>(record - cluster.applications().data())];
-  for (const auto& [number, one] : app.executors) {  // those that an earlier life of the master started
-    executors.try_emplace(number, ShownExecutor{one.worker, one.cores, one.memory, {}, one.state, ""});
+  const auto index = cluster.ApplicationIndexOf(id);
+  if (!index || !cluster.core().apps().contains(*index)) return out.dump();
+  const ApplicationRecord& record = cluster.applications()[*index];
+  std::map<int32_t, ShownExecutor> executors = record.executors;
+  for (const auto& [number, one] : cluster.core().apps()[*index].executors) {
+    // Those that an earlier life of the master started.
+    const std::string& worker = cluster.workers()[one.worker].said.id;
+    executors.try_emplace(number, ShownExecutor{worker, one.cores, one.memory, {}, one.state, ""});
   }
   for (const auto& [number, one] : executors) {
     const bool over = one.state > sa::ExecutorState::kRunning;
-    const bool with_it = record->ended.ms != 0 && !over;
+    const bool with_it = record.ended.ms != 0 && !over;
     out.push_back({{"id", number},
-                   {"worker", cluster.workers()[one.worker].said.id},
+                   {"worker", one.worker},
                    {"cores", one.cores},
                    {"memory_mib", one.memory_mib},
                    {"started_ms", one.started.ms},
@@ -281,7 +284,7 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   }
   for (const uint32_t driver : cluster.core().waiting_drivers()) {
     const es::DriverDescription& needs = cluster.drivers()[driver].submission->description;
-    out[cluster.drivers()[driver].id] = "no worker has " + std::to_string(needs.cores) + " free cores and " +
+    out[cluster.drivers()[driver].id] = "no worker has " + base::Counted(needs.cores, "free core") + " and " +
                                         std::to_string(needs.memory_mib) + " MiB of free memory for this driver, or " +
                                         "spark.deploy.maxDrivers are running";
   }

@@ -256,13 +256,13 @@ void StandaloneCluster::Apply(const sa::ExecutorAdded& effect) {
 }
 
 void StandaloneCluster::Apply(const sa::ExecutorUpdated& effect) {
+  StandaloneApplication* application = Find(effect.app);
+  if (application == nullptr) return;
   auto& shown = applications_[effect.app.value].executors;
   if (const auto executor = shown.find(effect.executor); executor != shown.end()) {
     executor->second.state = effect.state;
     executor->second.message = effect.message;
   }
-  StandaloneApplication* application = Find(effect.app);
-  if (application == nullptr) return;
   es::ExecutorUpdated update;
   update.id = effect.executor;
   update.state = static_cast<es::ExecutorState>(effect.state);
@@ -321,8 +321,12 @@ void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
                                         {"worker", workers_[effect.worker.value].said.id},
                                         {"cores", std::to_string(effect.cores)}});
   auto& shown = applications_[effect.app.value].executors;
-  shown[effect.executor] = {
-      effect.worker.value, effect.cores, effect.memory, loop_.Wall(), sa::ExecutorState::kLaunching, ""};
+  shown[effect.executor] = {workers_[effect.worker.value].said.id,
+                            effect.cores,
+                            effect.memory,
+                            loop_.Wall(),
+                            sa::ExecutorState::kLaunching,
+                            ""};
   if (shown.size() > kShownExecutors) shown.erase(shown.begin());
   const es::RegisterApplication& registration = application->registration();
   Tell(effect.worker, launch, registration.graph, registration.description);

@@ -68,7 +68,7 @@ struct WorkerRecord {
 };
 /// An executor as pages tell of it, also after its end.
 struct ShownExecutor {
-  uint32_t worker = 0;
+  std::string worker;  // its id
   int32_t cores = 0;
   int32_t memory_mib = 0;
   base::WallTime started;
