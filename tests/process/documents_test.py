@@ -86,6 +86,7 @@ class Operate(unittest.TestCase):
         cls.work, conf = up.start(cls, FAIRLEAD, "--queue", "prod=1")
         cls.environment = {**os.environ, "HADOOP_CONF_DIR": conf}
         (cls.work / "text").write_text("a b a\n")
+        (cls.work / "marks").mkdir()
         done = run("submit", "--executors", "1", BUILD / "examples/word_count", cls.work / "text", cls.work / "out", env=cls.environment)
         cls.app = re.search(r"application_\d+_\d+", done.stderr).group()
 
@@ -120,7 +121,8 @@ class Operate(unittest.TestCase):
                         continue
                     words = ["fairlead", "events", *words]
                 if words[1] == "kill":
-                    app = run("submit", "--detach", "--driver-memory", "2g", BUILD / "examples/word_count", self.work / "text", self.work / "other",
+                    # Two tasks that wait for each other, and one slot: it does not end by itself.
+                    app = run("submit", "--detach", "--executors", "1", BUILD / "tests/engine_faults", "meet", self.work / "marks", "2",
                               env=self.environment).stdout.strip()
                 for placeholder, value in (("ID", app), ("HOST:PORT", self.node()), ("HOST", self.node().split(":")[0])):
                     words = [value if word == placeholder else word for word in words]
