@@ -78,7 +78,7 @@ class Words(unittest.TestCase):
 
 ID = "application_1700000000000_0001"
 CONTAINER = "container_1700000000000_0001_01_000001"
-NOWHERE = ("--set", "yarn.resourcemanager.address=127.0.0.1:1")
+NOWHERE = ("--set", "yarn.resourcemanager.address=127.0.0.1:1", "--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1")
 
 # Words, exit code, what the sentence must hold. Nothing of this needs a cluster.
 WRONG = [
@@ -148,7 +148,7 @@ WRONG = [
     # No cluster: which address, why, what to do.
     *[((command[0], *NOWHERE, *command[1:]), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
       (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
-    *[((*command, *NOWHERE, "--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1"), 3, f"fairlead {name}: the resource manager's web port does not answer: Connection refused; start one")
+    *[((*command, *NOWHERE), 3, f"fairlead {name}: the resource manager's web port does not answer: Connection refused; start one")
       for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queue show", ("queue", "show", "root")))],
 ]
 
