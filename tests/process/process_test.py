@@ -156,6 +156,18 @@ class Kills(Daemons):
         os.kill(executors[0], signal.SIGKILL)
         self.assert_right(job)
 
+    def test_a_host_stays_out_over_a_restart_and_is_taken_back_by_its_name(self):
+        def tool(*words):
+            return subprocess.run([peers.BINARY, *words, "--hadoop-conf", self.cluster.conf], capture_output=True, text=True, timeout=120)
+        host = json.loads(tool("nodes", "--json").stdout)[0]["id"].rpartition(":")[0]
+        self.assertEqual(tool("node", "drain", host).returncode, 0)
+        self.cluster.kill("rm")
+        self.cluster.start_rm()
+        shown = until(lambda: (answer := tool("node", "undrain", host)).returncode != 3 and answer, "the resource manager")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertRegex(shown.stdout, r"^\S+ (taken back|DECOMMISSIONED); its node agent has ended and may be started again\n")
+        self.assertEqual(tool("node", "undrain", "nosuch").returncode, 4)
+
     def test_journal_replays_and_an_altered_event_is_found(self):
         self.assert_right(self.submit())
         self.cluster.processes["rm"].terminate()
