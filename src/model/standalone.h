@@ -102,8 +102,9 @@ struct ExecutorStateChanged {
   ExecutorState state = ExecutorState::kRunning;
   std::optional<int32_t> exit_status;
   std::string message;
-  uint64_t token = 0;  // comes back in Answer, true also for an executor that is not known
-  FL_FIELDS(app, executor, state, exit_status, message, token)
+  uint64_t token = 0;                      // comes back in Answer, true also for an executor that is not known
+  std::optional<WorkerIndex> worker = {};  // who says so: not believed of what runs on another one
+  FL_FIELDS(app, executor, state, exit_status, message, token, worker)
 };
 struct ProfileTarget {
   Profile profile;
@@ -138,7 +139,9 @@ struct DriverStateChanged {
   static constexpr std::string_view kName = "driver_state_changed";
   DriverIndex driver;
   DriverState state = DriverState::kFinished;
-  FL_FIELDS(driver, state)
+  std::optional<WorkerIndex> worker = {};  // as in ExecutorStateChanged
+  std::string exception = {};              // why it could not be started, or ended
+  FL_FIELDS(driver, state, worker, exception)
 };
 struct DriverKilled {
   static constexpr std::string_view kName = "driver_killed";
@@ -370,7 +373,8 @@ struct DriverEnded {
   DriverIndex driver;
   DriverState state = DriverState::kFinished;
   DriverIndex successor;
-  FL_FIELDS(driver, state, successor)
+  std::string exception = {};
+  FL_FIELDS(driver, state, successor, exception)
 };
 
 using Effect = std::variant<LaunchExecutor, LaunchDriver, KillExecutor, KillDriver, RegisteredWorker,

@@ -488,12 +488,9 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
   const auto worker = WorkerOf(peer);
   const auto found = application_ids_.find(message.application);
   if (!worker || found == application_ids_.end()) return Answer(peer, request, true);
-  // A worker speaks for its own executors only.
-  if (!core_.apps().contains(found->second)) return Answer(peer, request, true);
-  const auto& executors = core_.apps()[found->second].executors;
-  const auto executor = executors.find(message.executor);
-  if (executor == executors.end() || executor->second.worker != *worker) return Answer(peer, request, true);
+  // Whether it runs there the core knows at its turn: the worker's claim of it may still wait for the store.
   sa::ExecutorStateChanged event;
+  event.worker = sa::WorkerIndex{*worker};
   event.app = {found->second};
   event.executor = message.executor;
   event.state = static_cast<sa::ExecutorState>(message.state);

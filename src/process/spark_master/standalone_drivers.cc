@@ -57,7 +57,8 @@ void StandaloneCluster::Apply(const sa::KillDriver& effect) {
 }
 
 void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
-  const DriverRecord& driver = drivers_[effect.driver.value];
+  DriverRecord& driver = drivers_[effect.driver.value];
+  driver.exception = effect.exception;
   log_.Info("a driver is over", {{"driver", driver.id}, {"state", std::string(EnumName(effect.state))}});
   ClearBeyondRetained();
 }
@@ -150,9 +151,11 @@ std::vector<std::string> StandaloneCluster::LiveDrivers() const {
 void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request, const es::DriverStateChanged& message) {
   const auto worker = WorkerOf(peer);
   const auto index = DriverIndexOf(message.driver);
-  if (worker && index && core_.drivers()[*index].worker == *worker) {
-    drivers_[*index].exception = message.exception.value_or("");
-    Feed(sa::DriverStateChanged{{*index}, static_cast<sa::DriverState>(message.state)});
+  if (worker && index) {
+    Feed(sa::DriverStateChanged{{*index},
+                                static_cast<sa::DriverState>(message.state),
+                                sa::WorkerIndex{*worker},
+                                message.exception.value_or("")});
   }
   Answer(peer, request, true);
 }

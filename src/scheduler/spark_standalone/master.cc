@@ -224,7 +224,7 @@ void Master::ChangeExecutorState(const sa::ExecutorStateChanged& event) {
   if (!apps_.contains(event.app.value) || !apps_[event.app.value].known) return;
   App& app = apps_[event.app.value];
   const auto it = app.executors.find(event.executor);
-  if (it == app.executors.end()) return;
+  if (it == app.executors.end() || (event.worker && it->second.worker != event.worker->value)) return;
   Executor& executor = it->second;
   executor.state = event.state;
   if (event.state == sa::ExecutorState::kRunning) app.retries = 0;
@@ -334,7 +334,8 @@ void Master::On(const sa::DriverSubmitted& event) {
 void Master::On(const sa::DriverStateChanged& event) {
   if (!drivers_.contains(event.driver.value) || !drivers_[event.driver.value].known) return;
   if (event.state == sa::DriverState::kSubmitted || event.state == sa::DriverState::kRunning) return;
-  RemoveDriver(event.driver.value, event.state);
+  if (event.worker && drivers_[event.driver.value].worker != event.worker->value) return;
+  RemoveDriver(event.driver.value, event.state, {}, event.exception);
 }
 
 void Master::On(const sa::DriverKilled& event) {
@@ -351,7 +352,8 @@ void Master::On(const sa::DriverKilled& event) {
   Emit(sa::Answer{event.token, true});
 }
 
-void Master::RemoveDriver(uint32_t index, sa::DriverState state, sa::DriverIndex successor) {
+void Master::RemoveDriver(uint32_t index, sa::DriverState state, sa::DriverIndex successor,
+                          const std::string& exception) {
   Driver& driver = drivers_[index];
   driver.known = false;
   driver.state = state;
@@ -364,7 +366,7 @@ void Master::RemoveDriver(uint32_t index, sa::DriverState state, sa::DriverIndex
     --running_drivers_;
   }
   std::erase(waiting_drivers_, index);
-  Emit(sa::DriverEnded{{index}, state, successor});
+  Emit(sa::DriverEnded{{index}, state, successor, exception});
   Schedule();
 }
 

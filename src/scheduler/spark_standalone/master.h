@@ -198,7 +198,8 @@ class Master {
   void RemoveExecutorFromWorker(uint32_t worker, uint32_t app, int32_t executor);
   void KillExecutorOf(uint32_t app, int32_t executor, uint32_t worker);
   void RemoveApp(uint32_t app, sa::AppState state);
-  void RemoveDriver(uint32_t driver, sa::DriverState state, sa::DriverIndex successor = {});
+  void RemoveDriver(uint32_t driver, sa::DriverState state, sa::DriverIndex successor = {},
+                    const std::string& exception = {});
   uint32_t CreateDriver(sa::DriverSubmitted description);
   void AddProfile(App& app, const sa::Profile& profile);
 

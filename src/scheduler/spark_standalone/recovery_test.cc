@@ -49,6 +49,23 @@ class RecoveryTest : public testing::Test {
   std::vector<sa::Effect> effects_;
 };
 
+TEST_F(RecoveryTest, AWorkerSpeaksForWhatRunsThere) {
+  Step(sa::WorkerAnswered{{0}, {Executor(3)}, {{{1}, {}}}});
+  Step(sa::WorkerAnswered{{1}, {}, {}});
+  Step(sa::AppAnswered{{0}});
+  const auto end = [&](uint32_t worker) {
+    Step(sa::ExecutorStateChanged{{0}, 3, sa::ExecutorState::kExited, 1, "", 0, sa::WorkerIndex{worker}});
+    Step(sa::DriverStateChanged{{1}, sa::DriverState::kFailed, sa::WorkerIndex{worker}, "why"});
+  };
+  end(1);
+  EXPECT_TRUE(master_.apps()[0].executors.contains(3));
+  EXPECT_TRUE(master_.drivers()[1].known);
+  end(0);
+  EXPECT_FALSE(master_.apps()[0].executors.contains(3));
+  ASSERT_EQ(Of<sa::DriverEnded>().size(), 1u);
+  EXPECT_EQ(Of<sa::DriverEnded>()[0].exception, "why");
+}
+
 TEST_F(RecoveryTest, WhatAnswersGoesOn) {
   EXPECT_TRUE(master_.recovering());
   Step(sa::WorkerAnswered{{0}, {Executor(3)}, {{{0}, {}}, {{1}, {}}}});
