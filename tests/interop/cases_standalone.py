@@ -16,6 +16,7 @@ import urllib.parse
 import urllib.request
 
 import peers
+import recordings
 import spark_cluster
 from jobs import Background, PausedJob
 from registry import case, require_success
@@ -204,6 +205,65 @@ def page(cluster, work):
     job.release()
     job.result()
     cluster.wait(lambda: cluster.page()["completedapps"][0]["state"] == "FINISHED", "the application's end", 20)
+
+
+def shape(value, known):
+    """A JSON value as its keys, in their order, and kinds of values; what is equal in every run stays."""
+    if isinstance(value, dict):
+        return {re.sub(r"\d{2,}", "N", key): shape(each, known) for key, each in value.items()}
+    if isinstance(value, list):
+        shaped = [shape(each, known) for each in value]
+        return sorted(shaped, key=json.dumps) if any(isinstance(each, dict) for each in shaped) else shaped  # Spark's are in the order of hashes
+    if isinstance(value, bool) or value is None or (isinstance(value, int) and 0 <= value < 10_000):
+        return value
+    if isinstance(value, (int, float)):
+        return type(value).__name__
+    for text, name in known.items():
+        value = value.replace(text, name)
+    value = re.sub(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d [\d:]{8} \w+ \d{4}", "DATE", value)
+    value = re.sub(r"\b(worker|driver|app)-\d{14}-[\w.-]+", r"\1-ID", value)
+    return re.sub(r"\d{13}", "MS", re.sub(r":\d{4,5}\b", ":PORT", value))
+
+
+def without_durations(document):
+    """Times since something began, and what a command line is like, are no part of what is compared."""
+    text = re.sub(r'"(duration|command|lastheartbeat|starttime|webuiaddress|port)": ?("(?:[^"\\\\]|\\\\.)*"|\d+)', r'"\1": "..."', json.dumps(document))
+    return json.loads(text)
+
+
+def documents(cluster, work):
+    """What Master and Worker say in JSON with an application and a driver that run and ones that have ended is, key by key and but
+    for ids and times, what Spark's own said when it was recorded."""
+    (work / "ended").mkdir()
+    ended = PausedJob(cluster, work / "ended")
+    ended.await_round()
+    ended.release()
+    ended.result()
+    (work / "over").mkdir()
+    over = submit(cluster, work / "over")
+    (work / "over/go").write_text("")
+    cluster.wait(lambda: status(cluster, over)["driverState"] == "FINISHED", "the first driver's end", 120)
+    drivers, driver = living_driver(cluster, work)
+    job = PausedJob(cluster, work, "--conf", "spark.executor.resource.gpu.amount=1", "--conf", "spark.task.resource.gpu.amount=1")
+    job.await_round()
+    cluster.wait(lambda: len(cluster.page()["completedapps"]) == 2, "the ended applications", 30)
+    worker = int(cluster.page()["workers"][0]["webuiaddress"].rsplit(":", 1)[1])
+    def own(metrics):
+        return {name: gauge for name, gauge in metrics["gauges"].items() if name.startswith(("master.", "worker."))}
+
+    found = {"master": cluster.page(), "gauges": own(cluster.page("/metrics/master/json/")),
+             "worker": cluster.page(web=worker), "worker gauges": own(cluster.page("/metrics/json/", web=worker)),
+             "field": cluster.page("/json/aliveworkers"), "use": cluster.page("/json/clusterutilization"), "unknown": cluster.page("/json/nothing")}
+    for application in found["master"]["completedapps"]:
+        del application["cores"]  # which of its executors was heard to end before it did
+    if cluster.spec.spark.startswith("3"):
+        del found["field"], found["use"], found["unknown"]  # each is the whole document
+    known = {str(cluster.home): "HOME", str(work): "WORK", str(cluster.directory): "CLUSTER", "localhost": "127.0.0.1"}
+    recordings.compare_json(f"spark-json-{cluster.spec.spark}", shape(without_durations(found), known))
+    job.release()
+    job.result()
+    (drivers / "go").write_text("")
+    cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 120)
 
 
 def probe(web, path):
@@ -650,6 +710,21 @@ def tokens(cluster, work):
     assert [ask(each) for each in (None, "Basic dTpw", "Bearer a.b.c")] == [403, 403, 403]
 
 
+def ids(cluster, work):
+    """Applications, drivers and workers are called as the patterns say."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    assert re.fullmatch(r"0000\.a\d{14}", app_id), app_id
+    workers = [worker["id"] for worker in cluster.page()["workers"]]
+    assert all(re.fullmatch(r"w\d+-127\.0\.0\.1", worker) for worker in workers), workers
+    body = {"action": "CreateSubmissionRequest", "appArgs": [], "appResource": "file:/none.jar", "clientSparkVersion": cluster.spec.spark,
+            "environmentVariables": {}, "mainClass": "None", "sparkProperties": {"spark.app.name": "none", "spark.master": cluster.url, "spark.driver.cores": "99"}}
+    driver = rest(cluster, "POST", "/v1/submissions/create", json.dumps(body))[1]["submissionId"]
+    assert re.fullmatch(r"d-\d{14}-00", driver), driver
+    job.release()
+    job.result()
+
+
 def used_by_size(cluster):
     """{cores of a worker: those in use}."""
     return {worker["cores"]: worker["coresused"] for worker in cluster.page()["workers"]}
@@ -735,6 +810,10 @@ register("cluster-mode", cluster_mode)
 register("cluster-mode-rpc", cluster_mode_rpc)
 register("supervised", supervised)
 register("page", page)
+register("documents", documents, workers=(8,), memory="8g", conf=(
+    ("spark.worker.resource.gpu.amount", "2"), ("spark.worker.resource.gpu.discoveryScript", str(peers.HERE / "gpus.sh"))))
+register("ids", ids, releases=("4.3.0",), conf=(
+    ("spark.deploy.appIdPattern", "%2$04d.a%1$s"), ("spark.deploy.driverIdPattern", "d-%s-%02d"), ("spark.worker.idPattern", "w%3$d-%2$s")))
 register("probes", probes, pairings=(PAIRINGS[2],))
 register("reverse-proxy", reverse_proxied, pairings=(*PAIRINGS, ("spark", "spark")), conf=(("spark.ui.reverseProxy", "true"), ("spark.ui.enabled", "true"), ("spark.ui.port", "0")))
 register("spread-out", spread_out, workers=(4, 2, 1))

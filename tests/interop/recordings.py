@@ -2,7 +2,9 @@
 
 A case makes rows "name | value" with what differs from run to run already replaced. `interop.py all --record --only NAME` runs the case on
 Hadoop's daemons and writes its rows; every other run compares."""
+import difflib
 import gzip
+import json
 import pathlib
 import re
 
@@ -54,6 +56,19 @@ def _by_container(value):
     """Logs of several containers, in order of their ids: Hadoop's client goes by the hash of ids, in which the start's time is."""
     head, *logs = re.split(r"(?=Container: container_)", value)
     return head + "".join(sorted(log.removesuffix("\\n") for log in logs))
+
+
+def compare_json(name, found):
+    """Fails unless `found`, of which a case has left out what differs from run to run, is what was recorded, keys in their order."""
+    path = DIRECTORY / f"{name}.json.gz"
+    text = json.dumps(found, indent=1)
+    if RECORD:
+        with open(path, "wb") as out, gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as zipped:
+            zipped.write(text.encode())
+        return
+    wanted = json.dumps(json.loads(gzip.decompress(path.read_bytes())), indent=1)
+    different = "\n".join(difflib.unified_diff(wanted.splitlines(), text.splitlines(), "recorded", "this one", lineterm=""))
+    assert not different, different
 
 
 def compare(name, lines, work="<work>", differs=None):

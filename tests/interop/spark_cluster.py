@@ -20,6 +20,7 @@ class Spec:
     master: str = "fairlead"                # or "spark"
     worker: str = "spark"                   # or "fairlead"
     workers: tuple[int, ...] = (2, 2)       # cores of each
+    memory: str = "2g"                      # of each worker
     conf: tuple[tuple[str, str], ...] = ()  # of all daemons and applications; {directory} is the cluster's, {shuffle} a port, {zookeeper} its address
     options: tuple[str, ...] = ()           # further words of our master's command line
     queues: str = ""                        # a fair-scheduler.xml for it
@@ -27,6 +28,9 @@ class Spec:
 
     def needs(self):
         return {f"spark-{self.spark}"}
+
+    def all_java(self):
+        return dataclasses.replace(self, master="spark", worker="spark")
 
 
 class SparkCluster(Daemons):
@@ -91,8 +95,8 @@ class SparkCluster(Daemons):
         self.wait(leads, "a leader", seconds)
         return self.leader
 
-    def start_worker(self, number, cores, memory="2g", properties=None):
-        words = ["--host", "127.0.0.1", "--webui-port", 0, "--cores", cores, "--memory", memory, "--work-dir", self.directory / f"work-{number}",
+    def start_worker(self, number, cores, properties=None):
+        words = ["--host", "127.0.0.1", "--webui-port", 0, "--cores", cores, "--memory", self.spec.memory, "--work-dir", self.directory / f"work-{number}",
                  "--properties-file", properties or self.properties, self.url]
         self.daemon(f"worker-{number}", self.spec.worker, words)
 

@@ -172,7 +172,10 @@ base::Result<es::DriverDescription> ReadCreateRequest(const ordered_json& reques
   }
   auto properties = TextsIn(request, "sparkProperties");
   if (!properties) return properties.error();
-  if (!properties->contains("spark.app.name")) return base::Error{"spark.app.name is missing in sparkProperties"};
+  if (!request.contains("sparkProperties")) return base::Error{"sparkProperties are missing"};
+  const auto app_name = properties->find("spark.app.name");
+  const bool named = app_name != properties->end();
+  if (!context.spark4 && !named) return base::Error{"spark.app.name is missing in sparkProperties"};
   const auto variables = TextsIn(request, "environmentVariables");
   if (!variables) return variables.error();
   auto arguments = ArgumentsIn(request, !context.spark4);
@@ -188,8 +191,8 @@ base::Result<es::DriverDescription> ReadCreateRequest(const ordered_json& reques
   es::Command& command = driver.command;
   command.main_class = "org.apache.spark.deploy.worker.DriverWrapper";
   command.arguments = {"{{WORKER_URL}}", "{{USER_JAR}}", *main_class};
-  if (context.spark4 && *main_class == kSparkSubmit) {  // it does not read -Dspark.app.name
-    command.arguments.insert(command.arguments.end(), {"-c", kAppName + (*properties)["spark.app.name"]});
+  if (context.spark4 && named && *main_class == kSparkSubmit) {  // it does not read -Dspark.app.name
+    command.arguments.insert(command.arguments.end(), {"-c", kAppName + app_name->second});
   }
   std::ranges::move(*arguments, std::back_inserter(command.arguments));
   for (const auto& [name, value] : *variables) {

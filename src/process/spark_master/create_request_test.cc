@@ -100,6 +100,10 @@ TEST(CreateRequest, WhatIsMissingOrWrongIsNamed) {
     EXPECT_THAT(Refusal(request), HasSubstr(key));
   }
   ordered_json request = Request();
+  request["sparkProperties"].erase("spark.app.name");
+  EXPECT_EQ(Refusal(request), "");
+  EXPECT_THAT(Refusal(request, false), HasSubstr("spark.app.name"));
+  request = Request();
   request["appArgs"] = "text";
   EXPECT_THAT(Refusal(request), HasSubstr("appArgs"));
   request = Request();

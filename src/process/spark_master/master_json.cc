@@ -215,7 +215,7 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
   return ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}).dump(2);
 }
 
-/// org.apache.spark.deploy.master.ui.ApplicationPage.renderJson.
+/// `/app/json/`, for our page: Spark's own answers nothing there.
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
   const auto index = cluster.ApplicationIndexOf(id);
   if (!index || !cluster.core().apps().contains(*index)) return "null";
