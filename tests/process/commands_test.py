@@ -569,14 +569,14 @@ class OnACluster(unittest.TestCase):
     def test_a_journal_tells_what_was_decided(self):
         app = self.finished_job()
         journal = pathlib.Path(self.conf).parent / "rm/rm.journal"
-        granted = rf"  granted  container{app.removeprefix('application')}_01_000001  root\.\S+  \S+:\d+  \d+ MiB"
+        container = f"container{app.removeprefix('application')}_01_000001"
         deadline = time.monotonic() + 30  # it is written behind
-        while not re.search(granted, (shown := run("replay", "--decisions", journal)).stdout):
+        while not re.search(rf"  ended  {container}  .*  succeeded", (shown := run("replay", "--decisions", journal)).stdout):
             self.assertLess(time.monotonic(), deadline, shown.stdout[-2000:] + shown.stderr)
             time.sleep(0.2)
         self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB")
         self.assertRegex(shown.stdout, rf"  state  {app}  .*is RUNNING")
-        self.assertRegex(shown.stdout, r"  ended  container_\S+  .*  succeeded")
 
     def test_a_replay_shows_how_far_it_is(self):
         self.finished_job()
