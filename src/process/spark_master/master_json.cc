@@ -229,8 +229,9 @@ std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& i
   const ApplicationRecord& record = cluster.applications()[*index];
   std::map<int32_t, ShownExecutor> executors = record.executors;
   for (const auto& [number, one] : cluster.core().apps()[*index].executors) {
-    // Those that an earlier life of the master started.
-    const std::string& worker = cluster.workers()[one.worker].said.id;
+    // Those that an earlier life of the master started; what has ended may outlive what is kept of its worker.
+    const bool kept = cluster.workers().contains(one.worker);
+    const std::string worker = kept ? cluster.workers()[one.worker].said.id : "";
     executors.try_emplace(number, ShownExecutor{worker, one.cores, one.memory, {}, one.state, ""});
   }
   for (const auto& [number, one] : executors) {

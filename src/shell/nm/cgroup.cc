@@ -266,8 +266,8 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
     }
     if (below(pids_root_) && limits.processes_max > 0)
       set(directory + "/pids.max", std::to_string(limits.processes_max));
+    if (!below(io_root_) || limits.disk_bytes_per_second <= 0) continue;
     for (const std::string& disk : disks_) {
-      if (!below(io_root_) || limits.disk_bytes_per_second <= 0) break;
       const std::string rate = std::to_string(limits.disk_bytes_per_second);
       if (is_v2_) {
         set(directory + "/io.max", disk + " rbps=" + rate + " wbps=" + rate);
