@@ -393,6 +393,22 @@ TEST_P(SparkStandalone, WhatHasEndedAndIsNotShownLeavesNothingBehind) {
   EXPECT_EQ(cluster.core().CheckInvariants(), "");
 }
 
+TEST_P(SparkStandalone, ExecutorsOfAnEndedApplicationAreToldOfWithoutTheirWorker) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  const sm::StandaloneCluster& cluster = master_->cluster();
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  driver->Close();
+  ASSERT_TRUE(Await([&] { return cluster.core().waiting_apps().empty(); }));
+  workers_.clear();
+  world_.machine("node").Crash();
+  ASSERT_TRUE(Await([&] { return cluster.core().workers().empty(); }, base::Duration::Seconds(8 * 18)));
+  const json executors = json::parse(sm::ExecutorsJson(cluster, Page()["completedapps"][0]["id"]));
+  ASSERT_EQ(executors.size(), 2u);
+  for (const json& one : executors) EXPECT_EQ(one["message"], "its application has ended");
+}
+
 TEST_P(SparkStandalone, WorkersThatWereRefusedOrAreLostForLongLeaveNothingBehind) {
   const auto& workers = master_->cluster().workers();
   const auto& known = master_->cluster().core().workers();
