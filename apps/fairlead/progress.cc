@@ -29,11 +29,7 @@ void Progress::TakeAway() {
 void Progress::Show(int64_t done, int64_t all, const char* what, const std::string& more) {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return;
-  if (terminal_) {
-    next_ = now + kAnew;
-  } else {
-    next_ = now + kNextLine;
-  }
+  next_ = now + (terminal_ ? kAnew : kNextLine);
   all = std::max<int64_t>(all, 1);
   const std::string bar(static_cast<size_t>(std::clamp<int64_t>(done * kCells / all, 0, kCells)), '#');
   std::fprintf(stderr, "%s%-16s [%-30s] %3lld %%  %lld of %lld %s%s%s", terminal_ ? "\r\x1b[K" : "", name_.c_str(),
