@@ -41,6 +41,7 @@ const std::vector<std::string> kTopElements = {"queue",
                                                "queuePlacementPolicy",
                                                "defaultQueueSchedulingPolicy",
                                                "userMaxAppsDefault",
+                                               "userMaxResourcesDefault",
                                                "queueMaxAppsDefault",
                                                "queueMaxResourcesDefault",
                                                "queueMaxAMShareDefault",
@@ -97,7 +98,8 @@ class Parser {
   std::optional<std::string> Policy(const Node& node);
 
   void Top(const Node& node);
-  void MaxApps(const Node& node, std::map<std::string, int32_t>& limits);
+  void UserLimits(const Node& node, std::map<std::string, int32_t>& applications,
+                  std::map<std::string, model::ConfiguredResources>& resources);
   void Queues();
   void Queue(const std::string& parent, const Node& node, int depth);
   bool Setting(QueueConfig& queue, const Node& field);
@@ -252,9 +254,9 @@ void Parser::Top(const Node& node) {
   if (tag == "queue" || tag == "pool") {
     queue_nodes_.push_back(node);
   } else if (tag == "user") {
-    MaxApps(node, result_.tree.user_max_apps);
+    UserLimits(node, tree.user_max_apps, tree.user_max_resources);
   } else if (tag == "group") {
-    MaxApps(node, result_.tree.group_max_apps);
+    UserLimits(node, tree.group_max_apps, tree.group_max_resources);
   } else if (tag == "queuePlacementPolicy") {
     Placement(node);
   } else if (tag == "defaultQueueSchedulingPolicy" || tag == "defaultQueueSchedulingMode") {
@@ -263,6 +265,8 @@ void Parser::Top(const Node& node) {
       Fail(node, std::string("<") + node.name() + "> can't be fifo; write fair or drf");
   } else if (tag == "userMaxAppsDefault") {
     tree.user_max_apps_default = Int(node);
+  } else if (tag == "userMaxResourcesDefault") {
+    tree.user_max_resources_default = Amount(node, INT64_MAX);
   } else if (tag == "queueMaxAppsDefault") {
     tree.queue_max_apps_default = Int(node);
   } else if (tag == "queueMaxResourcesDefault") {
@@ -282,11 +286,17 @@ void Parser::Top(const Node& node) {
   }
 }
 
-void Parser::MaxApps(const Node& node, std::map<std::string, int32_t>& limits) {
+void Parser::UserLimits(const Node& node, std::map<std::string, int32_t>& applications,
+                        std::map<std::string, model::ConfiguredResources>& resources) {
+  const std::string name = node.attribute("name").value();
   for (const Node& field : node.children()) {
-    if (!IsElement(field) || std::string_view(field.name()) != "maxRunningApps") continue;
-    const std::optional<int32_t> most = Int(field);
-    if (most) limits[node.attribute("name").value()] = *most;
+    if (!IsElement(field)) continue;
+    const std::string_view tag = field.name();
+    if (tag == "maxRunningApps") {
+      if (const std::optional<int32_t> most = Int(field)) applications[name] = *most;
+    } else if (tag == "maxResources") {
+      if (const std::optional<model::ConfiguredResources> most = Amount(field, INT64_MAX)) resources[name] = *most;
+    }
   }
 }
 

@@ -36,7 +36,9 @@ TEST(AllocationFile, ReadsQueuesInOrderWithTheirSettings) {
         <allowPreemptionFrom>false</allowPreemptionFrom><aclSubmitApps>bob,eve staff</aclSubmitApps></queue>
     </queue>
     <pool name="q"><maxChildResources>50%</maxChildResources><maxContainerAllocation>25% cpu, 75.5% memory</maxContainerAllocation></pool>
-    <user name="u"><maxRunningApps>3</maxRunningApps></user><group name="g"><maxRunningApps>4</maxRunningApps></group>
+    <user name="u"><maxRunningApps>3</maxRunningApps><maxResources>vcores=6</maxResources></user>
+    <group name="g"><maxRunningApps>4</maxRunningApps><maxResources>40%</maxResources></group>
+    <userMaxResourcesDefault>2048 mb, 2 vcores</userMaxResourcesDefault>
     <userMaxAppsDefault>9</userMaxAppsDefault><queueMaxAppsDefault>8</queueMaxAppsDefault>
     <queueMaxAMShareDefault>0.25</queueMaxAMShareDefault><fairSharePreemptionTimeout>6</fairSharePreemptionTimeout>
     <defaultQueueSchedulingPolicy>drf</defaultQueueSchedulingPolicy>)");
@@ -69,6 +71,9 @@ TEST(AllocationFile, ReadsQueuesInOrderWithTheirSettings) {
   EXPECT_EQ(q.max_container_allocation->percent.at("memory-mb"), 75.5);
   EXPECT_EQ(tree.user_max_apps.at("u"), 3);
   EXPECT_EQ(tree.group_max_apps.at("g"), 4);
+  EXPECT_EQ(tree.user_max_resources.at("u").absolute.at("vcores"), 6);
+  EXPECT_EQ(tree.group_max_resources.at("g").percent.at("*"), 40.0);
+  EXPECT_EQ(tree.user_max_resources_default->absolute.at("memory-mb"), 2048);
   EXPECT_EQ(tree.default_fair_share_preemption_timeout, base::Duration::Seconds(6));
   EXPECT_EQ(tree.default_policy, "drf");
   EXPECT_FALSE(tree.placement.has_value());

@@ -95,9 +95,14 @@ struct QueueTree {
   Wishes wishes;
   /// How many applications of a group's users run, in all queues together.
   std::map<std::string, int32_t> group_max_apps;
+  /// What the containers of a user, or of a group's users, may use in all queues together.
+  std::map<std::string, ConfiguredResources> user_max_resources;
+  std::map<std::string, ConfiguredResources> group_max_resources;
+  std::optional<ConfiguredResources> user_max_resources_default;
   FL_FIELDS(queues, user_max_apps, user_max_apps_default, queue_max_apps_default, queue_max_resources_default,
             queue_max_am_share_default, default_min_share_preemption_timeout, default_fair_share_preemption_timeout,
-            default_fair_share_preemption_threshold, default_policy, placement, wishes, group_max_apps)
+            default_fair_share_preemption_threshold, default_policy, placement, wishes, group_max_apps,
+            user_max_resources, group_max_resources, user_max_resources_default)
 };
 
 }  // namespace fairlead::model

@@ -130,6 +130,8 @@ std::string_view EnumName(Refusal refusal) {
       return "RESIZE_NODE_FULL";
     case Refusal::kResizeQueueMaximum:
       return "RESIZE_QUEUE_MAXIMUM";
+    case Refusal::kResizeUserMaximum:
+      return "RESIZE_USER_MAXIMUM";
     case Refusal::kResizeFixed:
       return "RESIZE_FIXED";
     case Refusal::kUnknownNode:

@@ -80,6 +80,7 @@ enum class Refusal : uint8_t {
   kResizeSize,          // sizes: asked
   kResizeNodeFull,      // sizes: asked
   kResizeQueueMaximum,  // queue
+  kResizeUserMaximum,   // user or group
   kResizeFixed,         // -: containers keep their size under this scheduler
   // Administration.
   kUnknownNode,  // node

@@ -5,7 +5,10 @@
 namespace fairlead::model {
 namespace {
 
-std::string Counted(int64_t amount) { return amount == INT64_MAX ? "any" : std::to_string(amount); }
+/// From here on an amount is no bound, in whatever way a scheduler says so.
+constexpr int64_t kAny = int64_t{1} << 60;
+
+std::string Counted(int64_t amount) { return amount >= kAny ? "any" : std::to_string(amount); }
 
 }  // namespace
 

@@ -294,8 +294,9 @@ struct AllocateCall {
   std::vector<std::string> blacklist_remove;
   std::vector<ContainerUpdate> updates;
   std::string tracking_url;  // empty: unchanged
+  std::vector<scheduler::Loss> losses;
   FL_FIELDS(call, attempt, response_id, progress, asks, releases, blacklist_add, blacklist_remove, updates,
-            tracking_url)
+            tracking_url, losses)
 };
 struct FinishMaster {
   static constexpr std::string_view kName = "finish_master";

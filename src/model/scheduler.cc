@@ -52,6 +52,8 @@ std::string_view EnumName(PendingReason reason) {
       return "LOWER_PRIORITY";
     case PendingReason::kNodesBusy:
       return "NODES_BUSY";
+    case PendingReason::kUserMaximum:
+      return "USER_MAXIMUM";
   }
   return "?";
 }

@@ -148,6 +148,12 @@ struct AskExclusions {
   std::vector<std::string> places;
   FL_FIELDS(priority, allocation_request_id, places)
 };
+/// What would be lost if a container ended now, as its application says: a part of the time for which it has run.
+struct Loss {
+  ContainerId container;
+  base::Duration lost;
+  FL_FIELDS(container, lost)
+};
 /// One allocate call of the application's master (or rm's own ask for the master's container).
 struct Allocate {
   static constexpr std::string_view kName = "allocate";
@@ -158,7 +164,8 @@ struct Allocate {
   std::vector<std::string> blacklist_add;
   std::vector<std::string> blacklist_remove;
   std::vector<AskExclusions> exclusions{};
-  FL_FIELDS(app, token, asks, releases, blacklist_add, blacklist_remove, exclusions)
+  std::vector<Loss> losses{};
+  FL_FIELDS(app, token, asks, releases, blacklist_add, blacklist_remove, exclusions, losses)
 };
 /// The master has been told of these grants (ALLOCATED -> ACQUIRED).
 struct Acquired {
@@ -395,6 +402,7 @@ enum class PendingReason : uint8_t {
   kGang,           // not all members fit at once
   kLowerPriority,  // the application's own more urgent asks come first
   kNodesBusy,      // the nodes with room were measured to be overloaded
+  kUserMaximum,    // the user, or a group of the user's, is at the maximum in all queues together
 };
 std::string_view EnumName(PendingReason reason);
 

@@ -217,6 +217,9 @@ class World : public ::testing::Test {
     while (!to_scheduler.empty()) {
       for (const s::Event& event : to_scheduler) {
         if (const auto* measured = std::get_if<s::NodeMeasured>(&event)) told_measures_.push_back(*measured);
+        if (const auto* call = std::get_if<s::Allocate>(&event)) {
+          for (const s::Loss& loss : call->losses) told_losses_.push_back(loss.container);
+        }
         if (const auto* recalled = std::get_if<s::UseRecalled>(&event)) told_recalled_.push_back(*recalled);
         const auto* update = std::get_if<s::NodeUpdated>(&event);
         if (!update) continue;
@@ -356,6 +359,7 @@ class World : public ::testing::Test {
   std::vector<model::ContainerId> told_ends_;  // to the scheduler, by nodes
   std::vector<s::NodeMeasured> told_measures_;
   std::vector<s::UseRecalled> told_recalled_;
+  std::vector<model::ContainerId> told_losses_;
   std::vector<model::LearnedUse> learned_;  // read back from the store
 };
 
@@ -543,6 +547,22 @@ TEST_F(World, CallsOfMastersAreRefusedAsHadoopRefusesThem) {
   call.attempt.attempt = 2;
   Do(call);
   EXPECT_EQ(Why(), Refusal::kAttemptNotServed);
+}
+
+TEST_F(World, AMasterSaysWhatIsLostOfItsOwnContainersAlone) {
+  AddNode("n1");
+  const auto first = Running(1);
+  const auto second = Running(2);
+  const auto master_of = [&](const model::ApplicationAttemptId& attempt) {
+    return core_->FindApp(attempt.app)->attempts.at(attempt.attempt).master.id;
+  };
+  m::AllocateCall call;
+  call.call = 7;
+  call.attempt = first;
+  call.response_id = core_->FindApp(first.app)->attempts.at(1).response_id;
+  call.losses = {{master_of(first), base::Duration::Seconds(5)}, {master_of(second), {}}};
+  Do(call);
+  EXPECT_EQ(told_losses_, std::vector{master_of(first)});
 }
 
 TEST_F(World, KillIsAnsweredWhenItIsStored) {

@@ -143,6 +143,9 @@ void Masters::On(const model::rm::AllocateCall& event) {
   for (const model::ContainerId& id : event.releases) {
     if (app->containers.Contains(id)) allocate.releases.push_back(id);
   }
+  for (const model::scheduler::Loss& loss : event.losses) {
+    if (app->containers.Contains(loss.container)) allocate.losses.push_back(loss);
+  }
   allocate.blacklist_add = event.blacklist_add;
   allocate.blacklist_remove = event.blacklist_remove;
   context_.Await(event.call, AllocateAsked{app->index, attempt->id.attempt, event.updates, 0, {}, 0});

@@ -83,6 +83,8 @@ class DagScheduler {
   const IntHashSet& running() const { return running_; }
   const IntHashSet& failed() const { return failed_; }
   bool IsIndeterminate(const Stage& stage) const;
+  /// A live stage writes or reads the shuffle.
+  bool InUse(model::tasks::ShuffleId shuffle) const { return map_stages_.contains(shuffle); }
   /// Executors that hold an output of a shuffle that a live stage writes or reads.
   std::set<uint32_t> HoldersOfLiveOutputs() const;
 

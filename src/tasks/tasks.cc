@@ -93,6 +93,7 @@ class Tasks::Impl {
   }
   const Config& config() const { return config_; }
 
+  bool InUse(model::tasks::ShuffleId shuffle) const { return dag_.InUse(shuffle); }
   std::vector<ExecutorIndex> Removable() const {
     std::set<uint32_t> holders;
     const bool any_serves = std::any_of(executors_.begin(), executors_.end(), [this](const Executor& executor) {
@@ -667,6 +668,7 @@ std::string Tasks::CheckInvariants() const { return impl_->CheckInvariants(); }
 uint64_t Tasks::StateHash() const { return impl_->StateHash(); }
 View Tasks::GetView() const { return impl_->GetView(); }
 const MapOutputTable* Tasks::Outputs(model::tasks::ShuffleId shuffle) const { return impl_->Outputs(shuffle); }
+bool Tasks::InUse(model::tasks::ShuffleId shuffle) const { return impl_->InUse(shuffle); }
 int64_t Tasks::Epoch() const { return impl_->Epoch(); }
 std::vector<ExecutorIndex> Tasks::CachedAt(model::tasks::DatasetId dataset, int32_t partition) const {
   return impl_->CachedAt(dataset, partition);

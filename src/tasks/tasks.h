@@ -96,6 +96,8 @@ class Tasks {
 
   /// Outputs of the shuffle (places are ExecutorIndex values), or null when unknown. Valid until the next Step.
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const;
+  /// A stage of a live job writes or may read the shuffle.
+  bool InUse(model::tasks::ShuffleId shuffle) const;
   /// Grows with every loss of outputs (Spark: MapOutputTracker epoch).
   int64_t Epoch() const;
 

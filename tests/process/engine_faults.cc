@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,6 +21,18 @@ namespace {
 void Await(const std::string& file) {
   while (!std::filesystem::exists(file)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
+
+/// Writes a file that appears whole.
+void Mark(const std::string& file, const std::string& text) {
+  std::ofstream(file + ".part") << text;
+  std::filesystem::rename(file + ".part", file);
+}
+std::string Content(const std::string& file) {
+  std::string text;
+  std::ifstream(file) >> text;
+  return text;
+}
+std::string Pid() { return std::to_string(::getpid()); }
 
 /// poison: a record that crashes its executor, beside an action of healthy ones.
 void Poison(Context& context) {
@@ -210,6 +223,36 @@ struct Together {
     return x;
   }
 };
+/// keep MARKS: a first executor comes, then a second one; each keeps a partition, which costs the second 5 s and the
+/// first nothing. MARKS gets both processes, `kept` then, and the job ends once `go` is there.
+struct Kept {
+  std::string marks;
+  int64_t operator()(int64_t x) const {
+    const auto* const task = fairlead::engine::TaskContext::Current();
+    Mark(marks + "/begun-" + std::to_string(task->partition), "");
+    Await(marks + "/begun-" + std::to_string(1 - task->partition));
+    if (Pid() == Content(marks + "/older")) return x;
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    Mark(marks + "/younger", Pid());
+    return x;
+  }
+};
+struct Older {
+  std::string marks;
+  int64_t operator()(int64_t x) const {
+    Mark(marks + "/older", Pid());
+    return x;
+  }
+};
+void Keep(Context& context, const Arguments& arguments) {
+  const std::string& marks = arguments.at(1);
+  context.Range(0, 1, Partitions(1)).Map(Older{marks}).Count();
+  const auto kept = context.Range(0, 2, Partitions(2)).Map(Kept{marks}).Cache();
+  kept.Count();
+  Mark(marks + "/kept", "");
+  Await(marks + "/go");
+  kept.Count();
+}
 void Cached(Context& context, const Arguments& arguments) {
   const std::string& marks = arguments.at(1);
   MeetAll(context, Arguments({"meet", marks, "2"}));
@@ -286,6 +329,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "broadcasts") return Broadcasts(context, arguments);
   if (mode == "meet") return MeetAll(context, arguments);
   if (mode == "places") return Places(context, arguments);
+  if (mode == "keep") return Keep(context, arguments);
   if (mode == "cached") return Cached(context, arguments);
   if (mode == "long-blocks") return LongBlocks(context, arguments);
   if (mode == "crash") return Crash(context, arguments);

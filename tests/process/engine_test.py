@@ -40,12 +40,14 @@ def block(offset, length, host, cached=()):
             "storageTypes": ["DISK"], "topologyPaths": [f"/default-rack/{host}:9866"]}
 
 
-class OnACluster(unittest.TestCase):
+class WithACluster(unittest.TestCase):
+    SPEC = registry.Spec(yarn_site=(("yarn.nodemanager.sleep-delay-before-sigkill.ms", 5000),))
+
     @classmethod
     def setUpClass(cls):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-engine-"))
         cls.directory.chmod(0o755)
-        cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec(yarn_site=(("yarn.nodemanager.sleep-delay-before-sigkill.ms", 5000),)))
+        cls.cluster = lab.Cluster(cls.directory / "cluster", cls.SPEC)
         cls.addClassCleanup(cls.clean_up)  # also after a set-up that failed
         cls.cluster.write()
         cls.cluster.start_rm()
@@ -77,6 +79,30 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout
 
+
+class LostWork(WithACluster):
+    # A node holds one executor and one master: each queue has a right to one node.
+    SPEC = registry.Spec(yarn_site=(("yarn.nodemanager.resource.memory-mb", 4096), ("yarn.scheduler.fair.preemption", "true"), ("fairlead.scheduler.preemption.starvation-ms", 1000),
+                                    ("fairlead.scheduler.preemption.interval-ms", 500), ("fairlead.scheduler.preemption.minimum-run-ms", 1000),
+                                    ("yarn.scheduler.fair.waitTimeBeforeKill", 1000)),
+                         allocations='<allocations><queue name="alpha"/><queue name="beta"/></allocations>')
+
+    def test_the_executor_that_keeps_a_cached_partition_outlives_an_idle_one_that_is_older(self):
+        marks = self.directory / "keeping"
+        marks.mkdir()
+        keeping = self.start(["--queue", "root.alpha", "--executors", "2", "--executors-min", "1"], "keep", marks, executor_memory=3840)
+        until(lambda: (marks / "kept").exists(), 60)
+        younger, older = int((marks / "younger").read_text()), int((marks / "older").read_text())
+        other = self.directory / "other"
+        other.mkdir()
+        self.finish(self.start(["--queue", "root.beta", "--executors", "1"], "meet", other, 1, executor_memory=3840))
+        self.assertFalse(pathlib.Path(f"/proc/{older}").exists(), "nobody made room")
+        self.assertTrue(pathlib.Path(f"/proc/{younger}").exists(), "the work that was kept is lost")
+        (marks / "go").touch()
+        self.finish(keeping)
+
+
+class OnACluster(WithACluster):
     def test_a_crashing_function_fails_its_stage_by_name_and_the_others_go_on(self):
         application, printed = self.finish(self.start([], "poison"))
         self.assertIn("healthy 5000", printed)

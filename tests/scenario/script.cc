@@ -186,8 +186,12 @@ base::Status Script::Queue(Words& words) {
 
 base::Status Script::User(Words& words) {
   const std::string name = words.Next("a user");
-  words.Need("apps");
-  queues_.user_max_apps[name] = static_cast<int32_t>(words.Count("applications that run"));
+  if (words.Take("max")) {
+    queues_.user_max_resources[name] = Limit(words, INT64_MAX);
+  } else {
+    words.Need("apps");
+    queues_.user_max_apps[name] = static_cast<int32_t>(words.Count("applications that run"));
+  }
   queues_changed_ = true;
   return Wrong(words);
 }

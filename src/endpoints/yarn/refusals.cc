@@ -195,6 +195,8 @@ RemoteException ExceptionOf(const model::Refused& refused) {
       return Yarn("node has no room for " + about.size(0));
     case kResizeQueueMaximum:
       return Yarn("queue " + about.name(0) + " is at its maximum");
+    case kResizeUserMaximum:
+      return Yarn(about.name(0) + " is at the maximum of all queues together");
     case kResizeFixed:
       return Yarn("containers keep their size under yarn-fair");
     // Administration.

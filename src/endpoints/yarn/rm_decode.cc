@@ -21,6 +21,8 @@ namespace {
 constexpr size_t kTypeLength = 20;
 constexpr size_t kTagsMax = 10;
 constexpr size_t kTagLength = 100;
+/// Ten years: what a container can lose at most.
+constexpr int64_t kLongestLossMs = int64_t{10} * 365 * 24 * 3600 * 1000;
 
 base::Error TooMany(const char* what, size_t count) {
   return {std::string(what) + ": " + std::to_string(count) + " entries, at most " + std::to_string(kListMax) +
@@ -160,7 +162,8 @@ base::Result<model::rm::RegisterMaster> ToEvent(const w::RegisterApplicationMast
 std::optional<model::Refused> TooLong(const w::AllocateRequestProto& request) {
   const std::pair<const char*, size_t> lists[] = {{"ask", request.ask.size()},
                                                   {"release", request.release.size()},
-                                                  {"update_requests", request.update_requests.size()}};
+                                                  {"update_requests", request.update_requests.size()},
+                                                  {"fairlead_losses", request.fairlead_losses.size()}};
   for (const auto& [name, size] : lists) {
     if (size <= kListMax) continue;
     return model::Refused{model::Refusal::kTooManyEntries, {name}, {}, {static_cast<int64_t>(size), kListMax}};
@@ -191,6 +194,10 @@ base::Result<model::rm::AllocateCall> ToEvent(const w::AllocateRequestProto& req
                              static_cast<model::rm::UpdateType>(type), FromWire(update.Capability())});
   }
   event.tracking_url = PlainUrl(request.tracking_url.value_or(""));
+  for (const w::FairleadLossProto& loss : request.fairlead_losses) {
+    const int64_t ms = std::clamp<int64_t>(loss.LostMs(), 0, kLongestLossMs);
+    if (loss.container_id) event.losses.push_back({FromWire(*loss.container_id), base::Duration::Millis(ms)});
+  }
   return event;
 }
 

@@ -103,6 +103,27 @@ TEST(RmDecodeTest, TrackingUrlsCarryNothingThatAHeadOrATerminalObeys) {
   EXPECT_EQ(ToEvent(finish, {})->tracking_url, finish.tracking_url);
 }
 
+TEST(RmDecodeTest, LossesArePartsOfALife) {
+  w::AllocateRequestProto allocate;
+  const auto tell = [&](int64_t ms) {
+    w::FairleadLossProto& loss = allocate.fairlead_losses.emplace_back();
+    loss.container_id = ToWire(model::ContainerId{{{5, 6}, 1}, 2});
+    loss.lost_ms = ms;
+  };
+  tell(7000);
+  tell(-1);
+  tell(INT64_MAX);
+  allocate.fairlead_losses.emplace_back();  // of no container
+  const auto event = ToEvent(allocate, {});
+  ASSERT_EQ(event->losses.size(), 3u);
+  EXPECT_EQ(event->losses[0].container.value, 2);
+  EXPECT_EQ(event->losses[0].lost, base::Duration::Seconds(7));
+  EXPECT_EQ(event->losses[1].lost, base::Duration());
+  EXPECT_GT(event->losses[2].lost, base::Duration::Seconds(1'000'000));
+  allocate.fairlead_losses.resize(kListMax + 1);
+  EXPECT_TRUE(TooLong(allocate));
+}
+
 TEST(RmDecodeTest, NodesWithoutAnIdAreRefused) {
   EXPECT_FALSE(ToEvent(w::RegisterNodeManagerRequestProto{}).ok());
   EXPECT_FALSE(ToEvent(w::NodeHeartbeatRequestProto{}).ok());

@@ -8,6 +8,7 @@
 #include <future>
 
 #include "base/bytes.h"
+#include "base/sanitized.h"
 #include "engine/io/file_pieces.h"
 #include "engine/records/checksum.h"
 #include "engine/records/errors.h"
@@ -325,11 +326,7 @@ TEST_F(RemoteBlocksTest, ABlockAboveTheBytesInFlightComesInPiecesOfWholeFrames) 
 }
 
 /// A sanitizer keeps what was freed for a while.
-#if defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
+constexpr bool kSanitized = base::kAddressesWatched || base::kThreadsWatched;
 
 /// Bytes of memory that this process has.
 int64_t ResidentBytes() {

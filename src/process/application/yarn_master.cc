@@ -25,6 +25,8 @@ constexpr base::Duration kPatience = base::Duration::Seconds(600);
 constexpr int kStartTries = 5;
 /// The number of an application's only gang, as allocation_request_id; -1: no gang (the protocol's default).
 constexpr int64_t kGang = 1;
+/// By more than this a loss that was told may be off.
+constexpr base::Duration kLossChange = base::Duration::Seconds(1);
 /// The resource manager gives up a gang that could not start for long and does not say so.
 constexpr base::Duration kGangAgain = base::Duration::Seconds(60);
 constexpr const char* kShuffleService = "spark_shuffle";
@@ -196,6 +198,7 @@ void YarnMaster::ForgetAsks() {
     kind.asked = -1;
     for (auto& [place, count] : kind.lines) count = -1;
   }
+  for (auto& [id, container] : containers_) container.lost_since = base::Instant::Max();
 }
 
 void YarnMaster::ScheduleAllocate(base::Duration delay) {
@@ -218,6 +221,7 @@ void YarnMaster::Allocate() {
   request.progress = callbacks_.progress ? callbacks_.progress() : 0.0f;
   for (auto& [id, kind] : kinds_) AskFor(id, kind, request.ask);
   request.release = releases_;
+  TellLosses(request.fairlead_losses);
   allocating_ = true;
   rpc_.Call<wy::AllocateResponseProto>(
       ResourceManager(), "allocate", request, kCallTimeout,
@@ -229,6 +233,23 @@ void YarnMaster::Allocate() {
         releases_.erase(releases_.begin(), releases_.begin() + static_cast<std::ptrdiff_t>(released));
         OnAllocated(*answer);
       });
+}
+
+/// What was told grows by itself, as the container runs on: it is told again when it is off by more than a second.
+void YarnMaster::TellLosses(std::vector<wy::FairleadLossProto>& losses) {
+  if (!callbacks_.losses) return;
+  for (const auto& [executor, lost] : callbacks_.losses()) {
+    const auto id = by_executor_.find(executor);
+    if (id == by_executor_.end()) continue;
+    Container& container = containers_.at(id->second);
+    const base::Instant since = loop_.Now() - lost;
+    const base::Instant told = container.lost_since;
+    if (told != base::Instant::Max() && std::max(since, told) - std::min(since, told) <= kLossChange) continue;
+    container.lost_since = since;
+    wy::FairleadLossProto& loss = losses.emplace_back();
+    loss.container_id = container.proto.id;
+    loss.lost_ms = lost.millis();
+  }
 }
 
 /// An ask states the total still wanted; lines that are as they were said last are left out.

@@ -69,6 +69,9 @@ class YarnMaster {
     std::function<void(const endpoints::yarn::RpcToken& token)> on_token;
     /// Between 0 and 1, for allocate.
     std::function<float()> progress;
+    /// What would be lost with each executor that ended now, as a part of the time for which it has run; of one that is
+    /// left out, all of it (may be null).
+    std::function<std::map<std::string, base::Duration>()> losses;
   };
 
   YarnMaster(env::Loop& loop, env::Net& net, rpc::Members resource_managers, endpoints::yarn::RpcToken am_rm_token,
@@ -120,6 +123,8 @@ class YarnMaster {
     int32_t kind = 0;
     int start_tries = 0;
     bool released = false;
+    /// What was done since is lost, as the resource manager was told last; Max(): nothing was told.
+    base::Instant lost_since = base::Instant::Max();
   };
   rpc::RpcTarget ResourceManager() const;
   void SendRegister();
@@ -128,6 +133,7 @@ class YarnMaster {
   void ScheduleAllocate(base::Duration delay);
   void Allocate();
   void AskFor(int32_t id, Kind& kind, std::vector<wire::yarn::ResourceRequestProto>& asks);
+  void TellLosses(std::vector<wire::yarn::FairleadLossProto>& losses);
   void OnAllocated(wire::yarn::AllocateResponseProto& response);
   void OnAllocateFailed(const rpc::RpcError& error);
   void OnContainer(wire::yarn::ContainerProto container);

@@ -57,6 +57,7 @@ class YarnMasterTest : public testing::Test {
     };
     callbacks.on_executor_ended = [this](const ExecutorEnd& end) { ended_.push_back(end); };
     callbacks.on_refused = [this](const std::string& reason) { refused_ = reason; };
+    callbacks.losses = [this] { return lost_; };
     callbacks.on_dismissed = [this](const std::string& reason) { dismissed_ = reason; };
     master_ = std::make_unique<YarnMaster>(driver_.loop(), driver_.net(), env::Endpoint{"rm", kPort},
                                            endpoints::yarn::RpcToken{"am", "password", "YARN_AM_RM_TOKEN", ""},
@@ -89,6 +90,10 @@ class YarnMasterTest : public testing::Test {
     for (const wy::ResourceRequestProto& ask : request.ask) {
       asks_.push_back(std::string(ask.ResourceName()) + " x " + std::to_string(ask.NumContainers()) +
                       (ask.allocation_request_id.value_or(-1) > 0 ? " gang" : ""));
+    }
+    for (const wy::FairleadLossProto& loss : request.fairlead_losses) {
+      losses_.push_back(std::to_string(endpoints::yarn::FromWire(*loss.container_id).value) + ": " +
+                        std::to_string(loss.LostMs() / 1000) + " s");
     }
     for (const wy::ContainerIdProto& released : request.release)
       released_.push_back(endpoints::yarn::FromWire(released).value);
@@ -158,6 +163,8 @@ class YarnMasterTest : public testing::Test {
   int registrations_ = 0;
   std::vector<std::string> asks_;
   std::vector<int64_t> released_;
+  std::vector<std::string> losses_;
+  std::map<std::string, base::Duration> lost_;  // by executor
   std::string fail_;
   wy::AllocateResponseProto next_;
   std::vector<std::string> launches_;
@@ -225,6 +232,27 @@ TEST_F(YarnMasterTest, AManagerThatRestartedIsToldEverythingAnew) {
   EXPECT_EQ(registrations_, 2);
   EXPECT_THAT(TakeAsks(), ElementsAre("* x 2")) << "the total that is missing";
   EXPECT_THAT(ended_, IsEmpty());
+}
+
+TEST_F(YarnMasterTest, WhatWouldBeLostIsToldWhenItIsNotWhatItWouldBeByNow) {
+  Register();
+  master_->SetTarget(1, kSize, 2);
+  Grant(2);
+  Grant(3);
+  Run(1000);
+  EXPECT_THAT(losses_, IsEmpty()) << "no executor is connected";
+  lost_ = {{"1", base::Duration::Seconds(7)}, {"9", {}}};
+  Run(1000);
+  EXPECT_THAT(std::exchange(losses_, {}), ElementsAre("2: 7 s"));
+  lost_["1"] = base::Duration::Seconds(8);
+  Run(1000);
+  EXPECT_THAT(losses_, IsEmpty()) << "a second later it has done a second more";
+  lost_["1"] = {};
+  Run(1000);
+  EXPECT_THAT(std::exchange(losses_, {}), ElementsAre("2: 0 s"));
+  fail_ = "ApplicationMasterNotRegisteredException";
+  Run(2000);
+  EXPECT_THAT(losses_, testing::Contains("2: 0 s")) << "a manager that restarted knows nothing";
 }
 
 TEST_F(YarnMasterTest, AnUnknownAttemptIsDismissedAndAsksNoMore) {

@@ -22,7 +22,12 @@ std::string StatusText(int32_t status) {
 
 ExecutorFleet::ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, FleetSettings settings,
                              Callbacks callbacks)
-    : loop_(loop), net_(net), driver_(driver), settings_(std::move(settings)), callbacks_(std::move(callbacks)) {}
+    : loop_(loop),
+      net_(net),
+      driver_(driver),
+      lost_work_(loop, driver.core()),
+      settings_(std::move(settings)),
+      callbacks_(std::move(callbacks)) {}
 
 ExecutorFleet::~ExecutorFleet() {
   *alive_ = false;
@@ -72,6 +77,7 @@ base::Status ExecutorFleet::Start() {
   };
   master.on_dismissed = [this](const std::string& reason) { callbacks_.on_failed(reason); };
   master.progress = callbacks_.progress;
+  master.losses = [this] { return Losses(); };
   master_ = std::make_unique<application::YarnMaster>(loop_, net_, settings_.resource_managers, settings_.am_rm_token,
                                                       std::move(master));
   if (!settings_.resource_manager_clients.empty()) {
@@ -81,6 +87,7 @@ base::Status ExecutorFleet::Start() {
   }
   if (settings_.gang) master_->SetGang(kExecutors, settings_.executors_min);
   driver_.AddListener(this);
+  driver_.AddListener(&lost_work_);
   master_->Register(settings_.host, address->port, settings_.tracking_url, [this](base::Status status) {
     if (!status.ok()) callbacks_.on_failed("cannot register at the resource manager: " + status.error().message);
   });
@@ -154,6 +161,14 @@ void ExecutorFleet::OnEffect(const mt::Effect& effect) {
   } else if (const auto* const ended = std::get_if<mt::StageCompleted>(&effect)) {
     if (places_.erase({ended->stage, ended->attempt}) > 0) AskNearData();
   }
+}
+
+std::map<std::string, base::Duration> ExecutorFleet::Losses() const {
+  std::map<std::string, base::Duration> losses;
+  for (const auto& [id, state] : executors_) {
+    if (state.connected) losses[id] = lost_work_.Of(state.index);
+  }
+  return losses;
 }
 
 void ExecutorFleet::OnRack(const std::string& host, const std::string& rack) {

@@ -12,6 +12,7 @@
 #include "process/driver/cluster_racks.h"
 #include "process/driver/executor_launch.h"
 #include "process/driver/executor_server.h"
+#include "process/driver/lost_work.h"
 #include "tasks/stage_places.h"
 
 namespace fairlead::process::driver {
@@ -72,6 +73,8 @@ class ExecutorFleet : private DriverListener {
   void OnEnded(const application::ExecutorEnd& end);
   bool OnLost(const std::string& id, model::tasks::ExecutorIndex index, const std::string& reason);
   void OnEffect(const model::tasks::Effect& effect) override;
+  /// Of the executors that are connected.
+  std::map<std::string, base::Duration> Losses() const;
   void OnRack(const std::string& host, const std::string& rack);
   void AskNearData();
   void MayAsk();
@@ -82,6 +85,7 @@ class ExecutorFleet : private DriverListener {
   env::Loop& loop_;
   env::Net& net_;
   JobDriver& driver_;
+  LostWork lost_work_;
   const FleetSettings settings_;
   const Callbacks callbacks_;
   std::unique_ptr<ExecutorServer> server_;

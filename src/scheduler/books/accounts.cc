@@ -8,9 +8,15 @@ ContainerSlot Core::AddContainer(AppSlot slot, NodeIndex node, const model::Cont
   const ContainerSlot container =
       books_.containers.Add(id, slot, books_.apps.chain(slot), node, books_.nodes.chain(node), shape, books_.now);
   books_.shapes.Use(shape);
-  books_.apps.AddUse(slot, books_.shapes[shape].size);
+  UseMore(slot, books_.shapes[shape].size);
   books_.nodes.AddUse(node, books_.shapes[shape].size);
   return container;
+}
+
+/// The application's containers use `size` more, or less, and so do those of its user and groups.
+void Core::UseMore(AppSlot slot, const Resources& size) {
+  books_.apps.AddUse(slot, size);
+  ForHolders(books_.apps[slot], [&](UserId holder) { books_.users.AddUse(holder, size); });
 }
 
 void Core::RecordMaster(AppSlot slot, ContainerSlot container) {
@@ -61,7 +67,7 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
       ev::Finished{app.index, container.id(), container.node, exit_status, container.acquired, std::move(diagnostics)});
   policy_->ContainerEnds(books_, slot);
   books_.containers.LeaveApp(slot, books_.apps.chain(app_slot));
-  books_.apps.AddUse(app_slot, less);
+  UseMore(app_slot, less);
   if (container.is_master) {
     books_.apps.AddMasterUse(app_slot, less);
     ChangeMasters(app.leaf, less, -1);

@@ -33,6 +33,7 @@ enum class Park : uint8_t {
   kAny,    // until any node has room (all that have are excluded)
   kRound,  // until the end of this batch
   kGang,   // placed with its gang only
+  kUser,   // until its user, or a group, uses less
 };
 
 /// What one application asks for under one (priority, request id, shape, gang).
@@ -82,6 +83,13 @@ struct App {
   model::Resources master_used;
   std::vector<PlaceId> excluded;  // sorted
 };
+
+/// Whoever counts the application: its user, and the user's groups.
+template <class Act>
+void ForHolders(const App& app, const Act& act) {
+  act(app.user);
+  for (const UserId group : app.groups) act(group);
+}
 
 /// Applications: what they are, use and ask for.
 class Apps {

@@ -47,6 +47,11 @@ void Core::Take(AppSlot slot, const ev::Allocate& event) {
     books_.containers.SetAcquired(container);
     Finish(container, model::kExitAborted, "Container released by application");
   }
+  for (const ev::Loss& loss : event.losses) {
+    const ContainerSlot container = books_.containers.Find(loss.container);
+    if (!container.valid() || books_.containers[container].app != slot) continue;
+    books_.containers.SetLoss(container, loss.lost, books_.now);
+  }
   ChangeExclusions(slot, event);
   for (const model::Ask& ask : event.asks) ApplyAsk(slot, ask);
   for (const ev::AskExclusions& key : event.exclusions) ExcludeFor(slot, key);

@@ -7,17 +7,14 @@ using Reason = model::scheduler::PendingReason;
 
 void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>& out) {
   if (app.runnable) return;
-  std::vector<UserId> holders = app.groups;
-  holders.insert(holders.begin(), app.user);
-  for (const UserId holder : holders) {
+  ForHolders(app, [&](UserId holder) {
     const User& user = books.users[holder];
-    if (user.running < user.max_running) continue;
-    const std::string kind = user.name.group ? "group" : "user";
+    if (user.running < user.max_running) return;
     out.push_back({Reason::kUserLimit, user.name.name,
-                   kind + " " + user.name.name + " runs " + std::to_string(user.running) + " of at most " +
+                   InWords(user.name) + " runs " + std::to_string(user.running) + " of at most " +
                        std::to_string(user.max_running) + " applications",
-                   "raise maxRunningApps of the " + kind + ", or wait for one of them to end"});
-  }
+                   "raise maxRunningApps of " + InWords(user.name) + ", or wait for one of them to end"});
+  });
   for (QueueId q = app.leaf; q.valid(); q = books.queues[q].parent) {
     const Queue& queue = books.queues[q];
     if (queue.running < queue.max_running) continue;
@@ -26,6 +23,19 @@ void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>&
                        std::to_string(queue.max_running) + " applications",
                    "raise maxRunningApps of " + queue.name + ", or wait for one of them to end"});
   }
+}
+
+void FindUserMaxima(const Books& books, const App& app, const Resources& size, std::vector<Blocker>& out) {
+  ForHolders(app, [&](UserId holder) {
+    if (!books.users.Exceeds(holder, size)) return;
+    const User& user = books.users[holder];
+    const bool ever = (app.master_used + size).FitsIn(*user.most);
+    out.push_back({Reason::kUserMaximum, user.name.name,
+                   InWords(user.name) + " uses " + model::InWords(user.used) + " of at most " +
+                       model::InWords(*user.most) + " in all queues; " + model::InWords(size) + " more does not fit",
+                   "raise maxResources of " + InWords(user.name) +
+                       (ever ? ", or wait for containers of theirs to end" : ", or ask for less")});
+  });
 }
 
 void FindQueueMaxima(const Books& books, const App& app, const Resources& size, std::vector<Blocker>& out) {

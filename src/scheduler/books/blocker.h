@@ -23,6 +23,8 @@ namespace native {
 
 /// Limits on running applications, of the user and of the queues.
 void FindRunningLimits(const Books& books, const App& app, std::vector<Blocker>& out);
+/// Maxima of the user and the user's groups in all queues, under which `size` more does not fit.
+void FindUserMaxima(const Books& books, const App& app, const model::Resources& size, std::vector<Blocker>& out);
 /// Maxima of the leaf and of the queues above it, under which `size` more does not fit.
 void FindQueueMaxima(const Books& books, const App& app, const model::Resources& size, std::vector<Blocker>& out);
 /// What masters may use, in the leaf and in the cluster. `closed`: an earlier application found the leaf's share used

@@ -39,6 +39,11 @@ struct Books {
     return nodes.Fits(node, shape.size, shape.label) && !Excluded(app, node);
   }
 
+  /// What keeps one more container of that size from the application. O(depth of the queue, groups of the user).
+  Limit FindLimit(const App& app, const model::Resources& size, bool master) const;
+  /// What the application may still get of `room`, under the maxima of its queues, user and groups.
+  model::Resources Headroom(const App& app, model::Resources room) const;
+
   BooksConfig config;
   size_t types;  // TypesInUse()
   base::Instant now{};

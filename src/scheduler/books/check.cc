@@ -49,6 +49,7 @@ struct Sums {
     if (!container.app.valid()) return;
     const QueueId leaf = books.apps[container.app].leaf;
     app_used[container.app.value] += size;
+    ForHolders(books.apps[container.app], [&](UserId holder) { user_used[holder] += size; });
     Up(books.queues, used, leaf, size);
     Up(books.queues, demand, leaf, size);
     if (!container.is_master) return;
@@ -85,6 +86,7 @@ struct Sums {
   std::vector<uint32_t> mentions;
   std::vector<bool> standing;
   std::map<UserId, int32_t> user_running;
+  std::map<UserId, Resources> user_used;
 };
 
 std::string AppError(const Books& books, const Sums& sums, AppSlot slot) {
@@ -153,7 +155,7 @@ std::string RoomUnseen(const Books& books) {
 std::string Core::CheckInvariants() const {
   const Sums sums(books_);
   std::string error = SumErrors(books_, sums);
-  if (error.empty()) error = books_.users.Check(sums.user_running);
+  if (error.empty()) error = books_.users.Check(sums.user_running, sums.user_used);
   if (error.empty()) error = books_.queues.Check();
   if (error.empty()) error = books_.nodes.Check();
   if (error.empty()) error = books_.places.Check(sums.mentions, sums.standing);

@@ -14,6 +14,7 @@ ContainerSlot Containers::Add(const model::ContainerId& id, AppSlot app, Chain& 
   container.node = node;
   container.shape = shape;
   container.granted = now;
+  container.lost_since = now;
   table_.Add(Hash(id), slot.value);
   container.app_next = of_app.first_;
   if (of_app.first_.valid()) pool_[of_app.first_].app_previous = slot;
@@ -59,6 +60,7 @@ void Containers::Mix(base::StateHasher& hash) const {
     hash.Mix(static_cast<uint64_t>(one.value));
     hash.Mix(static_cast<uint64_t>(one.request_id));
     hash.Mix(static_cast<uint64_t>(one.granted.ns));
+    hash.Mix(static_cast<uint64_t>(one.lost_since.ns));
     hash.Mix(static_cast<uint64_t>(one.priority));
     hash.Mix(one.app.value);
     hash.Mix(one.node.value);

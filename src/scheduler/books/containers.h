@@ -36,6 +36,7 @@ struct Container {
   int64_t value = 0;
   int64_t request_id = -1;
   base::Instant granted;
+  base::Instant lost_since;  // what it has done since is lost with it: all, unless its application says less
   int32_t app_number = 0;
   int32_t attempt = 0;
   int32_t priority = 0;
@@ -69,6 +70,10 @@ class Containers {
   ContainerSlot Add(const model::ContainerId& id, AppSlot app, Chain& of_app, NodeIndex node, Chain& of_node,
                     ShapeId shape, base::Instant now);
   void SetAsk(ContainerSlot slot, int32_t priority, int64_t request_id, model::Locality locality);
+  /// What would be lost with it at `now`, never more than it has run for.
+  void SetLoss(ContainerSlot slot, base::Duration lost, base::Instant now) {
+    pool_[slot].lost_since = std::max(pool_[slot].granted, now - lost);
+  }
   void SetAbove(ContainerSlot slot, bool above) { pool_[slot].above = above; }
   void SetGang(ContainerSlot slot) { pool_[slot].gang = true; }
   void SetMaster(ContainerSlot slot) { pool_[slot].is_master = true; }

@@ -47,6 +47,7 @@ void Core::Step(Instant now, std::span<const ev::Event> events, EffectSink& out)
   if (total_changed_) {
     total_changed_ = false;
     books_.queues.ResolveLimits();
+    books_.users.SetMaxima([this](const UserName& user) { return books_.queues.UserMaximum(user); });
     books_.gangs.NoteRoom();
     policy_->TotalChanged(books_);
   }
@@ -57,8 +58,8 @@ void Core::Step(Instant now, std::span<const ev::Event> events, EffectSink& out)
     Resources headroom;
     if (slot.valid()) {
       const Nodes& nodes = books_.nodes;
-      headroom = books_.queues.Headroom(books_.apps[slot].leaf,
-                                        nodes.schedulable() + nodes.closed_used() - books_.queues[kRoot].used);
+      headroom =
+          books_.Headroom(books_.apps[slot], nodes.schedulable() + nodes.closed_used() - books_.queues[kRoot].used);
     }
     Emit(ev::AllocateAnswered{app, token, headroom, books_.nodes.alive()});
   }

@@ -143,6 +143,7 @@ class Core final : public Scheduler, public Prefetcher {
 
   // accounts.cc
   ContainerSlot AddContainer(AppSlot slot, NodeIndex node, const model::ContainerId& id, ShapeId shape);
+  void UseMore(AppSlot slot, const Resources& size);
   void RecordMaster(AppSlot slot, ContainerSlot container);
   void LeaveNode(ContainerSlot container);
   void AddDemand(QueueId leaf, const Resources& size);

@@ -12,16 +12,7 @@ namespace fairlead::scheduler::native {
 
 using model::Refusal;
 
-namespace {
-
-/// Whoever counts the application: its user, and his groups.
-template <class Act>
-void ForHolders(const App& app, const Act& act) {
-  act(app.user);
-  for (const UserId group : app.groups) act(group);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& event) const {
   const Queues& queues = books_.queues;
@@ -64,7 +55,9 @@ void Core::On(const ev::AppAdded& event) {
   Emit(ev::AppAccepted{event.app, books_.queues[leaf].name, books_.apps[slot].runnable, event.token});
 }
 
-UserId Core::EnterUser(const UserName& name) { return books_.users.Enter(name, books_.queues.UserLimit(name)); }
+UserId Core::EnterUser(const UserName& name) {
+  return books_.users.Enter(name, books_.queues.UserLimit(name), books_.queues.UserMaximum(name));
+}
 
 std::vector<UserId> Core::EnterGroups(const std::vector<std::string>& groups) {
   std::vector<UserId> entered;

@@ -140,7 +140,10 @@ void Core::On(const ev::ContainerResized& event) {
     refused = {Refusal::kResizeSize, {}, {event.resources}, {}};
   } else if (!grown.FitsIn(books_.nodes[container.node].booked_free())) {
     refused = {Refusal::kResizeNodeFull, {}, {event.resources}, {}};
-  } else if (const Limit limit = books_.queues.FindLimit(leaf, grown, false); limit.kind != Limit::Kind::kFree) {
+  } else if (const Limit limit = books_.FindLimit(books_.apps[container.app], grown, false);
+             limit.kind == Limit::Kind::kUserMaximum) {
+    refused = {Refusal::kResizeUserMaximum, {InWords(books_.users[limit.user].name)}, {}, {}};
+  } else if (limit.kind != Limit::Kind::kFree) {
     refused = {Refusal::kResizeQueueMaximum, {books_.queues[limit.queue].name}, {}, {}};
   }
   if (refused) return Refuse(event.token, std::move(refused));
@@ -149,7 +152,7 @@ void Core::On(const ev::ContainerResized& event) {
   books_.shapes.Drop(container.shape);
   books_.containers.SetShape(slot, shape);
   books_.nodes.AddUse(container.node, more);
-  books_.apps.AddUse(container.app, more);
+  UseMore(container.app, more);
   if (container.is_master) {
     books_.apps.AddMasterUse(container.app, more);
     books_.queues.AddMasters(leaf, more, 0);

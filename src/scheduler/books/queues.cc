@@ -160,6 +160,13 @@ int32_t Queues::UserLimit(const UserName& user) const {
   return user.group ? INT32_MAX : tree_.user_max_apps_default.value_or(INT32_MAX);
 }
 
+std::optional<Resources> Queues::UserMaximum(const UserName& user) const {
+  const auto& maxima = user.group ? tree_.group_max_resources : tree_.user_max_resources;
+  const auto named = maxima.find(user.name);
+  if (named == maxima.end() && (user.group || !tree_.user_max_resources_default)) return std::nullopt;
+  return Resolve(named != maxima.end() ? named->second : *tree_.user_max_resources_default);
+}
+
 base::Status Queues::CheckReload(const model::QueueTree& tree) const {
   if (base::Status status = CheckQueueTree(tree); !status) return status;
   for (const model::QueueConfig& queue : tree.queues) {

@@ -54,11 +54,12 @@ struct Queue {
   int64_t active_weight = 0;   // of children with running applications
 };
 
-/// Why a queue or the masters' share refuses.
+/// Why a queue, the masters' share or a user's maximum refuses.
 struct Limit {
-  enum class Kind : uint8_t { kFree, kQueueMaximum, kLeafMasters, kClusterMasters };
+  enum class Kind : uint8_t { kFree, kQueueMaximum, kLeafMasters, kClusterMasters, kUserMaximum };
   Kind kind = Kind::kFree;
   QueueId queue;
+  UserId user{};  // of kUserMaximum
 };
 
 /// What is used, of the amount that makes it a share.
@@ -103,6 +104,8 @@ class Queues {
   base::Status CheckReload(const model::QueueTree& tree) const;
   void ApplyTree(const model::QueueTree& tree);
   int32_t UserLimit(const UserName& user) const;
+  /// What the user may use in all queues, of the cluster as it is now; absent: no limit.
+  std::optional<model::Resources> UserMaximum(const UserName& user) const;
   /// The cluster has another size: percentages and shares are of that. ResolveLimits follows before the next placing.
   void SetTotal(const model::Resources& total) { total_ = total; }
   void ResolveLimits();

@@ -2,12 +2,13 @@
 
 namespace fairlead::scheduler::native {
 
-UserId Users::Enter(const UserName& name, int32_t limit) {
+UserId Users::Enter(const UserName& name, int32_t limit, const std::optional<model::Resources>& most) {
   const auto [it, fresh] = by_name_.try_emplace(name);
   if (fresh) {
     it->second = users_.Add();
     users_[it->second].name = name;
     users_[it->second].max_running = limit;
+    users_[it->second].most = most;
   }
   ++users_[it->second].applications;
   return it->second;
@@ -17,6 +18,7 @@ void Users::Leave(UserId id) {
   User& user = users_[id];
   if (--user.applications > 0) return;
   std::erase(reopened_, id);
+  if (user.most) freed_.insert(id);
   by_name_.erase(user.name);
   users_.Remove(id);
 }
@@ -33,13 +35,33 @@ void Users::SetLimits(const std::function<int32_t(const UserName&)>& limit) {
   }
 }
 
-std::string Users::Check(const std::map<UserId, int32_t>& running) const {
+void Users::AddUse(UserId id, const model::Resources& size) {
+  User& user = users_[id];
+  user.used += size;
+  if (user.most && size.AnyNegative()) freed_.insert(id);
+}
+
+void Users::SetMaxima(const std::function<std::optional<model::Resources>(const UserName&)>& most) {
+  for (const UserId id : users_) {
+    User& user = users_[id];
+    const bool limited = user.most.has_value();
+    user.most = most(user.name);
+    if (limited) freed_.insert(id);
+  }
+}
+
+std::string Users::Check(const std::map<UserId, int32_t>& running,
+                         const std::map<UserId, model::Resources>& used) const {
   if (by_name_.size() != users_.count()) return "users by name";
   for (const UserId id : users_) {
     const User& user = users_[id];
     const auto it = running.find(id);
     if (user.applications <= 0) return "user " + user.name.name + ": kept without applications";
     if (user.running != (it == running.end() ? 0 : it->second)) return "user " + user.name.name + ": running";
+    const auto uses = used.find(id);
+    if (user.used != (uses == used.end() ? model::Resources{} : uses->second)) {
+      return "user " + user.name.name + ": usage";
+    }
   }
   return "";
 }
@@ -54,8 +76,13 @@ void Users::Mix(base::StateHasher& hash) const {
     hash.Mix(static_cast<uint64_t>(user.running));
     hash.Mix(static_cast<uint64_t>(user.max_running));
     for (const AppIndex app : user.waiting) hash.Mix(app.value);
+    for (const int64_t amount : user.used.amount) hash.Mix(static_cast<uint64_t>(amount));
+    hash.Mix(uint64_t{user.most.has_value()});
+    for (const int64_t amount : user.most.value_or(model::Resources{}).amount) hash.Mix(static_cast<uint64_t>(amount));
   }
   for (const UserId user : reopened_) hash.Mix(user.value);
+  hash.Mix(freed_.size());
+  for (const UserId user : freed_) hash.Mix(user.value);
 }
 
 }  // namespace fairlead::scheduler::native

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "model/resources.h"
 #include "scheduler/books/ids.h"
 #include "scheduler/shared/pool.h"
 
@@ -23,6 +25,9 @@ struct UserName {
   friend auto operator<=>(const UserName&, const UserName&) = default;
 };
 
+/// "user ann", "group staff".
+inline std::string InWords(const UserName& name) { return (name.group ? "group " : "user ") + name.name; }
+
 struct User {
   bool in_use = false;
   UserName name;
@@ -30,16 +35,20 @@ struct User {
   int32_t running = 0;
   int32_t max_running = INT32_MAX;
   std::set<AppIndex> waiting;  // applications that may not run yet, in order of submission
+  model::Resources used;       // by their containers, in all queues
+  /// At most so much of it; absent: no limit.
+  std::optional<model::Resources> most;
 };
 
-/// Users and groups with applications, how many of those run, and who waits because of that. A user without
-/// applications is forgotten. O(log users) to find one, else O(log waiting).
+/// Users and groups with applications, how many of those run, what their containers use, and who waits because of that.
+/// A user without applications is forgotten. O(log users) to find one, else O(log waiting).
 class Users {
  public:
   const User& operator[](UserId user) const { return users_[user]; }
 
-  /// The user has one application more. `limit`: how many of the user's applications may run.
-  UserId Enter(const UserName& name, int32_t limit);
+  /// The user has one application more. `limit`: how many of the user's applications may run; `most`: what they may
+  /// use.
+  UserId Enter(const UserName& name, int32_t limit, const std::optional<model::Resources>& most = {});
   /// One less, which neither runs nor waits.
   void Leave(UserId user);
   bool MayRun(UserId user) const { return users_[user].running < users_[user].max_running; }
@@ -51,18 +60,30 @@ class Users {
   /// The limits were read anew.
   void SetLimits(const std::function<int32_t(const UserName&)>& limit);
 
+  /// Containers of the user's use `size` more, or less.
+  void AddUse(UserId user, const model::Resources& size);
+  /// `size` more is beyond what the user may use.
+  bool Exceeds(UserId user, const model::Resources& size) const {
+    return users_[user].most && !(users_[user].used + size).FitsIn(*users_[user].most);
+  }
+  /// What users may use was read anew, or is another part of the cluster.
+  void SetMaxima(const std::function<std::optional<model::Resources>(const UserName&)>& most);
+  /// Users who may have got room for another container since the last call, or are forgotten.
+  std::set<UserId> TakeFreed() { return std::exchange(freed_, {}); }
+
   bool AnyReopened() const { return !reopened_.empty(); }
   /// Users who may have got room for another application since the last call.
   std::vector<UserId> TakeReopened() { return std::exchange(reopened_, {}); }
 
-  /// What differs from the sums of `running` applications by user; empty: nothing.
-  std::string Check(const std::map<UserId, int32_t>& running) const;
+  /// What differs from the sums of `running` applications and of what is `used`, by user; empty: nothing.
+  std::string Check(const std::map<UserId, int32_t>& running, const std::map<UserId, model::Resources>& used) const;
   void Mix(base::StateHasher& hash) const;
 
  private:
   Pool<User, UserTag> users_;
   std::map<UserName, UserId> by_name_;
   std::vector<UserId> reopened_;
+  std::set<UserId> freed_;
 };
 
 }  // namespace fairlead::scheduler::native

@@ -31,7 +31,7 @@ TEST(UsersTest, AUserWithoutApplicationsIsForgotten) {
   Users users;
   for (int i = 0; i < 100'000; ++i) users.Leave(users.Enter({"stranger" + std::to_string(i)}, 5));
   EXPECT_EQ(users.Enter({"ann"}, 5).value, 0u) << "no number was used up";
-  EXPECT_EQ(users.Check({}), "");
+  EXPECT_EQ(users.Check({}, {}), "");
 }
 
 TEST(UsersTest, NewLimitsReopen) {
@@ -47,8 +47,31 @@ TEST(UsersTest, CheckCountsRunningApplications) {
   Users users;
   const UserId ann = users.Enter({"ann"}, 5);
   users.Start(ann);
-  EXPECT_EQ(users.Check({{ann, 1}}), "");
-  EXPECT_EQ(users.Check({}), "user ann: running");
+  EXPECT_EQ(users.Check({{ann, 1}}, {}), "");
+  EXPECT_EQ(users.Check({}, {}), "user ann: running");
+}
+
+TEST(UsersTest, WhatIsUsedCountsUpToTheMaximumAndLessOfItFrees) {
+  Users users;
+  const auto two = model::Resources::Of(2, 2);
+  const auto one = model::Resources::Of(1, 1);
+  const UserId ann = users.Enter({"ann"}, 5, two);
+  const UserId bob = users.Enter({"bob"}, 5);
+  users.AddUse(ann, two);
+  users.AddUse(bob, two);
+  EXPECT_TRUE(users.Exceeds(ann, one));
+  EXPECT_FALSE(users.Exceeds(bob, one)) << "no maximum";
+  EXPECT_TRUE(users.TakeFreed().empty());
+  EXPECT_EQ(users.Check({}, {{ann, two}, {bob, two}}), "");
+  EXPECT_EQ(users.Check({}, {{ann, one}, {bob, two}}), "user ann: usage");
+  users.AddUse(ann, -one);
+  users.AddUse(bob, -one);
+  EXPECT_FALSE(users.Exceeds(ann, one));
+  EXPECT_EQ(users.TakeFreed(), std::set<UserId>{ann});
+  users.SetMaxima([&](const UserName&) { return one; });
+  EXPECT_TRUE(users.Exceeds(ann, one));
+  EXPECT_TRUE(users.Exceeds(bob, one));
+  EXPECT_EQ(users.TakeFreed(), std::set<UserId>{ann}) << "who had no maximum has nobody waiting";
 }
 
 TEST(UsersTest, EveryChangeIsInTheHash) {
@@ -67,6 +90,14 @@ TEST(UsersTest, EveryChangeIsInTheHash) {
   users.SetLimits([](const UserName&) { return 1; });
   EXPECT_TRUE(differs());
   users.TakeReopened();
+  EXPECT_TRUE(differs());
+  users.AddUse(ann, model::Resources::Of(2, 2));
+  EXPECT_TRUE(differs());
+  users.SetMaxima([](const UserName&) { return model::Resources::Of(4, 4); });
+  EXPECT_TRUE(differs());
+  users.AddUse(ann, model::Resources::Of(-1, -1));
+  EXPECT_TRUE(differs());
+  users.TakeFreed();
   EXPECT_TRUE(differs());
 }
 

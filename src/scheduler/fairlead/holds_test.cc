@@ -138,6 +138,36 @@ TEST(PreemptionTest, AGangIsLostAsAWhole) {
   }
 }
 
+/// Of two containers the one that has run for longer goes when its application says that less is lost with it; nobody
+/// loses more than the time for which it has run.
+TEST(PreemptionTest, LessIsLostWhereTheApplicationSaysSo) {
+  for (const int64_t told_s : {-1, 5, 1000}) {
+    TestCluster cluster(TwoQueues());
+    cluster.Node(0, 2, 2);
+    cluster.App(0, "root.a");
+    cluster.App(1, "root.a");
+    cluster.App(2, "root.b");
+    cluster.Ask(0, {TestCluster::Want(1, 1, 1)});
+    cluster.now_ = {10'000'000'000};
+    cluster.Ask(1, {TestCluster::Want(1, 1, 1)});
+    cluster.now_ = {25'000'000'000};
+    if (told_s >= 0) {
+      const model::ContainerId old = cluster.LiveOf(0)[0].container;
+      const model::ContainerId young = cluster.LiveOf(1)[0].container;
+      ev::Allocate call;
+      call.app = {0};
+      call.losses = {{old, base::Duration::Seconds(told_s)}, {young, {}}};  // the other one is not the caller's
+      cluster.Send(call);
+    }
+    cluster.Ask(2, {TestCluster::Want(1, 1, 1)});
+    std::vector<ev::PreemptionNotice> notices;
+    RunUntil(cluster, 45, &notices);
+    ASSERT_FALSE(notices.empty());
+    EXPECT_EQ(notices[0].app.value, told_s == 5 ? 0u : 1u) << told_s;
+    EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+  }
+}
+
 TEST(PreemptionTest, MastersAndQueuesThatMayNotAreSpared) {
   for (const bool masters : {true, false}) {
     FairleadConfig config = TwoQueues();

@@ -39,7 +39,7 @@ void FairPolicy::ReserveForLarge(Core& core) {
     const App& app = books.apps[slot];
     for (Ask& ask : books.apps.asks(slot)) {
       if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo) continue;
-      if (books.queues.FindLimit(app.leaf, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
+      if (books.FindLimit(app, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
       const NodeIndex node = NodeToReserve(books, app, ask);
       if (node.valid()) core.Reserve(slot, ask, node, config_.holds.duration);
       break;
@@ -88,7 +88,7 @@ void FairPolicy::ReserveFor(Core& core, AppSlot slot, Ask& ask) {
   const Books& books = core.books();
   const App& app = books.apps[slot];
   const Resources& size = books.shapes[ask.shape].size;
-  if (books.queues.FindLimit(app.leaf, size, app.needs_master).kind != Limit::Kind::kFree) return;
+  if (books.FindLimit(app, size, app.needs_master).kind != Limit::Kind::kFree) return;
   const NodeIndex node = NodeToReserve(books, app, ask);
   if (node.valid()) core.Reserve(slot, ask, node, config_.small_jobs.reservation);
 }

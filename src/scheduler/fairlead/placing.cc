@@ -44,6 +44,7 @@ void FairPolicy::Place(Core& core) {
 
 void FairPolicy::PlaceInOrder(Core& core) {
   Books& books = core.books();
+  WakeUsers(core);
   // A reservation whose node has room, but whose queue was at a limit, is served as soon as the limit allows.
   for (uint32_t i = 0; books.reservations.count() > 0 && i < books.reservations.slots(); ++i) {
     if (!books.reservations.Has(ReservationId{i})) continue;
@@ -85,7 +86,7 @@ void FairPolicy::PlaceFrom(Core& core, AppSlot slot, uint64_t servable) {
 void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
   Books& books = core.books();
   const App& app = books.apps[slot];
-  const Limit limit = books.queues.FindLimit(app.leaf, books.shapes[ask.shape].size, app.needs_master);
+  const Limit limit = books.FindLimit(app, books.shapes[ask.shape].size, app.needs_master);
   if (limit.kind != Limit::Kind::kFree) {
     Refuse(core, slot, ask, limit);
     return;
@@ -128,7 +129,10 @@ void FairPolicy::TryByMeasures(Core& core, AppSlot slot, Ask& ask) {
 
 void FairPolicy::Refuse(Core& core, AppSlot slot, Ask& ask, const Limit& limit) {
   const Books& books = core.books();
-  if (limit.kind != Limit::Kind::kQueueMaximum) {
+  if (limit.kind == Limit::Kind::kUserMaximum) {
+    user_waiters_[limit.user].emplace_back(slot, ask.serial);
+    core.SetPark(slot, ask, Park::kUser);
+  } else if (limit.kind != Limit::Kind::kQueueMaximum) {
     order_.CloseMasters(books, books.apps[slot].leaf);
   } else if (books.shapes.AloneInClass(ask.shape)) {
     order_.Block(books, limit.queue, books.shapes.ClassOf(ask.shape));
@@ -199,6 +203,13 @@ void FairPolicy::Wake(Core& core, std::vector<Waiting>& waiting, Park park) {
   }
 }
 
+/// Asks of users who were at their maximum and may have room now.
+void FairPolicy::WakeUsers(Core& core) {
+  for (const UserId user : core.books().users.TakeFreed()) {
+    if (auto waiting = user_waiters_.extract(user)) Wake(core, waiting.mapped(), Park::kUser);
+  }
+}
+
 /// The node got room: its reservations are served in the order in which they were made.
 void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
   Books& books = core.books();
@@ -215,7 +226,7 @@ void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
       const MeasuredFinder finder(books, config_, forecast_, ExpectedOf(books, one.app, *ask));
       if (!finder.Takes(app, books.shapes[ask->shape], index)) continue;
     }
-    if (books.queues.FindLimit(app.leaf, one.size, app.needs_master).kind != Limit::Kind::kFree) continue;
+    if (books.FindLimit(app, one.size, app.needs_master).kind != Limit::Kind::kFree) continue;
     core.Unreserve(id);
     core.Grant(one.app, *ask, SpotOn(books, *ask, index), &one.id);
     if (forecast_.any()) NoteAbove(books, books.nodes[index].containers.first());
@@ -237,9 +248,17 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
   for (const Ask& ask : app.asks) {
     if (ask.gang == gang) all += books.shapes[ask.shape].size * ask.count;
   }
-  const Limit limit = books.queues.FindLimit(app.leaf, all, false);
+  const Limit limit = books.FindLimit(app, all, false);
   if (limit.kind == Limit::Kind::kFree) return {};
   ev::Pending out;
+  if (limit.kind == Limit::Kind::kUserMaximum) {
+    const User& user = books.users[limit.user];
+    out.reason = ev::PendingReason::kUserMaximum;
+    out.detail = InWords(user.name) + " uses " + model::InWords(user.used) + " of at most " +
+                 model::InWords(*user.most) + " in all queues; the whole gang does not fit";
+    out.remedy = "raise maxResources of " + InWords(user.name) + ", or ask for a smaller gang";
+    return out;
+  }
   out.reason = ev::PendingReason::kQueueMaximum;
   const Queue& queue = books.queues[limit.queue];
   out.detail =
@@ -253,12 +272,18 @@ void FairPolicy::Mix(base::StateHasher& hash) const {
   busy_.Mix(hash);
   forecast_.Mix(hash);
   learner_.Mix(hash);
-  for (const auto* waiting : {&any_waiters_, &round_waiters_}) {
-    hash.Mix(waiting->size());
-    for (const auto& [slot, serial] : *waiting) {
+  const auto mix = [&hash](const std::vector<Waiting>& waiting) {
+    hash.Mix(waiting.size());
+    for (const auto& [slot, serial] : waiting) {
       hash.Mix(slot.value);
       hash.Mix(serial);
     }
+  };
+  mix(any_waiters_);
+  mix(round_waiters_);
+  for (const auto& [user, waiting] : user_waiters_) {
+    hash.Mix(user.value);
+    mix(waiting);
   }
   hash.Mix(static_cast<uint64_t>(review_at_.ns));
   hash.Mix(static_cast<uint64_t>(last_preemption_.ns));

@@ -89,6 +89,7 @@ class FairPolicy final : public Policy {
   void PublishChanged(Core& core);
   /// Room may have appeared on the node: wakes the shapes that fit and the asks that wait for it.
   void NodeFreed(Core& core, NodeIndex node);
+  void WakeUsers(Core& core);
   static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
   void ServeReservations(Core& core, NodeIndex node);
 
@@ -140,7 +141,8 @@ class FairPolicy final : public Policy {
   Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then
   std::vector<Waiting> any_waiters_;
   std::vector<Waiting> round_waiters_;
-  Instant review_at_ = Instant::Max();  // reservations and preemption are looked at next
+  std::map<UserId, std::vector<Waiting>> user_waiters_;  // whose user is at the maximum
+  Instant review_at_ = Instant::Max();                   // reservations and preemption are looked at next
   Instant last_preemption_{-(int64_t{1} << 60)};
   std::vector<Instant> starving_since_;  // by queue: a leaf below its share while the cluster is full
 };

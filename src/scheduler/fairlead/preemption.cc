@@ -23,19 +23,19 @@ bool CanLose(const Resources& used, const Resources& size, const Resources& shar
 
 }  // namespace
 
-/// What is lost with a container that ends now: the time for which it has run, and of a gang that of all its members,
-/// for the others can do nothing without it.
+/// What is lost with a container that ends now: the time for which it has run, less when its application says so, and
+/// of a gang that of all its members, for the others can do nothing without it.
 struct FairPolicy::LostWork {
   using Gang = std::pair<AppSlot, Instant>;  // of an application all that were granted at that moment
 
   explicit LostWork(const Books& books_) : books(books_) {
     for (const ContainerSlot slot : books.containers) {
       const Container& one = books.containers[slot];
-      if (one.gang && one.app.valid()) gang_ms[{one.app, one.granted}] += RunMs(one);
+      if (one.gang && one.app.valid()) gang_ms[{one.app, one.granted}] += OneMs(one);
     }
   }
-  int64_t RunMs(const Container& one) const { return (books.now - one.granted).millis(); }
-  int64_t OfMs(const Container& one) const { return one.gang ? gang_ms.at({one.app, one.granted}) : RunMs(one); }
+  int64_t OneMs(const Container& one) const { return (books.now - one.lost_since).millis(); }
+  int64_t OfMs(const Container& one) const { return one.gang ? gang_ms.at({one.app, one.granted}) : OneMs(one); }
   /// A gang of which several end is lost once.
   int64_t OfMs(const std::vector<ContainerSlot>& victims) const {
     int64_t sum = 0;
@@ -71,7 +71,7 @@ Ask* FairPolicy::Starving(Core& core, QueueId leaf, const Resources& share, cons
     const Shape& shape = books.shapes[ask.shape];
     if (ask.count <= ask.reserved || ask.park != Park::kNo || !shape.blocked) continue;
     if (!(books.queues[leaf].used + planned + shape.size).FitsIn(share)) continue;
-    if (books.queues.FindLimit(leaf, shape.size, master).kind == Limit::Kind::kFree) return &ask;
+    if (books.FindLimit(books.apps[slot], shape.size, master).kind == Limit::Kind::kFree) return &ask;
   }
   return nullptr;
 }

@@ -21,7 +21,7 @@ using model::Resources;
 
 class RandomHistory {
  public:
-  explicit RandomHistory(uint64_t seed) : rng_(seed), cluster_(Config()) {}
+  explicit RandomHistory(uint64_t seed) : seed_(seed), rng_(seed), cluster_(Config()) {}
 
   void Run(int steps) {
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
@@ -72,6 +72,12 @@ class RandomHistory {
       config.queues.queues.push_back(queue);
     }
     if (rng_.Chance(0.3)) config.queues.user_max_apps_default = static_cast<int32_t>(rng_.Between(2, 5));
+    base::Rng more(seed_ + 1);  // of its own, so that histories which once failed stay what they were
+    if (more.Chance(0.2)) {
+      const int64_t most = more.Between(4, 30);
+      config.queues.user_max_resources_default =
+          model::ConfiguredResources{{{"memory-mb", most}, {"vcores", most}}, {}, INT64_MAX};
+    }
     if (rng_.Chance(0.5)) config.node_order = NodeOrder::kPack;
     if (rng_.Chance(0.5)) {
       config.preemption.enabled = true;
@@ -237,6 +243,7 @@ class RandomHistory {
     }
   }
 
+  uint64_t seed_;
   base::Rng rng_;
   model::QueueTree tree_;
   TestCluster cluster_;
@@ -349,6 +356,10 @@ class Trial {
     switch (blocker.reason) {
       case ev::PendingReason::kUserLimit:
         tree_.user_max_apps_default.reset();
+        reload = true;
+        return;
+      case ev::PendingReason::kUserMaximum:
+        tree_.user_max_resources_default.reset();
         reload = true;
         return;
       case ev::PendingReason::kMaxRunningApps:
@@ -489,7 +500,8 @@ TEST(FairleadPropertyTest, WhyNamesEnoughAndNotTooMuchInTenThousandStates) {
        {ev::PendingReason::kNoNodes, ev::PendingReason::kLargerThanAnyNode, ev::PendingReason::kClusterFull,
         ev::PendingReason::kNodesExcluded, ev::PendingReason::kWaitingForLocality, ev::PendingReason::kStrictLocality,
         ev::PendingReason::kQueueMaximum, ev::PendingReason::kMasterShare, ev::PendingReason::kMaxRunningApps,
-        ev::PendingReason::kUserLimit, ev::PendingReason::kLabel, ev::PendingReason::kReserved}) {
+        ev::PendingReason::kUserLimit, ev::PendingReason::kUserMaximum, ev::PendingReason::kLabel,
+        ev::PendingReason::kReserved}) {
     EXPECT_GT(seen[reason], 0) << EnumName(reason) << " was never met: the histories are too tame";
   }
 }

@@ -109,6 +109,23 @@ TEST(StateHashTest, GangsCount) {
   EXPECT_NE(HashAfter(gang(1)), HashAfter(gang(2)));
 }
 
+TEST(StateHashTest, WhatAnApplicationSaysIsLostCounts) {
+  const auto loss = [](int64_t seconds) {
+    return [seconds](TestCluster& c) {
+      c.Ask(0, {TestCluster::Want(1, 1, 1)});
+      ASSERT_FALSE(c.LiveOf(0).empty());
+      const model::ContainerId id = c.LiveOf(0)[0].container;
+      c.now_ = {9'000'000'000};
+      ev::Allocate call;
+      call.app = {0};
+      call.losses = {{id, base::Duration::Seconds(seconds)}};
+      c.Send(call);
+    };
+  };
+  EXPECT_NE(HashAfter(loss(1)), HashAfter(loss(2)));
+  EXPECT_EQ(HashAfter(loss(9)), HashAfter(loss(1000))) << "no more than it has run for";
+}
+
 TEST(StateHashTest, PriorityAndPreemptabilityCount) {
   const auto priority = [](int32_t value) { return [value](TestCluster& c) { c.Send(ev::AppPriority{{1}, value}); }; };
   EXPECT_NE(HashAfter(priority(1)), HashAfter(priority(2)));

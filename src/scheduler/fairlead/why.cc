@@ -18,6 +18,7 @@ std::string Millis(base::Duration duration) { return std::to_string(duration.mil
 void FairPolicy::FindLimits(const Books& books, const App& app, const Ask& ask, std::vector<Blocker>& out) const {
   FindRunningLimits(books, app, out);
   const Resources& size = books.shapes[ask.shape].size;
+  FindUserMaxima(books, app, size, out);
   FindQueueMaxima(books, app, size, out);
   FindMasterLimits(books, app, size, order_.MastersClosed(app.leaf), out);
 }

@@ -107,6 +107,11 @@ void MakeMachine(Daemon& daemon, NmSettings& settings) {
   daemon.logs = std::make_unique<UsersLogs>(*daemon.loop, *daemon.errands, *daemon.dirs);
   log->Info(settings.use_cgroups ? settings.containers.cgroups.Description()
                                  : "control groups are switched off: memory limits by polling /proc");
+  if (settings.containers.disk_rate_type != 0 && !settings.containers.cgroups.has_disks()) {
+    log->Warn(
+        "fairlead.nm.disk-rate-type is set, and no control group of disks can be written: containers use disks without "
+        "limit");
+  }
   settings.containers.control_root = settings.state_directory + "/containers";
   // Lines from the containers' thread go through the loop: the log belongs to its thread.
   settings.containers.warn = [log, loop = daemon.loop.get()](const std::string& text) {

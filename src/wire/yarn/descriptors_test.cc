@@ -42,6 +42,10 @@ const std::set<std::string> kUnused = {"ActiveRMInfoProto",
                                        "UseSharedCacheResourceResponseProto",
                                        "VersionProto"};
 
+/// Our own fields in Hadoop's messages begin here, and the messages in them have our name.
+constexpr int kFirstOfOurs = 1000;
+constexpr std::string_view kOurs = "Fairlead";
+
 constexpr const char* kFiles[] = {"wire/hadoop_rpc/proto/rpc.proto",
                                   "wire/hadoop_rpc/proto/security.proto",
                                   "wire/hadoop_rpc/proto/ha_service.proto",
@@ -124,7 +128,10 @@ TEST_F(Descriptors, FieldsAndMethodsAreHadoops) {
   }
   EXPECT_EQ(methods, 82);
   int ours = 0;
-  for (const auto& [name, message] : messages_) ours += message->field_count();
+  for (const auto& [name, message] : messages_) {
+    if (name.starts_with(kOurs)) continue;
+    for (int i = 0; i < message->field_count(); ++i) ours += message->field(i)->number() < kFirstOfOurs ? 1 : 0;
+  }
   EXPECT_EQ(static_cast<size_t>(ours), fields.size()) << "we have fields that Hadoop does not have";
 }
 
