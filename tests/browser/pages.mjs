@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const { url, app, running, hostile, shuffle, master, worker, pictures } = JSON.parse(process.argv[2]);
+const { url, app, running, waits, hostile, shuffle, master, worker, pictures } = JSON.parse(process.argv[2]);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SIZES = [[390, 844], [1280, 800], [3840, 2160]];
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-const PICTURED = ["application", "node", "queue", "shuffle", "master"];  // for the documents
+const PICTURED = ["applications", "queue"];  // for the documents
 let checked = 0;
 
 async function open(path, colorScheme = "light", [width, height] = [1280, 800]) {
@@ -87,6 +87,15 @@ async function historyOfTheJob() {
     await page.waitForSelector("h2:has-text('Containers that have ended')");
     await page.close();
   }
+}
+
+// What an application waits for stands in the list, and on its page with what would free it.
+async function waitingJob() {
+  const page = await open("/cluster");
+  await page.waitForSelector(`tr:has(a:text-is('${waits}')) .why:has-text(' × 1024 MiB, 1 core: cluster full')`);
+  await page.click(`a:text-is('${waits}')`);
+  await page.waitForSelector("h2:has-text('What it waits for') + .scroll td:has-text('add a node')");
+  await page.close();
 }
 
 // A job that runs: its driver's page behind the manager's, with what runs now.
@@ -205,6 +214,7 @@ async function whatPeopleDo() {
 
 try {
   const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
+  await waitingJob();
   await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.small",
     nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
   await everyPage({ shuffle: `${shuffle}/`, master: `${master}/`, worker: `${worker}/` }, { strangers: true });

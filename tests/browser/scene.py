@@ -80,19 +80,23 @@ class Scene:
         return (self.work / f"{name}.log").read_text()
 
     def cluster(self):
-        """Its address, an application that has ended, and one that runs while the scene does."""
+        """Its address, an application that has ended, one that runs while the scene does, and one that waits for more than there is."""
         ready = self.work / "ready"
-        up = self.fairlead("up", "up", "--nodes", 2, "--memory", 2048, "--queue", "small=1", "--directory", self.work / "cluster", "--ready-file", ready)
+        up = self.fairlead("up", "up", "--nodes", 2, "--memory", 2048, "--queue", "small=1", "--queue", "large=1", "--directory", self.work / "cluster", "--ready-file", ready)
         until(ready.exists, "the cluster", up)
         url = re.search(r"page +(http://[^/]*)/", self.log("up")).group(1)
         conf = ("--hadoop-conf", ready.read_text().strip())
         (self.work / "text").write_text("a b a\n")
         ended = subprocess.run([FAIRLEAD, "submit", *conf, "--json", "--queue", "small", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "out"],
                                check=True, capture_output=True, text=True)
-        (self.work / "marks").mkdir()  # two tasks that wait for each other, and one slot
-        running = subprocess.run([FAIRLEAD, "submit", *conf, "--detach", "--queue", "small", "--executors", "1", BUILD / "tests/engine_faults", "meet", self.work / "marks", "2"],
-                                 check=True, capture_output=True, text=True)
-        return {"url": url, "app": json.loads(ended.stdout)["id"], "running": running.stdout.strip()}
+
+        def meeting(queue, executors, tasks, *sizes):  # tasks that wait for each other, more of them than slots
+            (marks := self.work / f"marks-{queue}").mkdir()
+            words = [FAIRLEAD, "submit", *conf, "--detach", "--queue", queue, "--executors", executors, *sizes, BUILD / "tests/engine_faults", "meet", marks, tasks]
+            return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+
+        running = meeting("small", "1", "2")
+        return {"url": url, "app": json.loads(ended.stdout)["id"], "running": running, "waits": meeting("large", "5", "9", "--executor-memory", "1g")}
 
     def hostile_history(self):
         """A log in which every text that a job or a stranger chooses is hostile."""
