@@ -18,8 +18,10 @@ inline constexpr uint16_t kNodeWebOffset = 42;
 inline constexpr uint16_t kWebOffset = 88;
 inline constexpr uint16_t kShuffleOffset = 137;
 inline constexpr uint16_t kMapReduceOffset = 162;
-inline constexpr std::array kPortOffsets = {kSchedulerOffset, kTrackerOffset, kClientOffset,  kAdminOffset,
-                                            kNodeWebOffset,   kWebOffset,     kShuffleOffset, kMapReduceOffset};
+inline constexpr uint16_t kSparkOffset = 177;
+inline constexpr std::array kPortOffsets = {kSchedulerOffset, kTrackerOffset,   kClientOffset,
+                                            kAdminOffset,     kNodeWebOffset,   kWebOffset,
+                                            kShuffleOffset,   kMapReduceOffset, kSparkOffset};
 /// From the ports of one resource manager to those of the next.
 inline constexpr uint16_t kNextManager = 200;
 inline constexpr uint16_t kZooKeeperOffset = 181;

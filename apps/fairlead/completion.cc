@@ -99,6 +99,7 @@ void AddCompletion(CLI::App& app, int& exit_code) {
   CLI::App* version = app.add_subcommand("version", "Print the version");
   auto json = std::make_shared<bool>(false);
   version->add_flag("--json", *json, "print JSON");
+  version->footer("Examples:\n  fairlead version\n  fairlead version --json");
   version->callback([json] {
     if (*json) {
       std::printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", base::Version(), kBuildType);
@@ -107,7 +108,9 @@ void AddCompletion(CLI::App& app, int& exit_code) {
     }
   });
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
-  completion->footer("Example: fairlead completion bash > /etc/bash_completion.d/fairlead");
+  completion->footer(
+      "Examples:\n  fairlead completion bash > /etc/bash_completion.d/fairlead\n"
+      "  fairlead completion fish > ~/.config/fish/completions/fairlead.fish");
   auto shell = std::make_shared<std::string>();
   completion->add_option("shell", *shell, "bash, zsh or fish")
       ->required()

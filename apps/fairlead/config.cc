@@ -78,6 +78,7 @@ void AddConfig(CLI::App& app, int& exit_code) {
 
   CLI::App* list = config->add_subcommand(
       "profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
+  list->footer("Examples:\n  fairlead config profiles\n  fairlead config profiles --markdown");
   auto markdown = std::make_shared<bool>(false);
   list->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md");
   list->callback([markdown] {
@@ -95,6 +96,7 @@ void AddConfig(CLI::App& app, int& exit_code) {
 
   CLI::App* names =
       config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");
+  names->footer("Examples:\n  fairlead config names\n  fairlead config names | grep queue");
   names->callback([] {
     for (const config::YamlEntry& entry : config::YamlEntries()) {
       std::printf("%-22s %-50s %s\n", entry.path, entry.key, entry.meaning);

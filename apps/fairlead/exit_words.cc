@@ -12,7 +12,7 @@ std::string ExitWords(int status) {
     case model::kExitInvalid:
       return "";
     case model::kExitAborted:
-      return "released";  // by its master, with its application, or as its node was lost: what is said tells
+      return "released";  // what is said tells by whom
     case model::kExitDisksFailed:
       return "its node's disks failed";
     case model::kExitPreempted:
@@ -36,11 +36,20 @@ std::string ExitWords(int status) {
   if (signal != nullptr) {
     return "exit status " + std::to_string(status) + ": SIG" + signal + ", " + ::strsignal(status - 128);
   }
-  return status == 0 ? "succeeded" : "exit status " + std::to_string(status);
+  if (status == 0) return "succeeded";
+  const char* shell = status == 126   ? ": its program may not be run"
+                      : status == 127 ? ": its program was not found"
+                                      : "";
+  return "exit status " + std::to_string(status) + shell;
 }
 
 std::string ExitWords(int status, std::string said) {
   while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (status == model::kExitAborted) {  // one status of Hadoop's for several ends
+    if (said == "Container of a completed application") return "ended with its application";
+    if (said == "Container released on a *lost* node") return "its node was lost";
+    if (said == "Container released by application") return "given back by its master";
+  }
   const std::string words = ExitWords(status);
   return words.empty() || said.empty() ? words + said : words + "; " + said;
 }

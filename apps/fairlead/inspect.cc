@@ -35,8 +35,10 @@ int64_t Now() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
+/// Where YARN says -1, for "nothing is held", it is nothing.
 ordered_json ResourceJson(const yarn::ResourceProto& resource) {
-  return {{"memoryMib", resource.memory.value_or(0)}, {"vcores", resource.virtual_cores.value_or(0)}};
+  return {{"memoryMib", std::max<int64_t>(0, resource.memory.value_or(0))},
+          {"vcores", std::max(0, resource.virtual_cores.value_or(0))}};
 }
 
 ordered_json AppJson(const yarn::ApplicationReportProto& report) {
@@ -51,7 +53,7 @@ ordered_json AppJson(const yarn::ApplicationReportProto& report) {
           {"progress", report.progress.value_or(0)},
           {"startTime", report.start_time.value_or(0)},
           {"finishTime", report.finish_time.value_or(0)},
-          {"containers", usage.num_used_containers.value_or(0)},
+          {"containers", std::max(0, usage.num_used_containers.value_or(0))},
           {"used", ResourceJson(usage.UsedResources())},
           {"trackingUrl", report.TrackingUrl()},
           {"diagnostics", report.Diagnostics()}};
@@ -155,13 +157,13 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
   }
   Table table(kAppColumns);
   for (const auto& report : answer->applications) table.Add(AppRow(report));
-  table.Print();
-  if (table.size() > 0) return kOk;
-  for (const std::string& queue : filter.queues) {
+  for (const std::string& queue : table.size() > 0 ? std::vector<std::string>{} : filter.queues) {
     const auto found = FindQueue(cluster, queue);
     if (!found.ok() && found.error().code == shell::kRmNotFound) return command.Fail(found.error());
   }
-  if (filter.states.empty() && !filter.all) std::fputs("no application is active; --all shows ended ones\n", stderr);
+  table.Print();
+  if (table.size() == 0 && filter.states.empty() && !filter.all)
+    std::fputs("no application is active; --all shows ended ones\n", stderr);
   return kOk;
 }
 
@@ -178,7 +180,13 @@ void PrintPending(const ordered_json& detail) {
   }
   for (const auto& ask : detail["pending"]) {
     const auto text = [&ask](const char* field) { return base::VisibleText(ask.value(field, "")); };
-    std::printf("Pending      %s: %s\n", text("reason").c_str(), text("detail").c_str());
+    const ordered_json size = ask.value("capability", ordered_json::object());
+    const std::string name = text("name");
+    std::printf("Pending      %lld × %s, %s%s, for %s\n", static_cast<long long>(ask.value("count", int64_t{0})),
+                MemoryText(size.value("memory_mib", int64_t{0})).c_str(),
+                Counted(size.value("vcores", int64_t{0}), "vcore").c_str(), name == "*" ? "" : (" on " + name).c_str(),
+                DurationText(ask.value("waiting_ms", int64_t{0})).c_str());
+    std::printf("             %s: %s\n", text("reason").c_str(), text("detail").c_str());
     if (const std::string remedy = text("remedy"); !remedy.empty()) {
       std::printf("             to free it: %s\n", remedy.c_str());
     }
@@ -283,10 +291,56 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
 
 // ---------------------------------------------------------------- nodes
 
-int Nodes(const Command& command, Cluster& cluster) {
+struct NodesOptions {
+  bool reasons = false;
+};
+
+/// Since when a node is in its state, why, and who took it out, as far as the resource manager remembers it; of
+/// Hadoop's the node's own words alone.
+std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto& node) {
+  const std::string id = Spell(node.NodeId());
+  std::string since = "-", why = node.health_report.value_or(""), who = "-";
+  const auto latest = [&](const char* kind) {
+    const auto answer = AskFairlead(cluster, std::string("events?limit=1&kind=") + kind + "&node=" + id);
+    const ordered_json events = answer.ok() ? answer->value("events", ordered_json::array()) : ordered_json::array();
+    return events.empty() ? ordered_json::object() : events.front();
+  };
+  if (const ordered_json change = latest("state"); !change.empty()) {
+    since = TimeText(change.value("at_ms", int64_t{0}));
+    const std::string detail = change.value("detail", "");  // "HOST:PORT is LOST: EXPIRED"
+    if (why.empty() && detail.rfind(": ") != std::string::npos) why = detail.substr(detail.rfind(": ") + 2);
+  }
+  const std::string act = latest("action").value("detail", "");
+  const bool taken = node.NodeState() == yarn::NodeStateProto::kDecommissioning ||
+                     node.NodeState() == yarn::NodeStateProto::kDecommissioned;
+  if (const size_t by = act.rfind(" by "); taken && by != std::string::npos) who = act.substr(by + 4);
+  return {id, std::string(Name(node.NodeState())), since, who, why.empty() ? "-" : why};
+}
+
+int NodesOutOfService(const Command& command, Cluster& cluster, const std::vector<yarn::NodeReportProto>& nodes) {
+  Table table({"NODE", "STATE", "SINCE", "BY", "WHY"});
+  ordered_json list = ordered_json::array();
+  for (const auto& node : nodes) {
+    if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
+    const std::vector<std::string> row = ReasonRow(cluster, node);
+    list.push_back({{"id", row[0]}, {"state", row[1]}, {"since", row[2]}, {"by", row[3]}, {"why", row[4]}});
+    table.Add(row);
+  }
+  if (command.options.json) {
+    PrintJson(list);
+  } else if (table.size() > 0) {
+    table.Print();
+  } else {
+    std::puts("every node serves");
+  }
+  return kOk;
+}
+
+int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
   const auto answer =
       cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
   if (!answer) return command.Fail(answer.error());
+  if (options.reasons) return NodesOutOfService(command, cluster, answer->node_reports);
   ordered_json list = ordered_json::array();
   Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
   for (const auto& node : answer->node_reports) {
@@ -477,7 +531,9 @@ void AddInspect(CLI::App& app, int& exit_code) {
       app, exit_code, "app", "Show one application and why its asks wait", id,
       [](const Command& command, Cluster& cluster, std::string& text) { return App(command, cluster, text); });
   one->add_option("id", *id, "application id")->required();
-  one->footer("Example: fairlead app application_1700000000000_0001");
+  one->footer(
+      "Examples:\n  fairlead app application_1700000000000_0001\n"
+      "  fairlead app application_1700000000000_0001 --json");
 
   auto waiting = std::make_shared<std::string>();
   CLI::App* why = AddClusterCommand<std::string>(
@@ -488,15 +544,16 @@ void AddInspect(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead why application_1700000000000_0001\n"
       "  fairlead why application_1700000000000_0001 --json");
 
-  CLI::App* nodes = AddClusterCommand<NoOptions>(
-      app, exit_code, "nodes", "List nodes", std::make_shared<NoOptions>(),
-      [](const Command& command, Cluster& cluster, NoOptions&) { return Nodes(command, cluster); });
-  nodes->footer("Example: fairlead nodes --json");
+  auto node_options = std::make_shared<NodesOptions>();
+  CLI::App* nodes = AddClusterCommand<NodesOptions>(app, exit_code, "nodes", "List nodes", node_options, Nodes);
+  nodes->add_flag("--reasons", node_options->reasons,
+                  "those that do not serve: since when, why, and who took them out");
+  nodes->footer("Examples:\n  fairlead nodes\n  fairlead nodes --reasons\n  fairlead nodes --json");
 
   CLI::App* queues = AddClusterCommand<NoOptions>(
       app, exit_code, "queues", "List queues with their shares", std::make_shared<NoOptions>(),
       [](const Command& command, Cluster& cluster, NoOptions&) { return Queues(command, cluster); });
-  queues->footer("Example: fairlead queues");
+  queues->footer("Examples:\n  fairlead queues\n  fairlead queues --json");
 
   auto kind = std::make_shared<std::string>();
   CLI::App* values = AddClusterCommand<std::string>(
@@ -512,7 +569,9 @@ void AddInspect(CLI::App& app, int& exit_code) {
                                                   });
   kill->add_option("id", kill_options->ids, "application ids")->required();
   kill->add_flag("--no-wait", kill_options->no_wait, "do not wait until they have ended");
-  kill->footer("Example: fairlead kill application_1700000000000_0001");
+  kill->footer(
+      "Examples:\n  fairlead kill application_1700000000000_0001\n"
+      "  fairlead kill --no-wait application_1700000000000_0001 application_1700000000000_0002");
 }
 
 }  // namespace fairlead::apps

@@ -154,6 +154,7 @@ struct LogsOptions {
   std::string application;
   std::string container;
   std::string file;
+  std::string grep;
   int64_t tail = -1;
   bool follow = false;
 };
@@ -166,8 +167,8 @@ class Printer {
     files_ = options.file.empty() ? std::vector<std::string>{"stdout", "stderr"} : std::vector{options.file};
   }
 
-  /// All that is there now beyond what was printed before.
-  base::Status Print() {
+  /// All that is there now beyond what was printed before. `last`: nothing comes after it.
+  base::Status Print(bool last) {
     const auto containers = ContainersWithLogs(cluster_, id_, options_.container);
     if (!containers.ok()) return containers.error();
     for (const ContainerLogs& logs : *containers) {
@@ -175,15 +176,18 @@ class Printer {
       if (!sizes.empty()) seen_files_[logs.container] = sizes;
       for (const std::string& file : files_) {
         const auto size = sizes.find(file);
-        if (size != sizes.end()) PrintFile(logs, file, size->second);
+        if (size != sizes.end()) PrintFile(logs, file, size->second, last);
       }
     }
     return {};
   }
 
-  bool found() const { return found_; }
+  /// There was a log, or where lines are looked for, one of them.
+  bool found() const { return options_.grep.empty() ? found_ : matched_; }
+  ExitCode missing_code() const { return found_ ? kFailed : kNotFound; }
   /// Why nothing was found.
   std::string Missing() const {
+    if (found_) return "no line of " + options_.application + " holds '" + options_.grep + "'";
     for (const auto& [container, sizes] : seen_files_) {
       std::string names;
       for (const auto& [name, size] : sizes) names += (names.empty() ? "" : ", ") + name;
@@ -197,9 +201,29 @@ class Printer {
   }
 
  private:
-  void PrintFile(const ContainerLogs& logs, const std::string& file, int64_t size) {
-    const auto [at, is_new] = positions_.try_emplace({logs.container, file}, 0);
-    int64_t& position = at->second;
+  struct Place {
+    int64_t position = 0;  // bytes printed
+    std::string rest;      // of --grep: a line that may go on
+  };
+
+  /// The lines of `text`, which follows what was given before, that hold what is looked for.
+  std::string Matching(Place& place, std::string_view text, bool ends) const {
+    place.rest += text;
+    const bool whole = ends || place.rest.size() > kPieceBytes;  // no line is waited for without a bound
+    if (whole && !place.rest.empty() && place.rest.back() != '\n') place.rest += '\n';
+    std::string found;
+    size_t begin = 0;
+    for (size_t end; (end = place.rest.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const std::string_view line = std::string_view(place.rest).substr(begin, end + 1 - begin);
+      if (line.find(options_.grep) != std::string_view::npos) found += line;
+    }
+    place.rest.erase(0, begin);
+    return found;
+  }
+
+  void PrintFile(const ContainerLogs& logs, const std::string& file, int64_t size, bool last) {
+    const auto [at, is_new] = places_.try_emplace({logs.container, file});
+    int64_t& position = at->second.position;
     bool tail = is_new && options_.tail >= 0;
     if (tail) position = std::max<int64_t>(0, size - std::min<int64_t>(options_.tail * kLineGuess, kPieceBytes));
     found_ = true;
@@ -208,7 +232,14 @@ class Printer {
       const auto text = ReadFrom(cluster_, logs, options_.application, file, position);
       if (!text.ok() || (text->empty() && !first)) return;
       position += static_cast<int64_t>(text->size());
-      Show(logs.container, file, tail ? LastLines(*text, options_.tail) : std::string_view(*text), first);
+      const std::string_view part = tail ? LastLines(*text, options_.tail) : std::string_view(*text);
+      if (options_.grep.empty()) {
+        Show(logs.container, file, part, first);
+      } else {
+        const std::string lines = Matching(at->second, part, last && position >= size);
+        matched_ |= !lines.empty();
+        Show(logs.container, file, lines, false);
+      }
       first = tail = false;
     }
   }
@@ -233,11 +264,12 @@ class Printer {
   const LogsOptions& options_;
   model::ApplicationId id_;
   std::vector<std::string> files_;
-  std::map<std::pair<std::string, std::string>, int64_t> positions_;  // bytes printed of each file
+  std::map<std::pair<std::string, std::string>, Place> places_;  // of each file
   std::map<std::string, std::map<std::string, int64_t>> seen_files_;
   std::string head_;
   bool line_ended_ = true;
   bool found_ = false;
+  bool matched_ = false;
 };
 
 int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
@@ -255,11 +287,12 @@ int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
     // Asked before the logs are read: what was written before the end is printed.
     const auto report = Report(cluster, *id);
     if (!report) return command.Fail(report.error());
-    if (const base::Status printed = printer.Print(); !printed.ok()) return command.Fail(printed.error());
-    if (!options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished) break;
+    const bool last = !options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished;
+    if (const base::Status printed = printer.Print(last); !printed.ok()) return command.Fail(printed.error());
+    if (last) break;
     cluster.client->Pause(kFollowDelayMs);
   }
-  return printer.found() ? kOk : Complain(command.name, printer.Missing(), kNotFound);
+  return printer.found() ? kOk : Complain(command.name, printer.Missing(), printer.missing_code());
 }
 
 }  // namespace
@@ -298,11 +331,13 @@ void AddLogs(CLI::App& app, int& exit_code) {
   logs->add_option("id", options->application, "application id")->required();
   logs->add_option("--container", options->container, "only of this container");
   logs->add_option("--file", options->file, "only this file (default: stdout and stderr)");
+  logs->add_option("--grep", options->grep, "only lines that hold this text");
   logs->add_option("--tail", options->tail, "of each file the last so many lines alone")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}));
   logs->add_flag("--follow,-f", options->follow, "go on until the application has ended");
   logs->footer(
       "Examples:\n  fairlead logs application_1700000000000_0001 --file stderr\n"
+      "  fairlead logs application_1700000000000_0001 --grep Exception\n"
       "  fairlead logs application_1700000000000_0001 --tail 20 -f");
 }
 

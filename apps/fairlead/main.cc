@@ -77,7 +77,9 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> commands = Commands(*command);
   std::vector<std::string> known = commands;
   for (const CLI::Option* option : command->get_options()) {
-    for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
+    for (const std::string& option_name : option->get_lnames()) {
+      if (option_name != "help") known.push_back("--" + option_name);  // the advice names it anyway
+    }
   }
   // A word that is not understood is told before what is missing: it may be what is missing, misspelt.
   const auto left = app.remaining(true);

@@ -134,13 +134,13 @@ void AddNode(CLI::App& app, int& exit_code) {
                                                     return Take(command, cluster, options, "DECOMMISSIONED");
                                                   });
   decommission->add_flag("--no-wait", decommission_options->no_wait, "do not wait until it is out");
-  decommission->footer("Example: fairlead node decommission worker7");
+  decommission->footer("Examples:\n  fairlead node decommission worker7\n  fairlead node decommission worker7:45454");
   CLI::App* undrain = add("undrain", "Take a node back into service",
                           [](const Command& command, Cluster& cluster, NodeOptions& options) {
                             return GiveBack(command, cluster, options);
                           })
                           .first;
-  undrain->footer("Example: fairlead node undrain worker7");
+  undrain->footer("Examples:\n  fairlead node undrain worker7\n  fairlead node undrain worker7:45454 --json");
 }
 
 }  // namespace fairlead::apps

@@ -109,7 +109,7 @@ void AddQueue(CLI::App& app, int& exit_code) {
       *queue, exit_code, "show", "Show one queue", name,
       [](const Command& command, Cluster& cluster, std::string& wanted) { return Show(command, cluster, wanted); });
   show->add_option("queue", *name, "its name; root. may be left out")->required();
-  show->footer("Example: fairlead queue show root.prod");
+  show->footer("Examples:\n  fairlead queue show root.prod\n  fairlead queue show prod --json");
   auto options = std::make_shared<SetOptions>();
   CLI::App* set = AddClusterCommand<SetOptions>(
       *queue, exit_code, "set", "Change settings of a queue in the file that holds it", options,

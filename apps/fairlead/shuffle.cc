@@ -27,6 +27,9 @@ void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int
   status->add_option("--state", words->options.state, "The service's state directory");
   status->add_option("--web", words->web, "HOST:PORT of its status page instead");
   status->add_flag("--json", words->json, "As JSON");
+  status->footer(
+      "Examples:\n  fairlead shuffle status --state /var/lib/fairlead/shuffle\n"
+      "  fairlead shuffle status --web 127.0.0.1:7338 --json");
   status->callback([words, &exit_code] {
     exit_code = words->options.state.empty() && words->web.empty()
                     ? Complain("shuffle status", "say --state DIR or --web HOST:PORT", kUsage)
@@ -36,6 +39,9 @@ void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int
 
 void AddDrain(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
   CLI::App* drain = parent.add_subcommand("drain", "Takes no more executors; ends when nothing is asked for any more.");
+  drain->footer(
+      "Examples:\n  fairlead shuffle drain --state /var/lib/fairlead/shuffle\n"
+      "  fairlead shuffle drain --state /var/lib/fairlead/shuffle --idle 300 --limit 86400");
   drain->add_option("--state", words->options.state, "The service's state directory")->required();
   drain->add_option("--idle", words->idle_seconds, "Seconds without a request that count as nothing asked for (60)")
       ->check(CLI::NonNegativeNumber);
@@ -53,8 +59,9 @@ void AddShuffle(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "shuffle", "Spark's external shuffle service: serves executors' shuffle files when they are gone.");
   command->footer(
-      "Example:\n  fairlead shuffle --port 7337 --state /var/lib/fairlead/shuffle --local-roots "
+      "Examples:\n  fairlead shuffle --port 7337 --state /var/lib/fairlead/shuffle --local-roots "
       "/data1/spark,/data2/spark\n"
+      "  fairlead shuffle --properties-file /opt/spark/conf/spark-defaults.conf --local-roots /data1/spark\n"
       "Keys of spark-defaults.conf that the real service reads are read from --properties-file and --conf.");
   command->require_subcommand(0, 1);
   shell::ShuffleOptions& options = words->options;

@@ -51,7 +51,8 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
   worker->add_option("--properties-file", worker_options->properties_file,
                      "Spark's properties (default: spark-defaults.conf of SPARK_CONF_DIR or SPARK_HOME/conf)");
   worker->footer(
-      "Example:\n  fairlead spark-worker --spark-home /opt/spark-4.3.0 --cores 8 --memory 16g spark://127.0.0.1:7077");
+      "Examples:\n  fairlead spark-worker --spark-home /opt/spark-4.3.0 --cores 8 --memory 16g spark://127.0.0.1:7077\n"
+      "  fairlead spark-worker --spark-home /opt/spark-4.3.0 spark://master1:7077,master2:7077");
   worker->callback([worker_options, &exit_code] { exit_code = shell::RunSparkWorker(*worker_options); });
 
   CLI::App* supervisor = app.add_subcommand("spark-worker-supervisor", "")->group("");  // started by spark-worker

@@ -187,7 +187,9 @@ void AddTop(CLI::App& app, int& exit_code) {
   top->add_option("--interval", options->seconds, "seconds between pictures")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  top->footer("Applications that hold most come first, then those that wait, with the reason.\nExample: fairlead top");
+  top->footer(
+      "Applications that hold most come first, then those that wait, with the reason.\nExamples:\n  fairlead top\n  "
+      "fairlead top --once");
 }
 
 }  // namespace fairlead::apps

@@ -39,15 +39,15 @@ constexpr Duration kRestartDelay = Duration::Seconds(1);
 constexpr Duration kAskDelay = Duration::Seconds(2);
 constexpr Duration kStartLimit = Duration::Seconds(60);
 constexpr Duration kStopLimit = Duration::Seconds(15);
-/// Of the Spark master: the usual one when it is free.
+/// Of the Spark master: the usual one when it is free and no others were wished for.
 constexpr uint16_t kSparkPort = 7077;
-constexpr uint16_t kSparkOffset = 177;
 
 struct UpOptions {
   ClusterShape shape;
   std::string directory;
   std::string ready_file;
   std::vector<std::string> spark_homes;
+  bool chosen_ports = false;  // by --port-base
   bool with_parent = false;
   bool any_user = false;
 };
@@ -334,7 +334,7 @@ class Cluster {
 
   void StartSpark() {
     const ClusterShape& shape = options_.shape;
-    spark_port_ = PortIsFree(kSparkPort) ? kSparkPort : shape.Port(kSparkOffset);
+    spark_port_ = options_.chosen_ports || !PortIsFree(kSparkPort) ? shape.Port(kSparkOffset) : kSparkPort;
     std::vector<std::string> words = {"spark-master",
                                       "--hadoop-conf",
                                       shape.directory + "/conf",
@@ -507,6 +507,7 @@ int Up(UpOptions options) {
     CleanUp(*directory, fresh);
     return Complain("up", port_base.error().message, kFailed);
   }
+  options.chosen_ports = options.shape.port_base != 0;
   options.shape.port_base = *port_base;
   if (!options.any_user) options.shape.callers = ::geteuid();
   WarnAsRoot(options.any_user);
@@ -557,8 +558,10 @@ void AddUp(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   up->add_flag("--ha", options->shape.ha,
                "two resource managers and a ZooKeeper (Debian's packages zookeeper and default-jre-headless)");
-  up->add_option("--port-base", options->shape.port_base,
-                 "ports are this + 30, 31, 32, 33 and 88; default: YARN's own when free")
+  up->add_option(
+        "--port-base", options->shape.port_base,
+        "ports are 30 to 181 above this (the page: 88, shuffle: 137, the Spark master: 177; those of a second manager\n"
+        "further above); default: YARN's own when free")
       ->check(CLI::Range(1, 65'000));
   up->add_option("--spark-home", options->spark_homes,
                  "start a Spark master, too, for drivers of the Spark in this directory; may be repeated");

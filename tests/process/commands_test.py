@@ -36,6 +36,19 @@ class Words(unittest.TestCase):
             self.assertIn(word, shown.stderr)
             self.assertIn("--help", shown.stderr)
 
+    def test_every_command_has_examples(self):
+        def commands(*above):
+            shown = run(*above, "--help").stdout
+            listed = re.search(r"^Subcommands:\n((?:  .*\n)+)", shown, re.M)
+            names = re.findall(r"^  (\S+)  ", listed.group(1), re.M) if listed else []
+            return [found for name in names for found in commands(*above, name)] or [(above, shown)]
+        every = commands()
+        self.assertGreater(len(every), 30)
+        for words, shown in every:
+            with self.subTest(words):
+                after = shown.partition("Examples:\n")[2]
+                self.assertGreaterEqual(len(re.findall(rf"^  fairlead {' '.join(words)}\b", after, re.M)), 2)
+
     def test_version(self):
         shown = run("--version")
         self.assertEqual(shown.returncode, 0)
@@ -98,6 +111,7 @@ WRONG = [
     (("apps", "--quueue", "x"), 2, "did you mean '--queue'"), (("up", "--profle", "tdw"), 2, "did you mean '--profile'"),
     (("nodes", "--jsn"), 2, "did you mean '--json'"), (("logs", ID, "--flie", "x"), 2, "did you mean '--file'"),
     (("apps", "surplus"), 2, "'surplus' is not understood"), (("nodes", "surplus"), 2, "'surplus' is not understood"),
+    (("nodes", "--hellp"), 2, "'--hellp' is not understood; 'fairlead nodes --help' says what it takes"),
     (("queues", "surplus"), 2, "'surplus' is not understood"), (("app", ID, "surplus"), 2, "'surplus' is not understood"),
     # What is missing.
     *[((command,), 2, "required") for command in ("app", "kill", "logs", "history", "replay", "submit", "completion")],
@@ -363,6 +377,9 @@ class OnACluster(unittest.TestCase):
             else:
                 self.fail("it never said why it waits")
             self.assertRegex(line, r"^waits: [A-Z_]+: .+")
+            waiting = next(row for row in json.loads(self.ask("apps", "--json").stdout) if row["queue"] == "root.queue-of-its-own")["id"]
+            for command in ("why", "app"):
+                self.assertRegex(self.ask(command, waiting).stdout, r"\nPending +1 × [\d.]+ [MG]iB, 1 vcore, for \d+s\n +[A-Z_]+: \S")
         finally:
             submit.send_signal(signal.SIGINT)
             submit.communicate(timeout=60)
@@ -387,6 +404,36 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 4)
         self.assertIn("has no nosuch; it has", shown.stderr)
         self.assertIn("stdout", shown.stderr)
+
+    def test_logs_show_the_lines_that_hold_a_text(self):
+        app = self.finished_job()
+        shown = self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual([line.partition(":")[0] for line in shown.stdout.splitlines()[1:]], ['{"stage_started"'] * 2)
+        self.assertEqual(self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started", "-f").stdout, shown.stdout)
+        shown = self.ask("logs", app, "--grep", "no such text")
+        self.assertEqual((shown.returncode, shown.stdout), (1, ""))
+        self.assertIn(f"no line of {app} holds 'no such text'", shown.stderr)
+
+    def test_ends_are_told_in_words(self):
+        ends = {"exit 3": "exit status 3", "kill -SEGV $$": "exit status 139: SIGSEGV, Segmentation fault", "kill -KILL $$": "exit status 137: SIGKILL, Killed",
+                "exec /nosuch": "exit status 127: its program was not found", "exec /etc/passwd": "exit status 126: its program may not be run",
+                "exec python3 -c 'import time; held = bytes(1) * (400 << 20); time.sleep(600)'": "used more memory than it asked for", "sleep 600": "ended with its application"}
+        apps = {script: self.ask("submit", "--detach", "--max-attempts", "1", "--driver-memory", "64m", "/bin/sh", "-c", script).stdout.strip() for script in ends}
+        waited = self.ask("kill", apps["sleep 600"])
+        self.assertEqual(waited.returncode, 0, waited.stderr)
+        deadline = time.monotonic() + 90
+        for script, words in ends.items():
+            with self.subTest(script):
+                while not (ended := re.search(r"^Ended +container_\S+ on \S+: (.*)$", shown := self.ask("app", apps[script]).stdout, re.M)):
+                    self.assertLess(time.monotonic(), deadline, shown)
+                    time.sleep(0.2)
+                self.assertEqual(ended.group(1).partition(";")[0], words)
+
+    def test_what_has_ended_holds_nothing(self):
+        app = self.finished_job()
+        row = next(row for row in json.loads(self.ask("apps", "--all", "--json").stdout) if row["id"] == app)
+        self.assertEqual((row["containers"], row["used"]), (0, {"memoryMib": 0, "vcores": 0}))
 
     def test_tail_shows_the_last_lines_and_follow_ends_with_the_application(self):
         app = self.finished_job()
@@ -517,6 +564,7 @@ class OnACluster(unittest.TestCase):
         time.sleep(3)  # nobody tries to start it while it is out: there is no event to wait for
         self.assertEqual(agent.read_text(), ended)
         self.assertRegex(self.ask("events", "--kind", "action").stdout, r"node 127\.0\.0\.2:\d+ is drained by ")
+        self.assertRegex(self.ask("nodes", "--reasons").stdout, r"\n127\.0\.0\.2:\d+ +DECOMMISSIONED +20\d\d-\S+ \d\d:\d\d:\d\d +\S+ from 127\.0\.0\.1 +\S")
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertIn("its node agent has ended and may be started again", shown.stdout)
@@ -619,7 +667,7 @@ class OnACluster(unittest.TestCase):
 
     def test_applications_of_a_queue_that_is_not_there(self):
         shown = self.ask("apps", "--queue", "nosuch")
-        self.assertEqual(shown.returncode, 4, shown.stdout)
+        self.assertEqual((shown.returncode, shown.stdout), (4, ""))
         self.assertIn("there is no queue nosuch; there are root, ", shown.stderr)
         shown = self.ask("apps", "--queue", "small", "--state", "FAILED")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))

@@ -165,7 +165,11 @@ const actions = (...buttons) => el("div", { class: "chips actions" }, buttons);
 const SIGNALS = { 1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV: segmentation fault", 13: "SIGPIPE", 15: "SIGTERM" };
 const EXITS = { "-100": "released", "-101": "its node's disks failed", "-102": "taken back for another queue", "-103": "more virtual memory than asked for",
   "-104": "more memory than asked for", "-105": "ended by its master", "-106": "ended by the resource manager", "-107": "ended with its application", "-108": "ended by the scheduler" };
-const exitWords = (status) => (status === undefined || status === -1000 ? "" : status === 0 ? "succeeded" : EXITS[status] ?? (SIGNALS[status - 128] ? `${status}: ${SIGNALS[status - 128]}` : `exit status ${status}`));
+const RELEASED = { "Container of a completed application": "ended with its application", "Container released on a *lost* node": "its node was lost", "Container released by application": "given back by its master" };
+const SHELL = { 126: ": its program may not be run", 127: ": its program was not found" };
+// How a container ended, and what is said of it beyond that.
+const howEnded = ({ exit_status: status, detail }) => (status === -100 && RELEASED[detail?.trim()] ? [RELEASED[detail.trim()], ""] : [exitWords(status), brief(detail)]);
+const exitWords = (status) => (status === undefined || status === -1000 ? "" : status === 0 ? "succeeded" : EXITS[status] ?? (SIGNALS[status - 128] ? `${status}: ${SIGNALS[status - 128]}` : `exit status ${status}${SHELL[status] ?? ""}`));
 
 const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeURIComponent(queue)}` }, queue) : "");
 const nodeLink = (id) => (id ? el("a", { href: `/cluster/node/${encodeURIComponent(id)}` }, id) : "");
@@ -176,7 +180,7 @@ const PLACES = { NODE_LOCAL: "on a node that was asked for", RACK_LOCAL: "on a r
 // "application_1_1 is RUNNING: ATTEMPT_REGISTERED", without what stands beside it already.
 function eventDetail(event) {
   if (event.kind === "granted") return PLACES[event.detail] ?? event.detail;
-  if (event.kind !== "state") return [exitWords(event.exit_status), brief(event.detail)].filter(Boolean).join(": ");
+  if (event.kind !== "state") return howEnded(event).filter(Boolean).join(": ");
   const [, who, now, why] = /^(\S+) is (\w+): (\w+)$/.exec(event.detail) ?? [];
   if (!who) return event.detail;
   const attempt = /^appattempt_.*_0*(\d+)$/.exec(who);
@@ -304,7 +308,7 @@ async function application(id) {
     cell(String(container.priority), "number"), when(container.created_ms), cell(logs(container.http_address, container.id, app.user))));
   const { events } = await get(`events?${new URLSearchParams({ app: id, limit: 1000 })}`);
   const over = events.filter((event) => ["ended", "preempted"].includes(event.kind)).map((event) => el("tr", {}, cell(event.container, "id"), cell(nodeLink(event.node)), when(event.at_ms),
-    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, exitWords(event.exit_status))), cell(brief(event.detail), "detail"), cell(logs(event.http_address, event.container, app.user))));
+    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, howEnded(event)[0])), cell(howEnded(event)[1], "detail"), cell(logs(event.http_address, event.container, app.user))));
   const rest = (part, body) => act("PUT", `/ws/v1/cluster/apps/${app.id}/${part}`, body);
   const buttons = app.finished_ms > 0 ? undefined : actions(
     action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),

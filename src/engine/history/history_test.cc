@@ -135,11 +135,14 @@ TEST(HistoryTest, WhatRanWhenTheDriverWasKilledDidNotEnd) {
   events.resize(events.size() - 3);  // its stage, its job and itself had not ended
   History history = *ReadLog(LogOf(events));
   EXPECT_EQ(history.state(), "running");
+  EXPECT_NE(ToText(history).find(" UTC, last heard of after "), std::string::npos) << ToText(history);
   EXPECT_EQ(history.StateOf(history.jobs().at(0).ended_ms, ""), "running");
   history.Apply(ApplicationEnded{3000, "killed by <root>", true});
   EXPECT_EQ(history.state(), "killed");
   EXPECT_EQ(history.StateOf(history.jobs().at(0).ended_ms, ""), "not ended");
-  EXPECT_NE(ToText(history).find("): killed, began"), std::string::npos);
+  const std::string text = ToText(history);
+  EXPECT_NE(text.find("): killed, began"), std::string::npos);
+  EXPECT_NE(text.find(" UTC, took "), std::string::npos);
 }
 
 TEST(HistoryTest, SaysWhyTasksRanAwayFromTheirData) {

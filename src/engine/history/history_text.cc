@@ -156,17 +156,20 @@ std::string StageLine(const StageJson& stage) {
   const StageSummary& sum = stage.summary;
   std::string line = "  stage " + std::to_string(stage.stage);
   if (stage.attempt > 0) line += "." + std::to_string(stage.attempt);
-  line = Pad(line, 12) + Pad(stage.name.substr(0, 34), 36) + Pad(stage.state, 10) +
-         Pad(std::to_string(stage.done) + "/" + std::to_string(stage.tasks), 14) +
-         Pad(DurationText(sum.duration_ms.median) + " / " + DurationText(sum.duration_ms.max), 20);
+  line =
+      Pad(line, 12) + Pad(stage.name.substr(0, 34), 36) + Pad(stage.state, 10) +
+      Pad(std::to_string(stage.done) + "/" + std::to_string(stage.tasks) +
+              (stage.running > 0 ? " +" + std::to_string(stage.running) + " run" : ""),
+          14) +
+      Pad(stage.done == 0 ? "-" : DurationText(sum.duration_ms.median) + " / " + DurationText(sum.duration_ms.max), 20);
   line += "read " + BytesText(sum.input_bytes + sum.shuffle_read_bytes) + ", wrote " +
           BytesText(sum.output_bytes + sum.shuffle_written_bytes);
   if (sum.spilled_bytes > 0) line += ", spilled " + BytesText(sum.spilled_bytes);
   if (sum.levels.size() > 1 || !sum.levels.contains("NO_PREF")) {
     for (const auto& [level, count] : sum.levels) line += ", " + std::to_string(count) + " " + level;
   }
-  if (stage.failed > 0) line += ", " + std::to_string(stage.failed) + " attempts failed";
-  if (sum.bad_records > 0) line += ", " + std::to_string(sum.bad_records) + " bad records";
+  if (stage.failed > 0) line += ", " + base::Counted(stage.failed, "attempt") + " failed";
+  if (sum.bad_records > 0) line += ", " + base::Counted(sum.bad_records, "bad record");
   if (stage.skewed) line += ", skewed";
   for (const auto& [why, count] : sum.away) {
     line += "\n      " + std::to_string(count) + " away from their data: " + why;
@@ -217,8 +220,9 @@ std::string RunningToJson(const History& history) {
 
 std::string ToText(const History& history) {
   const HistoryJson all = Collect(history);
-  std::string out = all.id + " (" + all.program + "): " + all.state + ", began " + TimeText(all.started_ms) +
-                    " UTC, took " + DurationText(all.now_ms - all.started_ms) + "\n";
+  std::string out = all.id + " (" + all.program + "): " + all.state + ", began " + TimeText(all.started_ms) + " UTC, " +
+                    (history.ended() ? "took " : "last heard of after ") + DurationText(all.now_ms - all.started_ms) +
+                    "\n";
   if (!all.error.empty()) out += "  " + all.error + "\n";
   if (!all.locality_waits.empty()) out += "  waits for places near the data: " + all.locality_waits + "\n";
   if (all.tasks_omitted) out += "  the log reached its bound: the last tasks are not in it\n";
