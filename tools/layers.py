@@ -66,7 +66,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/records": "base",
     "engine/plan": "base engine/records",
     "engine/settings": "base tasks wire/hadoop_rpc wire/spark_transport",
-    "engine/io": "base engine/plan engine/records engine/settings",
+    "engine/io": "base engine/plan engine/records engine/settings env_posix process/http",
     "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
     "engine/history": "base engine/io engine/plan engine/records env process/driver",

@@ -10,6 +10,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "base/check.h"
@@ -42,7 +43,7 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   }
 
   ~AsioLoop() override {
-    pool_.join();
+    if (pool_) pool_->join();
     context_.stop();
   }
 
@@ -77,8 +78,9 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   }
 
   void Offload(Callback work, Callback done) override {
-    asio::post(pool_, [this, guard = asio::make_work_guard(context_), work = std::move(work),
-                       done = std::move(done)]() mutable {
+    if (!pool_) pool_.emplace(kOffloadThreads);
+    asio::post(*pool_, [this, guard = asio::make_work_guard(context_), work = std::move(work),
+                        done = std::move(done)]() mutable {
       work();
       Post(std::move(done));
     });
@@ -226,9 +228,9 @@ class AsioLoop final : public PosixLoop, private SocketHost {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   asio::steady_timer wakeup_;
   const WhenIdle idle_;
-  asio::thread_pool pool_{kOffloadThreads};
-  int64_t turn_ = Nanos();  // when the current turn began, by the machine's clock
-  int64_t left_out_ = 0;    // how far that is ahead of now_
+  std::optional<asio::thread_pool> pool_;  // from the first Offload on: short-lived loops have none
+  int64_t turn_ = Nanos();                 // when the current turn began, by the machine's clock
+  int64_t left_out_ = 0;                   // how far that is ahead of now_
   int64_t caught_up_ = turn_;
   std::function<void(const std::string&)> tell_crowded_;
   int64_t crowd_told_ = -kCrowdTold;

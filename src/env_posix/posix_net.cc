@@ -1,5 +1,6 @@
 #include <netinet/tcp.h>
 
+#include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -66,18 +67,19 @@ class Connector : public std::enable_shared_from_this<Connector> {
     });
     error_code not_numeric;
     const auto address = asio::ip::make_address(endpoint_.host, not_numeric);
-    if (!not_numeric) return Connect({address, endpoint_.port});
+    if (!not_numeric) return Connect(tcp::resolver::results_type::create({address, endpoint_.port}, "", ""));
     resolver_.async_resolve(endpoint_.host, std::to_string(endpoint_.port), tcp::resolver::numeric_service,
                             [self = shared_from_this()](error_code error, const tcp::resolver::results_type& found) {
                               if (error) return self->Fail(error.message(), error.value());
-                              self->Connect(found.begin()->endpoint());
+                              self->Connect(found);
                             });
   }
 
  private:
-  void Connect(const tcp::endpoint& address) {
+  /// A name may have addresses at which nobody listens (localhost as ::1): one after the other.
+  void Connect(const tcp::resolver::results_type& addresses) {
     if (!done_) return;
-    socket_.async_connect(address, [self = shared_from_this()](error_code error) {
+    asio::async_connect(socket_, addresses, [self = shared_from_this()](error_code error, const tcp::endpoint&) {
       if (error) return self->Fail(error.message(), error.value());
       if (!self->done_) return;
       self->host_.BeginTurn();

@@ -431,6 +431,11 @@ class AsOneProcess(unittest.TestCase):
         self.assertIn("AccessControlException: denied: /out/_temporary", err)
         self.assertNotIn("\tat x", err)
         self.assertEqual(set(hdfs.files), {"/", "/in"})
+        hdfs.fail, hdfs.full = lambda operation, path: False, True
+        code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), hdfs.url("/out"))
+        self.assertEqual(code, 1)
+        self.assertIn("DSQuotaExceededException: no room", err)
+        self.assertEqual(set(hdfs.files), {"/", "/in"})
         for path, reason in (("/nowhere", "no such file"), ("", "not of the form")):
             code, _, err, _ = self.run_job(256, "copy", hdfs.url(path) if path else "webhdfs://host/in", self.directory / "out")
             self.assertEqual(code, 1)

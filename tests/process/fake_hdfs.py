@@ -10,7 +10,7 @@ import urllib.parse
 class FakeHdfs:
     """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool. `blocks`
     maps paths to what the NameNode says of their blocks; without an entry it is of a release that does not know the question. Data is read
-    from `data_host`, which may be any of HOSTS."""
+    from `data_host`, which may be any of HOSTS. A `full` DataNode refuses what is written before it has it."""
 
     HOSTS = ("127.0.0.1", "127.0.0.2")
 
@@ -20,6 +20,7 @@ class FakeHdfs:
         self.fail = lambda operation, path: False
         self.blocks = {}
         self.data_host = self.HOSTS[0]
+        self.full = False
         self.lock = threading.Lock()
         hdfs = self
 
@@ -59,6 +60,9 @@ class FakeHdfs:
         path = "/" + urllib.parse.unquote(where.removeprefix("/data").removeprefix("/webhdfs/v1")).strip("/")
         if operation == "CREATE" and on_data_node:  # as a DataNode does, unasked
             request.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            if self.full:
+                self.reply(request, 403, {"RemoteException": {"exception": "DSQuotaExceededException", "message": "no room"}})
+                return self.body_of(request)
         body = self.body_of(request)
         with self.lock:
             self.operations.append((operation, path, on_data_node))

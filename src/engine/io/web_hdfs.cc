@@ -1,172 +1,114 @@
 #include "engine/io/web_hdfs.h"
 
 #include <algorithm>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <chrono>
-#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
+#include "env_posix/posix_loop.h"
+#include "process/http/client.h"
 
 namespace fairlead::engine {
 
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using boost::system::error_code;
+namespace http = process::http;
 using nlohmann::json;
 
-constexpr std::chrono::seconds kSilenceMax{60};
+constexpr base::Duration kSilenceMax = base::Duration::Seconds(60);
 constexpr uint64_t kAnswerMax = 64 << 20;  // of the NameNode: a listing
 
-/// Where a request goes.
-struct Address {
-  std::string host;
-  std::string port;
-  std::string target;
-};
+base::Result<http::ClientRequest> Parse(const std::string& path) { return http::ParseUrl(path, WebHdfs::kScheme, 0); }
 
-/// HOST:PORT/TARGET behind `scheme`.
-std::optional<Address> Parse(std::string_view url, std::string_view scheme) {
-  if (!url.starts_with(scheme)) return std::nullopt;
-  url.remove_prefix(scheme.size());
-  const size_t slash = std::min(url.find('/'), url.size());
-  const std::string_view authority = url.substr(0, slash);
-  const size_t colon = authority.rfind(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == authority.size()) return std::nullopt;
-  std::string target(url.substr(slash));
-  return Address{std::string(authority.substr(0, colon)), std::string(authority.substr(colon + 1)),
-                 target.empty() ? "/" : target};
-}
-
-std::string Escape(std::string_view text, bool slashes) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                       c == '.' || c == '_' || c == '~' || (slashes && c == '/');
-    char code[4];
-    std::snprintf(code, sizeof code, "%%%02X", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    out += plain ? std::string(1, c) : std::string(code);
-  }
-  return out;
-}
-
-/// The NameNode's address of an operation on a path.
-Address AddressOf(const std::string& path, const std::string& operation) {
-  std::optional<Address> address = Parse(path, WebHdfs::kScheme);
-  if (!address) throw TaskError(path + ": not of the form webhdfs://HOST:PORT/PATH");
+/// An operation on a path, for the NameNode.
+http::ClientRequest Operation(const char* method, const std::string& path, const std::string& operation) {
+  base::Result<http::ClientRequest> request = Parse(path);
+  if (!request.ok()) throw TaskError(path + ": not of the form webhdfs://HOST:PORT/PATH");
   const std::string user = Environment("HADOOP_USER_NAME", Environment("USER", ""));
-  address->target = "/webhdfs/v1" + Escape(address->target, true) + "?op=" + operation +
-                    (user.empty() ? "" : "&user.name=" + Escape(user, false));
-  return *address;
+  request->method = method;
+  request->target = "/webhdfs/v1" + http::PercentEncode(request->target, http::Slashes::kKept) + "?op=" + operation +
+                    (user.empty() ? "" : "&user.name=" + http::PercentEncode(user));
+  return std::move(*request);
 }
 
 /// The path without its scheme and NameNode.
 std::string BarePath(const std::string& path) {
-  const std::optional<Address> address = Parse(path, WebHdfs::kScheme);
-  return address ? address->target : path;
+  const base::Result<http::ClientRequest> parsed = Parse(path);
+  return parsed.ok() ? parsed->target : path;
 }
 
-/// One connection with one request. Blocking, but no peer can hold it for longer than kSilenceMax without a byte.
+/// One request, for which the calling thread turns a loop of its own: a turn ends with whatever comes, so that a peer
+/// sends no faster than is read.
 class Exchange {
  public:
-  Exchange(const Address& address, const std::string& what) : address_(address), what_(what), stream_(context_) {
-    error_code error;
-    asio::ip::tcp::resolver resolver(context_);
-    const auto found = resolver.resolve(address.host, address.port, error);
-    Check(error);
-    Check(Await(
-        [&](auto done) { stream_.async_connect(found, [done](error_code failed, const auto&) { done(failed); }); }));
+  Exchange(http::ClientRequest request, const std::string& what) : what_(what) {
+    request.timeout = kSilenceMax;
+    request.body_bytes_max = std::numeric_limits<size_t>::max();
+    http::Flow flow;
+    flow.on_body = [this](int status, std::string_view bytes) {
+      status_ = status;
+      body_ += bytes;
+      loop_->Stop();
+    };
+    flow.on_sent = [this] {
+      sent_ = true;
+      loop_->Stop();
+    };
+    exchange_ = http::Open(*loop_, *loop_, std::move(request), std::move(flow), [this](auto answer) {
+      ended_ = std::move(answer);
+      if (ended_->ok()) status_ = (*ended_)->status;
+      loop_->Stop();
+    });
   }
 
-  void SendHeader(http::verb verb, bool chunked) {
-    http::request<http::empty_body> request{verb, address_.target, 11};
-    request.set(http::field::host, address_.host + ":" + address_.port);
-    request.set(http::field::connection, "close");
-    if (chunked) {
-      request.chunked(true);
-      request.set(http::field::content_type, "application/octet-stream");
-    } else if (verb != http::verb::get) {
-      request.content_length(0);
-    }
-    http::request_serializer<http::empty_body> serializer(request);
-    Check(Await([&](auto done) {
-      http::async_write_header(stream_, serializer, [done](error_code failed, size_t) { done(failed); });
-    }));
+  /// Returns when the kernel has all, or with the early answer of a peer that wants no more.
+  void Send(std::string_view bytes) {
+    exchange_->Send(bytes);
+    sent_ = false;
+    while (!sent_ && !ended_) Turn();
   }
-  template <class Buffers>
-  void Send(const Buffers& buffers) {
-    Check(Await(
-        [&](auto done) { asio::async_write(stream_, buffers, [done](error_code failed, size_t) { done(failed); }); }));
-  }
-  /// Of the final answer: a DataNode says 100 Continue before it, unasked.
-  void ReadHeader() {
-    do {
-      parser_.emplace();
-      parser_->body_limit(std::numeric_limits<uint64_t>::max());
-      Check(Await([&](auto done) {
-        http::async_read_header(stream_, buffer_, *parser_, [done](error_code failed, size_t) { done(failed); });
-      }));
-    } while (status() / 100 == 1);
+  void SendLast() { exchange_->SendLast(); }
+  int AwaitStatus() {
+    while (status_ == 0) Turn();
+    return status_;
   }
   /// Fills up to `n` bytes of the answer's body; 0 only at its end.
   size_t Read(char* out, size_t n) {
-    auto& body = parser_->get().body();
-    while (!parser_->is_done()) {
-      body.data = out;
-      body.size = n;
-      error_code error = Await([&](auto done) {
-        http::async_read_some(stream_, buffer_, *parser_, [done](error_code failed, size_t) { done(failed); });
-      });
-      if (error == http::error::need_buffer) error = {};
-      Check(error);
-      if (body.size < n) return n - body.size;
+    if (read_ == body_.size()) {
+      body_.clear();
+      read_ = 0;
+      while (body_.empty() && !ended_) Turn();
     }
-    return 0;
+    const size_t given = body_.copy(out, n, read_);
+    read_ += given;
+    return given;
   }
   std::string ReadAll() {
-    std::string all;
-    char piece[16 << 10];
-    while (const size_t n = Read(piece, sizeof piece)) {
-      if (all.size() + n > kAnswerMax) throw TaskError("cannot " + what_ + ": the answer is too long");
-      all.append(piece, n);
+    while (!ended_) {
+      Turn();
+      if (body_.size() > kAnswerMax) throw TaskError("cannot " + what_ + ": the answer is too long");
     }
-    return all;
+    return std::move(body_);
   }
-  int status() const { return static_cast<int>(parser_->get().result_int()); }
-  std::string location() const { return std::string(parser_->get()[http::field::location]); }
+  /// Set once the answer is whole.
+  const http::Response* answer() const { return ended_ ? &**ended_ : nullptr; }
 
  private:
-  template <class Start>
-  error_code Await(Start start) {
-    error_code result = asio::error::operation_aborted;
-    stream_.expires_after(kSilenceMax);
-    start([&result](error_code error) { result = error; });
-    context_.restart();
-    context_.run();
-    return result;
-  }
-  void Check(error_code error) const {
-    if (error) {
-      throw TaskError("cannot " + what_ + ": " + address_.host + ":" + address_.port + ": " + error.message());
-    }
+  void Turn() {
+    loop_->Run();
+    if (ended_ && !ended_->ok()) throw TaskError("cannot " + what_ + ": " + ended_->error().message);
   }
 
-  const Address address_;
   const std::string what_;
-  asio::io_context context_;
-  beast::tcp_stream stream_;
-  beast::flat_buffer buffer_{256 << 10};
-  std::optional<http::response_parser<http::buffer_body>> parser_;
+  const std::unique_ptr<env_posix::PosixLoop> loop_ = env_posix::MakePosixLoop();
+  int status_ = 0;
+  bool sent_ = false;
+  std::string body_;  // what has come since it was read to its end
+  size_t read_ = 0;   // of it
+  std::optional<base::Result<http::Response>> ended_;
+  std::shared_ptr<http::Exchange> exchange_;
 };
 
 /// What the server says went wrong, as Hadoop's RemoteException.
@@ -187,27 +129,28 @@ struct Answer {
 };
 
 /// An operation that the NameNode answers itself. 404 is given back, other failures are thrown.
-Answer Ask(http::verb verb, const std::string& path, const std::string& operation, const std::string& what) {
-  Exchange exchange(AddressOf(path, operation), what);
-  exchange.SendHeader(verb, false);
-  exchange.ReadHeader();
+Answer Ask(const char* method, const std::string& path, const std::string& operation, const std::string& what) {
+  Exchange exchange(Operation(method, path, operation), what);
   const std::string body = exchange.ReadAll();
-  if (exchange.status() == 404) return {404, {}};
-  if (exchange.status() != 200) Refuse(what, exchange.status(), body);
+  const int status = exchange.answer()->status;
+  if (status == 404) return {404, {}};
+  if (status != 200) Refuse(what, status, body);
   Answer answer{200, json::parse(body, nullptr, false)};
   if (!answer.body.is_object()) throw TaskError("cannot " + what + ": the answer is no JSON object");
   return answer;
 }
 
-/// The DataNode's address, to which the NameNode sends who wants a file's bytes.
-Address Redirect(http::verb verb, const std::string& path, const std::string& operation, const std::string& what) {
-  Exchange exchange(AddressOf(path, operation), what);
-  exchange.SendHeader(verb, false);
-  exchange.ReadHeader();
-  if (exchange.status() != 307) Refuse(what, exchange.status(), exchange.ReadAll());
-  const std::optional<Address> address = Parse(exchange.location(), "http://");
-  if (!address) throw TaskError("cannot " + what + ": sent to '" + exchange.location() + "'");
-  return *address;
+/// A request to the DataNode to which the NameNode sends who wants a file's bytes.
+http::ClientRequest Redirect(const char* method, const std::string& path, const std::string& operation,
+                             const std::string& what) {
+  Exchange exchange(Operation(method, path, operation), what);
+  const std::string body = exchange.ReadAll();
+  if (const int status = exchange.answer()->status; status != 307) Refuse(what, status, body);
+  const std::string location(http::FindHeader(exchange.answer()->headers, "Location"));
+  base::Result<http::ClientRequest> request = http::ParseUrl(location);
+  if (!request.ok()) throw TaskError("cannot " + what + ": sent to '" + location + "'");
+  request->method = method;
+  return std::move(*request);
 }
 
 /// True when the NameNode did it.
@@ -230,8 +173,8 @@ std::vector<FileBlock> BlocksByRedirects(const std::string& path, uint64_t size)
   const uint64_t step = std::max(kRedirectStep, size / kRedirectsMax + 1);
   for (uint64_t at = 0; at < size; at += step) {
     const std::string operation = "OPEN&offset=" + std::to_string(at);
-    const Address address = Redirect(http::verb::get, path, operation, "find the blocks of " + path);
-    blocks.push_back({at, std::min(step, size - at), {address.host}, {}, {}});
+    const http::ClientRequest to = Redirect("GET", path, operation, "find the blocks of " + path);
+    blocks.push_back({at, std::min(step, size - at), {to.endpoint.host}, {}, {}});
   }
   return blocks;
 }
@@ -267,10 +210,8 @@ FileBlock ParseBlock(const json& block) {
 
 class HdfsStream : public ByteStream {
  public:
-  HdfsStream(const Address& address, const std::string& path) : exchange_(address, "read " + path) {
-    exchange_.SendHeader(http::verb::get, false);
-    exchange_.ReadHeader();
-    if (exchange_.status() != 200) Refuse("read " + path, exchange_.status(), exchange_.ReadAll());
+  HdfsStream(http::ClientRequest request, const std::string& path) : exchange_(std::move(request), "read " + path) {
+    if (const int status = exchange_.AwaitStatus(); status != 200) Refuse("read " + path, status, exchange_.ReadAll());
   }
   size_t Read(char* out, size_t n) override { return exchange_.Read(out, n); }
 
@@ -280,19 +221,26 @@ class HdfsStream : public ByteStream {
 
 class HdfsOutput : public OutputFile {
  public:
-  HdfsOutput(const Address& address, const std::string& path) : path_(path), exchange_(address, "write " + path) {
-    exchange_.SendHeader(http::verb::put, true);
-  }
+  HdfsOutput(http::ClientRequest request, const std::string& path)
+      : path_(path), exchange_(Chunked(std::move(request)), "write " + path) {}
   void Write(std::string_view bytes) override {
-    if (!bytes.empty()) exchange_.Send(http::make_chunk(asio::buffer(bytes.data(), bytes.size())));
+    if (bytes.empty()) return;
+    exchange_.Send(bytes);
+    if (exchange_.answer() != nullptr) Refuse("write " + path_, exchange_.answer()->status, exchange_.ReadAll());
   }
   void Close() override {
-    exchange_.Send(http::make_chunk_last());
-    exchange_.ReadHeader();
-    if (exchange_.status() != 201) Refuse("write " + path_, exchange_.status(), exchange_.ReadAll());
+    exchange_.SendLast();
+    const std::string body = exchange_.ReadAll();
+    if (const int status = exchange_.answer()->status; status != 201) Refuse("write " + path_, status, body);
   }
 
  private:
+  static http::ClientRequest Chunked(http::ClientRequest request) {
+    request.chunked = true;
+    request.headers = {{"Content-Type", "application/octet-stream"}};
+    return request;
+  }
+
   const std::string path_;
   Exchange exchange_;
 };
@@ -301,14 +249,14 @@ class HdfsOutput : public OutputFile {
 
 std::optional<FileStatus> WebHdfs::Status(const std::string& path) {
   const std::string what = "read " + path;
-  const Answer answer = Ask(http::verb::get, path, "GETFILESTATUS", what);
+  const Answer answer = Ask("GET", path, "GETFILESTATUS", what);
   if (answer.status == 404) return std::nullopt;
   return ParseStatus(answer.body.value("FileStatus", json()), path, what);
 }
 
 std::vector<FileStatus> WebHdfs::List(const std::string& directory) {
   const std::string what = "read directory " + directory;
-  const Answer answer = Ask(http::verb::get, directory, "LISTSTATUS", what);
+  const Answer answer = Ask("GET", directory, "LISTSTATUS", what);
   if (answer.status == 404) throw TaskError("cannot " + what + ": no such file or directory");
   const json statuses = answer.body.value("FileStatuses", json());
   if (!statuses.is_object() || !statuses.contains("FileStatus") || !statuses["FileStatus"].is_array()) {
@@ -329,7 +277,7 @@ std::vector<FileStatus> WebHdfs::List(const std::string& directory) {
 std::vector<FileBlock> WebHdfs::Blocks(const std::string& path, uint64_t size) try {
   try {
     const std::string operation = "GETFILEBLOCKLOCATIONS&offset=0&length=" + std::to_string(size);
-    const Answer answer = Ask(http::verb::get, path, operation, "find the blocks of " + path);
+    const Answer answer = Ask("GET", path, operation, "find the blocks of " + path);
     const json list = answer.body.value("BlockLocations", json::object()).value("BlockLocation", json());
     std::vector<FileBlock> blocks;
     for (const json& block : list) blocks.push_back(ParseBlock(block));
@@ -344,31 +292,31 @@ std::vector<FileBlock> WebHdfs::Blocks(const std::string& path, uint64_t size) t
 
 std::unique_ptr<ByteStream> WebHdfs::Open(const std::string& path, uint64_t offset) {
   const std::string operation = "OPEN&offset=" + std::to_string(offset);
-  return std::make_unique<HdfsStream>(Redirect(http::verb::get, path, operation, "read " + path), path);
+  return std::make_unique<HdfsStream>(Redirect("GET", path, operation, "read " + path), path);
 }
 
 std::unique_ptr<OutputFile> WebHdfs::Create(const std::string& path) {
-  return std::make_unique<HdfsOutput>(Redirect(http::verb::put, path, "CREATE&overwrite=true", "create " + path), path);
+  return std::make_unique<HdfsOutput>(Redirect("PUT", path, "CREATE&overwrite=true", "create " + path), path);
 }
 
 void WebHdfs::MakeDirectories(const std::string& path) {
   const std::string what = "create directory " + path;
-  if (!Did(Ask(http::verb::put, path, "MKDIRS", what))) throw TaskError("cannot " + what);
+  if (!Did(Ask("PUT", path, "MKDIRS", what))) throw TaskError("cannot " + what);
 }
 
 void WebHdfs::Rename(const std::string& from, const std::string& to) {
   const std::string what = "rename " + from + " to " + to;
-  const std::string operation = "RENAME&destination=" + Escape(BarePath(to), true);
-  if (Did(Ask(http::verb::put, from, operation, what))) return;
+  const std::string operation = "RENAME&destination=" + http::PercentEncode(BarePath(to), http::Slashes::kKept);
+  if (Did(Ask("PUT", from, operation, what))) return;
   // HDFS does not replace a file.
   const std::optional<FileStatus> there = Status(to);
   if (there && !there->directory) Remove(to);
-  if (!Did(Ask(http::verb::put, from, operation, what))) throw TaskError("cannot " + what);
+  if (!Did(Ask("PUT", from, operation, what))) throw TaskError("cannot " + what);
 }
 
 void WebHdfs::Remove(const std::string& path) noexcept {
   try {
-    Ask(http::verb::delete_, path, "DELETE&recursive=true", "remove " + path);
+    Ask("DELETE", path, "DELETE&recursive=true", "remove " + path);
   } catch (const std::exception&) {
     // Best effort.
   }
@@ -376,7 +324,7 @@ void WebHdfs::Remove(const std::string& path) noexcept {
 
 void WebHdfs::RemoveEmpty(const std::string& directory) noexcept {
   try {
-    Ask(http::verb::delete_, directory, "DELETE&recursive=false", "remove " + directory);
+    Ask("DELETE", directory, "DELETE&recursive=false", "remove " + directory);
   } catch (const std::exception&) {
     // Not empty, or out of reach.
   }

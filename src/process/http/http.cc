@@ -40,6 +40,17 @@ void AppendHeader(std::string& head, std::string_view name, std::string_view val
   head += "\r\n";
 }
 
+std::vector<std::string> PathSegments(std::string_view path) {
+  std::vector<std::string> parts;
+  while (!path.empty()) {
+    const size_t slash = path.find('/');
+    if (slash != 0) parts.emplace_back(path.substr(0, slash));
+    if (slash == std::string_view::npos) break;
+    path.remove_prefix(slash + 1);
+  }
+  return parts;
+}
+
 Response TextResponse(int status, std::string_view text) {
   return {status, "text/plain; charset=utf-8", base::VisibleText(text, base::Lines::kKept), {}};
 }
@@ -55,12 +66,12 @@ Response JsonResponse(int status, std::string json) {
   return {status, "application/json; charset=utf-8", std::move(json), {}};
 }
 
-std::string PercentEncode(std::string_view text) {
+std::string PercentEncode(std::string_view text, Slashes slashes) {
   constexpr std::string_view kSafe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
   for (const char c : text) {
-    if (kSafe.find(c) != std::string_view::npos) {
+    if (kSafe.find(c) != std::string_view::npos || (c == '/' && slashes == Slashes::kKept)) {
       out += c;
     } else {
       const auto byte = static_cast<unsigned char>(c);

@@ -29,6 +29,9 @@ struct Request {
   std::weak_ptr<const void> asker = {};
 };
 
+/// "/a//b" -> a, b.
+std::vector<std::string> PathSegments(std::string_view path);
+
 struct Response {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
@@ -49,7 +52,8 @@ void AppendHeader(std::string& head, std::string_view name, std::string_view val
 bool IsVisible(std::string_view text);
 
 using base::PercentDecode;
-std::string PercentEncode(std::string_view text);
+enum class Slashes { kEncoded, kKept };
+std::string PercentEncode(std::string_view text, Slashes slashes = Slashes::kEncoded);
 /// `text` safe inside HTML; control characters are seen.
 std::string HtmlEscape(std::string_view text);
 /// Whether a REST answer is to be XML: Accept names it, before JSON, and it is no browser that asks (JSON is YARN's

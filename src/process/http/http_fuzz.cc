@@ -1,9 +1,11 @@
-// Requests in any cut, as strangers send them: the server answers or refuses, and holds no more than its limits.
+// Requests and answers in any cut, as strangers send them: the server answers or refuses, the client ends once, and
+// both hold no more than their limits.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 
 #include "base/check.h"
+#include "process/http/client.h"
 #include "process/http/server.h"
 
 namespace {
@@ -32,7 +34,7 @@ class Loop final : public env::Loop {
   std::deque<Callback> posted_;
 };
 
-/// What the client sees. Takes everything at once.
+/// What the peer sees. Takes everything at once.
 struct Wire {
   env::StreamHandler* handler = nullptr;
   bool paused = false;
@@ -66,39 +68,43 @@ class Listener final : public env::Listener {
 
 class Net final : public env::Net {
  public:
+  Net(Loop& loop, Wire& wire) : loop_(loop), wire_(wire) {}
   base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint&, AcceptHandler on_accept,
                                                       CrowdHandler) override {
     accept = std::move(on_accept);
     return std::unique_ptr<env::Listener>(std::make_unique<Listener>());
   }
   void Adopt(std::unique_ptr<env::Stream>, AcceptHandler) override {}
-  void Connect(const env::Endpoint&, base::Duration, ConnectHandler) override {}
+  void Connect(const env::Endpoint&, base::Duration, ConnectHandler done) override {
+    loop_.Post([this, done = std::move(done)] { done(std::unique_ptr<env::Stream>(std::make_unique<Stream>(wire_))); });
+  }
   AcceptHandler accept;
+
+ private:
+  Loop& loop_;
+  Wire& wire_;
 };
 
-}  // namespace
+namespace http = process::http;
+constexpr size_t kBodyMax = 4096;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace http = process::http;
+void FeedServer(std::string_view rest, size_t cut) {
   Loop loop;
-  Net net;
+  Wire wire;
+  Net net(loop, wire);
   http::ServerLimits limits;
-  limits.header_bytes_max = limits.body_bytes_max = 4096;
+  limits.header_bytes_max = limits.body_bytes_max = kBodyMax;
   auto server = http::Server::Listen(
       loop, net, {"192.0.2.2", 80}, http::KnownHosts{.any = true},
       [](http::Request request, const http::Server::Reply& reply) {
-        FL_CHECK(request.body.size() <= 4096, "a body above its limit");
+        FL_CHECK(request.body.size() <= kBodyMax, "a body above its limit");
         http::Response response = http::TextResponse(200, request.path);
         response.headers = {{"Location", request.path}, {request.path, request.target}};
         for (const auto& [name, value] : request.query) response.headers.emplace_back(name, value);
         reply(std::move(response));
       },
       limits);
-  Wire wire;
   net.accept(std::make_unique<Stream>(wire));
-  std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const size_t cut =
-      rest.empty() ? 1 : static_cast<uint8_t>(rest.front()) + size_t{1};  // the first byte says how often
   while (!rest.empty() && !wire.closed) {
     wire.handler->OnData(rest.substr(0, cut));
     rest.remove_prefix(std::min(cut, rest.size()));
@@ -110,5 +116,50 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FL_CHECK(answers.find('\0') >= answers.find("\r\n\r\n") || answers.empty(), "a zero byte in a head");
   server = base::Error{"over"};
   loop.RunPosted();
+}
+
+void FeedClient(std::string_view rest, size_t cut, bool flows) {
+  Loop loop;
+  Wire wire;
+  Net net(loop, wire);
+  http::ClientRequest request;
+  request.body_bytes_max = kBodyMax;
+  size_t body = 0;
+  int ended = 0;
+  const auto done = [&](base::Result<http::Response> answer) {
+    ++ended;
+    if (answer.ok()) body += answer->body.size();
+  };
+  std::shared_ptr<http::Exchange> exchange;
+  if (flows) {
+    http::Flow flow;
+    flow.on_body = [&](int, std::string_view bytes) {
+      FL_CHECK(ended == 0, "a body behind its end");
+      body += bytes.size();
+    };
+    exchange = http::Open(loop, net, request, std::move(flow), done);
+  } else {
+    http::Fetch(loop, net, request, done);
+  }
+  loop.RunPosted();
+  while (!rest.empty() && !wire.closed) {
+    wire.handler->OnData(rest.substr(0, cut));
+    rest.remove_prefix(std::min(cut, rest.size()));
+    loop.RunPosted();
+  }
+  if (!wire.closed) wire.handler->OnClosed("");
+  loop.RunPosted();
+  FL_CHECK(ended == 1, "an answer that ends not once");
+  FL_CHECK(body <= kBodyMax, "a body above its limit");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const size_t cut = bytes.empty() ? 1 : data[0] + size_t{1};  // the first byte says how often
+  FeedServer(bytes, cut);
+  FeedClient(bytes, cut, false);
+  FeedClient(bytes, cut, true);
   return 0;
 }

@@ -19,13 +19,17 @@ class HttpTest : public testing::Test {
 
   base::Result<Response> Get(const std::string& target, const std::string& method = "GET",
                              const std::string& body = "") {
-    base::Result<Response> result = base::Error{"no answer"};
     ClientRequest request;
     request.endpoint = server_->local();
     request.target = target;
     request.method = method;
     request.body = body;
-    Fetch(*loop_, *loop_, request, [&](base::Result<Response> answer) {
+    return FetchNow(std::move(request));
+  }
+
+  base::Result<Response> FetchNow(ClientRequest request) {
+    base::Result<Response> result = base::Error{"no answer"};
+    Fetch(*loop_, *loop_, std::move(request), [&](base::Result<Response> answer) {
       result = std::move(answer);
       loop_->Stop();
     });
@@ -212,16 +216,11 @@ TEST_F(HttpTest, ControlCharactersReachNoHead) {
   EXPECT_EQ(FindHeader(answer->headers, "Set-Cookie"), "");
   EXPECT_EQ(answer->body, "clean");
   for (const auto& [target, sent, ok] : {std::tuple("/", "a\r\nX-Seen: 1", true), {"/\r\nX-Seen: 1", "", false}}) {
-    base::Result<Response> result = base::Error{"no answer"};
     ClientRequest request;
     request.endpoint = server_->local();
     request.target = target;
     request.headers = {{"X-Sent", sent}};
-    Fetch(*loop_, *loop_, request, [&](base::Result<Response> got) {
-      result = std::move(got);
-      loop_->Stop();
-    });
-    loop_->Run();
+    const base::Result<Response> result = FetchNow(request);
     ASSERT_EQ(result.ok(), ok);
     EXPECT_EQ(ok ? result->body : "clean", "clean");
   }
@@ -276,9 +275,112 @@ TEST_F(HttpTest, WhatIsFetchedForOthersHasABoundTogether) {
   }
 }
 
+/// A peer that says `answer` to the first bytes it hears, and nothing more.
+class Saying : public env::StreamHandler {
+ public:
+  Saying(env_posix::PosixLoop& loop, std::string answer) : answer_(std::move(answer)) {
+    listener = loop.Listen({"127.0.0.1", 0}, [this](std::unique_ptr<env::Stream> accepted) {
+      stream = std::move(accepted);
+      stream->Start(this);
+    });
+  }
+  void OnData(std::string_view) override { stream->Write(std::exchange(answer_, {})); }
+  void OnClosed(const std::string&) override { on_closed(); }
+
+  base::Result<std::unique_ptr<env::Listener>> listener = base::Error{};
+  std::unique_ptr<env::Stream> stream;
+  std::function<void()> on_closed = [] {};
+
+ private:
+  std::string answer_;
+};
+
+TEST_F(HttpTest, AnAnswerComesBehindContinueAndInChunks) {
+  Saying peer(*loop_,
+              "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n"
+              "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n");
+  ClientRequest request;
+  request.endpoint = (*peer.listener)->local();
+  const auto answer = FetchNow(request);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 201);
+  EXPECT_EQ(answer->body, "abcde");
+}
+
+TEST_F(HttpTest, BodiesFlow) {
+  Serve([](const Request& request, const Server::Reply& reply) {
+    reply(TextResponse(200, std::string(FindHeader(request.headers, "Transfer-Encoding")) + " " + request.body));
+  });
+  ClientRequest request;
+  request.endpoint = server_->local();
+  request.method = "PUT";
+  request.chunked = true;
+  std::string body;
+  int pieces = 0;
+  std::shared_ptr<Exchange> exchange;
+  Flow flow;
+  flow.on_body = [&](int status, std::string_view bytes) {
+    EXPECT_EQ(status, 200);
+    body += bytes;
+  };
+  flow.on_sent = [&] {
+    if (pieces < 3) exchange->Send("piece " + std::to_string(pieces) + ";");
+    if (pieces++ == 3) exchange->SendLast();
+  };
+  base::Result<Response> result = base::Error{"no answer"};
+  exchange = Open(*loop_, *loop_, request, flow, [&](base::Result<Response> answer) {
+    result = std::move(answer);
+    loop_->Stop();
+  });
+  loop_->Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(body, "chunked piece 0;piece 1;piece 2;");
+  EXPECT_EQ(result->body, "");
+}
+
+TEST_F(HttpTest, AnExchangeEndsWithItsOwnerOrWithSilence) {
+  for (const bool silent : {false, true}) {
+    Saying peer(*loop_, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+    ClientRequest request;
+    request.endpoint = (*peer.listener)->local();
+    if (silent) request.timeout = base::Duration::Millis(50);
+    std::shared_ptr<Exchange> exchange;
+    std::string ended = "not ended";
+    Flow flow;
+    flow.on_body = [&](int, std::string_view) {
+      if (!silent) exchange.reset();
+    };
+    peer.on_closed = [&] { loop_->Stop(); };
+    exchange = Open(*loop_, *loop_, request, flow,
+                    [&](base::Result<Response> answer) { ended = answer.ok() ? "whole" : answer.error().message; });
+    loop_->Run();
+    const std::string timed_out = "GET http://" + request.endpoint.ToString() + "/: timed out";
+    EXPECT_EQ(ended, silent ? timed_out : "not ended");
+  }
+}
+
+TEST(HttpText, UrlsAreRead) {
+  const auto request = ParseUrl("http://node:9864/a%20b?op=OPEN");
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->endpoint, (env::Endpoint{"node", 9864}));
+  EXPECT_EQ(request->target, "/a%20b?op=OPEN");
+  EXPECT_EQ(ParseUrl("http://node")->endpoint.port, 80);
+  EXPECT_EQ(ParseUrl("http://node")->target, "/");
+  for (const char* url : {"https://node/", "node:80/", "http://", "http:///x", "http://node:x/"}) {
+    EXPECT_FALSE(ParseUrl(url).ok()) << url;
+  }
+  EXPECT_FALSE(ParseUrl("webhdfs://node/in", "webhdfs://", 0).ok());
+}
+
+TEST(HttpText, SegmentsOfAPath) {
+  EXPECT_EQ(PathSegments("/ws//v1/"), (std::vector<std::string>{"ws", "v1"}));
+  EXPECT_EQ(PathSegments("/"), std::vector<std::string>{});
+}
+
 TEST(HttpText, PercentCoding) {
   EXPECT_EQ(PercentDecode("a%2Fb+c%zz%4", true), "a/b c%zz%4");
   EXPECT_EQ(PercentEncode("a/b c"), "a%2Fb%20c");
+  EXPECT_EQ(PercentEncode("a/b c", Slashes::kKept), "a/b%20c");
   EXPECT_EQ(HtmlEscape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
 }
 

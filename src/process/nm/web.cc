@@ -20,17 +20,6 @@ namespace {
 
 constexpr int64_t kPageLogBytes = 4096;
 
-std::vector<std::string> Split(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    if (slash != 0) parts.emplace_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) break;
-    path.remove_prefix(slash + 1);
-  }
-  return parts;
-}
-
 int64_t IntOf(const http::Request& request, const std::string& key, int64_t fallback) {
   const auto at = request.query.find(key);
   if (at == request.query.end()) return fallback;
@@ -94,7 +83,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
 }
 
 void Web::Serve(const http::Request& request, const http::Server::Reply& reply) {
-  const Segments path = Split(request.path);
+  const Segments path = http::PathSegments(request.path);
   const std::vector<LogQuery> queries = LogsFor(request, path);
   if (queries.empty()) return reply(Answer(request, path, {}));
   struct Gathered {

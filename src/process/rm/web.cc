@@ -16,23 +16,10 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
   return web;
 }
 
-namespace {
-std::vector<std::string> Split(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const size_t slash = path.find('/');
-    if (slash != 0) parts.emplace_back(path.substr(0, slash));
-    if (slash == std::string_view::npos) break;
-    path.remove_prefix(slash + 1);
-  }
-  return parts;
-}
-}  // namespace
-
 base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts) {
   auto server = http::Server::Listen(
       loop_, net_, endpoint, std::move(hosts), [this](const http::Request& request, const Reply& reply) {
-        const Segments path = Split(request.path);
+        const Segments path = http::PathSegments(request.path);
         if (!path.empty() && path[0] == "proxy") return Proxy(request, Segments(path.begin() + 1, path.end()), reply);
         if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
         reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
@@ -57,7 +44,7 @@ void Web::Route(const http::Request& request, const Reply& reply) {
     allowed.headers = {{"Allow", "GET, HEAD, PUT, POST, OPTIONS"}};
     return reply(std::move(allowed));
   }
-  Segments path = Split(request.path);
+  Segments path = http::PathSegments(request.path);
   const auto starts = [&](std::initializer_list<std::string_view> prefix) {
     if (path.size() < prefix.size()) return false;
     size_t i = 0;

@@ -96,16 +96,9 @@ class BlockingYarnClient final : public YarnClient {
   }
 
   base::Result<process::http::Response> GetUrl(const std::string& url) override {
-    constexpr std::string_view kScheme = "http://";
-    if (!url.starts_with(kScheme)) return base::Error{url + ": only http:// is read"};
-    const std::string rest = url.substr(kScheme.size());
-    const size_t slash = rest.find('/');
-    const auto endpoint = env::ParseEndpoint(rest.substr(0, slash), 80);
-    if (!endpoint) return endpoint.error();
-    process::http::ClientRequest request;
-    request.endpoint = *endpoint;
-    request.target = slash == std::string::npos ? "/" : rest.substr(slash);
-    return Fetch(std::move(request));
+    auto request = process::http::ParseUrl(url);
+    if (!request.ok()) return request.error();
+    return Fetch(std::move(*request));
   }
 
   void Pause(int64_t milliseconds) override {

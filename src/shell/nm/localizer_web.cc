@@ -6,34 +6,20 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "process/http/http.h"
 #include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
 
 namespace {
 
+using process::http::PercentEncode;
+using process::http::Slashes;
+
 constexpr size_t kAnswerBytesMax = 1 << 20;
 constexpr long kConnectSeconds = 20;
 constexpr long kSlowestBytesPerSecond = 16 * 1024;
 constexpr long kSlowSeconds = 60;
-
-std::string Escape(const std::string& text, bool keep_slashes) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
-                       c == '-' || c == '_' || c == '.' || c == '~' || (keep_slashes && c == '/');
-    if (plain) {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
-  return out;
-}
 
 struct Sink {
   std::string* text = nullptr;
@@ -101,8 +87,8 @@ base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResour
     return base::Error{"No FileSystem for " + source.scheme + "://" + source.authority +
                        ": set dfs.namenode.http-address so that it can be read by WebHDFS"};
   }
-  const std::string base_url = address + "/webhdfs/v1" + Escape(source.path, true);
-  const std::string user = "&user.name=" + Escape(source.user, false);
+  const std::string base_url = address + "/webhdfs/v1" + PercentEncode(source.path, Slashes::kKept);
+  const std::string user = "&user.name=" + PercentEncode(source.user);
   std::string answer;
   const base::Result<long> status =
       Get(base_url + "?op=GETFILESTATUS" + user, Sink{&answer, -1, static_cast<int64_t>(kAnswerBytesMax)});
@@ -127,7 +113,7 @@ base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResourc
   if (source.scheme != "http" && source.scheme != "https")
     return base::Error{"No FileSystem for scheme \"" + source.scheme + "\"", EPROTONOSUPPORT};
   int64_t modified_s = -1;
-  const std::string url = source.scheme + "://" + source.authority + Escape(source.path, true);
+  const std::string url = source.scheme + "://" + source.authority + PercentEncode(source.path, Slashes::kKept);
   if (base::Status got = GetFile(url, to, bytes_max, &modified_s); !got) return got;
   if (modified_s >= 0 && modified_s != resource.timestamp_ms / 1000)
     return Changed(resource.url, resource.timestamp_ms, modified_s * 1000);
