@@ -16,6 +16,7 @@ ContainerSlot Core::AddContainer(AppSlot slot, NodeIndex node, const model::Cont
 /// The application's containers use `size` more, or less, and so do those of its user and groups.
 void Core::UseMore(AppSlot slot, const Resources& size) {
   books_.apps.AddUse(slot, size);
+  if (!books_.users.counts_use()) return;
   ForHolders(books_.apps[slot], [&](UserId holder) { books_.users.AddUse(holder, size); });
 }
 

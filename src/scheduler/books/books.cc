@@ -20,15 +20,16 @@ bool Books::Excluded(const App& app, const Ask& ask, NodeIndex node) const {
   return Excluded(app, node) || (!ask.excluded.empty() && IsOn(ask.excluded, nodes[node]));
 }
 
-Limit Books::FindLimit(const App& app, const model::Resources& size, bool master) const {
+Limit Books::FindUserLimit(const App& app, const model::Resources& size) const {
   Limit limit;
   ForHolders(app, [&](UserId holder) {
     if (users.Exceeds(holder, size)) limit = {Limit::Kind::kUserMaximum, app.leaf, holder};
   });
-  return limit.kind == Limit::Kind::kFree ? queues.FindLimit(app.leaf, size, master) : limit;
+  return limit;
 }
 
 model::Resources Books::Headroom(const App& app, model::Resources room) const {
+  if (!users.counts_use()) return queues.Headroom(app.leaf, room);
   ForHolders(app, [&](UserId holder) {
     const User& user = users[holder];
     for (size_t t = 0; user.most && t < types; ++t) room[t] = std::min(room[t], (*user.most)[t] - user.used[t]);

@@ -40,7 +40,13 @@ struct Books {
   }
 
   /// What keeps one more container of that size from the application. O(depth of the queue, groups of the user).
-  Limit FindLimit(const App& app, const model::Resources& size, bool master) const;
+  Limit FindLimit(const App& app, const model::Resources& size, bool master) const {
+    if (users.counts_use()) {
+      const Limit limit = FindUserLimit(app, size);
+      if (limit.kind != Limit::Kind::kFree) return limit;
+    }
+    return queues.FindLimit(app.leaf, size, master);
+  }
   /// What the application may still get of `room`, under the maxima of its queues, user and groups.
   model::Resources Headroom(const App& app, model::Resources room) const;
 
@@ -58,6 +64,9 @@ struct Books {
   Gangs gangs;
   Timers timers;
   uint64_t next_serial = 1;  // of asks, reservations and gangs
+
+ private:
+  Limit FindUserLimit(const App& app, const model::Resources& size) const;
 };
 
 }  // namespace fairlead::scheduler::native

@@ -47,7 +47,7 @@ void Core::Step(Instant now, std::span<const ev::Event> events, EffectSink& out)
   if (total_changed_) {
     total_changed_ = false;
     books_.queues.ResolveLimits();
-    books_.users.SetMaxima([this](const UserName& user) { return books_.queues.UserMaximum(user); });
+    SetUserMaxima();
     books_.gangs.NoteRoom();
     policy_->TotalChanged(books_);
   }

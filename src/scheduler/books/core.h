@@ -103,6 +103,7 @@ class Core final : public Scheduler, public Prefetcher {
   // lifecycle.cc
   base::Result<std::string, model::Refused> PlaceApp(const ev::AppAdded& event) const;
   UserId EnterUser(const UserName& name);
+  void SetUserMaxima();
   /// The user's groups, each counted once.
   std::vector<UserId> EnterGroups(const std::vector<std::string>& groups);
   bool MayRun(const App& app) const;

@@ -59,6 +59,17 @@ UserId Core::EnterUser(const UserName& name) {
   return books_.users.Enter(name, books_.queues.UserLimit(name), books_.queues.UserMaximum(name));
 }
 
+void Core::SetUserMaxima() {
+  const bool counted = books_.users.counts_use();
+  books_.users.SetMaxima(books_.queues.LimitsUsers(),
+                         [this](const UserName& user) { return books_.queues.UserMaximum(user); });
+  if (counted || !books_.users.counts_use()) return;
+  for (const AppSlot slot : books_.apps) {
+    const App& app = books_.apps[slot];
+    ForHolders(app, [&](UserId holder) { books_.users.AddUse(holder, app.used); });
+  }
+}
+
 std::vector<UserId> Core::EnterGroups(const std::vector<std::string>& groups) {
   std::vector<UserId> entered;
   for (const std::string& group : std::set<std::string>(groups.begin(), groups.end())) {

@@ -104,6 +104,10 @@ class Queues {
   base::Status CheckReload(const model::QueueTree& tree) const;
   void ApplyTree(const model::QueueTree& tree);
   int32_t UserLimit(const UserName& user) const;
+  /// Whether some user or group has a maximum in all queues.
+  bool LimitsUsers() const {
+    return tree_.user_max_resources_default || !tree_.user_max_resources.empty() || !tree_.group_max_resources.empty();
+  }
   /// What the user may use in all queues, of the cluster as it is now; absent: no limit.
   std::optional<model::Resources> UserMaximum(const UserName& user) const;
   /// The cluster has another size: percentages and shares are of that. ResolveLimits follows before the next placing.

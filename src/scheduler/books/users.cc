@@ -41,11 +41,13 @@ void Users::AddUse(UserId id, const model::Resources& size) {
   if (user.most && size.AnyNegative()) freed_.insert(id);
 }
 
-void Users::SetMaxima(const std::function<std::optional<model::Resources>(const UserName&)>& most) {
+void Users::SetMaxima(bool any, const std::function<std::optional<model::Resources>(const UserName&)>& most) {
+  counts_use_ = any;
   for (const UserId id : users_) {
     User& user = users_[id];
     const bool limited = user.most.has_value();
-    user.most = most(user.name);
+    user.most = any ? most(user.name) : std::nullopt;
+    if (!any) user.used = {};
     if (limited) freed_.insert(id);
   }
 }
@@ -58,6 +60,7 @@ std::string Users::Check(const std::map<UserId, int32_t>& running,
     const auto it = running.find(id);
     if (user.applications <= 0) return "user " + user.name.name + ": kept without applications";
     if (user.running != (it == running.end() ? 0 : it->second)) return "user " + user.name.name + ": running";
+    if (!counts_use_) continue;
     const auto uses = used.find(id);
     if (user.used != (uses == used.end() ? model::Resources{} : uses->second)) {
       return "user " + user.name.name + ": usage";
@@ -67,6 +70,7 @@ std::string Users::Check(const std::map<UserId, int32_t>& running,
 }
 
 void Users::Mix(base::StateHasher& hash) const {
+  hash.Mix(uint64_t{counts_use_});
   for (const UserId id : users_) {
     const User& user = users_[id];
     hash.Mix(id.value);

@@ -35,7 +35,7 @@ struct User {
   int32_t running = 0;
   int32_t max_running = INT32_MAX;
   std::set<AppIndex> waiting;  // applications that may not run yet, in order of submission
-  model::Resources used;       // by their containers, in all queues
+  model::Resources used;       // by their containers, in all queues; counted where anybody has a maximum
   /// At most so much of it; absent: no limit.
   std::optional<model::Resources> most;
 };
@@ -60,14 +60,18 @@ class Users {
   /// The limits were read anew.
   void SetLimits(const std::function<int32_t(const UserName&)>& limit);
 
+  /// Whether anybody may have a maximum: what containers use is counted then.
+  bool counts_use() const { return counts_use_; }
   /// Containers of the user's use `size` more, or less.
   void AddUse(UserId user, const model::Resources& size);
   /// `size` more is beyond what the user may use.
   bool Exceeds(UserId user, const model::Resources& size) const {
     return users_[user].most && !(users_[user].used + size).FitsIn(*users_[user].most);
   }
-  /// What users may use was read anew, or is another part of the cluster.
-  void SetMaxima(const std::function<std::optional<model::Resources>(const UserName&)>& most);
+  /// What users may use was read anew, or is another part of the cluster. Without `any`, nobody has a maximum, and what
+  /// is used is forgotten.
+  void SetMaxima(bool any, const std::function<std::optional<model::Resources>(const UserName&)>& most);
+  bool AnyFreed() const { return !freed_.empty(); }
   /// Users who may have got room for another container since the last call, or are forgotten.
   std::set<UserId> TakeFreed() { return std::exchange(freed_, {}); }
 
@@ -82,6 +86,7 @@ class Users {
  private:
   Pool<User, UserTag> users_;
   std::map<UserName, UserId> by_name_;
+  bool counts_use_ = false;
   std::vector<UserId> reopened_;
   std::set<UserId> freed_;
 };

@@ -57,6 +57,11 @@ TEST(UsersTest, WhatIsUsedCountsUpToTheMaximumAndLessOfItFrees) {
   const auto one = model::Resources::Of(1, 1);
   const UserId ann = users.Enter({"ann"}, 5, two);
   const UserId bob = users.Enter({"bob"}, 5);
+  users.SetMaxima(true, [&](const UserName& user) -> std::optional<model::Resources> {
+    if (user.name == "ann") return two;
+    return std::nullopt;
+  });
+  users.TakeFreed();
   users.AddUse(ann, two);
   users.AddUse(bob, two);
   EXPECT_TRUE(users.Exceeds(ann, one));
@@ -68,7 +73,7 @@ TEST(UsersTest, WhatIsUsedCountsUpToTheMaximumAndLessOfItFrees) {
   users.AddUse(bob, -one);
   EXPECT_FALSE(users.Exceeds(ann, one));
   EXPECT_EQ(users.TakeFreed(), std::set<UserId>{ann});
-  users.SetMaxima([&](const UserName&) { return one; });
+  users.SetMaxima(true, [&](const UserName&) { return one; });
   EXPECT_TRUE(users.Exceeds(ann, one));
   EXPECT_TRUE(users.Exceeds(bob, one));
   EXPECT_EQ(users.TakeFreed(), std::set<UserId>{ann}) << "who had no maximum has nobody waiting";
@@ -93,7 +98,7 @@ TEST(UsersTest, EveryChangeIsInTheHash) {
   EXPECT_TRUE(differs());
   users.AddUse(ann, model::Resources::Of(2, 2));
   EXPECT_TRUE(differs());
-  users.SetMaxima([](const UserName&) { return model::Resources::Of(4, 4); });
+  users.SetMaxima(true, [](const UserName&) { return model::Resources::Of(4, 4); });
   EXPECT_TRUE(differs());
   users.AddUse(ann, model::Resources::Of(-1, -1));
   EXPECT_TRUE(differs());

@@ -44,7 +44,11 @@ void FairPolicy::Place(Core& core) {
 
 void FairPolicy::PlaceInOrder(Core& core) {
   Books& books = core.books();
-  WakeUsers(core);
+  if (books.users.AnyFreed()) {
+    for (const UserId user : books.users.TakeFreed()) {
+      if (auto waiting = user_waiters_.extract(user)) Wake(core, waiting.mapped(), Park::kUser);
+    }
+  }
   // A reservation whose node has room, but whose queue was at a limit, is served as soon as the limit allows.
   for (uint32_t i = 0; books.reservations.count() > 0 && i < books.reservations.slots(); ++i) {
     if (!books.reservations.Has(ReservationId{i})) continue;
@@ -200,13 +204,6 @@ void FairPolicy::Wake(Core& core, std::vector<Waiting>& waiting, Park park) {
   for (const auto& [slot, serial] : std::exchange(waiting, {})) {
     Ask* ask = core.books().apps.FindAsk(slot, serial);
     if (ask && ask->park == park) core.SetPark(slot, *ask, Park::kNo);
-  }
-}
-
-/// Asks of users who were at their maximum and may have room now.
-void FairPolicy::WakeUsers(Core& core) {
-  for (const UserId user : core.books().users.TakeFreed()) {
-    if (auto waiting = user_waiters_.extract(user)) Wake(core, waiting.mapped(), Park::kUser);
   }
 }
 

@@ -89,7 +89,6 @@ class FairPolicy final : public Policy {
   void PublishChanged(Core& core);
   /// Room may have appeared on the node: wakes the shapes that fit and the asks that wait for it.
   void NodeFreed(Core& core, NodeIndex node);
-  void WakeUsers(Core& core);
   static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
   void ServeReservations(Core& core, NodeIndex node);
 
