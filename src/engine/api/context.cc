@@ -1,8 +1,44 @@
 #include "engine/api/context.h"
 
+#include "engine/api/payload.h"
+
 namespace fairlead::engine {
 
 namespace {
+
+struct TextSource : Operator {
+  std::vector<FileSplit> splits;
+  static std::unique_ptr<TextSource> Make(std::string_view payload) {
+    auto op = std::make_unique<TextSource>();
+    op->splits = DecodePayload<std::vector<FileSplit>>(payload, "text source");
+    return op;
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<std::string_view>&>(out);
+    ReadLines(scope.task, splits.at(static_cast<size_t>(partition)),
+              [&next](std::string_view line) { next.Push(line); });
+  }
+};
+
+struct RecordSource : Operator {
+  struct State {
+    uint64_t size = 0;
+    std::vector<FileSplit> splits;
+    FL_FIELDS(size, splits)
+  };
+  State state;
+  static std::unique_ptr<RecordSource> Make(std::string_view payload) {
+    auto op = std::make_unique<RecordSource>();
+    op->state = DecodePayload<State>(payload, "record source");
+    if (op->state.size == 0) ThrowMalformedCapture("record source");
+    return op;
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<std::string_view>&>(out);
+    ReadRecords(scope.task, state.splits.at(static_cast<size_t>(partition)), state.size,
+                [&next](std::string_view record) { next.Push(record); });
+  }
+};
 
 struct RangeSource : Operator {
   struct State {

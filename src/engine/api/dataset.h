@@ -37,51 +37,32 @@ struct PairOf<std::pair<K, V>> {
   using Value = V;
 };
 
-/// Makes a node with operator `Op`.
-inline void AddHolds(DatasetNode& node, const Captured& captured) {
-  node.holds.insert(node.holds.end(), captured.holds.begin(), captured.holds.end());
-}
+// What does not depend on records is compiled once, in dataset.cc, and not with every job: operators and writers go by
+// their keys.
+std::shared_ptr<DatasetNode> MakeNode(Session& session, const std::string& op, std::string_view name, Captured payload,
+                                      int32_t partitions);
+std::shared_ptr<DatasetNode> MakeNarrow(const std::shared_ptr<DatasetNode>& parent, const std::string& op,
+                                        std::string_view name, Captured payload);
+void AddNarrow(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, int32_t out_start);
+void AddShuffle(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, const std::string& writer,
+                Captured payload);
+/// Makes `parent` the next input of `reader`, whose partitions are by key: without a shuffle where the records lie
+/// right already (Spark: Partitioner equality in CoGroupedRDD and combineByKey). Gives the input's kind for InputOf.
+char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, const std::string& writer,
+              Captured payload);
 
 template <class Op>
-std::shared_ptr<DatasetNode> MakeNode(Session& session, std::string name, Captured payload, int32_t partitions) {
-  auto node = std::make_shared<DatasetNode>();
-  node->session = &session;
-  node->id = session.NextDatasetId();
-  node->name = std::move(name);
-  node->op = Registered<Op>::key;
-  AddHolds(*node, payload);
-  node->payload = std::move(payload.bytes);
-  node->partitions = partitions;
-  return node;
+std::shared_ptr<DatasetNode> MakeNode(Session& session, std::string_view name, Captured payload, int32_t partitions) {
+  return MakeNode(session, Registered<Op>::key, name, std::move(payload), partitions);
 }
-
 template <class Op>
 std::shared_ptr<DatasetNode> MakeNarrow(const std::shared_ptr<DatasetNode>& parent, std::string name,
                                         Captured payload) {
-  auto node = MakeNode<Op>(*parent->session, std::move(name), std::move(payload), parent->partitions);
-  node->narrow.push_back({parent, 0, 0, parent->partitions});
-  return node;
+  return MakeNarrow(parent, Registered<Op>::key, name, std::move(payload));
 }
-
-template <class Writer>
-void AddShuffle(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, Captured payload) {
-  AddHolds(reader, payload);
-  reader.shuffles.push_back(
-      {parent, reader.session->NextShuffleId(), Registered<Writer>::key, std::move(payload.bytes)});
-}
-
-/// Makes `parent` the next input of `reader`, whose partitions are by key: without a shuffle where the records lie
-/// right already (Spark: Partitioner equality in CoGroupedRDD and combineByKey). Gives the input's kind for InputOf.
 template <class Writer>
 char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, Captured payload) {
-  reader.keeps_records = true;
-  reader.key_partitions = reader.partitions;
-  if (parent->key_partitions == reader.partitions) {
-    reader.narrow.push_back({parent, 0, 0, parent->partitions});
-    return 'l';
-  }
-  AddShuffle<Writer>(reader, parent, std::move(payload));
-  return 's';
+  return AddKeyed(reader, parent, Registered<Writer>::key, std::move(payload));
 }
 
 /// An operator on pairs, called on a dataset of others: says so in one message.
@@ -97,7 +78,9 @@ char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, C
   }
 
 std::vector<int32_t> AllPartitions(const DatasetNode& node);
-SavePlan MakeSavePlan(Session& session, const std::string& directory);
+/// Runs an action whose tasks give numbers.
+int64_t SumOf(const std::shared_ptr<DatasetNode>& node, const ActionPlan& action);
+int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory);
 
 /// What joins and CoGroup ask of their two sides.
 template <class T, class Other>
@@ -214,8 +197,7 @@ class Dataset {
 
   /// Each record with probability `fraction`.
   Dataset Sample(double fraction, uint64_t seed = 1) const {
-    auto node = dataset_internal::MakeNarrow<SampleOp<T>>(node_, "sample",
-                                                          EncodePayload(typename SampleOp<T>::State{fraction, seed}));
+    auto node = dataset_internal::MakeNarrow<SampleOp<T>>(node_, "sample", EncodePayload(SampleState{fraction, seed}));
     node->order_sensitive = true;
     return Partitioned(node);
   }
@@ -224,8 +206,8 @@ class Dataset {
   Dataset Union(const Dataset& other) const {
     auto node =
         dataset_internal::MakeNode<PassOp>(*node_->session, "union", "", node_->partitions + other.node_->partitions);
-    node->narrow.push_back({node_, 0, 0, node_->partitions});
-    node->narrow.push_back({other.node_, node_->partitions, 0, other.node_->partitions});
+    dataset_internal::AddNarrow(*node, node_, 0);
+    dataset_internal::AddNarrow(*node, other.node_, node_->partitions);
     return Dataset(node);
   }
 
@@ -266,7 +248,7 @@ class Dataset {
     const int32_t real = static_cast<int32_t>(bounds.keys.size()) + 1;
     auto node = dataset_internal::MakeNode<SortOp<T, KeyFn>>(*node_->session, "sort", descending ? "d" : "", real);
     node->keeps_records = true;
-    dataset_internal::AddShuffle<RangeWriter<T, KeyFn>>(*node, node_, ToBytes(bounds));
+    dataset_internal::AddShuffle(*node, node_, Registered<RangeWriter<T, KeyFn>>::key, ToBytes(bounds));
     return Dataset(node);
   }
 
@@ -408,14 +390,7 @@ class Dataset {
     return records;
   }
 
-  int64_t Count() const {
-    int64_t total = 0;
-    Run<CountSink<T>>("count", "", [&](int32_t, const std::string& bytes) {
-      int64_t count = 0;
-      if (FromBytes(bytes, count)) total += count;
-    });
-    return total;
-  }
+  int64_t Count() const { return dataset_internal::SumOf(node_, {Registered<CountSink<T>>::key, "", 0, "count"}); }
 
   /// The first n records in partition order; reads no more partitions than it must.
   std::vector<Stored<T>> Take(int64_t n) const {
@@ -483,12 +458,14 @@ class Dataset {
 
   /// One line of text per record (AppendText), in files part-NNNNN of a new directory; _SUCCESS is written last. Gives
   /// the number of records.
-  int64_t SaveText(const std::string& directory) const { return Save<LineFormat>(directory); }
+  int64_t SaveText(const std::string& directory) const {
+    return dataset_internal::Save(node_, Registered<SaveSink<T, LineFormat>>::key, directory);
+  }
   /// The records' bytes one after the other.
   int64_t SaveBytes(const std::string& directory) const
     requires std::is_convertible_v<const T&, std::string_view>
   {
-    return Save<RawFormat>(directory);
+    return dataset_internal::Save(node_, Registered<SaveSink<T, RawFormat>>::key, directory);
   }
 
  private:
@@ -613,24 +590,6 @@ class Dataset {
       if (!Serde<T>::Read(in, record)) throw JobError("a result does not parse");
       records.push_back(Keep(record));
     }
-  }
-
-  template <class Format>
-  int64_t Save(const std::string& directory) const {
-    int64_t total = 0;
-    const SavePlan plan = dataset_internal::MakeSavePlan(*node_->session, directory);
-    if (const auto records = PrepareSave(plan, node_->session->application_id())) return *records;
-    try {
-      Run<SaveSink<T, Format>>("save to " + directory, EncodePayload(plan), [&](int32_t, const std::string& bytes) {
-        int64_t count = 0;
-        if (FromBytes(bytes, count)) total += count;
-      });
-    } catch (...) {
-      AbortSave(plan);
-      throw;
-    }
-    CommitSave(plan, node_->partitions, total);
-    return total;
   }
 
   std::shared_ptr<DatasetNode> node_;

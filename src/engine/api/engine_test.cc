@@ -551,7 +551,7 @@ struct Lookup {
 TEST_F(EngineTest, ABroadcastGoesWithItsLastUser) {
   Context context = Start();
   const auto id_of = [](const Lookup& lookup) { return lookup.names.id; };
-  const auto there = [](int64_t id) { return DecodedBroadcasts::Here().Find(id) != nullptr; };
+  const auto there = [](int64_t id) { return DecodedBroadcasts::Find(id) != nullptr; };
   int64_t id = -1;
   {
     std::optional<Dataset<std::string>> named;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <string_view>
 #include <thread>
 
@@ -158,7 +159,8 @@ long Arguments::Number(size_t i, long otherwise) const {
   return value;
 }
 
-int Main(int argc, char** argv, JobFunction job, const std::map<std::string, std::string>& settings) {
+int Main(int argc, char** argv, JobFunction job, std::initializer_list<std::pair<const char*, const char*>> in_code) {
+  const std::map<std::string, std::string> settings(in_code.begin(), in_code.end());
   const Options options = ParseOptions(argc, argv);
   if (!options.error.empty()) {
     std::fprintf(stderr, "%s\n%s", options.error.c_str(), kUsage);

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fairlead::engine {
@@ -28,7 +29,8 @@ using JobFunction = void (*)(Context& context, const Arguments& arguments);
 /// main() of a job program: the driver (in a master's container, or with --local[N] as one process) or, started by the
 /// driver, an executor. `settings` by Spark's names (docs/engine.md) go above those of submit or of `--conf`. Gives the
 /// exit code: 0 the job function returned, 1 it threw, 2 wrong usage.
-int Main(int argc, char** argv, JobFunction job, const std::map<std::string, std::string>& settings = {});
+int Main(int argc, char** argv, JobFunction job,
+         std::initializer_list<std::pair<const char*, const char*>> settings = {});
 
 }  // namespace fairlead::engine
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/codec.h"
+#include "base/fields.h"
 #include "engine/io/sources.h"
 #include "engine/plan/function.h"
 #include "engine/plan/operators.h"
@@ -17,21 +17,11 @@
 
 namespace fairlead::engine {
 
-/// Captured state made of FL_FIELDS structs and vectors of them.
+/// Captured state made of FL_FIELDS structs and vectors of them (payload.h; dataset.cc has those of the headers).
 template <class T>
-T DecodePayload(std::string_view payload, const char* what) {
-  T value{};
-  base::ByteReader in(payload);
-  base::Decode(in, value);
-  if (!in.done()) ThrowMalformedCapture(what);
-  return value;
-}
+T DecodePayload(std::string_view payload, const char* what);
 template <class T>
-std::string EncodePayload(const T& value) {
-  std::string out;
-  base::Encode(out, value);
-  return out;
-}
+std::string EncodePayload(const T& value);
 
 /// Wraps a callable as a sink.
 template <class T, class F>
@@ -44,40 +34,6 @@ template <class T, class F>
 CallSink<T, F> MakeSink(F f) {
   return CallSink<T, F>(std::move(f));
 }
-
-struct TextSource : Operator {
-  std::vector<FileSplit> splits;
-  static std::unique_ptr<TextSource> Make(std::string_view payload) {
-    auto op = std::make_unique<TextSource>();
-    op->splits = DecodePayload<std::vector<FileSplit>>(payload, "text source");
-    return op;
-  }
-  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
-    auto& next = static_cast<Sink<std::string_view>&>(out);
-    ReadLines(scope.task, splits.at(static_cast<size_t>(partition)),
-              [&next](std::string_view line) { next.Push(line); });
-  }
-};
-
-struct RecordSource : Operator {
-  struct State {
-    uint64_t size = 0;
-    std::vector<FileSplit> splits;
-    FL_FIELDS(size, splits)
-  };
-  State state;
-  static std::unique_ptr<RecordSource> Make(std::string_view payload) {
-    auto op = std::make_unique<RecordSource>();
-    op->state = DecodePayload<State>(payload, "record source");
-    if (op->state.size == 0) ThrowMalformedCapture("record source");
-    return op;
-  }
-  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
-    auto& next = static_cast<Sink<std::string_view>&>(out);
-    ReadRecords(scope.task, state.splits.at(static_cast<size_t>(partition)), state.size,
-                [&next](std::string_view record) { next.Push(record); });
-  }
-};
 
 struct CsvState {
   CsvLayout layout;
@@ -209,18 +165,19 @@ struct MapPartitionsOp : Operator {
   }
 };
 
+struct SampleState {
+  double fraction = 0;
+  uint64_t seed = 0;
+  FL_FIELDS(fraction, seed)
+};
+
 /// Bernoulli sample; the same seed gives the same records for the same input order.
 template <class T>
 struct SampleOp : Operator {
-  struct State {
-    double fraction = 0;
-    uint64_t seed = 0;
-    FL_FIELDS(fraction, seed)
-  };
-  State state;
+  SampleState state;
   static std::unique_ptr<SampleOp> Make(std::string_view payload) {
     auto op = std::make_unique<SampleOp>();
-    op->state = DecodePayload<State>(payload, "sample");
+    op->state = DecodePayload<SampleState>(payload, "sample");
     return op;
   }
   void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {

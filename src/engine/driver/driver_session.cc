@@ -69,7 +69,7 @@ int64_t DriverSession::PutBroadcast(std::string value) {
 }
 
 void DriverSession::DropBroadcast(int64_t id) {
-  DecodedBroadcasts::Here().Forget(id);
+  DecodedBroadcasts::Forget(id);
   if (thread_.joinable()) loop_->Post([this, id] { driver_->DropBroadcast(id); });
 }
 

@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -16,18 +14,12 @@
 namespace fairlead::engine {
 
 /// The broadcast values that this process has decoded. An id is of one type. Thread-safe.
-class DecodedBroadcasts {
- public:
-  static DecodedBroadcasts& Here();
+struct DecodedBroadcasts {
   /// The value that holds from now on: the one that was there first.
-  std::shared_ptr<const void> Put(int64_t id, std::shared_ptr<const void> value);
+  static std::shared_ptr<const void> Put(int64_t id, std::shared_ptr<const void> value);
   /// Null when it is not there.
-  std::shared_ptr<const void> Find(int64_t id) const;
-  void Forget(int64_t id);
-
- private:
-  mutable std::mutex mutex_;
-  std::map<int64_t, std::shared_ptr<const void>> values_;
+  static std::shared_ptr<const void> Find(int64_t id);
+  static void Forget(int64_t id);
 };
 
 /// A read-only value on every executor, as a field of a function:
@@ -43,8 +35,8 @@ struct Broadcast {
   /// `drop` is called when nobody needs the value any more.
   static Broadcast Make(int64_t id, const T& value, std::function<void()> drop) {
     Put(id, std::make_shared<const Kept>(value));
-    return {id,
-            std::shared_ptr<const void>(&DecodedBroadcasts::Here(), [drop = std::move(drop)](const void*) { drop(); })};
+    static constexpr char kSomewhere = 0;
+    return {id, std::shared_ptr<const void>(&kSomewhere, [drop = std::move(drop)](const void*) { drop(); })};
   }
   const T& operator*() const {
     thread_local std::pair<int64_t, std::shared_ptr<const Kept>> last{-1, nullptr};
@@ -60,10 +52,10 @@ struct Broadcast {
  private:
   using Kept = std::conditional_t<Serde<T>::kHoldsViews, Owned<T>, T>;
   static std::shared_ptr<const Kept> Put(int64_t id, std::shared_ptr<const Kept> value) {
-    return std::static_pointer_cast<const Kept>(DecodedBroadcasts::Here().Put(id, std::move(value)));
+    return std::static_pointer_cast<const Kept>(DecodedBroadcasts::Put(id, std::move(value)));
   }
   std::shared_ptr<const Kept> Find() const {
-    if (auto found = std::static_pointer_cast<const Kept>(DecodedBroadcasts::Here().Find(id))) return found;
+    if (auto found = std::static_pointer_cast<const Kept>(DecodedBroadcasts::Find(id))) return found;
     TaskContext* const task = TaskContext::Current();
     if (task == nullptr) throw JobError("a broadcast value is read outside of its program's tasks");
     const std::shared_ptr<const std::string> bytes = task->FetchBroadcast(id);
@@ -87,9 +79,7 @@ struct Serde<Broadcast<T>> {
 /// See Context::MakeCounter.
 struct Counter {
   int64_t id = -1;
-  void Add(int64_t amount = 1) const {
-    if (TaskContext* const task = TaskContext::Current()) task->counters[id] += amount;
-  }
+  void Add(int64_t amount = 1) const;
 };
 
 }  // namespace fairlead::engine

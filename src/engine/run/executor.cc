@@ -155,7 +155,7 @@ void Executor::OnMessage(we::Message message) {
     work_ready_.notify_all();
   }
   if (outcome.publish) Publish(outcome.publish->first, outcome.publish->second);
-  for (const int64_t id : outcome.broadcasts_gone) DecodedBroadcasts::Here().Forget(id);
+  for (const int64_t id : outcome.broadcasts_gone) DecodedBroadcasts::Forget(id);
   RemoveFiles(outcome);
 }
 
