@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "engine/history/history.h"
 #include "engine/plan/shared_values.h"
@@ -443,13 +445,42 @@ TEST_F(EngineTest, AnAttemptThatMeetsTheAbortOfItsSaveBringsNothingBack) {
   WritingTask task;
   {
     PartFile part(task, plan);
-    const fs::path attempt = fs::path(plan.directory) / "_temporary" / plan.job / "0";
-    EXPECT_TRUE(fs::exists(attempt.parent_path()));
+    const fs::path job = fs::path(plan.directory) / "_temporary" / plan.job;
+    EXPECT_TRUE(fs::exists(job));
     AbortSave(plan);
     EXPECT_FALSE(fs::exists(plan.directory));
-    fs::create_directories(attempt);  // as by one that had looked just before
+    fs::create_directories(job);  // as HDFS makes it, for one that had looked just before
   }
   EXPECT_FALSE(fs::exists(plan.directory));
+}
+
+TEST_F(EngineTest, AnAbortLeavesNothingWhileAttemptsBeginThatNeverEnd) {
+  for (int save = 0; save < 200; ++save) {
+    SavePlan plan;
+    plan.directory = directory_ / "aborted";
+    plan.job = "app-" + std::to_string(save);
+    ASSERT_FALSE(PrepareSave(plan, "app"));
+    std::atomic<int64_t> begun = 0;
+    std::deque<PartFile> killed[3];  // the killed clean up no more: these outlive what is looked at
+    std::vector<std::thread> executors;
+    for (std::deque<PartFile>& attempts : killed) {
+      executors.emplace_back([&] {
+        WritingTask task;
+        try {
+          while (true) {
+            task.task_id = ++begun;
+            attempts.emplace_back(task, plan);
+          }
+        } catch (const TaskError&) {
+          // The save is gone.
+        }
+      });
+    }
+    while (begun < 10) std::this_thread::yield();
+    AbortSave(plan);
+    for (std::thread& executor : executors) executor.join();
+    ASSERT_FALSE(fs::exists(plan.directory)) << "save " << save << ", attempts " << begun;
+  }
 }
 
 TEST_F(EngineTest, APoisonTaskFailsWithItsOwnWords) {

@@ -88,18 +88,25 @@ void CommitSave(const SavePlan& plan, int32_t parts, int64_t records) {
 
 void AbortSave(const SavePlan& plan) noexcept {
   FileSystem& files = FileSystemOf(plan.directory);
+  try {
+    // Attempts that begin while the tree is removed would keep its directories: they find the name gone instead.
+    files.Rename(JobDirectory(plan), JobDirectory(plan) + ".aborted");
+  } catch (const std::exception&) {
+    // Not there, or out of reach.
+  }
   files.Remove(plan.directory + "/" + kTemporary);
   files.RemoveEmpty(plan.directory);
 }
 
 PartFile::PartFile(TaskContext& task, const SavePlan& plan)
-    : task_(task), plan_(plan), attempt_directory_(JobDirectory(plan) + "/" + std::to_string(task.task_id)) {
+    : task_(task),
+      plan_(plan),
+      path_(JobDirectory(plan) + "/" + std::to_string(task.task_id) + "-" + PartName(plan, task.partition)) {
   FileSystem& files = FileSystemOf(plan.directory);
-  // The job's directory is the driver's to make: a late attempt must not bring back what an abort has removed.
+  // The job's directory is the driver's to make: a late attempt must not bring back what an abort has removed. HDFS
+  // would make it with the file, so it is asked first.
   if (!files.Status(Committed(plan))) throw TaskError("cannot save: " + JobDirectory(plan) + " is gone");
-  path_ = attempt_directory_ + "/" + PartName(plan, task.partition);
   try {
-    files.MakeDirectories(attempt_directory_);
     file_ = files.Create(path_);
   } catch (...) {
     Discard();
@@ -111,12 +118,12 @@ PartFile::PartFile(TaskContext& task, const SavePlan& plan)
 PartFile::~PartFile() { Discard(); }
 
 void PartFile::Discard() noexcept {
-  FileSystem& files = FileSystemOf(plan_.directory);
-  files.Remove(attempt_directory_);
   if (committed_) return;
+  FileSystem& files = FileSystemOf(plan_.directory);
+  files.Remove(path_);
   try {
     if (files.Status(Committed(plan_))) return;
-    // The save was aborted while this attempt made its directory: what was removed came back.
+    // The save was aborted while this attempt made its file, and HDFS brought back what was removed.
     files.Remove(JobDirectory(plan_));
     files.RemoveEmpty(plan_.directory + "/" + kTemporary);
     files.RemoveEmpty(plan_.directory);

@@ -52,8 +52,7 @@ class PartFile {
   void Discard() noexcept;
   TaskContext& task_;
   const SavePlan plan_;
-  std::string attempt_directory_;
-  std::string path_;
+  const std::string path_;
   std::unique_ptr<OutputFile> file_;
   bool committed_ = false;
   Buffer buffer_;
