@@ -296,8 +296,8 @@ struct NodesOptions {
 };
 
 /// Since when a node is in its state, why, and who took it out, as far as the resource manager remembers it; of
-/// Hadoop's the node's own words alone.
-std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto& node) {
+/// Hadoop's the node's own words alone. `drained`: the hosts that operators took out.
+std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto& node, const ordered_json& drained) {
   const std::string id = Spell(node.NodeId());
   std::string since = "-", why = node.health_report.value_or(""), who = "-";
   const auto latest = [&](const char* kind) {
@@ -310,19 +310,22 @@ std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto
     const std::string detail = change.value("detail", "");  // "HOST:PORT is LOST: EXPIRED"
     if (why.empty() && detail.rfind(": ") != std::string::npos) why = detail.substr(detail.rfind(": ") + 2);
   }
-  const std::string act = latest("action").value("detail", "");
-  const bool taken = node.NodeState() == yarn::NodeStateProto::kDecommissioning ||
-                     node.NodeState() == yarn::NodeStateProto::kDecommissioned;
-  if (const size_t by = act.rfind(" by "); taken && by != std::string::npos) who = act.substr(by + 4);
+  for (const ordered_json& out : drained) {
+    if (out.value("host", "") != id.substr(0, id.rfind(':')) || out.value("by", "").empty()) continue;
+    who = out.value("by", "");
+    since = TimeText(out.value("since_ms", int64_t{0}));
+  }
   return {id, std::string(Name(node.NodeState())), since, who, why.empty() ? "-" : why};
 }
 
 int NodesOutOfService(const Command& command, Cluster& cluster, const std::vector<yarn::NodeReportProto>& nodes) {
   Table table({"NODE", "STATE", "SINCE", "BY", "WHY"});
   ordered_json list = ordered_json::array();
+  const auto known = AskFairlead(cluster, "nodes?limit=0");
+  const ordered_json drained = known.ok() ? known->value("drained", ordered_json::array()) : ordered_json::array();
   for (const auto& node : nodes) {
     if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
-    const std::vector<std::string> row = ReasonRow(cluster, node);
+    const std::vector<std::string> row = ReasonRow(cluster, node, drained);
     list.push_back({{"id", row[0]}, {"state", row[1]}, {"since", row[2]}, {"by", row[3]}, {"why", row[4]}});
     table.Add(row);
   }

@@ -34,7 +34,8 @@ base::Result<std::vector<std::string>> NodesOf(Cluster& cluster, const std::stri
     if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
   }
   const auto drained = nodes->value("drained", ordered_json::array());
-  if (found.empty() && std::find(drained.begin(), drained.end(), name) != drained.end()) found.push_back(name);
+  const auto named = [&](const ordered_json& out) { return out.value("host", "") == name; };
+  if (found.empty() && std::any_of(drained.begin(), drained.end(), named)) found.push_back(name);
   if (!found.empty()) return found;
   if (known.size() > 300) known = known.substr(0, 300) + " ...";
   return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),

@@ -261,8 +261,8 @@ class Cluster {
     const auto json = nlohmann::json::parse(answer->body, nullptr, false);
     if (!json.is_object() || !json.contains("drained")) return std::nullopt;
     std::set<std::string> hosts;
-    for (const auto& host : json["drained"]) {
-      if (host.is_string()) hosts.insert(host.get<std::string>());
+    for (const auto& out : json["drained"]) {
+      if (out.is_object() && out.contains("host") && out["host"].is_string()) hosts.insert(out["host"]);
     }
     return hosts;
   }

@@ -478,6 +478,16 @@ class OnACluster(unittest.TestCase):
         for name in ("step", "allocate", "store_commit"):
             self.assertGreater(float(re.search(rf"^fairlead_rm_{name}_seconds_sum (\S+)$", text, re.M).group(1)), 0, name)
 
+    def test_a_node_tells_of_the_shuffle_service_inside_it(self):
+        for node in json.loads(self.ask("nodes", "--json").stdout):
+            if node["state"] != "RUNNING":
+                continue
+            with urllib.request.urlopen(f"http://{node['httpAddress']}/metrics", timeout=30) as answer:
+                text = answer.read().decode()
+            self.assertRegex(text, r"(?m)^fairlead_nm_registered 1$")
+            self.assertRegex(text, r"(?m)^# HELP fairlead_shuffle_registeredExecutorsSize .+\n# TYPE \S+ gauge\nfairlead_shuffle_registeredExecutorsSize 0$")
+            self.assertEqual(len(re.findall(r"(?m)^# HELP process_threads ", text)), 1)
+
     def test_rest_answers_as_its_document_says(self):
         done = self.finished_job()
         root = re.search(r"page +(http://\S+?)/", (self.work / "up.log").read_text()).group(1) + "/fairlead/v1"
@@ -558,7 +568,7 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ DECOMMISSIONED\n$")
         self.assertIn("0 containers left", shown.stderr)
         self.assertNotIn("RUNNING", state())
-        self.assertIn("127.0.0.2", self.cluster_says("nodes")["drained"])
+        self.assertEqual([out["host"] for out in self.cluster_says("nodes")["drained"]], ["127.0.0.2"])
         agent = pathlib.Path(self.conf).parent / "logs/nm2.log"
         ended = agent.read_text()
         time.sleep(3)  # nobody tries to start it while it is out: there is no event to wait for

@@ -98,6 +98,7 @@ class LostWork(WithACluster):
         self.finish(self.start(["--queue", "root.beta", "--executors", "1"], "meet", other, 1, executor_memory=3840))
         self.assertFalse(pathlib.Path(f"/proc/{older}").exists(), "nobody made room")
         self.assertTrue(pathlib.Path(f"/proc/{younger}").exists(), "the work that was kept is lost")
+        self.assertRegex(self.tool("events", "--kind", "notice"), r"this container will be taken back for application_\w+ in root\.beta")
         (marks / "go").touch()
         self.finish(keeping)
 

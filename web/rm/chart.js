@@ -38,11 +38,14 @@ export function chart(title, times, lines, text) {
   const most = roundUp(Math.max(1, ...shown.flatMap((line) => line.values.filter((value) => value !== null))));
   const x = (time) => LEFT + ((WIDTH - LEFT - RIGHT) * (time - first)) / Math.max(1, end - first);
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most);
-  const parts = [0, 0.5, 1].flatMap((share) => [
-    node("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(most * share), y2: y(most * share) }),
-    node("text", { x: LEFT - 6, y: y(most * share) + 4, "text-anchor": "end" }, text(most * share)),
+  // A value that the words round to a neighbour's has no line.
+  const ticks = [0, most / 2, most].filter((value, at, all) => at !== 1 || ![text(all[0]), text(all[2])].includes(text(value)));
+  const parts = ticks.flatMap((value) => [
+    node("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: y(value), y2: y(value) }),
+    node("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, text(value)),
   ]);
-  const clock = (time) => new Date(time).toLocaleString([], end - first > 36e5 * 20 ? { month: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit" });
+  const seconds = end - first < 6e5 ? { second: "2-digit" } : {};
+  const clock = (time) => new Date(time).toLocaleString([], end - first > 36e5 * 20 ? { month: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit", ...seconds });
   for (const [time, anchor] of [[first, "start"], [(first + end) / 2, "middle"], [end, "end"]]) {
     parts.push(node("text", { x: x(time), y: HEIGHT - 6, "text-anchor": anchor }, clock(time)));
   }

@@ -2,24 +2,14 @@
 // from /fairlead/v1; the address holds what is filtered and sorted, so a page can be sent to a colleague.
 
 import { chart } from "/static/chart.js";
+import { el, mib, span, time } from "/static/parts.js";
 
 const REFRESH_MS = 2000;
 const PAGE_SIZE = 50;
 const main = document.getElementById("main");
 const freshness = document.getElementById("freshness");
 
-// ---- building elements: text is always text, never markup
-
-function el(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key === "style") element.style.cssText = value;  // the page's policy allows no style attributes
-    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value !== undefined && value !== false) element.setAttribute(key, value);
-  }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null));
-  return element;
-}
+// ---- building elements
 
 const cell = (content, kind) => el("td", kind ? { class: kind } : {}, content);
 
@@ -34,18 +24,9 @@ const head = (title, kind) => el("th", { scope: "col", class: kind }, title);
 
 // ---- words for numbers
 
-const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(value >= 102400 ? 0 : 1)} GiB` : `${value} MiB`);
 const counted = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;
 const amount = (resources) => `${mib(resources.memory_mib)}, ${counted(resources.vcores, "core")}`;
 
-function span(ms) {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds}\u00a0s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`;
-  return `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
-}
-
-const time = (ms) => (ms > 0 ? new Date(ms).toLocaleString() : "–");
 const when = (ms) => cell(time(ms), "id");
 
 // What a node says of a container's end, without times and headings that say nothing: the first lines. The log has all.
@@ -424,7 +405,7 @@ async function nodes() {
   const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset, limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }), 250); });
-  const out = answer.drained.map((host) => el("p", {}, `Taken out: ${host} `, action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
+  const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Taken out: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
   return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
     nodeMap(answer.map), ...(out.length ? [el("div", { class: "chips" }, out)] : []), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
     table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),

@@ -1,21 +1,25 @@
-// What the pages of Standalone, of the shuffle service and of a job's history are made of.
+// What the pages of all daemons are made of.
 
 // Text is always text, never markup.
 export function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "style") element.style.cssText = value;  // the page's policy allows no style attributes
+    else if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== false) element.setAttribute(key, value);
+  }
   element.append(...children.flat().filter((child) => child !== undefined && child !== null));
   return element;
 }
 
-export const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(1)} GiB` : `${value} MiB`);
+export const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(value >= 102400 ? 0 : 1)} GiB` : `${value} MiB`);
 export function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let at = 0;
   for (; value >= 1024 && at < units.length - 1; ++at) value /= 1024;
   return at === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${units[at]}`;
 }
-export const time = (ms) => new Date(Number(ms)).toLocaleString();
+export const time = (ms) => (ms > 0 ? new Date(Number(ms)).toLocaleString() : "–");
 export function span(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds}\u00a0s`;

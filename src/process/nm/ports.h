@@ -159,6 +159,8 @@ class AuxService {
   virtual void StopApplication(const model::ApplicationId& app) = 0;
   virtual void InitializeContainer(const model::ContainerId&, const std::string& /*user*/) {}
   virtual void StopContainer(const model::ContainerId&) {}
+  /// What it counts, in Prometheus' text format; `done` may be called on another thread.
+  virtual void TellMetrics(std::function<void(std::string)> done) { done(""); }
 };
 
 }  // namespace fairlead::process::nm

@@ -72,7 +72,7 @@ std::string CallerOf(const http::Request& request) {
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, ContainerLogs& logs, NodeManager& manager,
                                               Options options) {
   const env::Endpoint endpoint = options.endpoint;
-  std::unique_ptr<Web> web(new Web(logs, manager, std::move(options)));
+  std::unique_ptr<Web> web(new Web(loop, logs, manager, std::move(options)));
   auto server = http::Server::Listen(loop, net, endpoint, web->options_.hosts,
                                      [raw = web.get()](const http::Request& request, const http::Server::Reply& reply) {
                                        raw->Serve(request, reply);
@@ -83,6 +83,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
 }
 
 void Web::Serve(const http::Request& request, const http::Server::Reply& reply) {
+  if (request.path == "/metrics" && (request.method == "GET" || request.method == "HEAD")) return TellMetrics(reply);
   const Segments path = http::PathSegments(request.path);
   const std::vector<LogQuery> queries = LogsFor(request, path);
   if (queries.empty()) return reply(Answer(request, path, {}));
@@ -166,7 +167,6 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
   if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")
     return Rest(request, Segments(path.begin() + 3, path.end()), logs);
-  if (request.path == "/metrics") return Metrics();
   if (request.path == "/readyz") {  // containers may be started here
     const fairlead::nm::View view = manager_.View();
     if (!view.registered) return http::TextResponse(503, "not registered yet\n");
@@ -538,6 +538,23 @@ http::Response Web::Metrics() const {
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);
   out.Gauge("healthy", "1 while disks and the health script are good", view.healthy ? 1 : 0);
   return out.ToResponse();
+}
+
+void Web::TellMetrics(const http::Server::Reply& reply) {
+  struct Gathered {
+    http::Response response;
+    size_t missing;
+  };
+  const auto gathered = std::make_shared<Gathered>(Gathered{Metrics(), options_.services.size()});
+  if (gathered->missing == 0) return reply(gathered->response);
+  for (AuxService* service : options_.services) {
+    service->TellMetrics([&loop = loop_, alive = alive_, gathered, reply](std::string text) {
+      loop.Post([alive, gathered, reply, text = std::move(text)] {
+        gathered->response.body += text;
+        if (--gathered->missing == 0 && *alive) reply(gathered->response);
+      });
+    });
+  }
 }
 
 http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {

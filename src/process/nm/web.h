@@ -30,6 +30,7 @@ class Web {
     /// Whether `caller` may see an application of `owner` with this list of viewers; empty: everybody may.
     std::function<bool(const std::string& caller, const std::string& owner, const std::string& view_acl)> may_view;
     std::string cluster_page;  // the resource manager's pages; empty: not known
+    std::vector<AuxService*> services;
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;
@@ -47,8 +48,8 @@ class Web {
     std::map<model::ContainerId, std::vector<LogFile>> files;
     LogAnswer named;
   };
-  Web(ContainerLogs& logs, NodeManager& manager, Options options)
-      : logs_(logs), manager_(manager), options_(std::move(options)) {}
+  Web(env::Loop& loop, ContainerLogs& logs, NodeManager& manager, Options options)
+      : loop_(loop), logs_(logs), manager_(manager), options_(std::move(options)) {}
 
   /// Reads the logs that the request is about, then answers.
   void Serve(const http::Request& request, const http::Server::Reply& reply);
@@ -68,6 +69,8 @@ class Web {
   http::Response FrontPage(const http::Request& request) const;
   http::Response LogPage(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response Metrics() const;
+  /// Metrics with those of the auxiliary services behind them.
+  void TellMetrics(const http::Server::Reply& reply);
   Document NodeInfo() const;
   Document ContainerInfo(const fairlead::nm::ContainerView& container, const Logs& logs) const;
 
@@ -82,6 +85,7 @@ class Web {
                               const std::string& message);
   http::Response Html(const std::string& title, const std::string& body) const;
 
+  env::Loop& loop_;
   ContainerLogs& logs_;
   NodeManager& manager_;
   const Options options_;

@@ -17,28 +17,41 @@ base::Result<m::RefreshNodes> ResourceManager::HostLists() const {
     if (!read.ok()) return read;
     lists = std::move(*read);
   }
-  for (const auto& [host, seconds] : drained_) {
+  for (const auto& [host, drained] : drained_) {
     lists.exclude.push_back(host);
-    lists.timeouts_s[host] = seconds;
+    lists.timeouts_s[host] = drained.seconds;
   }
   return lists;
 }
 
-void ResourceManager::DrainHost(const std::string& host, std::optional<int64_t> seconds, DrainDone done) {
+base::Status ResourceManager::LoadDrained(const std::map<std::string, int64_t>& seconds) {
+  if (!store_) return {};
+  const auto orders = env::LoadRecords<DrainOrder>(*store_, kDrainOrderTable);
+  if (!orders.ok()) return orders.error();
+  for (const auto& [host, given] : seconds) drained_[host].seconds = given;
+  for (const auto& [host, order] : *orders) {
+    if (const auto found = drained_.find(host); found != drained_.end()) found->second.order = order;
+  }
+  return {};
+}
+
+void ResourceManager::DrainHost(const std::string& host, std::optional<int64_t> seconds, const std::string& by,
+                                DrainDone done) {
   const auto refresh = [this, done = std::move(done)] {
     base::Result<m::RefreshNodes> lists = HostLists();
     if (!lists.ok()) return done(lists.error());
     lists->graceful = true;
     Ask(std::move(*lists), [done](const m::OuterEffect&) { done({}); });
   };
-  std::optional<std::string> value;
+  std::optional<std::string> value, order;
   if (seconds) {
-    drained_[host] = *seconds;
-    value = base::EncodeStored(*seconds);
+    const Drained& drained = drained_[host] = {*seconds, {loop_.Wall().ms, by}};
+    value = base::EncodeStored(drained.seconds);
+    order = base::EncodeStored(drained.order);
   } else {
     drained_.erase(host);
   }
-  StoreForCertain({{kDrainingTable, host, std::move(value)}}, refresh);
+  StoreForCertain({{kDrainingTable, host, std::move(value)}, {kDrainOrderTable, host, std::move(order)}}, refresh);
 }
 
 void ResourceManager::NoteAction(const std::string& user, const std::string& peer, const std::string& what,

@@ -34,7 +34,8 @@ class Teller {
     if (effect.from_reservation) out.detail += ", on room that was held for it";
     return true;
   }
-  bool operator()(const ms::Reserved& effect, Happening& out) const {
+  bool operator()(const ms::Reserved& effect, Happening& out) {
+    held_for_ = effect.app;
     Of(HappeningKind::kHeld, effect.app, out);
     At(effect.node, out);
     out.size = effect.resources;
@@ -58,10 +59,15 @@ class Teller {
     }
     return true;
   }
+  /// The room of what is taken back is held first, for who gains it.
   bool operator()(const ms::PreemptionNotice& effect, Happening& out) const {
     Of(HappeningKind::kNotice, effect.app, out);
     out.container = effect.container;
+    if (const fairlead::rm::Container* container = core_.FindContainer(effect.container)) At(container->node, out);
     out.detail = effect.contract ? "as much will be taken back" : "this container will be taken back";
+    if (const App* gains = held_for_.valid() ? core_.AppAt(held_for_) : nullptr) {
+      out.detail += " for " + ToString(gains->submission.id) + " in " + gains->submission.queue;
+    }
     return true;
   }
   bool operator()(const ms::VictimsChosen& effect, Happening& out) const {
@@ -101,6 +107,7 @@ class Teller {
 
   base::WallTime at_;
   const Core& core_;
+  model::AppIndex held_for_;  // of this step's last reservation
 };
 
 bool Below(std::string_view queue, std::string_view above) {
@@ -125,7 +132,7 @@ void Lately::Add(Happening happening) {
 }
 
 void Lately::Record(base::WallTime at, const Core& core, std::span<const ms::Effect> effects) {
-  const Teller teller(at, core);
+  Teller teller(at, core);
   for (const ms::Effect& effect : effects) {
     Happening happening;
     if (std::visit([&](const auto& one) { return teller(one, happening); }, effect)) Add(std::move(happening));

@@ -97,7 +97,7 @@ base::Status ResourceManager::Open() {
   machine_->SetWatch([this](base::WallTime wall, std::span<const model::scheduler::Effect> effects) {
     lately_.Record(wall, core(), effects);
   });
-  drained_ = started->draining;
+  if (base::Status loaded = LoadDrained(started->draining); !loaded.ok()) return loaded.error();
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
   std::vector<env::Row> first =
       keys_->Start(stored_keys, [this](std::vector<env::Row> rows, std::function<void()> stored) {

@@ -151,13 +151,24 @@ class ResourceManager {
 
   // ---- What operators do (draining.cc) ----
   static constexpr char kDrainingTable[] = "rm/draining";
+  static constexpr char kDrainOrderTable[] = "rm/drain-order";
+  /// When a host was taken out, and who did it from where; nothing before a release knew.
+  struct DrainOrder {
+    int64_t since_ms = 0;
+    std::string by;
+    FL_FIELDS(since_ms, by)
+  };
+  struct Drained {
+    int64_t seconds = 0;  // that its containers have
+    DrainOrder order;
+  };
   /// The lists of hosts as their files have them now, with what was drained here.
   base::Result<model::rm::RefreshNodes> HostLists() const;
   /// Takes a host out as graceful decommissioning does, within `seconds` (0: at once, negative: for ever); nullopt
-  /// takes it back. Stored before `done`.
+  /// takes it back. `by`: who orders it. Stored before `done`.
   using DrainDone = std::function<void(const base::Status& status)>;
-  void DrainHost(const std::string& host, std::optional<int64_t> seconds, DrainDone done);
-  const std::map<std::string, int64_t>& drained() const { return drained_; }
+  void DrainHost(const std::string& host, std::optional<int64_t> seconds, const std::string& by, DrainDone done);
+  const std::map<std::string, Drained>& drained() const { return drained_; }
   /// Notes an act for /fairlead/v1/events and the log.
   void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
                   const std::string& queue, const std::string& node);
@@ -195,6 +206,8 @@ class ResourceManager {
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
   base::Result<model::rm::Started> ReadStore(KeyRing::Stored* keys);
+  /// `seconds`: by host, as they were stored.
+  base::Status LoadDrained(const std::map<std::string, int64_t>& seconds);
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
   void DispatchAll();
@@ -285,7 +298,7 @@ class ResourceManager {
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};
   env::Loop::TimerId chart_timer_ = 0;
   int chart_samples_ = 0;
-  std::map<std::string, int64_t> drained_;  // hosts, with the seconds that they have; stored
+  std::map<std::string, Drained> drained_;  // by host; stored
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
   size_t log_statuses_sweep_ = 1024;

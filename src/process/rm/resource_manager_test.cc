@@ -62,7 +62,7 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
 }
 
 TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
-  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/key", "rm/epoch", "rm/learned-use"}) {
+  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch", "rm/learned-use"}) {
     env_sim::World world(1);
     env_sim::Machine& machine = world.AddMachine("rm");
     machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});
@@ -111,6 +111,7 @@ TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
   model::rm::RegisterNode node;
   node.address = {"n", 1};
   node.capacity = model::Resources::Of(8192, 8);
+  base::WallTime ordered;
   for (const auto& [life, state] :
        {std::pair{0, model::rm::NodeState::kRunning}, std::pair{1, model::rm::NodeState::kDecommissioning},
         std::pair{2, model::rm::NodeState::kRunning}}) {
@@ -122,7 +123,13 @@ TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
     ASSERT_NE(rm.core().FindNode(node.address), nullptr);
     EXPECT_EQ(rm.core().FindNode(node.address)->state, state) << life;
     bool done = false;
-    rm.DrainHost("n", life == 0 ? std::optional<int64_t>(-1) : std::nullopt,
+    if (life == 1) {
+      ASSERT_TRUE(rm.drained().contains("n"));
+      EXPECT_EQ(rm.drained().at("n").order.by, "operator from 10.0.0.1");
+      EXPECT_EQ(rm.drained().at("n").order.since_ms, ordered.ms);
+    }
+    ordered = machine.loop().Wall();
+    rm.DrainHost("n", life == 0 ? std::optional<int64_t>(-1) : std::nullopt, "operator from 10.0.0.1",
                  [&](const base::Status& status) { done = status.ok(); });
     run(base::Duration::Seconds(2));
     EXPECT_TRUE(done);

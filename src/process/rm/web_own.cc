@@ -338,7 +338,9 @@ Document Web::OwnNodes(const http::Request& request) const {
     map.push_back(Document(Document::List{ToString(node->address), node->rack, EnumName(node->state), full}));
   }
   Document::List drained;
-  for (const auto& [host, seconds] : manager_.drained()) drained.push_back(Document(host));
+  for (const auto& [host, out] : manager_.drained()) {
+    drained.push_back(Document::Object().Add("host", host).Add("since_ms", out.order.since_ms).Add("by", out.order.by));
+  }
   return Document::Object()
       .Add("total", static_cast<int64_t>(found.size()))
       .Add("nodes", Document(std::move(list)))

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "shell/base/logging.h"
+#include "shell/shuffle/page.h"
 #include "shell/shuffle/runtime.h"
 #include "shell/shuffle/settings.h"
 
@@ -37,6 +38,10 @@ class SparkShuffleAux final : public process::nm::AuxService {
     runtime_.StartApp(model::ToString(app), data);
   }
   void StopApplication(const model::ApplicationId& app) override { runtime_.StopApp(model::ToString(app), false); }
+  void TellMetrics(std::function<void(std::string)> done) override {
+    runtime_.CollectStatus(
+        [done = std::move(done)](const ShuffleRuntime::Status& status) { done(ShuffleMetrics(status).text()); });
+  }
 
  private:
   const std::string name_;

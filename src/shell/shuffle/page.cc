@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "process/http/metrics.h"
 #include "process/http/static_file.h"
 #include "wire/spark_transport/cipher.h"
 
@@ -134,7 +133,9 @@ constexpr About kAbout[] = {
     {"connectionsClosedIdle", true, "Connections closed, as nothing came"},
 };
 
-http::Response Metrics(const ShuffleRuntime::Status& status) {
+}  // namespace
+
+http::MetricsText ShuffleMetrics(const ShuffleRuntime::Status& status) {
   const json counters = Counters(status);
   http::MetricsText out("fairlead_shuffle_");
   for (const About& about : kAbout) {
@@ -145,8 +146,10 @@ http::Response Metrics(const ShuffleRuntime::Status& status) {
       out.Gauge(about.name, about.help, static_cast<int64_t>(value));
     }
   }
-  return out.ToResponse();
+  return out;
 }
+
+namespace {
 
 std::string RandomToken(env::Loop& loop) {
   std::array<uint8_t, 16> bytes{};
@@ -200,7 +203,8 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
       reply(http::JsonResponse(200, StatusJson(status, config_).dump(-1, ' ', true, json::error_handler_t::replace)));
     });
   } else if (request.path == "/metrics") {
-    runtime_.CollectStatus([reply](const ShuffleRuntime::Status& status) { reply(Metrics(status)); });
+    runtime_.CollectStatus(
+        [reply](const ShuffleRuntime::Status& status) { reply(ShuffleMetrics(status).ToResponse()); });
   } else if (request.path == "/healthz" || request.path == "/readyz") {
     reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {

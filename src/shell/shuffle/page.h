@@ -5,10 +5,14 @@
 #include <string>
 
 #include "env_posix/posix_loop.h"
+#include "process/http/metrics.h"
 #include "process/http/server.h"
 #include "shell/shuffle/runtime.h"
 
 namespace fairlead::shell {
+
+/// /metrics of a service: Spark's counters by its names.
+process::http::MetricsText ShuffleMetrics(const ShuffleRuntime::Status& status);
 
 /// In the state directory: the page's address, and the token that orders must carry, a line each.
 inline constexpr const char* kShufflePageFile = "/shuffle.web";
