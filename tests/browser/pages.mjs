@@ -215,7 +215,7 @@ async function whatPeopleDo() {
 try {
   const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
   await waitingJob();
-  await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.small",
+  await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.large",
     nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
   await everyPage({ shuffle: `${shuffle}/`, master: `${master}/`, worker: `${worker}/` }, { strangers: true });
   await historyOfTheJob();
