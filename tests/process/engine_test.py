@@ -437,6 +437,16 @@ class AsOneProcess(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("DSQuotaExceededException: no room", err)
         self.assertEqual(set(hdfs.files), {"/", "/in"})
+
+        def aborted(operation, path):  # meanwhile
+            if operation == "CREATE":
+                hdfs.remove("/out")
+            return False
+        hdfs.fail, hdfs.full = aborted, False
+        code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), hdfs.url("/out"))
+        self.assertEqual(code, 1)
+        self.assertIn("File does not exist: /out/_temporary", err)
+        self.assertEqual(set(hdfs.files), {"/", "/in"})
         for path, reason in (("/nowhere", "no such file"), ("", "not of the form")):
             code, _, err, _ = self.run_job(256, "copy", hdfs.url(path) if path else "webhdfs://host/in", self.directory / "out")
             self.assertEqual(code, 1)

@@ -126,6 +126,8 @@ class FakeHdfs:
         self.reply(request, 200, self.files[path][int(words.get("offset", 0)):])
 
     def create(self, request, path, words, body):
+        if words.get("createparent") == "false" and path.rpartition("/")[0] not in self.files:
+            return self.not_found(request, path)
         self.make_parents(path)
         self.files[path] = body
         self.reply(request, 201, b"")
@@ -150,7 +152,10 @@ class FakeHdfs:
     def delete(self, request, path, words, body):
         if words.get("recursive") != "true" and self.children(path):
             return self.reply(request, 403, {"RemoteException": {"exception": "PathIsNotEmptyDirectoryException", "message": path}})
+        self.reply(request, 200, {"boolean": self.remove(path) > 0})
+
+    def remove(self, path):
         gone = [name for name in self.files if name == path or name.startswith(path + "/")]
         for name in gone:
             del self.files[name]
-        self.reply(request, 200, {"boolean": bool(gone)})
+        return len(gone)

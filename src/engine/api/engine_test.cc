@@ -437,23 +437,6 @@ class WritingTask final : public TaskContext {
   std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
 };
 
-TEST_F(EngineTest, AnAttemptThatMeetsTheAbortOfItsSaveBringsNothingBack) {
-  SavePlan plan;
-  plan.directory = directory_ / "aborted";
-  plan.job = "app-1";
-  ASSERT_FALSE(PrepareSave(plan, "app"));
-  WritingTask task;
-  {
-    PartFile part(task, plan);
-    const fs::path job = fs::path(plan.directory) / "_temporary" / plan.job;
-    EXPECT_TRUE(fs::exists(job));
-    AbortSave(plan);
-    EXPECT_FALSE(fs::exists(plan.directory));
-    fs::create_directories(job);  // as HDFS makes it, for one that had looked just before
-  }
-  EXPECT_FALSE(fs::exists(plan.directory));
-}
-
 TEST_F(EngineTest, AnAbortLeavesNothingWhileAttemptsBeginThatNeverEnd) {
   for (int save = 0; save < 200; ++save) {
     SavePlan plan;

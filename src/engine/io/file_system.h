@@ -47,7 +47,7 @@ class FileSystem {
   /// Where the bytes of a file of `size` lie; nothing when nobody knows: places are wishes, so no failure is one here.
   virtual std::vector<FileBlock> Blocks(const std::string& path, uint64_t size) = 0;
   virtual std::unique_ptr<ByteStream> Open(const std::string& path, uint64_t offset) = 0;
-  /// Replaces a file of that name; its directory is there.
+  /// Replaces a file of that name; an error when its directory is not there.
   virtual std::unique_ptr<OutputFile> Create(const std::string& path) = 0;
   virtual void MakeDirectories(const std::string& path) = 0;
   /// At once or not at all; replaces a file `to`.

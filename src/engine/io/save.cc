@@ -98,38 +98,17 @@ void AbortSave(const SavePlan& plan) noexcept {
   files.RemoveEmpty(plan.directory);
 }
 
+// Into the job's directory, which is the driver's to make: a late attempt brings nothing back that an abort has removed.
 PartFile::PartFile(TaskContext& task, const SavePlan& plan)
     : task_(task),
       plan_(plan),
-      path_(JobDirectory(plan) + "/" + std::to_string(task.task_id) + "-" + PartName(plan, task.partition)) {
-  FileSystem& files = FileSystemOf(plan.directory);
-  // The job's directory is the driver's to make: a late attempt must not bring back what an abort has removed. HDFS
-  // would make it with the file, so it is asked first.
-  if (!files.Status(Committed(plan))) throw TaskError("cannot save: " + JobDirectory(plan) + " is gone");
-  try {
-    file_ = files.Create(path_);
-  } catch (...) {
-    Discard();
-    throw;
-  }
+      path_(JobDirectory(plan) + "/" + std::to_string(task.task_id) + "-" + PartName(plan, task.partition)),
+      file_(FileSystemOf(path_).Create(path_)) {
   buffer_.Reserve(kFlush + (64 << 10));
 }
 
-PartFile::~PartFile() { Discard(); }
-
-void PartFile::Discard() noexcept {
-  if (committed_) return;
-  FileSystem& files = FileSystemOf(plan_.directory);
-  files.Remove(path_);
-  try {
-    if (files.Status(Committed(plan_))) return;
-    // The save was aborted while this attempt made its file, and HDFS brought back what was removed.
-    files.Remove(JobDirectory(plan_));
-    files.RemoveEmpty(plan_.directory + "/" + kTemporary);
-    files.RemoveEmpty(plan_.directory);
-  } catch (const std::exception&) {
-    // Best effort.
-  }
+PartFile::~PartFile() {
+  if (!committed_) FileSystemOf(path_).Remove(path_);
 }
 
 void PartFile::Flush() {

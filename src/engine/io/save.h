@@ -49,7 +49,6 @@ class PartFile {
  private:
   static constexpr size_t kFlush = 256 << 10;
   void Flush();
-  void Discard() noexcept;
   TaskContext& task_;
   const SavePlan plan_;
   const std::string path_;
