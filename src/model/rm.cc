@@ -13,30 +13,30 @@ std::string_view Pick(const std::array<std::string_view, N>& names, E value) {
 }  // namespace
 
 std::string_view EnumName(AppState state) {
-  static constexpr std::array<std::string_view, 11> kNames = {"NEW",     "NEW_SAVING",   "SUBMITTED", "ACCEPTED",
-                                                              "RUNNING", "FINAL_SAVING", "FINISHING", "FINISHED",
-                                                              "FAILED",  "KILLING",      "KILLED"};
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINAL_SAVING",
+                                       "FINISHING", "FINISHED", "FAILED", "KILLING", "KILLED"});
   return Pick(kNames, state);
 }
 std::string_view EnumName(AttemptState state) {
-  static constexpr std::array<std::string_view, 13> kNames = {
-      "NEW",      "SUBMITTED", "SCHEDULED",    "ALLOCATED_SAVING", "ALLOCATED", "LAUNCHED_UNMANAGED_SAVING",
-      "LAUNCHED", "RUNNING",   "FINAL_SAVING", "FINISHING",        "FINISHED",  "FAILED",
-      "KILLED"};
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"NEW", "SUBMITTED", "SCHEDULED", "ALLOCATED_SAVING", "ALLOCATED", "LAUNCHED_UNMANAGED_SAVING", "LAUNCHED",
+       "RUNNING", "FINAL_SAVING", "FINISHING", "FINISHED", "FAILED", "KILLED"});
   return Pick(kNames, state);
 }
 std::string_view EnumName(ContainerState state) {
-  static constexpr std::array<std::string_view, 6> kNames = {"ALLOCATED", "ACQUIRED", "RUNNING",
-                                                             "COMPLETED", "EXPIRED",  "KILLED"};
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"ALLOCATED", "ACQUIRED", "RUNNING", "COMPLETED", "EXPIRED", "KILLED"});
   return Pick(kNames, state);
 }
 std::string_view EnumName(NodeState state) {
-  static constexpr std::array<std::string_view, 8> kNames = {"NEW",  "RUNNING",  "UNHEALTHY",       "DECOMMISSIONED",
-                                                             "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN"};
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONED", "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN"});
   return Pick(kNames, state);
 }
 std::string_view EnumName(FinalStatus status) {
-  static constexpr std::array<std::string_view, 5> kNames = {"UNDEFINED", "SUCCEEDED", "FAILED", "KILLED", "ENDED"};
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"UNDEFINED", "SUCCEEDED", "FAILED", "KILLED", "ENDED"});
   return Pick(kNames, status);
 }
 

@@ -68,27 +68,33 @@ struct Transition {
   State to;
 };
 
-/// The lines of one life cycle, looked up in O(1).
+/// The lines of one life cycle, looked up in O(1). A line that leaves a state, or names an event, which the counts do
+/// not cover does not compile.
 template <class State, class Event, size_t kStates, size_t kEvents>
 class LifeCycle {
  public:
+  static constexpr size_t kStateCount = kStates;
+
   template <size_t N>
   explicit constexpr LifeCycle(const Transition<State, Event> (&lines)[N]) : lines_(lines) {
-    for (const auto& line : lines) targets_[At(line.from, line.event)] |= Bit(line.to);
+    for (const auto& line : lines) targets_[Index(line.from)][Index(line.event)] |= Bit(line.to);
   }
   /// Does the event mean anything in that state?
-  constexpr bool Knows(State from, Event event) const { return targets_[At(from, event)] != 0; }
-  constexpr bool Leads(State from, Event event, State to) const { return (targets_[At(from, event)] & Bit(to)) != 0; }
+  constexpr bool Knows(State from, Event event) const { return targets_[Index(from)][Index(event)] != 0; }
+  constexpr bool Leads(State from, Event event, State to) const {
+    return (targets_[Index(from)][Index(event)] & Bit(to)) != 0;
+  }
   constexpr std::span<const Transition<State, Event>> lines() const { return lines_; }
 
  private:
-  static constexpr size_t At(State from, Event event) {
-    return static_cast<size_t>(from) * kEvents + static_cast<size_t>(event);
+  template <class Enum>
+  static constexpr size_t Index(Enum value) {
+    return static_cast<size_t>(value);
   }
   static constexpr uint32_t Bit(State state) { return uint32_t{1} << static_cast<uint32_t>(state); }
 
   std::span<const Transition<State, Event>> lines_;
-  std::array<uint32_t, kStates * kEvents> targets_{};
+  std::array<std::array<uint32_t, kEvents>, kStates> targets_{};
 };
 
 using AppLifeCycle = LifeCycle<model::rm::AppState, AppEvent, 11, 12>;

@@ -15,11 +15,12 @@
 #include "model/rm.h"
 #include "process/rm/machine.h"
 #include "process/rm/reports.h"
+#include "rm/life_cycles.h"
 
 namespace fairlead::process::rm {
 
-inline constexpr size_t kAppStates = static_cast<size_t>(model::rm::AppState::kKilled) + 1;
-inline constexpr size_t kNodeStates = static_cast<size_t>(model::rm::NodeState::kShutdown) + 1;
+inline constexpr size_t kAppStates = fairlead::rm::AppLifeCycle::kStateCount;
+inline constexpr size_t kNodeStates = fairlead::rm::NodeLifeCycle::kStateCount;
 
 /// How far nodes have come with an application's logs: as it is while they have time, and when that is over.
 struct LogStatuses {
