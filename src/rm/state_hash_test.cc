@@ -18,9 +18,27 @@ uint64_t HashOf(const T& state) {
   return hash.value();
 }
 
-/// Makes each change to a state as it is at first: every one has a hash of its own.
-template <class T>
+/// Becomes whatever a field is.
+struct Any {
+  template <class Field>
+  operator Field() const;
+};
+/// The fields of an aggregate: of how many values it can be made at the most.
+template <class T, class... Values>
+constexpr size_t FieldsOf() {
+  if constexpr (requires { T{Values{}..., Any{}}; }) {
+    return FieldsOf<T, Values..., Any>();
+  } else {
+    return sizeof...(Values);
+  }
+}
+
+/// Makes each change to a state as it is at first: every one has a hash of its own. There is one for each field but
+/// those that are left out, since nothing is decided by them.
+template <class T, size_t kLeftOut = 0>
 void EveryChangeShows(const std::vector<std::function<void(T&)>>& changes) {
+  EXPECT_EQ(changes.size() + kLeftOut, FieldsOf<T>())
+      << "mix the new field in src/rm/state_hash.cc and change it here, or say why it is left out";
   std::set<uint64_t> seen{HashOf(T{})};
   for (size_t i = 0; i < changes.size(); ++i) {
     T state;
@@ -32,8 +50,9 @@ void EveryChangeShows(const std::vector<std::function<void(T&)>>& changes) {
 const model::ContainerId kId{{{1, 2}, 3}, 4};
 const model::NodeIndex kNode{5};
 
+// Left out: its place among the waiting grants, and `expires`, which counts while it has one.
 TEST(StateHash, EveryFieldOfAContainer) {
-  EveryChangeShows<Container>({
+  EveryChangeShows<Container, 2>({
       [](Container& c) { c.id = kId; },
       [](Container& c) { c.state = model::rm::ContainerState::kRunning; },
       [](Container& c) { c.is_master = true; },
@@ -99,8 +118,9 @@ TEST(StateHash, EveryFieldOfAnAttempt) {
   });
 }
 
+// Left out: `touched`, and `latest`, which follows from the attempts.
 TEST(StateHash, EveryFieldOfAnApplication) {
-  EveryChangeShows<App>({
+  EveryChangeShows<App, 2>({
       [](App& a) { a.index = {1}; },
       [](App& a) { a.alive = true; },
       [](App& a) { a.state = model::rm::AppState::kRunning; },
@@ -132,8 +152,9 @@ TEST(StateHash, EveryFieldOfAnApplication) {
   });
 }
 
+// Left out: `touched`.
 TEST(StateHash, EveryFieldOfANode) {
-  EveryChangeShows<Node>({
+  EveryChangeShows<Node, 1>({
       [](Node& n) { n.index = kNode; },
       [](Node& n) { n.registered_as = kNode; },
       [](Node& n) { n.state = model::rm::NodeState::kRunning; },
