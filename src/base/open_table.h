@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "base/state.h"
 
 namespace fairlead::base {
 
@@ -63,11 +64,13 @@ class OpenTable {
       if (entry.value != kEmpty) visit(entry.value);
     }
   }
+  FL_STATE(entries_, size_)
 
  private:
   struct Entry {
     Value value{kEmpty};
     uint32_t hash = 0;
+    FL_STATE(value, hash)
   };
   size_t Home(uint32_t hash) const { return hash & (entries_.size() - 1); }
   size_t Next(size_t at) const { return (at + 1) & (entries_.size() - 1); }

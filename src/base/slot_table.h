@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/open_table.h"
+#include "base/state.h"
 
 namespace fairlead::base {
 
@@ -37,6 +38,7 @@ class SlotTable {
   void ForEach(Visit visit) const {
     table_.ForEach(visit);
   }
+  FL_STATE(table_)
 
  private:
   OpenTable<uint32_t, kNone, 16> table_;

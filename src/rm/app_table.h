@@ -9,6 +9,7 @@
 
 #include "base/prefetch.h"
 #include "base/slot_table.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "rm/state.h"
 
@@ -109,6 +110,7 @@ class AppTable {
     if (index.value >= first_ && index.value - first_ < slots_.size()) base::Prefetch(&slots_[index.value - first_]);
   }
   void PrefetchId(const App& app) const { by_id_.Prefetch(HashOf(app.submission.id)); }
+  FL_STATE_PART(first_, gone_, slots_, by_id_, touched_)
 
  private:
   static uint32_t HashOf(const model::ApplicationId& id) {

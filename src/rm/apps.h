@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
@@ -95,6 +96,7 @@ class Apps {
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;
   void Mix(base::StateHasher& hasher) const;
+  FL_STATE_PART(table_, completed_, completed_in_store_, last_number_, submitted_)
 
  private:
   /// Asks the scheduler to take it; AppAccepted or CallRefused with the token must follow.

@@ -8,6 +8,7 @@
 
 #include "base/open_table.h"
 #include "base/prefetch.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/rm.h"
 
@@ -39,6 +40,8 @@ struct Container : InWaitingGrants {
   void StopWaiting() {
     if (is_linked()) unlink();
   }
+  FL_STATE_PART(id, state, is_master, launched, reported_complete, node, remembered_by, exit_status, expires, created,
+                launched_at, version, priority, allocation_request_id, resources, diagnostics)
 };
 
 /// Grants that nobody has launched, oldest first: the time to expire is the same for all.
@@ -83,6 +86,7 @@ class ContainerTable {
   void ForEach(Visit visit) {
     table_.ForEach([&](const auto& container) { visit(*container); });
   }
+  FL_STATE(table_)
 
  private:
   struct Is {

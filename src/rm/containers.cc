@@ -181,6 +181,22 @@ void Containers::ExpireGrants() {
   }
 }
 
+std::vector<model::ContainerId> Containers::Waiting() const {
+  std::vector<model::ContainerId> ids;
+  for (const Container& container : waiting_) ids.push_back(container.id);
+  return ids;
+}
+
+bool Containers::SetWaiting(const std::vector<model::ContainerId>& ids) {
+  for (const model::ContainerId& id : ids) {
+    App* app = apps_.Find(id.attempt.app);
+    Container* container = app ? app->containers.Find(id) : nullptr;
+    if (!container || container->waits()) return false;
+    waiting_.push_back(*container);
+  }
+  return true;
+}
+
 std::string Containers::Check() const {
   base::Instant earlier;
   for (const Container& container : waiting_) {

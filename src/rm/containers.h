@@ -43,6 +43,10 @@ class Containers {
   /// When the next grant expires; Instant::Max() for never.
   base::Instant NextExpiry() const { return waiting_.empty() ? base::Instant::Max() : waiting_.front().expires; }
 
+  /// The grants that nobody has launched, oldest first; and what they were in a state that was read.
+  std::vector<model::ContainerId> Waiting() const;
+  bool SetWaiting(const std::vector<model::ContainerId>& ids);
+
   /// Empty when the list is in order, else what is not.
   std::string Check() const;
 

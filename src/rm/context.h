@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
@@ -33,6 +34,7 @@ struct Timer {
   uint32_t index = 0;   // application or node
   int32_t attempt = 0;  // 0: the application itself
   friend auto operator<=>(const Timer&, const Timer&) = default;
+  FL_STATE(when, kind, index, attempt)
 };
 
 /// What follows when the store has answered.
@@ -42,6 +44,7 @@ struct Continuation {
   model::AppIndex app;
   int32_t attempt = 0;
   std::vector<model::rm::OuterEffect> answers;
+  FL_STATE(after, app, attempt, answers)
 };
 
 /// What the parts of the core share (RMContext, without its tables): the configuration and the run, the time of the
@@ -133,6 +136,7 @@ class Context {
 
   std::string Check() const { return asked_.empty() ? "" : "the scheduler has not answered a call"; }
   void Mix(base::StateHasher& hasher) const;
+  FL_STATE_PART(config_.queues, cluster_timestamp_, epoch_, started_at_, last_txn_, last_own_call_, waiting_, timers_)
 
  private:
   Config config_;

@@ -295,4 +295,23 @@ uint64_t Core::StateHash() const {
   return hasher.value();
 }
 
+std::string Core::State() const {
+  std::string out;
+  base::WriteState(out, context_);
+  base::WriteState(out, apps_);
+  base::WriteState(out, nodes_);
+  base::WriteState(out, containers_.Waiting());
+  return out;
+}
+
+bool Core::ReadState(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  std::vector<model::ContainerId> waiting;
+  base::ReadState(in, context_);
+  base::ReadState(in, apps_);
+  base::ReadState(in, nodes_);
+  base::ReadState(in, waiting);
+  return in.done() && containers_.SetWaiting(waiting);
+}
+
 }  // namespace fairlead::rm

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,10 @@ class Core {
   std::string CheckInvariants() const;
   /// Equal states give equal hashes. O(state).
   uint64_t StateHash() const;
+  /// All of the state, between two steps: what a core of the same configuration takes by ReadState. O(state).
+  std::string State() const;
+  /// False: the bytes are not those of a state, and the core is of no use.
+  bool ReadState(std::string_view bytes);
 
   // ---- Prefetching: asks for what a call will touch to be brought into the cache, in steps 0 to kPrefetchSteps - 1
   // some time apart, each for what the one before has brought. Decides nothing. ----

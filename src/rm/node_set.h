@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/state.h"
 #include "model/ids.h"
 
 namespace fairlead::rm {
@@ -21,6 +22,7 @@ class NodeSet {
   }
   void Clear() { bits_.clear(); }
   const std::vector<bool>& bits() const { return bits_; }
+  FL_STATE(bits_)
 
  private:
   std::vector<bool> bits_;

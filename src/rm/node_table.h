@@ -13,6 +13,7 @@
 
 #include "base/prefetch.h"
 #include "base/slot_table.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "rm/state.h"
 
@@ -128,6 +129,7 @@ class NodeTable {
     if (index.value < nodes_.size()) base::Prefetch(&nodes_[index.value]);
   }
   void PrefetchName(const Node& node) const { active_.Prefetch(HashOf(node.address)); }
+  FL_STATE_PART(nodes_, active_, gone_, retired_, touched_, largest_, largest_stale_)
 
  private:
   void Touch(Node& node) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
@@ -62,6 +63,7 @@ class Nodes {
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;
   void Mix(base::StateHasher& hasher) const;
+  FL_STATE_PART(table_, include_hosts_, exclude_hosts_, draining_)
 
  private:
   Node& Add(const model::rm::RegisterNode& event);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "base/state.h"
 #include "model/ids.h"
 
 namespace fairlead::rm {
@@ -75,12 +76,14 @@ class RunningContainers {
   void ForEach(Visit visit) const {
     for (const Entry& entry : entries_) visit(entry.id, entry.over);
   }
+  FL_STATE(entries_, report_, reported_, next_)
 
  private:
   struct Entry {
     model::ContainerId id;
     uint32_t report = 0;  // the last one it was in
     bool over = false;
+    FL_STATE(id, report, over)
   };
 
   size_t Place(const model::ContainerId& id) const {

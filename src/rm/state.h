@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/queues.h"
@@ -74,6 +75,7 @@ struct Unregistration {
   model::rm::FinalStatus status = model::rm::FinalStatus::kUndefined;
   std::string diagnostics;
   std::string tracking_url;
+  FL_STATE(status, diagnostics, tracking_url)
 };
 
 /// The end of a container, before its master is told. Whether its node remembers it stands with the end itself wherever
@@ -136,6 +138,11 @@ struct Attempt {
   std::vector<model::rm::UpdatedContainer> updated;
   std::vector<model::rm::UpdateError> update_errors;
   std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
+  FL_STATE(id, state, known, unregister_seen, master_gone, response_id, containers_allocated, containers_preempted,
+           granted, just_finished, told, memory_ms, vcore_ms, preempt_strict, preempt_contract, master, token_nodes,
+           last_answer, last_seen, headroom, state_before_saving, target, final_status, pending_diagnostics,
+           kill_diagnostics, unregistration, host, rpc_port, original_url, proxied_url, progress, diagnostics,
+           exit_status, started, finished, preempted_memory_ms, preempted_vcore_ms, updated, update_errors, recovered)
 };
 
 // What the scheduler was asked and has not answered, by the call's token. It answers within the step.
@@ -231,6 +238,8 @@ struct App {
     if (!ended_recovered) ended_recovered = std::make_unique<std::set<model::ContainerId>>();
     ended_recovered->insert(id);
   }
+  /// After its members were read (base/state.h).
+  void AfterRead() { latest = attempts.empty() ? nullptr : &attempts.rbegin()->second; }
   /// The attempt of that number, made if it is not there.
   Attempt& AddAttempt(int32_t number) {
     Attempt& added = attempts[number];
@@ -240,6 +249,10 @@ struct App {
   /// Null when there is none.
   Attempt* current() { return latest; }
   const Attempt* current() const { return latest; }
+  FL_STATE_PART(index, alive, touched, state, in_scheduler, in_store, containers, attempts, ran_on, reservations,
+                submission, state_before_saving, state_before_killing, target, attempt_finished_while_saving,
+                max_attempts, next_attempt, pending_diagnostics, diagnostics, submitted, started, launched, finished,
+                expires, deadline, master_asks, ended_recovered, node_changes, waiting_calls)
 };
 
 // Large on purpose: one record a node, of which a heartbeat touches the first lines alone.
@@ -279,6 +292,10 @@ struct Node {
   int64_t decommission_timeout_s = -1;
 
   std::string HttpAddress() const { return address.host + ":" + std::to_string(http_port); }
+  FL_STATE(index, registered_as, state, in_scheduler, touched, resized, response_id, last_seen, heartbeat, last_answer,
+           running, cleanup, forget, finished_apps, running_apps, updates, signals, health_report, health_time, address,
+           http_port, capacity, physical, use, containers_use, ip, rack, version, labels, decommission_deadline,
+           decommission_timeout_s)
 };
 
 }  // namespace fairlead::rm

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -81,6 +82,12 @@ class Scheduler {
 
   /// Independent copy: what-if runs step the copy (O(state), no sharing).
   virtual std::unique_ptr<Scheduler> Fork() const = 0;
+
+  /// All of the state, between two steps: what a scheduler that was made alike takes by ReadState, and goes on as this
+  /// one would. O(state).
+  virtual std::string State() const = 0;
+  /// False: the bytes are not those of a state, and the scheduler is of no use.
+  virtual bool ReadState(std::string_view bytes) = 0;
 
   /// Cost: queues, applications and nodes.
   virtual View GetView() const = 0;

@@ -261,18 +261,23 @@ class Damage(State):
 
 
 class Journal(State):
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to mount")
     def test_it_never_stands_in_the_way_of_a_start(self):
         self.state.mkdir(mode=0o700)
-        (self.state / "rm.journal").write_bytes(os.urandom(5000))
-        (self.state / "rm.journal").chmod(0o600)
-        (self.state / "rm.journal.previous").mkdir(mode=0o700)  # nothing can be set aside there
-        daemon = self.assert_started(self.start())
-        self.assertIn("there is no journal", daemon.log.read_text())
-        self.submit()
-        self.end(daemon)
-        (self.state / "rm.journal.previous").rmdir()
+        journal = self.state / "rm.journal"
+        journal.write_bytes(os.urandom(5000))
+        journal.chmod(0o600)
+        subprocess.run(["mount", "--bind", journal, journal], check=True)  # it cannot be set aside
+        try:
+            daemon = self.assert_started(self.start())
+            self.assertIn("there is no journal", daemon.log.read_text())
+            self.submit()
+            self.end(daemon)
+        finally:
+            subprocess.run(["umount", "-l", journal], check=True)
         self.assert_started(self.start())
-        self.assertEqual((self.state / "rm.journal").read_bytes()[:8], b"FLJRNL02")
+        self.assertEqual(journal.read_bytes()[:8], b"FLJRNL02")
+        self.assertEqual((self.state / "rm.journal.1").stat().st_size, 5000)
 
 
 class Access(State):

@@ -189,7 +189,8 @@ class Profile:
 
     def further_keys(self):
         # Hadoop's queue of the user root is root itself, which holds no applications.
-        return {"fairlead.scheduler.profile": self.profile, "yarn.scheduler.fair.user-as-default-queue": "false"}
+        return {"fairlead.scheduler.profile": self.profile, "yarn.scheduler.fair.user-as-default-queue": "false",
+                "fairlead.rm.journal-bytes": 240_000}
 
     def test_a_job_outlives_the_rm_and_the_journal_replays(self):
         job = self.submit()
@@ -199,10 +200,15 @@ class Profile:
         self.assert_right(job)
         self.cluster.processes["rm"].terminate()
         self.cluster.processes.pop("rm").wait(timeout=30)
-        run = subprocess.run([peers.BINARY, "replay", "--json", find_journal(self.directory)], capture_output=True, text=True)
-        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
-        self.assertTrue(json.loads(run.stdout)["same"])
-        self.assertGreater(json.loads(run.stdout)["batches"], 0, "since the restart")
+        journal = find_journal(self.directory)
+        segments = list(journal.parent.glob("rm.journal*"))
+        self.assertGreater(len(segments), 3, "one before the restart, and some since")
+        self.assertLessEqual(sum(segment.stat().st_size for segment in segments), 240_000)
+        for segment in segments:
+            run = subprocess.run([peers.BINARY, "replay", "--json", segment], capture_output=True, text=True)
+            self.assertEqual(run.returncode, 0, f"{segment}: {run.stderr[-2000:]}")
+            self.assertTrue(json.loads(run.stdout)["same"])
+            self.assertTrue(segment == journal or json.loads(run.stdout)["batches"] > 0)
 
 
 class YarnFair(Profile, Daemons):

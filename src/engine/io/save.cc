@@ -98,7 +98,8 @@ void AbortSave(const SavePlan& plan) noexcept {
   files.RemoveEmpty(plan.directory);
 }
 
-// Into the job's directory, which is the driver's to make: a late attempt brings nothing back that an abort has removed.
+// Into the job's directory, which is the driver's to make: a late attempt brings nothing back that an abort has
+// removed.
 PartFile::PartFile(TaskContext& task, const SavePlan& plan)
     : task_(task),
       plan_(plan),

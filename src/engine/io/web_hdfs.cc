@@ -296,7 +296,8 @@ std::unique_ptr<ByteStream> WebHdfs::Open(const std::string& path, uint64_t offs
 }
 
 std::unique_ptr<OutputFile> WebHdfs::Create(const std::string& path) {
-  return std::make_unique<HdfsOutput>(Redirect("PUT", path, "CREATE&overwrite=true&createparent=false", "create " + path), path);
+  return std::make_unique<HdfsOutput>(
+      Redirect("PUT", path, "CREATE&overwrite=true&createparent=false", "create " + path), path);
 }
 
 void WebHdfs::MakeDirectories(const std::string& path) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "base/state.h"
 
 namespace fairlead::process::rm {
 
@@ -47,6 +48,21 @@ uint64_t ResourceMachine::StateHash() const {
   hasher.Mix(core_.StateHash());
   hasher.Mix(scheduler_->StateHash());
   return hasher.value();
+}
+
+std::string ResourceMachine::State() const {
+  std::string out;
+  base::WriteState(out, core_.State());
+  base::WriteState(out, scheduler_->State());
+  return out;
+}
+
+bool ResourceMachine::ReadState(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  std::string core, scheduler;
+  base::ReadState(in, core);
+  base::ReadState(in, scheduler);
+  return in.done() && core_.ReadState(core) && scheduler_->ReadState(scheduler);
 }
 
 }  // namespace fairlead::process::rm

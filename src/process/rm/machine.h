@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,10 @@ class ResourceMachine {
   base::Instant NextDeadline() const;
   std::string CheckInvariants() const;
   uint64_t StateHash() const;
+  /// All of the state, between two steps; a machine that was made alike reads it and goes on as this one would. False:
+  /// the bytes are not those of a state, and the machine is of no use. O(state).
+  std::string State() const;
+  bool ReadState(std::string_view bytes);
 
   const fairlead::rm::Core& core() const { return core_; }
   void Touch(model::AppIndex app) { core_.Touch(app); }

@@ -199,7 +199,7 @@ void ResourceManager::Drain() {
     counters_.step.Add(loop_.ReadClock() - began);
     counters_.events += batch_.size();
     ++counters_.batches;
-    if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_});
+    if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_, *machine_});
   }
   draining_ = false;
   ArmTimer();

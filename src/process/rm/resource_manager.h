@@ -37,6 +37,7 @@ struct Batch {
   base::WallTime wall;
   const std::vector<model::rm::OuterEvent>& events;
   const std::vector<model::rm::OuterEffect>& effects;
+  const ResourceMachine& machine;  // as it is then
 };
 
 struct ResourceManagerOptions {

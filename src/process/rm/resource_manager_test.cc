@@ -62,7 +62,8 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
 }
 
 TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
-  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch", "rm/learned-use"}) {
+  for (const char* table :
+       {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch", "rm/learned-use"}) {
     env_sim::World world(1);
     env_sim::Machine& machine = world.AddMachine("rm");
     machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});

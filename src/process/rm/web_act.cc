@@ -65,12 +65,13 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
   const model::rm::NodeAddress named = node ? node->address : model::rm::NodeAddress{address, 0};
   const std::string what = !seconds ? "taken back into service" : *seconds == 0 ? "decommissioned" : "drained";
   manager_.NoteAction(user, request.peer, "node " + address + " is " + what, {}, "", address);
-  manager_.DrainHost(named.host, seconds, user + " from " + request.peer, [this, named, reply](const base::Status& done) {
-    if (!done.ok()) return OwnError(reply, 500, done.error().message);
-    const Node* now = manager_.core().FindNode(named);
-    reply(http::JsonResponse(
-        200, Document::Object().Add("state", now ? EnumName(now->state) : std::string_view("")).ToJson("")));
-  });
+  manager_.DrainHost(
+      named.host, seconds, user + " from " + request.peer, [this, named, reply](const base::Status& done) {
+        if (!done.ok()) return OwnError(reply, 500, done.error().message);
+        const Node* now = manager_.core().FindNode(named);
+        reply(http::JsonResponse(
+            200, Document::Object().Add("state", now ? EnumName(now->state) : std::string_view("")).ToJson("")));
+      });
 }
 
 // POST queues/refresh: as `yarn rmadmin -refreshQueues`.

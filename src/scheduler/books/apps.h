@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/resources.h"
@@ -24,6 +25,7 @@ struct NamedPlace {
   bool rack = false;
   bool relax = true;
   uint32_t line = 0;  // how many the ask named before it
+  FL_STATE(place, count, rack, relax, line)
 };
 
 /// Why an ask is not tried.
@@ -57,6 +59,8 @@ struct Ask {
 
   /// It waits and may be tried.
   bool open() const { return count > 0 && park == Park::kNo; }
+  FL_STATE(priority, request_id, shape, count, relax_any, park, waiter, cursor, lines, gang, serial, reserved, places,
+           excluded, since, refusing_since)
 };
 
 struct App {
@@ -82,6 +86,8 @@ struct App {
   std::vector<UserId> groups;  // of the user; each counts it, too
   model::Resources master_used;
   std::vector<PlaceId> excluded;  // sorted
+  FL_STATE(in_use, runnable, active, unmanaged, needs_master, index, leaf, priority, attempt, containers, classes, used,
+           pending, asks, next_sequence, id, user, groups, master_used, excluded)
 };
 
 /// Whoever counts the application: its user, and the user's groups.
@@ -134,6 +140,7 @@ class Apps {
   void RecountClasses(AppSlot slot, const Shapes& shapes);
 
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(apps_, by_index_)
 
  private:
   Pool<App, AppSlotTag> apps_;

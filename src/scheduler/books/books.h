@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/state.h"
 #include "base/time.h"
 #include "model/resources.h"
 #include "scheduler/books/apps.h"
@@ -64,6 +65,8 @@ struct Books {
   Gangs gangs;
   Timers timers;
   uint64_t next_serial = 1;  // of asks, reservations and gangs
+  FL_STATE_PART(types, now, users, queues, nodes, places, shapes, containers, apps, reservations, gangs, timers,
+                next_serial)
 
  private:
   Limit FindUserLimit(const App& app, const model::Resources& size) const;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/prefetch.h"
 #include "base/slot_table.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/scheduler.h"
@@ -21,6 +22,7 @@ class Chain {
   ContainerSlot first() const { return first_; }
   int32_t count() const { return count_; }
   friend bool operator==(const Chain&, const Chain&) = default;
+  FL_STATE(first_, count_)
 
  private:
   friend class Containers;
@@ -56,6 +58,9 @@ struct Container {
 
   model::ContainerId id() const { return {{{cluster_timestamp, app_number}, attempt}, value}; }
   bool chosen() const { return taken_back != base::Instant{}; }
+  FL_STATE(cluster_timestamp, value, request_id, granted, lost_since, app_number, attempt, priority, app, node, shape,
+           app_next, app_previous, node_next, node_previous, taken_back, in_use, acquired, launched, is_master,
+           locality, above, gang)
 };
 
 /// Containers by id, and which of them belong to an application or a node. All O(1).
@@ -103,6 +108,7 @@ class Containers {
   }
 
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(pool_, table_)
 
  private:
   /// Eight containers that follow each other in an application share a cache line of the table.

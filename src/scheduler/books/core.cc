@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/prefetch.h"
+#include "base/state.h"
 
 // One batch, timers, forks and what is seen from outside of a single application.
 
@@ -35,6 +36,22 @@ Core::Core(const Core& other)
       answers_(other.answers_) {}
 
 std::unique_ptr<Scheduler> Core::Fork() const { return std::unique_ptr<Scheduler>(new Core(*this)); }
+
+std::string Core::State() const {
+  std::string out;
+  base::WriteState(out, books_);
+  base::WriteState(out, total_changed_);
+  policy_->WriteState(out);
+  return out;
+}
+
+bool Core::ReadState(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  base::ReadState(in, books_);
+  base::ReadState(in, total_changed_);
+  policy_->ReadState(in);
+  return in.done();
+}
 
 void Core::Step(Instant now, std::span<const ev::Event> events, EffectSink& out) {
   books_.now = now;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/books/ids.h"
 
 namespace fairlead::scheduler::native {
@@ -15,6 +16,7 @@ struct Gang {
   int64_t number = 0;
   uint64_t serial = 0;
   uint64_t tried = 0;  // the room as of then was not enough
+  FL_STATE(app, number, serial, tried)
 };
 
 /// The gangs that wait, in order of arrival, and whether it is worth trying them again. O(gangs) each.
@@ -31,6 +33,7 @@ class Gangs {
   bool WorthATry(size_t at) const { return gangs_[at].tried != room_; }
   void NoteFailure(size_t at) { gangs_[at].tried = room_; }
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(gangs_, room_)
 
  private:
   std::vector<Gang> gangs_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
 #include "scheduler/books/containers.h"
@@ -53,11 +54,13 @@ struct Node {
   }
   /// Of what is free, what it has within its capacity.
   model::Resources booked_free() const { return capacity - used - reserved; }
+  FL_STATE(alive, schedulable, busy, changed, freed, host, rack, rack_position, containers, capacity, offered, used,
+           reserved, partitions, reservations, port)
 };
 
 /// The nodes of one label, or those without, or those of a rack: which of them have room for an ask.
 struct Partition {
-  explicit Partition(size_t types) : index(types) {}
+  explicit Partition(size_t types = 0) : index(types) {}
   uint32_t Add(NodeIndex node);
   void Remove(uint32_t position);
 
@@ -66,6 +69,7 @@ struct Partition {
   FreeList positions;
   uint32_t cursor = 0;     // position after the last grant
   int32_t open_nodes = 0;  // alive and schedulable
+  FL_STATE(index, nodes, positions, cursor, open_nodes)
 };
 
 /// Nodes, their labels, what the cluster has in all, and the indexes that find a node with room. A change of a node is
@@ -152,6 +156,7 @@ class Nodes {
   /// Recomputes sums and indexes; empty when all agree.
   std::string Check() const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(types_, nodes_, labels_, partitions_, racks_, changed_, total_, schedulable_, closed_used_, alive_)
 
  private:
   static uint32_t Which(LabelId label) { return label.valid() ? label.value + 1 : 0; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/books/ids.h"
 #include "scheduler/shared/interner.h"
 #include "scheduler/shared/pool.h"
@@ -19,6 +20,7 @@ struct Place {
   std::vector<NodeIndex> nodes;   // alive ones
   std::vector<WaiterId> waiters;  // asks that have waited for it
   std::string name;
+  FL_STATE(in_use, mentions, nodes, waiters, name)
 };
 
 /// What an ask that stands at its places waits for there.
@@ -35,6 +37,7 @@ struct Waiter {
   AppSlot app;
   uint32_t entries = 0;  // places where it stands
   uint64_t serial = 0;   // of the ask
+  FL_STATE(in_use, app, entries, serial)
 };
 
 /// Hosts and racks by name, the nodes there, and the asks that wait for room there. A name is kept as long as somebody
@@ -83,6 +86,7 @@ class Places {
   std::string Check(const std::vector<uint32_t>& mentions, const std::vector<bool>& alive) const;
   size_t waiter_slots() const { return waiters_.size(); }
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(places_, by_name_, idle_, waiters_, waits_for_)
 
  private:
   void Leave(WaiterId waiter);

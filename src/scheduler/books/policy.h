@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/time.h"
 #include "model/scheduler.h"
@@ -70,6 +71,10 @@ class Policy {
   virtual model::scheduler::Pending GangLimit(const Books&, AppSlot, int64_t gang) const = 0;
   /// Why the ask waits. Asks of gangs are explained by Core, unless GangLimit names a limit.
   virtual model::scheduler::Pending Why(const Books&, AppSlot, const Ask&, base::Instant now) const = 0;
+
+  /// What it keeps, behind what the books do.
+  virtual void WriteState(std::string& out) const = 0;
+  virtual void ReadState(base::ByteReader& in) = 0;
 
   virtual std::string Check(const Books&) const { return ""; }
   virtual void Mix(base::StateHasher&) const {}

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "base/state.h"
 #include "model/queues.h"
 #include "model/resources.h"
 #include "scheduler/books/ids.h"
@@ -52,6 +53,9 @@ struct Queue {
   std::set<AppIndex> waiting;  // applications that may not run yet
   int32_t applications = 0;    // in this leaf, running or not
   int64_t active_weight = 0;   // of children with running applications
+  FL_STATE(parent, in_use, leaf, configured, has_low, preemptable, policy, weight, used, demand, high, low, name,
+           priority, start_time, children, min_setting, max_setting, child_max_setting, max_running, master_share,
+           master_used, masters, running, waiting, applications, active_weight)
 };
 
 /// Why a queue, the masters' share or a user's maximum refuses.
@@ -73,6 +77,7 @@ struct TreeChange {
   QueueId queue;
   QueueId parent;
   bool added = true;
+  FL_STATE(queue, parent, added)
 };
 
 /// The tree of queues: settings, what is used, wanted and running below each, and the limits that follow. Sums are kept
@@ -151,6 +156,7 @@ class Queues {
   /// Recomputes weights from running applications; empty when all agree.
   std::string Check() const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(types_, cluster_master_share_, tree_, total_, queues_, by_name_, changes_, reopened_, version_)
 
  private:
   QueueId Add(const std::string& name, QueueId parent, bool leaf);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/resources.h"
 #include "scheduler/books/ids.h"
@@ -23,6 +24,7 @@ struct Reservation {
   model::Resources size;
   model::ContainerId id;                    // what the container will be
   std::vector<model::ContainerId> victims;  // told that they will be taken back for it
+  FL_STATE(in_use, node, app, ask, serial, size, id, victims)
 };
 
 /// Which room is kept for whom. The nodes' sums follow.
@@ -45,6 +47,7 @@ class Reservations {
 
   std::string Check(const Nodes& nodes) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(pool_)
 
  private:
   Pool<Reservation, ReservationTag> pool_;

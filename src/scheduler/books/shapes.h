@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/resources.h"
 #include "scheduler/books/ids.h"
@@ -22,6 +23,7 @@ struct ShapeKey {
   friend bool operator<(const ShapeKey& a, const ShapeKey& b) {
     return std::tie(a.size.amount, a.label) < std::tie(b.size.amount, b.label);
   }
+  FL_STATE(size, label)
 };
 
 struct Shape : ShapeKey {
@@ -34,6 +36,7 @@ struct Shape : ShapeKey {
   uint32_t wanted = 0;  // asks that wait for one
   base::Instant blocked_since{};
   std::vector<NodeIndex> candidates;
+  FL_STATE(size, label, in_use, blocked, exact, shape_class, uses, wanted, blocked_since, candidates)
 };
 
 /// All sizes (with labels) that containers have or asks want. Wanted shapes share 64 classes, one each until there are
@@ -76,6 +79,7 @@ class Shapes {
   /// Compares with uses and wanting asks counted by shape; empty when all agree.
   std::string Check(const std::vector<uint32_t>& uses, const std::vector<uint32_t>& wanted) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(shapes_, by_key_, tight_, wanted_in_class_, open_in_class_, servable_)
 
  private:
   void Unblock(ShapeId shape);

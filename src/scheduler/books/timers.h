@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 
 namespace fairlead::scheduler::native {
@@ -19,6 +20,7 @@ struct Timer {
   uint32_t owner = 0;   // by kind: application slot, or reservation
   uint64_t serial = 0;  // of the ask, the reservation or the gang: a number may have got another owner since
   friend auto operator<=>(const Timer&, const Timer&) = default;
+  FL_STATE(at, kind, owner, serial)
 };
 
 /// What will have to be done at a time. Timers are not taken back: whoever takes one looks whether it is still wanted.
@@ -49,6 +51,7 @@ class Timers {
       hash.Mix(timer.serial);
     }
   }
+  FL_STATE(heap_)
 
  private:
   std::vector<Timer> heap_;  // earliest first

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/resources.h"
 #include "scheduler/books/ids.h"
 #include "scheduler/shared/pool.h"
@@ -23,6 +24,7 @@ struct UserName {
   std::string name;
   bool group = false;
   friend auto operator<=>(const UserName&, const UserName&) = default;
+  FL_STATE(name, group)
 };
 
 /// "user ann", "group staff".
@@ -38,6 +40,7 @@ struct User {
   model::Resources used;       // by their containers, in all queues; counted where anybody has a maximum
   /// At most so much of it; absent: no limit.
   std::optional<model::Resources> most;
+  FL_STATE(in_use, name, applications, running, max_running, waiting, used, most)
 };
 
 /// Users and groups with applications, how many of those run, what their containers use, and who waits because of that.
@@ -82,6 +85,7 @@ class Users {
   /// What differs from the sums of `running` applications and of what is `used`, by user; empty: nothing.
   std::string Check(const std::map<UserId, int32_t>& running, const std::map<UserId, model::Resources>& used) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(users_, by_name_, counts_use_, reopened_, freed_)
 
  private:
   Pool<User, UserTag> users_;

@@ -23,10 +23,11 @@ BusyNodes::Excess BusyNodes::Find(const Node& node, const ev::NodeMeasured& even
   const int64_t used_mib = use.physical_bytes == kUnknown ? kUnknown : use.physical_bytes / kMiB;
   const int64_t core_percent = use.milli_cores == kUnknown ? kUnknown : use.milli_cores / 10;
   const Excess amounts[] = {
-      {"CPU", " %", cores > 0 && core_percent != kUnknown ? core_percent / cores : kUnknown, config_.cpu_percent},
-      {"memory", " %", Percent(used_mib, mib), config_.memory_percent},
-      {"disks busy", " %", use.disk_busy == kUnknown ? kUnknown : use.disk_busy / 10, config_.disk_percent},
-      {"network", " Mbit/s", use.network_bytes == kUnknown ? kUnknown : use.network_bytes / 125'000,
+      {Excess::Amount::kCpu, cores > 0 && core_percent != kUnknown ? core_percent / cores : kUnknown,
+       config_.cpu_percent},
+      {Excess::Amount::kMemory, Percent(used_mib, mib), config_.memory_percent},
+      {Excess::Amount::kDisks, use.disk_busy == kUnknown ? kUnknown : use.disk_busy / 10, config_.disk_percent},
+      {Excess::Amount::kNetwork, use.network_bytes == kUnknown ? kUnknown : use.network_bytes / 125'000,
        config_.network_mbit},
   };
   for (const Excess& one : amounts) {
@@ -64,9 +65,15 @@ base::Instant BusyNodes::NextStale() const {
 std::string BusyNodes::TextOf(NodeIndex node) const {
   const auto found = busy_.find(node);
   if (found == busy_.end()) return "";
+  static constexpr std::pair<const char*, const char*> kWords[] = {// by Excess::Amount
+                                                                   {"CPU", " %"},
+                                                                   {"memory", " %"},
+                                                                   {"disks busy", " %"},
+                                                                   {"network", " Mbit/s"}};
   const Excess& excess = found->second.excess;
-  const auto amount = [&](int64_t number) { return std::to_string(number) + std::string(excess.unit); };
-  return std::string(excess.amount) + " " + amount(excess.measured) + ", threshold " + amount(excess.threshold);
+  const auto [name, unit] = kWords[static_cast<size_t>(excess.amount)];
+  const auto amount = [unit = unit](int64_t number) { return std::to_string(number) + unit; };
+  return std::string(name) + " " + amount(excess.measured) + ", threshold " + amount(excess.threshold);
 }
 
 std::string BusyNodes::Check(const Nodes& nodes) const {

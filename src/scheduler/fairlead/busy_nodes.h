@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "scheduler/books/core.h"
 #include "scheduler/fairlead/config.h"
@@ -21,10 +21,11 @@ class BusyNodes {
  public:
   /// Of one amount, in the threshold's unit.
   struct Excess {
-    std::string_view amount;  // "CPU", "memory", "disks", "network"
-    std::string_view unit;
+    enum class Amount : uint8_t { kCpu, kMemory, kDisks, kNetwork };
+    Amount amount = Amount::kCpu;
     int64_t measured = 0;
     int64_t threshold = 0;
+    FL_STATE(amount, measured, threshold)
   };
 
   explicit BusyNodes(const MeasuredUseConfig& config) : config_(config) {}
@@ -42,11 +43,13 @@ class BusyNodes {
   /// Every node that Nodes calls busy is known here.
   std::string Check(const Nodes& nodes) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE_PART(busy_)
 
  private:
   struct Busy {
     Excess excess;
     base::Instant heard;
+    FL_STATE(excess, heard)
   };
   /// The first amount above `percent` of its threshold; none: `threshold` 0.
   Excess Find(const Node& node, const ev::NodeMeasured& event, int64_t percent) const;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/books/books.h"
 #include "scheduler/fairlead/small_jobs.h"
 #include "scheduler/shared/tournament.h"
@@ -60,6 +61,7 @@ class FairOrder {
   void Prefetch(const Books& books, AppSlot slot) const;
   std::string Check(const Books& books) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(branches_, seats_, closed_leaves_, small_jobs_, blocked_classes_)
 
  private:
   struct Branch {
@@ -69,10 +71,12 @@ class FairOrder {
     uint64_t blocked = 0;         // classes that do not fit under the maximum
     Tournament order;             // children, or applications that have their master
     Tournament starting;          // leaf: applications that wait for their master
+    FL_STATE(slot, tier, masters_closed, blocked, order, starting)
   };
   struct Seat {
     uint32_t slot = UINT32_MAX;  // in its leaf's order
     bool starting = false;       // which of the two
+    FL_STATE(slot, starting)
   };
 
   OrderKey KeyOf(const Books& books, AppSlot slot) const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.h"
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
 #include "scheduler/fairlead/busy_nodes.h"
@@ -37,6 +38,8 @@ class FairPolicy final : public Policy {
         learner_(config.learned_use, config.measured_load.settle) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
+  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
+  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
     order_.Came(slot, event.session.restartable && event.session.preemptable && !event.unmanaged);
@@ -73,6 +76,8 @@ class FairPolicy final : public Policy {
 
   /// Everything that stands in the way of the ask.
   std::vector<Blocker> BlockersOf(const Books& books, AppSlot slot, const Ask& ask, Instant now) const;
+  FL_STATE_PART(order_, busy_, forecast_, learner_, offers_checked_at_, any_waiters_, round_waiters_, user_waiters_,
+                review_at_, last_preemption_, starving_since_)
 
  private:
   using Waiting = std::pair<AppSlot, uint64_t>;  // an ask, by its serial

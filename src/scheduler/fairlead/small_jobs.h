@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "scheduler/books/books.h"
 
@@ -47,6 +48,7 @@ class SmallJobs {
   /// What differs from the sums over the applications; empty: nothing.
   std::string Check() const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(bound_, jobs_, lanes_)
 
  private:
   /// Billionths of the cluster: where half of the bound is reached.
@@ -63,11 +65,13 @@ class SmallJobs {
     std::pair<QueueId, UserId> lane;
     uint64_t left = 0;    // billionths of the cluster; counted in the lane
     uint64_t before = 0;  // with what the lane had at or below its level
+    FL_STATE(app, restartable, parked, came, remembered, lane, left, before)
   };
   struct Lane {
     uint64_t jobs = 0;  // that count in it
     std::array<uint64_t, kLevels> left{};
     friend bool operator==(const Lane&, const Lane&) = default;
+    FL_STATE(jobs, left)
   };
 
   using Lanes = std::map<std::pair<QueueId, UserId>, Lane>;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "scheduler/books/books.h"
 #include "scheduler/fairlead/config.h"
@@ -34,6 +35,7 @@ class UseForecast {
 
     /// What of it a size books there, of which so much is expected to be used.
     Amounts Of(const model::Resources& size, const Amounts& expected) const;
+    FL_STATE(told, heard, interval, machine, use, disk_permille, milli_per_vcore, recent, saved, booked)
   };
 
   UseForecast(const MeasuredLoadConfig& config, base::Duration stale) : config_(config), stale_(stale) {}
@@ -55,6 +57,7 @@ class UseForecast {
   int64_t LoadWith(const Books& books, NodeIndex node, const model::Resources& size, const Amounts& expected) const;
 
   void Mix(base::StateHasher& hash) const;
+  FL_STATE_PART(any_, nodes_)
 
  private:
   MeasuredLoadConfig config_;

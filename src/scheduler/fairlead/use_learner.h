@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "scheduler/books/books.h"
 #include "scheduler/fairlead/config.h"
@@ -18,6 +19,7 @@ namespace fairlead::scheduler::native {
 struct UseAmounts {
   int64_t milli_cores = 0;
   int64_t mib = 0;
+  FL_STATE(milli_cores, mib)
 };
 
 /// What containers of a kind were measured to use (wish learned-use). A kind is told by the user, the application's
@@ -51,6 +53,7 @@ class UseLearner {
   /// A row a kind, and each where its kind says.
   std::string Check() const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE_PART(named_, rows_, by_kind_, of_user_, stored_at_)
 
  private:
   static constexpr base::Duration kStoreEvery = base::Duration::Seconds(60);
@@ -62,6 +65,7 @@ class UseLearner {
     int32_t priority = 0;
     std::array<int64_t, model::Resources::kMaxTypes> size{};
     friend auto operator<=>(const Kind&, const Kind&) = default;
+    FL_STATE(user, name, priority, size)
   };
   struct Row {
     bool known = false;
@@ -69,10 +73,12 @@ class UseLearner {
     base::Instant heard;
     base::Instant halved;  // older measures weigh less since then
     model::LearnedUse use;
+    FL_STATE(known, unstored, heard, halved, use)
   };
   struct Naming {
     std::string user;
     std::string name;
+    FL_STATE(user, name)
   };
 
   Kind KindOf(AppSlot slot, int32_t priority, const model::Resources& size) const;

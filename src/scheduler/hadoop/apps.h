@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/resources.h"
 #include "scheduler/hadoop/asks.h"
@@ -24,6 +25,7 @@ struct App {
   std::vector<std::string> groups;
   QueueId queue;
   AttemptId current;  // not valid before the first attempt
+  FL_STATE(alive, unmanaged, id, user, groups, queue, current)
 };
 
 /// AbstractYarnScheduler.applications: those it knows, by index and by id. O(1).
@@ -46,6 +48,7 @@ class Apps {
   void SetQueue(AppIndex app, QueueId queue) { apps_[app.value].queue = queue; }
   void SetCurrent(AppIndex app, AttemptId attempt) { apps_[app.value].current = attempt; }
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(apps_, ids_)
 
  private:
   std::vector<App> apps_;  // by AppIndex
@@ -71,6 +74,7 @@ class Master {
   /// Whose blacklist counts now.
   Blacklist::Of BlacklistNow() const { return unmanaged_ || known_ ? Blacklist::Of::kMaster : Blacklist::Of::kSystem; }
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(unmanaged_, running_, known_, size_)
 
  private:
   bool unmanaged_ = false;

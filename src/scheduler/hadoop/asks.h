@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
 #include "scheduler/hadoop/java.h"
@@ -22,6 +23,7 @@ struct RequestKey {
   int64_t id = -1;
   friend auto operator<=>(const RequestKey&, const RequestKey&) = default;
   int32_t JavaHash() const;
+  FL_STATE(priority, id)
 };
 
 /// One line of an ask.
@@ -29,6 +31,7 @@ struct Request {
   int32_t count = 0;
   bool relax = true;
   model::Resources capability;
+  FL_STATE(count, relax, capability)
 };
 
 /// One line that a grant took, for giving it back.
@@ -36,12 +39,14 @@ struct TakenRequest {
   NameId name = Names::kAny;
   bool relax = true;
   model::Resources capability;
+  FL_STATE(name, relax, capability)
 };
 
 /// What one grant took: its "*" line, below it the lines of rack and host when the grant is that close.
 struct Taken {
   uint32_t size = 0;
   std::array<TakenRequest, 3> lines;
+  FL_STATE(size, lines)
 };
 
 /// The lines of one request key.
@@ -54,6 +59,7 @@ struct KeyLines {
   int32_t AnyCount() const { return any_slot < 0 ? 0 : requests.at(any_slot).count; }
   int32_t SlotOf(NameId name, const Names& names) const;
   const Request* Of(NameId name, const Names& names) const;
+  FL_STATE(requests, any_slot, since_ms)
 };
 
 /// All lines of one application attempt. Owns a use of each name in them.
@@ -67,6 +73,7 @@ class Asks {
   struct ActiveKey {
     RequestKey key;
     int32_t slot;  // of its lines
+    FL_STATE(key, slot)
   };
 
   /// AppSchedulingInfo.updateResourceRequests: each line replaces the one of its key and name; `give_back`: it adds one
@@ -101,6 +108,7 @@ class Asks {
   /// Recomputes what is kept beside the lines; empty when all agree.
   std::string Check() const;
   void Mix(base::StateHasher& hash, const Names& names) const;
+  FL_STATE(lines_, least_, most_, active_, keys_, activated_, deactivated_)
 
  private:
   void UpdateKey(const RequestKey& key, std::vector<Line>& lines, bool give_back, Names& names, int64_t now_ms);

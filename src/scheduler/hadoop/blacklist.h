@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/hadoop/names.h"
 
 namespace fairlead::scheduler::hadoop {
@@ -29,6 +30,7 @@ class Blacklist {
   void TakeOver(Blacklist& from);
   void Clear(Names& names);
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(lists_, changed_)
 
  private:
   static constexpr size_t Which(Of of) { return of == Of::kSystem ? 0 : 1; }

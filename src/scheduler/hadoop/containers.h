@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/ids.h"
 #include "model/resources.h"
 #include "scheduler/hadoop/asks.h"
@@ -20,6 +21,7 @@ enum class ContainerState : uint8_t { kReserved, kAllocated, kAcquired, kRunning
 struct Links {
   ContainerSlot next;
   ContainerSlot previous;
+  FL_STATE(next, previous)
 };
 
 /// The containers of one attempt, or on one node, in the order they came. Belongs to the attempt or node; only
@@ -28,6 +30,7 @@ class Chain {
  public:
   ContainerSlot first() const { return first_; }
   uint32_t count() const { return count_; }
+  FL_STATE(first_, last_, count_)
 
  private:
   friend class Containers;
@@ -59,6 +62,8 @@ struct Container {
 
   static constexpr uint32_t kNothing = UINT32_MAX;
   int32_t JavaHash() const;
+  FL_STATE(in_use, state, live, on_node, launched_on_node, is_master, marked, set_apart, attempt, app, node, id, key,
+           resources, taken, of_attempt, of_node)
 };
 
 /// ApplicationId.hashCode.
@@ -111,6 +116,7 @@ class Containers {
   model::Resources CheckAttempt(const Chain& chain, AttemptId attempt, std::string& wrong) const;
   model::Resources CheckNode(const Chain& chain, NodeIndex node, std::string& wrong) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(pool_, taken_numbers_, taken_)
 
  private:
   void ForgetTaken(ContainerSlot slot, Names& names);
@@ -144,6 +150,7 @@ class Numbers {
   /// The number leads nowhere any more.
   void Forget(int64_t value, ContainerSlot slot);
   void Mix(base::StateHasher& hash) const { hash.Mix(static_cast<uint64_t>(Next())); }
+  FL_STATE(base_, next_, slots_, known_)
 
  private:
   ContainerSlot FindKnown(int64_t value) const;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.h"
+
 // What the decisions of Hadoop's FairScheduler owe to the Java platform: casts, String.hashCode and compareTo, and the
 // orders in which java.util's collections hand out their elements (Java SE 17 API documentation and the published
 // algorithms of HashMap, ConcurrentHashMap, TreeMap, PriorityQueue). Bins turned into trees (eight or more elements of
@@ -132,6 +134,7 @@ class PriorityQueue {
     heap_[k] = item;
     return first;
   }
+  FL_STATE(heap_)
 
  private:
   std::vector<T> heap_;
@@ -196,6 +199,7 @@ class ConcurrentMap {
       for (int32_t i = head; i != kNone; i = entries_[i].next) visit(entries_[i].key, entries_[i].value);
     }
   }
+  FL_STATE(heads_, entries_, free_, count_)
 
  private:
   struct Entry {
@@ -203,6 +207,7 @@ class ConcurrentMap {
     int32_t hash;
     int32_t next;
     Value value;
+    FL_STATE(key, hash, next, value)
   };
   size_t Bin(int32_t hash) const { return Spread(hash) & (heads_.size() - 1); }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/state.h"
 #include "scheduler/hadoop/ids.h"
 #include "scheduler/shared/interner.h"
 #include "scheduler/shared/pool.h"
@@ -27,6 +28,7 @@ class Names {
   const std::string& Text(NameId id) const { return entries_[id].text; }
   int32_t Hash(NameId id) const { return entries_[id].hash; }
   size_t count() const { return entries_.count(); }
+  FL_STATE(entries_, ids_)
 
  private:
   struct Entry {
@@ -34,6 +36,7 @@ class Names {
     uint32_t uses = 0;
     int32_t hash = 0;
     std::string text;
+    FL_STATE(in_use, uses, hash, text)
   };
   Pool<Entry, NameTag> entries_;
   NameMap<NameId> ids_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
 #include "scheduler/hadoop/containers.h"
@@ -28,6 +29,8 @@ struct Node {
   Chain containers;
   uint32_t most_containers = 0;  // decides the size of the hash table
   ContainerSlot reserved;
+  FL_STATE(alive, schedulable, host, rack, java_hash, sequence, total, allocated, unallocated, containers,
+           most_containers, reserved)
 };
 
 /// Nodes, what is on them, what the cluster has in all, and the orders in which Hadoop's ClusterNodeTracker hands nodes
@@ -67,6 +70,8 @@ class Nodes {
   /// Recomputes sums and chains; empty when all agree.
   std::string Check(const Containers& containers, const Names& names) const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(nodes_, of_name_, of_rack_, total_, count_, most_, sequence_, hash_order_, hash_order_valid_, largest_,
+           largest_valid_)
 
  private:
   void Track(NodeIndex node);

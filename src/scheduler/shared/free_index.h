@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "base/state.h"
 #include "model/resources.h"
 
 namespace fairlead::scheduler {
@@ -45,6 +46,7 @@ class FreeIndex {
     base::Prefetch(&levels_[0].amounts[group * kFan * columns_], kFan * columns_ * sizeof(int64_t));
     if (levels_.size() > 1) base::Prefetch(&levels_[1].amounts[group * columns_]);
   }
+  FL_STATE(columns_, size_, levels_)
 
  private:
   static constexpr size_t kFan = 16;
@@ -52,6 +54,7 @@ class FreeIndex {
   struct Level {
     size_t count = 0;
     std::vector<int64_t> amounts;  // by position and type
+    FL_STATE(count, amounts)
   };
   void Write(uint32_t position, const int64_t* amounts);
   uint32_t Search(uint32_t from, const int64_t* need) const;

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/state.h"
+
 namespace fairlead::scheduler {
 
 /// Looks names up without making strings of them.
@@ -37,6 +39,7 @@ class Interner {
   }
   const std::string& Name(uint32_t id) const { return names_[id]; }
   size_t size() const { return names_.size(); }
+  FL_STATE(names_, ids_)
 
  private:
   std::vector<std::string> names_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/state.h"
 
 namespace fairlead::scheduler {
 
@@ -25,6 +26,7 @@ class FreeList {
   size_t taken() const { return size_ - spare_.size(); }
   /// Those that were given back, the next one last.
   const std::vector<uint32_t>& spare() const { return spare_; }
+  FL_STATE(size_, spare_)
 
  private:
   uint32_t size_ = 0;
@@ -91,6 +93,7 @@ class Pool {
   };
   Iterator begin() const { return Iterator(values_, 0); }
   Iterator end() const { return Iterator(values_, static_cast<uint32_t>(values_.size())); }
+  FL_STATE(values_, free_)
 
  private:
   std::vector<T> values_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/prefetch.h"
+#include "base/state.h"
 #include "scheduler/shared/pool.h"
 
 namespace fairlead::scheduler {
@@ -29,6 +30,7 @@ struct OrderKey {
     return a.tie < b.tie;
   }
   friend bool operator==(const OrderKey&, const OrderKey&) = default;
+  FL_STATE(tier, tie, num, den)
 };
 
 /// Keeps children in order as a winner tree in flat arrays. Each child carries a set of up to 64 classes of requests
@@ -74,11 +76,13 @@ class Tournament {
   }
   /// Recomputes every match and compares; false when an update was missed.
   bool Consistent() const;
+  FL_STATE(capacity_, nodes_, keys_, items_, slots_)
 
  private:
   struct Node {
     uint64_t classes = 0;
     uint32_t winner = kNone;  // slot; of the children with any class
+    FL_STATE(classes, winner)
   };
   uint32_t Better(uint32_t a, uint32_t b) const {
     if (a == kNone) return b;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.h"
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
 
@@ -33,6 +34,8 @@ class StandalonePolicy final : public native::Policy {
   explicit StandalonePolicy(bool spread_out) : spread_out_(spread_out) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<StandalonePolicy>(*this); }
+  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
+  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
 
   void AppEntered(const Books& books, AppSlot slot) override { Follow(books, slot); }
   void AppChanged(const Books& books, AppSlot slot) override { Follow(books, slot); }
@@ -102,6 +105,7 @@ class StandalonePolicy final : public native::Policy {
     }
     return "";
   }
+  FL_STATE_PART(seats_, waiting_, full_, order_, cores_)
 
  private:
   /// Most free cores first, then larger number (Master.startExecutorsOnWorkers sorts ascending and reverses).
@@ -111,6 +115,7 @@ class StandalonePolicy final : public native::Policy {
     AppIndex app;
     bool master = false;
     std::vector<ShapeId> shapes;  // in waiting_
+    FL_STATE(app, master, shapes)
   };
 
   static int64_t CoresOf(const native::Node& node) {

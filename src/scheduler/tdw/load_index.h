@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/state.h"
 #include "model/resources.h"
 #include "scheduler/books/books.h"
 #include "scheduler/shared/free_index.h"
@@ -39,6 +40,7 @@ class LoadIndex {
     if (node.value < index_.size()) index_.Prefetch(node.value);
   }
   bool Consistent() const { return index_.Consistent(); }
+  FL_STATE(types_, untested_, index_)
 
  private:
   FreeIndex::Row Row(const model::Resources& amounts) const {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.h"
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
 #include "scheduler/tdw/load_index.h"
@@ -54,6 +55,8 @@ class TdwPolicy final : public native::Policy {
       : settings_(config), sizes_(config), index_(native::TypesInUse(), sizes_.untested()) {}
 
   std::unique_ptr<Policy> Clone() const override { return std::make_unique<TdwPolicy>(*this); }
+  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
+  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
   void AppCame(AppSlot slot, const ev::AppAdded& event) override;
   void AppLeaves(const Books& books, AppSlot slot) override;
   void AppChanged(const Books& books, AppSlot slot) override;
@@ -77,12 +80,15 @@ class TdwPolicy final : public native::Policy {
   void Mix(base::StateHasher& hash) const override;
   void PrefetchNode(const Books& books, NodeIndex node) const override;
   void PrefetchApp(const Books& books, AppSlot slot) const override;
+  FL_STATE_PART(app_granted_, node_granted_, all_granted_, index_, cursor_, next_round_, round_due_, standing_,
+                manners_, sessions_, ranks_, seated_tree_, closed_pools_, masters_freed_)
 
  private:
   /// What an application said of itself when it came.
   struct Manner {
     base::WallTime start;
     ev::SessionTraits traits;
+    FL_STATE(start, traits)
   };
   /// Where an application sits: one seat for each type in its pool.
   struct Session {
@@ -90,6 +96,7 @@ class TdwPolicy final : public native::Policy {
     uint32_t rank = 0;
     std::array<uint32_t, kTaskTypes> seat{};
     std::array<SessionState, kTaskTypes> state;
+    FL_STATE(pool, rank, seat, state)
   };
   /// What a round has found out so far, and what preemption learns from it.
   struct Round {

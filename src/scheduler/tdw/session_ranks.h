@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/state.h"
 #include "base/time.h"
 #include "model/ids.h"
 
@@ -19,12 +20,14 @@ class SessionRanks {
   /// Of a session that entered. O(log sessions).
   uint32_t Of(base::WallTime start, const model::ApplicationId& id) const { return ranks_.at({start.ms, id}); }
   void Clear() { ranks_.clear(); }
+  FL_STATE(ranks_)
 
  private:
   struct Name {
     int64_t start = 0;
     model::ApplicationId id;
     bool operator<(const Name& other) const;
+    FL_STATE(start, id)
   };
   void Renumber();
 

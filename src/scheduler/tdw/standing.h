@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/state.h"
 #include "scheduler/shared/tournament.h"
 
 // Who comes first, kept from round to round: the groups, each group's pools and each pool's sessions, in the order in
@@ -20,6 +21,7 @@ struct Bounds {
   int64_t weight = 1;
   int32_t priority = 0;
   uint32_t rank = 0;  // by start time and name, among all
+  FL_STATE(low, high, weight, priority, rank)
 };
 
 /// As far as keys tell priorities apart.
@@ -39,6 +41,7 @@ struct SessionState {
   int64_t granted = 0;
   int64_t waiting = 0;
   uint64_t classes = 0;  // of the shapes that it waits for
+  FL_STATE(granted, waiting, classes)
 };
 
 /// The orders of one task type. A seat offers the classes of shapes that are waited for at it or below; a round asks
@@ -54,6 +57,7 @@ class Standing {
     int64_t granted = 0;
     int64_t waiting = 0;
     Tournament sessions;  // by application slot
+    FL_STATE(group, seat, bounds, fair, closed, granted, waiting, sessions)
   };
   struct Group {
     uint32_t seat = kNone;  // kNone: the queue is not a group
@@ -61,6 +65,7 @@ class Standing {
     bool fair = true;  // order of its pools
     int64_t granted = 0;
     Tournament pools;  // by queue
+    FL_STATE(seat, bounds, fair, granted, pools)
   };
 
   /// `queues`: one past the largest queue number; `fair`: order of the groups.
@@ -86,6 +91,7 @@ class Standing {
   const std::vector<Pool>& pools() const { return pools_; }
   const std::vector<Group>& groups() const { return groups_; }
   bool Consistent() const;
+  FL_STATE(fair_, groups_in_order_, groups_, pools_)
 
  private:
   uint64_t Offered(const Pool& pool) const;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/state.h"
 #include "model/scheduler.h"
 #include "scheduler/hadoop/apps.h"
 #include "scheduler/hadoop/containers.h"
@@ -81,6 +82,10 @@ struct Books {
   void ForEachUp(QueueId id, Visit visit) {
     for (; id.valid(); id = queues[id].parent) visit(queues[id]);
   }
+  FL_STATE_PART(now_ms, names, containers, nodes, apps, attempts, promises, settings, queues, tree.ids, tree.leaves,
+                tree.conversions, tree.acls, tree.steady_dirty, keys.queues, keys.attempts, users, totals.allocated,
+                totals.available, preemption.starved, preemption.kills, new_masters, due.update_ms, due.continuous_ms,
+                due.queue_check_ms)
 };
 
 /// Refuses the call.

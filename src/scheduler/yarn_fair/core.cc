@@ -148,6 +148,18 @@ int64_t Core::PendingContainers(model::AppIndex app) const {
 }
 std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
 
+std::string Core::State() const {
+  std::string out;
+  base::WriteState(out, books_);
+  return out;
+}
+
+bool Core::ReadState(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  base::ReadState(in, books_);
+  return in.done();
+}
+
 std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const { return yarn_fair::Why(books_, app); }
 
 Resources Core::FreeOf(model::NodeIndex node) const {

@@ -21,6 +21,8 @@ class Core final : public YarnFairScheduler {
   std::string CheckInvariants() const override;
   uint64_t StateHash() const override;
   std::unique_ptr<Scheduler> Fork() const override;
+  std::string State() const override;
+  bool ReadState(std::string_view bytes) override;
   View GetView() const override;
   View GetQueues() const override;
   int64_t PendingContainers(model::AppIndex app) const override;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/state.h"
 #include "scheduler/hadoop/apps.h"
 #include "scheduler/hadoop/asks.h"
 #include "scheduler/hadoop/blacklist.h"
@@ -52,6 +53,7 @@ struct NameKey {
   uint64_t first = 0;
   uint64_t second = 0;
   friend auto operator<=>(const NameKey&, const NameKey&) = default;
+  FL_STATE(first, second)
 };
 
 /// A Schedulable as the comparators see it; its amounts stay where they are.
@@ -95,6 +97,7 @@ struct OrderKey {
     if (start_ms != other.start_ms) return start_ms < other.start_ms;
     return name < other.name;
   }
+  FL_STATE(group, weightless, exact, first, second, start_ms, name)
 };
 OrderKey KeyOf(const CompareContext& context, const Subject& subject);
 
@@ -106,6 +109,7 @@ struct Order {
   std::vector<uint32_t> dirty;
   bool built = false;
   uint32_t inexact = 0;  // members whose key is not exact
+  FL_STATE(members, starting, dirty, built, inexact)
 };
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/hadoop/ids.h"
 #include "scheduler/yarn_fair/order.h"
 
@@ -13,6 +14,7 @@ namespace fairlead::scheduler::yarn_fair {
 struct Promise {
   AttemptId attempt;
   Resources left;
+  FL_STATE(attempt, left)
 };
 
 /// Which space is promised to whom (FSSchedulerNode.resourcesPreemptedForApp). A node promises an attempt at most once;
@@ -51,11 +53,13 @@ class Promises {
 
   std::string Check() const;
   void Mix(base::StateHasher& hash) const;
+  FL_STATE(nodes_)
 
  private:
   struct OfNode {
     std::vector<Promise> list;
     Resources total;
+    FL_STATE(list, total)
   };
   static const std::vector<Promise> kNone;
 

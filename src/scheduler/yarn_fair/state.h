@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/state.h"
 #include "model/queues.h"
 #include "scheduler/yarn_fair/order.h"
 
@@ -26,6 +27,7 @@ struct Limit {
   std::array<double, Resources::kMaxTypes> share{};  // 1.0 is the whole cluster
 
   Resources Of(const Resources& cluster) const;
+  FL_STATE(percent, amount, share)
 };
 
 /// FSQueue, FSParentQueue and FSLeafQueue. Its many fields stand in one struct, as an offer or a grant goes through all
@@ -86,6 +88,12 @@ struct Queue {
   bool shares_dirty = true;  // what the members' fair shares are made of has changed
 
   int32_t NumRunnable() const { return leaf ? static_cast<int32_t>(runnable.size()) : runnable_below; }
+  FL_STATE(in_use, offerable, leaf, unlimited, key_dirty, in_order, policy, max_am_share, order, used, max_share,
+           am_used, bounded, least_ask, least_start, most_start, fair_share, name, parent, alive, dynamic, children,
+           runnable, waiting, runnable_below, assigned, weight, min_limit, max_limit, max_child_limit, min_share,
+           max_container, max_running, min_share_timeout, fair_share_timeout, fair_share_threshold, preemptable, demand,
+           demand_sum, demand_changed, app_share, own_shares, steady_share, last_at_min_share, name_rank, demand_dirty,
+           shares_dirty)
 };
 
 /// Locality state of a request key (SchedulerApplicationAttempt, FSAppAttempt); outlives the key's asks.
@@ -96,6 +104,7 @@ struct KeyState {
   bool has_last = false;
   bool has_allowed = false;
   model::Locality allowed = model::Locality::kNodeLocal;
+  FL_STATE(key, opportunities, last_ms, has_last, has_allowed, allowed)
 };
 
 /// FSAppAttempt: its own half, in one struct for the same reason.
@@ -126,6 +135,10 @@ struct Attempt : hadoop::AppAttempt {
   bool in_starting = false;     // in order.starting, rather than among the members
   bool demand_changed = false;  // in its leaf's list of those
   bool alike = false;           // its fair share is its leaf's app_share, not its own
+  FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes,
+           reserved, in_use, runnable, am_preemptable, pins, name, demand, fair_share, fair_starvation, min_starvation,
+           to_be_preempted, last_at_fair_share, next_starvation_check, weight, key_states, blacklisted_nodes,
+           in_starved_queue, offerable, key_dirty, in_order, in_starting, demand_changed, alike)
 };
 
 inline Resources Starvation(const Attempt& attempt) { return attempt.fair_starvation + attempt.min_starvation; }
@@ -134,14 +147,17 @@ enum class QueueKind : uint8_t { kLeaf, kParent };
 struct PendingConversion {
   std::string queue;
   QueueKind kind;
+  FL_STATE(queue, kind)
 };
 struct AccessLists {
   model::AccessList submit;
   model::AccessList administer;
+  FL_STATE(submit, administer)
 };
 struct KillTask {
   int64_t at_ms;
   std::vector<model::ContainerId> victims;
+  FL_STATE(at_ms, victims)
 };
 
 /// Application limits, defaults, rules: AllocationConfiguration.
@@ -160,6 +176,9 @@ struct Settings {
   float root_fair_share_threshold = 0.5F;
   Policy default_policy = Policy::kFair;
   std::vector<model::PlacementRule> rules;
+  FL_STATE(queues, leaf_order, parent_order, configured, user_max_apps, user_max_apps_default, queue_max_apps_default,
+           queue_max_default, queue_max_am_share_default, root_min_share_timeout, root_fair_share_timeout,
+           root_fair_share_threshold, default_policy, rules)
 };
 
 }  // namespace fairlead::scheduler::yarn_fair

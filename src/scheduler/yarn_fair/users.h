@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/state.h"
 #include "scheduler/hadoop/ids.h"
 
 namespace fairlead::scheduler::yarn_fair {
@@ -47,6 +48,7 @@ class Users {
       for (const hadoop::AttemptId id : attempts) hash.Mix(id.value);
     }
   }
+  FL_STATE(running_, waiting_)
 
  private:
   std::map<std::string, int32_t> running_;

@@ -37,6 +37,7 @@ struct Daemon {
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
   std::unique_ptr<JournalWriter> journal;
+  JournalHeader journal_header;  // of a journal that begins with the start
   // Of a manager that runs alone:
   std::unique_ptr<process::rm::ResourceManager> manager;
   std::unique_ptr<process::rm::Web> web;
@@ -59,11 +60,12 @@ int Refuse(const std::string& message, int code) {
 /// A journal is for replay alone: without one the daemon starts as well.
 void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSettings& settings) {
   if (settings.journal_bytes_max == 0) return;
-  const JournalHeader header = RmJournalHeader(conf, settings, settings.manager.version);
-  auto journal = JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", header,
-                                     settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
-                                       log->Warn("the journal has ended", {{"reason", why}});
-                                     });
+  daemon.journal_header = RmJournalHeader(conf, settings, settings.manager.version);
+  auto journal =
+      JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", daemon.journal_header,
+                          settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
+                            log->Warn("the journal has ended", {{"reason", why}});
+                          });
   if (journal.ok()) {
     daemon.journal = std::move(journal).value();
   } else {
@@ -99,6 +101,10 @@ void Observe(Daemon& daemon, const std::string& state_directory, process::rm::Re
   options.on_batch = [&daemon](const process::rm::Batch& batch) {
     if (!daemon.journal) return;
     daemon.journal->Append({batch.now, batch.wall, base::EncodeStored(batch.events), EffectHash(batch.effects)});
+    if (!daemon.journal->full()) return;
+    JournalHeader header = daemon.journal_header;
+    SetState(header, batch.machine);
+    daemon.journal->BeginSegment(header);
   };
 }
 

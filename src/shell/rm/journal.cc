@@ -1,6 +1,8 @@
 #include "shell/rm/journal.h"
 
 #include <boost/crc.hpp>
+#include <charconv>
+#include <map>
 
 #include "base/bytes.h"
 #include "base/stored.h"
@@ -12,6 +14,7 @@ constexpr std::string_view kMagic = "FLJRNL02";
 constexpr std::string_view kMagicOf010 = "FLJRNL01";
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
 constexpr size_t kFlushBytes = 256 * 1024;
+constexpr uint64_t kNumbers = uint64_t{1} << 48;  // of files; whatever has a larger one is not ours
 constexpr base::Duration kFlushDelay = base::Duration::Millis(200);
 
 }  // namespace
@@ -26,23 +29,64 @@ base::Result<std::unique_ptr<JournalWriter>> JournalWriter::Open(env::Loop& loop
                                                                  const std::string& path, const JournalHeader& header,
                                                                  uint64_t bytes_max,
                                                                  std::function<void(const std::string&)> on_stop) {
-  // One earlier life is kept beside the current one.
-  if (disk.Stat(path).ok()) {
-    if (const base::Status moved = disk.Rename(path, path + ".previous"); !moved.ok()) return moved.error();
-  }
-  auto file = disk.OpenForAppending(path, 0600);
-  if (!file) return file.error();
-  std::unique_ptr<JournalWriter> writer(
-      new JournalWriter(loop, std::move(file).value(), bytes_max, std::move(on_stop)));
-  writer->buffer_ = kMagic;
-  writer->Put(base::EncodeStored(header));
+  std::unique_ptr<JournalWriter> writer(new JournalWriter(loop, disk, path, bytes_max, std::move(on_stop)));
+  if (base::Status aside = writer->SetAside(); !aside.ok()) return aside.error();
+  if (base::Status begun = writer->Begin(header); !begun.ok()) return begun.error();
   writer->Flush();
   return writer;
 }
 
-JournalWriter::JournalWriter(env::Loop& loop, std::shared_ptr<env::File> file, uint64_t bytes_max,
+JournalWriter::JournalWriter(env::Loop& loop, env::Disk& disk, std::string path, uint64_t bytes_max,
                              std::function<void(const std::string&)> on_stop)
-    : loop_(loop), file_(std::move(file)), bytes_max_(bytes_max), on_stop_(std::move(on_stop)) {}
+    : loop_(loop), disk_(disk), path_(std::move(path)), bytes_max_(bytes_max), on_stop_(std::move(on_stop)) {}
+
+base::Status JournalWriter::SetAside() {
+  const size_t slash = path_.rfind('/');
+  const std::string directory = path_.substr(0, slash + 1);
+  const std::string prefix = path_.substr(slash + 1) + ".";
+  const auto files = disk_.List(directory);
+  if (!files.ok()) return files.error();
+  std::map<uint64_t, uint64_t> older;  // number -> bytes
+  for (const env::FileInfo& file : *files) {
+    if (!file.name.starts_with(prefix)) continue;
+    uint64_t number = 0;
+    const char* const end = file.name.data() + file.name.size();
+    const auto [at, error] = std::from_chars(file.name.data() + prefix.size(), end, number);
+    if (error == std::errc() && at == end && number < kNumbers) older[number] = file.size;
+  }
+  if (const auto there = disk_.Stat(path_); there.ok()) {
+    const uint64_t next = older.empty() ? 1 : older.rbegin()->first + 1;
+    if (base::Status moved = disk_.Rename(path_, directory + prefix + std::to_string(next)); !moved.ok()) return moved;
+    older[next] = there->size;
+  }
+  uint64_t bytes = bytes_max_ / kSegments;  // of the one that begins
+  for (auto one = older.rbegin(); one != older.rend(); ++one) {
+    bytes += one->second;
+    if (bytes <= bytes_max_) continue;
+    if (base::Status removed = disk_.RemoveTree(directory + prefix + std::to_string(one->first)); !removed.ok())
+      return removed;
+  }
+  return {};
+}
+
+base::Status JournalWriter::Begin(const JournalHeader& header) {
+  auto file = disk_.OpenForAppending(path_, 0600);
+  if (!file) return file.error();
+  file_ = std::move(file).value();
+  buffer_ = kMagic;
+  bytes_ = 0;
+  Put(base::EncodeStored(header));
+  batch_bytes_ = 0;
+  return {};
+}
+
+void JournalWriter::BeginSegment(const JournalHeader& header) {
+  Flush();
+  if (!file_) return;
+  base::Status begun = SetAside();
+  if (begun.ok()) begun = Begin(header);
+  if (!begun.ok()) Stop("its next file cannot be begun: " + begun.error().message);
+}
 
 JournalWriter::~JournalWriter() {
   Flush();
@@ -62,6 +106,7 @@ void JournalWriter::Put(std::string_view payload) {
                 " bytes; later decisions cannot be replayed");
   }
   bytes_ += payload.size() + 8;
+  batch_bytes_ += payload.size() + 8;
   base::ByteWriter out(buffer_);
   out.U32(static_cast<uint32_t>(payload.size()));
   out.U32(Crc32c(payload));

@@ -14,7 +14,9 @@
 #include "env/loop.h"
 
 // The journal of a core: every batch of outside events with its times and the hash of the effects it had, for
-// `fairlead replay`. It is written behind and never needed for recovery.
+// `fairlead replay`. It is written behind and never needed for recovery. It goes on for ever in segments, of which the
+// last ones are kept: a file each, that begins with the whole state that the core had, so that any of them is replayed
+// alone.
 //
 // File: magic "FLJRNL02", then records {uint32 length, uint32 CRC32C of the payload, payload}, big-endian. The first
 // payload is the JournalHeader, every other one a JournalBatch, both encoded by base/stored.h. A torn last record is
@@ -30,7 +32,10 @@ struct JournalHeader {
   std::string core;           // "rm"
   std::string build;          // version that wrote it
   std::string configuration;  // the core's configuration, encoded by base/stored.h
-  FL_FIELDS(format, core, build, configuration)
+  int32_t epoch = 0;          // of the run
+  std::string state;          // of the core, by base/state.h; empty: the journal begins with the core's start
+  uint64_t state_hash = 0;    // of the core then
+  FL_FIELDS(format, core, build, configuration, epoch, state, state_hash)
 };
 
 struct JournalBatch {
@@ -41,27 +46,41 @@ struct JournalBatch {
   FL_FIELDS(now, wall, events, effect_hash)
 };
 
-/// Appends batches to `directory`/NAME.journal, flushed every 200 ms at the latest. Past `bytes_max` it stops and says
-/// so once through `on_stop`; a write error ends it the same way. The daemon goes on without.
+/// Appends batches to the file `path`, flushed every 200 ms at the latest. All files together stay below `bytes_max`:
+/// what is full is called `path`.N from then on, N counting up, and the oldest go. Whoever appends begins the next one
+/// when this one is full; past `bytes_max` the journal stops and says so once through `on_stop`, as after a write
+/// error. The daemon goes on without.
 class JournalWriter {
  public:
+  /// Parts of `bytes_max`.
+  static constexpr uint64_t kSegments = 8;
   static base::Result<std::unique_ptr<JournalWriter>> Open(env::Loop& loop, env::Disk& disk, const std::string& path,
                                                            const JournalHeader& header, uint64_t bytes_max,
                                                            std::function<void(const std::string&)> on_stop);
   ~JournalWriter();
   void Append(const JournalBatch& batch);
+  /// The next segment may begin.
+  bool full() const { return file_ && batch_bytes_ >= bytes_max_ / kSegments; }
+  /// Begins it. `header` has the state after the last batch. O(files of the journal).
+  void BeginSegment(const JournalHeader& header);
   void Flush();
 
  private:
-  JournalWriter(env::Loop& loop, std::shared_ptr<env::File> file, uint64_t bytes_max,
+  JournalWriter(env::Loop& loop, env::Disk& disk, std::string path, uint64_t bytes_max,
                 std::function<void(const std::string&)> on_stop);
+  /// The file that is there becomes an older one, of which the oldest go.
+  base::Status SetAside();
+  base::Status Begin(const JournalHeader& header);
   void Put(std::string_view payload);
   void Stop(const std::string& why);
 
   env::Loop& loop_;
+  env::Disk& disk_;
+  const std::string path_;
   std::shared_ptr<env::File> file_;
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
+  uint64_t batch_bytes_ = 0;  // of them, those of batches
   std::function<void(const std::string&)> on_stop_;
   std::string buffer_;
   env::Loop::TimerId flush_timer_ = 0;

@@ -10,8 +10,16 @@ namespace {
 
 class JournalTest : public testing::Test {
  protected:
+  static JournalHeader Header(const std::string& state = "") {
+    JournalHeader header;
+    header.core = "rm";
+    header.build = "test";
+    header.configuration = "conf";
+    header.state = state;
+    return header;
+  }
   std::string Write(int batches, uint64_t bytes_max = 1 << 20) {
-    auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", {1, "rm", "test", "conf"}, bytes_max,
+    auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", Header(), bytes_max,
                                       [this](const std::string& why) { stopped_ = why; });
     EXPECT_TRUE(writer.ok());
     for (int i = 0; i < batches; ++i) {
@@ -62,7 +70,47 @@ TEST_F(JournalTest, TheLimitEndsTheJournalAndIsTold) {
 TEST_F(JournalTest, AnEarlierLifeIsKept) {
   Write(1);
   Write(2);
-  EXPECT_EQ(ParseJournal(*machine_.disk().ReadFile("/j.previous"))->batches.size(), 1u);
+  EXPECT_EQ(ParseJournal(*machine_.disk().ReadFile("/j.1"))->batches.size(), 1u);
+}
+
+TEST_F(JournalTest, SegmentsFollowEachOtherAndTheOldestGo) {
+  constexpr uint64_t kBytesMax = 16'000;
+  auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", Header(), kBytesMax,
+                                    [this](const std::string& why) { stopped_ = why; });
+  ASSERT_TRUE(writer.ok());
+  int segments = 1;
+  for (int i = 0; i < 3000; ++i) {
+    (*writer)->Append({base::Instant{i}, base::WallTime{i}, "events", static_cast<uint64_t>(i)});
+    if (!(*writer)->full()) continue;
+    (*writer)->BeginSegment(Header("state after " + std::to_string(i)));
+    ++segments;
+  }
+  (*writer)->Flush();
+  EXPECT_EQ(stopped_, "");
+  EXPECT_GT(segments, 20);
+  uint64_t bytes = 0;
+  int64_t next = -1;  // the batches of all files that are left follow each other
+  for (int number = 1; number <= segments; ++number) {
+    const std::string path = number == segments ? "/j" : "/j." + std::to_string(number);
+    const auto text = machine_.disk().ReadFile(path);
+    if (!text.ok()) {
+      EXPECT_EQ(next, -1) << "a file between others is gone: " << path;
+      continue;
+    }
+    bytes += text->size();
+    const auto journal = ParseJournal(*text);
+    ASSERT_TRUE(journal.ok()) << journal.error().message;
+    for (const JournalBatch& batch : journal->batches) {
+      if (next < 0) next = batch.now.ns;
+      EXPECT_EQ(batch.now.ns, next++);
+    }
+    if (number > 1 && !journal->batches.empty()) {
+      EXPECT_EQ(journal->header.state, "state after " + std::to_string(journal->batches[0].now.ns - 1));
+    }
+  }
+  EXPECT_EQ(next, 3000);
+  EXPECT_LE(bytes, kBytesMax);
+  EXPECT_GT(bytes, kBytesMax / 2);
 }
 
 TEST(Crc32c, KnownVector) { EXPECT_EQ(Crc32c("123456789"), 0xE3069283u); }

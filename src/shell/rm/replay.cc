@@ -42,6 +42,23 @@ void Tell(const process::rm::Lately& lately, const std::function<void(const proc
   for (auto one = found.rbegin(); one != found.rend(); ++one) told(**one);
 }
 
+/// In the state in which the journal begins; `first`: its first events.
+base::Result<std::unique_ptr<process::rm::ResourceMachine>> MakeMachine(
+    const JournalHeader& header, const RmSettings& settings, const std::vector<model::rm::OuterEvent>& first) {
+  const bool goes_on = !header.state.empty();
+  const auto* started = first.empty() ? nullptr : std::get_if<model::rm::Started>(&first.front());
+  if (!goes_on && started == nullptr) return base::Error{"the journal does not begin with a start"};
+  auto scheduler = settings.manager.make_scheduler(goes_on ? header.epoch : started->epoch);
+  if (!scheduler) return scheduler.error();
+  auto machine = std::make_unique<process::rm::ResourceMachine>(settings.manager.core, std::move(scheduler).value());
+  if (goes_on && (!machine->ReadState(header.state) || machine->StateHash() != header.state_hash)) {
+    return base::Error{
+        "the state that it begins with is not one of this build: replay it with the one that wrote it, " +
+        header.build};
+  }
+  return machine;
+}
+
 }  // namespace
 
 JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build) {
@@ -55,6 +72,12 @@ JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& 
   header.build = build;
   header.configuration = base::EncodeStored(configuration);
   return header;
+}
+
+void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine) {
+  header.epoch = machine.core().epoch();
+  header.state = machine.State();
+  header.state_hash = machine.StateHash();
 }
 
 uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
@@ -81,11 +104,9 @@ base::Result<ReplayResult> ReplayRm(const Journal& journal, const ReplayWatch& w
     const auto events = base::DecodeStored<std::vector<model::rm::OuterEvent>>(batch.events);
     if (!events) return base::Error{"batch " + std::to_string(result.batches) + ": " + events.error().message};
     if (!machine) {
-      const auto* started = events->empty() ? nullptr : std::get_if<model::rm::Started>(&events->front());
-      if (started == nullptr) return base::Error{"the journal does not begin with a start"};
-      auto scheduler = settings->manager.make_scheduler(started->epoch);
-      if (!scheduler) return scheduler.error();
-      machine = std::make_unique<process::rm::ResourceMachine>(settings->manager.core, std::move(scheduler).value());
+      auto made = MakeMachine(journal.header, *settings, *events);
+      if (!made) return made.error();
+      machine = *std::move(made);
       if (watch.told) {
         machine->SetWatch(
             [&](base::WallTime wall, const auto& decided) { lately.Record(wall, machine->core(), decided); });

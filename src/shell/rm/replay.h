@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "process/rm/lately.h"
+#include "process/rm/machine.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/settings.h"
 
@@ -13,6 +14,8 @@ namespace fairlead::shell {
 
 /// The header of a resource manager's journal: everything that its machine is made from.
 JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build);
+/// Makes it that of a segment that goes on from the machine as it is.
+void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine);
 
 /// The hash of a batch's effects that the journal keeps.
 uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects);

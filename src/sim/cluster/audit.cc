@@ -33,6 +33,8 @@ class AuditedScheduler final : public scheduler::Scheduler {
   std::string CheckInvariants() const override { return inner_->CheckInvariants(); }
   uint64_t StateHash() const override { return inner_->StateHash(); }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return inner_->Fork(); }
+  std::string State() const override { return inner_->State(); }
+  bool ReadState(std::string_view bytes) override { return inner_->ReadState(bytes); }
   scheduler::View GetView() const override { return inner_->GetView(); }
   scheduler::View GetQueues() const override { return inner_->GetQueues(); }
   int64_t PendingContainers(model::AppIndex app) const override { return inner_->PendingContainers(app); }

@@ -21,6 +21,8 @@ class BuggyScheduler final : public scheduler::Scheduler {
   std::unique_ptr<scheduler::Scheduler> Fork() const override {
     return std::make_unique<BuggyScheduler>(bug_, inner_->Fork());
   }
+  std::string State() const override { return inner_->State(); }
+  bool ReadState(std::string_view bytes) override { return inner_->ReadState(bytes); }
   scheduler::View GetView() const override { return inner_->GetView(); }
   scheduler::View GetQueues() const override { return inner_->GetQueues(); }
   int64_t PendingContainers(model::AppIndex app) const override { return inner_->PendingContainers(app); }

@@ -48,6 +48,8 @@ class Recorder final : public scheduler::Scheduler {
   std::string CheckInvariants() const override { return inner_->CheckInvariants(); }
   uint64_t StateHash() const override { return inner_->StateHash(); }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return inner_->Fork(); }
+  std::string State() const override { return inner_->State(); }
+  bool ReadState(std::string_view bytes) override { return inner_->ReadState(bytes); }
   scheduler::View GetView() const override { return inner_->GetView(); }
   scheduler::View GetQueues() const override { return inner_->GetQueues(); }
   int64_t PendingContainers(model::AppIndex app) const override { return inner_->PendingContainers(app); }
@@ -107,6 +109,13 @@ void RecordAndReplay(const std::string& name, int64_t least_events, const Synthe
     const auto copy = replayed->Fork();
     ASSERT_EQ(Replay(*copy, batches, cut, batches.size()), batches.size()) << "on a fork made at batch " << cut;
     EXPECT_EQ(copy->StateHash(), end);
+    const auto other = MakeProfile(name, options);
+    const std::string state = replayed->State();
+    ASSERT_TRUE(other->scheduler->ReadState(state)) << "the state at batch " << cut;
+    ASSERT_EQ(other->scheduler->State(), state) << "the state at batch " << cut;
+    ASSERT_EQ(Replay(*other->scheduler, batches, cut, batches.size()), batches.size())
+        << "from the state at batch " << cut;
+    EXPECT_EQ(other->scheduler->StateHash(), end);
   }
   EXPECT_EQ(replayed->StateHash(), end);
   EXPECT_EQ(replayed->CheckInvariants(), "");

@@ -75,6 +75,8 @@ class RmFollower::Echo final : public scheduler::Scheduler {
   std::string CheckInvariants() const override { return problem; }
   uint64_t StateHash() const override { return 0; }
   std::unique_ptr<scheduler::Scheduler> Fork() const override { return std::make_unique<Echo>(*this); }
+  std::string State() const override { return ""; }
+  bool ReadState(std::string_view) override { return false; }
   scheduler::View GetView() const override { return {}; }
   scheduler::View GetQueues() const override { return {}; }
   int64_t PendingContainers(model::AppIndex) const override { return 0; }
