@@ -14,6 +14,7 @@ constexpr std::string_view kMagic = "FLJRNL02";
 constexpr std::string_view kMagicOf010 = "FLJRNL01";
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
 constexpr size_t kFlushBytes = 256 * 1024;
+constexpr size_t kFilesMax = 64;                  // short ones too, of managers that lead by turns
 constexpr uint64_t kNumbers = uint64_t{1} << 48;  // of files; whatever has a larger one is not ours
 constexpr base::Duration kFlushDelay = base::Duration::Millis(200);
 
@@ -30,7 +31,6 @@ base::Result<std::unique_ptr<JournalWriter>> JournalWriter::Open(env::Loop& loop
                                                                  uint64_t bytes_max,
                                                                  std::function<void(const std::string&)> on_stop) {
   std::unique_ptr<JournalWriter> writer(new JournalWriter(loop, disk, path, bytes_max, std::move(on_stop)));
-  if (base::Status aside = writer->SetAside(); !aside.ok()) return aside.error();
   if (base::Status begun = writer->Begin(header); !begun.ok()) return begun.error();
   writer->Flush();
   return writer;
@@ -40,7 +40,7 @@ JournalWriter::JournalWriter(env::Loop& loop, env::Disk& disk, std::string path,
                              std::function<void(const std::string&)> on_stop)
     : loop_(loop), disk_(disk), path_(std::move(path)), bytes_max_(bytes_max), on_stop_(std::move(on_stop)) {}
 
-base::Status JournalWriter::SetAside() {
+base::Status JournalWriter::SetAside(uint64_t next_bytes) {
   const size_t slash = path_.rfind('/');
   const std::string directory = path_.substr(0, slash + 1);
   const std::string prefix = path_.substr(slash + 1) + ".";
@@ -59,10 +59,11 @@ base::Status JournalWriter::SetAside() {
     if (base::Status moved = disk_.Rename(path_, directory + prefix + std::to_string(next)); !moved.ok()) return moved;
     older[next] = there->size;
   }
-  uint64_t bytes = bytes_max_ / kSegments;  // of the one that begins
+  uint64_t bytes = next_bytes;
+  size_t kept = 0;
   for (auto one = older.rbegin(); one != older.rend(); ++one) {
     bytes += one->second;
-    if (bytes <= bytes_max_) continue;
+    if (bytes <= bytes_max_ && ++kept < kFilesMax) continue;
     if (base::Status removed = disk_.RemoveTree(directory + prefix + std::to_string(one->first)); !removed.ok())
       return removed;
   }
@@ -70,12 +71,14 @@ base::Status JournalWriter::SetAside() {
 }
 
 base::Status JournalWriter::Begin(const JournalHeader& header) {
+  const std::string encoded = base::EncodeStored(header);
+  if (base::Status aside = SetAside(encoded.size() + bytes_max_ / kSegments); !aside.ok()) return aside;
   auto file = disk_.OpenForAppending(path_, 0600);
   if (!file) return file.error();
   file_ = std::move(file).value();
   buffer_ = kMagic;
   bytes_ = 0;
-  Put(base::EncodeStored(header));
+  Put(encoded);
   batch_bytes_ = 0;
   return {};
 }
@@ -83,9 +86,7 @@ base::Status JournalWriter::Begin(const JournalHeader& header) {
 void JournalWriter::BeginSegment(const JournalHeader& header) {
   Flush();
   if (!file_) return;
-  base::Status begun = SetAside();
-  if (begun.ok()) begun = Begin(header);
-  if (!begun.ok()) Stop("its next file cannot be begun: " + begun.error().message);
+  if (base::Status begun = Begin(header); !begun.ok()) Stop("its next file cannot be begun: " + begun.error().message);
 }
 
 JournalWriter::~JournalWriter() {

@@ -68,8 +68,9 @@ class JournalWriter {
  private:
   JournalWriter(env::Loop& loop, env::Disk& disk, std::string path, uint64_t bytes_max,
                 std::function<void(const std::string&)> on_stop);
-  /// The file that is there becomes an older one, of which the oldest go.
-  base::Status SetAside();
+  /// The file that is there becomes an older one. Of those the oldest go, until one of `next_bytes` has room beside
+  /// them.
+  base::Status SetAside(uint64_t next_bytes);
   base::Status Begin(const JournalHeader& header);
   void Put(std::string_view payload);
   void Stop(const std::string& why);
