@@ -55,14 +55,17 @@ int Replay(const ReplayOptions& options) {
   progress.TakeAway();
   if (!result) return Complain("replay", options.file + ": " + result.error().message, kFailed);
   const bool same = result->difference.empty();
+  const bool goes_on = !journal->header.state.empty();  // a segment behind another one
   if (options.json) {
-    std::printf("{\"batches\":%lld,\"events\":%lld,\"same\":%s,\"stateHash\":\"%016llx\",\"tornTail\":%s}\n",
-                static_cast<long long>(result->batches), static_cast<long long>(result->events),
-                same ? "true" : "false", static_cast<unsigned long long>(result->state_hash),
-                journal->torn_tail ? "true" : "false");
+    std::printf(
+        "{\"batches\":%lld,\"events\":%lld,\"same\":%s,\"stateHash\":\"%016llx\",\"tornTail\":%s,\"begins\":\"%s\"}\n",
+        static_cast<long long>(result->batches), static_cast<long long>(result->events), same ? "true" : "false",
+        static_cast<unsigned long long>(result->state_hash), journal->torn_tail ? "true" : "false",
+        goes_on ? "state" : "start");
   } else {
-    std::printf("%lld batches with %lld events replayed%s, state %016llx\n", static_cast<long long>(result->batches),
-                static_cast<long long>(result->events), journal->torn_tail ? " (a torn last record was left out)" : "",
+    std::printf("%lld batches with %lld events replayed%s%s, state %016llx\n", static_cast<long long>(result->batches),
+                static_cast<long long>(result->events), goes_on ? " from the state that they begin with" : "",
+                journal->torn_tail ? " (a torn last record was left out)" : "",
                 static_cast<unsigned long long>(result->state_hash));
   }
   if (same) return kOk;

@@ -10,6 +10,7 @@ namespace {
 
 class JournalTest : public testing::Test {
  protected:
+  JournalTest() { EXPECT_TRUE(machine_.disk().MakeDirectories("/state").ok()); }
   static JournalHeader Header(const std::string& state = "") {
     JournalHeader header;
     header.core = "rm";
@@ -19,14 +20,14 @@ class JournalTest : public testing::Test {
     return header;
   }
   std::string Write(int batches, uint64_t bytes_max = 1 << 20) {
-    auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", Header(), bytes_max,
+    auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/state/j", Header(), bytes_max,
                                       [this](const std::string& why) { stopped_ = why; });
-    EXPECT_TRUE(writer.ok());
+    EXPECT_TRUE(writer.ok()) << writer.error().message;
     for (int i = 0; i < batches; ++i) {
       (*writer)->Append({base::Instant{i}, base::WallTime{i}, "events" + std::to_string(i), static_cast<uint64_t>(i)});
     }
     (*writer)->Flush();
-    return *machine_.disk().ReadFile("/j");
+    return *machine_.disk().ReadFile("/state/j");
   }
   env_sim::World world_{1};
   env_sim::Machine& machine_ = world_.AddMachine("a");
@@ -70,14 +71,14 @@ TEST_F(JournalTest, TheLimitEndsTheJournalAndIsTold) {
 TEST_F(JournalTest, AnEarlierLifeIsKept) {
   Write(1);
   Write(2);
-  EXPECT_EQ(ParseJournal(*machine_.disk().ReadFile("/j.1"))->batches.size(), 1u);
+  EXPECT_EQ(ParseJournal(*machine_.disk().ReadFile("/state/j.1"))->batches.size(), 1u);
 }
 
 TEST_F(JournalTest, SegmentsFollowEachOtherAndTheOldestGo) {
   constexpr uint64_t kBytesMax = 16'000;
-  auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/j", Header(), kBytesMax,
+  auto writer = JournalWriter::Open(machine_.loop(), machine_.disk(), "/state/j", Header(), kBytesMax,
                                     [this](const std::string& why) { stopped_ = why; });
-  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer.ok()) << writer.error().message;
   int segments = 1;
   for (int i = 0; i < 3000; ++i) {
     (*writer)->Append({base::Instant{i}, base::WallTime{i}, "events", static_cast<uint64_t>(i)});
@@ -91,7 +92,7 @@ TEST_F(JournalTest, SegmentsFollowEachOtherAndTheOldestGo) {
   uint64_t bytes = 0;
   int64_t next = -1;  // the batches of all files that are left follow each other
   for (int number = 1; number <= segments; ++number) {
-    const std::string path = number == segments ? "/j" : "/j." + std::to_string(number);
+    const std::string path = number == segments ? "/state/j" : "/state/j." + std::to_string(number);
     const auto text = machine_.disk().ReadFile(path);
     if (!text.ok()) {
       EXPECT_EQ(next, -1) << "a file between others is gone: " << path;
