@@ -50,7 +50,7 @@ def members(body):
         plain = without_arguments(head)
         end = match.end() if match[0] == ";" else close(body, match.start())
         at = end
-        if not head or re.match(r"(using|friend|static_assert|enum|typedef|FL_FIELDS)\b", plain):
+        if not head or re.match(r"(using|friend|static_assert|enum|typedef|FL_FIELDS|FL_STATE|FL_STATE_PART)\b", plain):
             at = end if match[0] == ";" or plain.startswith("friend") else body.find(";", end) + 1
         elif match[0] == "{" and HEAD.match(head + "{"):
             at = body.find(";", end) + 1

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/state.h"
 #include "base/time.h"
 #include "model/scheduler.h"
 #include "scheduler/books/books.h"
@@ -82,6 +83,18 @@ class Policy {
   /// Brings near what Publish of the node changes, and the application's place in the order.
   virtual void PrefetchNode(const Books&, NodeIndex) const {}
   virtual void PrefetchApp(const Books&, AppSlot) const {}
+};
+
+/// What every policy is: one that is copied, written and read as a whole. `FL_STATE` of `Own` lists what it keeps.
+template <class Own>
+class PolicyOf : public Policy {
+ public:
+  std::unique_ptr<Policy> Clone() const final { return std::make_unique<Own>(own()); }
+  void WriteState(std::string& out) const final { base::WriteState(out, own()); }
+  void ReadState(base::ByteReader& in) final { base::ReadState(in, static_cast<Own&>(*this)); }
+
+ private:
+  const Own& own() const { return static_cast<const Own&>(*this); }
 };
 
 }  // namespace fairlead::scheduler::native

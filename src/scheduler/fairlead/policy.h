@@ -28,7 +28,7 @@
 
 namespace fairlead::scheduler::native {
 
-class FairPolicy final : public Policy {
+class FairPolicy final : public PolicyOf<FairPolicy> {
  public:
   explicit FairPolicy(const FairleadConfig& config)
       : config_(config),
@@ -37,9 +37,6 @@ class FairPolicy final : public Policy {
         forecast_(config.measured_load, config.measured_use.stale),
         learner_(config.learned_use, config.measured_load.settle) {}
 
-  std::unique_ptr<Policy> Clone() const override { return std::make_unique<FairPolicy>(*this); }
-  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
-  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
     order_.Came(slot, event.session.restartable && event.session.preemptable && !event.unmanaged);

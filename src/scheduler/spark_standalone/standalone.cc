@@ -29,13 +29,9 @@ using native::NodeIndex;
 using native::Shape;
 using native::ShapeId;
 
-class StandalonePolicy final : public native::Policy {
+class StandalonePolicy final : public native::PolicyOf<StandalonePolicy> {
  public:
   explicit StandalonePolicy(bool spread_out) : spread_out_(spread_out) {}
-
-  std::unique_ptr<Policy> Clone() const override { return std::make_unique<StandalonePolicy>(*this); }
-  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
-  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
 
   void AppEntered(const Books& books, AppSlot slot) override { Follow(books, slot); }
   void AppChanged(const Books& books, AppSlot slot) override { Follow(books, slot); }

@@ -49,14 +49,11 @@ struct Entry {
   OrderKey key() const { return PoolKey(bounds, granted, true); }
 };
 
-class TdwPolicy final : public native::Policy {
+class TdwPolicy final : public native::PolicyOf<TdwPolicy> {
  public:
   explicit TdwPolicy(const TdwConfig& config)
       : settings_(config), sizes_(config), index_(native::TypesInUse(), sizes_.untested()) {}
 
-  std::unique_ptr<Policy> Clone() const override { return std::make_unique<TdwPolicy>(*this); }
-  void WriteState(std::string& out) const override { base::WriteState(out, *this); }
-  void ReadState(base::ByteReader& in) override { base::ReadState(in, *this); }
   void AppCame(AppSlot slot, const ev::AppAdded& event) override;
   void AppLeaves(const Books& books, AppSlot slot) override;
   void AppChanged(const Books& books, AppSlot slot) override;
