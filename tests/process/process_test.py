@@ -201,6 +201,7 @@ class Profile:
         self.cluster.kill("rm")
         self.cluster.start_rm()
         self.assert_right(job)
+        self.assert_right(self.submit("again"))
         self.cluster.processes["rm"].terminate()
         self.cluster.processes.pop("rm").wait(timeout=30)
         journal = find_journal(self.directory)
