@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <set>
@@ -18,10 +19,12 @@ uint64_t HashOf(const T& state) {
   return hash.value();
 }
 
-/// Becomes whatever a field is.
+/// Becomes whatever a field is; only asked whether it could.
 struct Any {
   template <class Field>
-  operator Field() const;
+  operator Field() const {
+    std::abort();
+  }
 };
 /// The fields of an aggregate: of how many values it can be made at the most.
 template <class T, class... Values>
