@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace CLI {
 class App;
@@ -24,20 +25,22 @@ void AddDaemons(CLI::App& app, int& exit_code);       // rm, nm, supervise
 void AddSparkDaemons(CLI::App& app, int& exit_code);  // spark-master, spark-worker
 void AddShuffle(CLI::App& app, int& exit_code);       // shuffle, shuffle status
 void AddUp(CLI::App& app, int& exit_code);            // up
-void AddSubmit(CLI::App& app, int& exit_code);        // submit
-void AddInspect(CLI::App& app, int& exit_code);       // apps, app, why, nodes, queues, kill
-void AddStatus(CLI::App& app, int& exit_code);        // status
-void AddTop(CLI::App& app, int& exit_code);           // top
-void AddEvents(CLI::App& app, int& exit_code);        // events
-void AddNode(CLI::App& app, int& exit_code);          // node drain, node undrain, node decommission
-void AddQueue(CLI::App& app, int& exit_code);         // queue show, queue set
-void AddLogs(CLI::App& app, int& exit_code);          // logs
-void AddHistory(CLI::App& app, int& exit_code);       // history
-void AddReplay(CLI::App& app, int& exit_code);        // replay
-void AddSim(CLI::App& app, int& exit_code);           // sim
-void AddConfig(CLI::App& app, int& exit_code);        // config check
-void AddCompletion(CLI::App& app, int& exit_code);    // completion, version
-void AddMan(CLI::App& app, int& exit_code);           // man
+/// What stands here for an option of spark-submit that `submit` does not have; "" for any other word.
+std::string_view InsteadOf(std::string_view spark_submit_option);
+void AddSubmit(CLI::App& app, int& exit_code);      // submit
+void AddInspect(CLI::App& app, int& exit_code);     // apps, app, why, nodes, queues, kill
+void AddStatus(CLI::App& app, int& exit_code);      // status
+void AddTop(CLI::App& app, int& exit_code);         // top
+void AddEvents(CLI::App& app, int& exit_code);      // events
+void AddNode(CLI::App& app, int& exit_code);        // node drain, node undrain, node decommission
+void AddQueue(CLI::App& app, int& exit_code);       // queue show, queue set
+void AddLogs(CLI::App& app, int& exit_code);        // logs
+void AddHistory(CLI::App& app, int& exit_code);     // history
+void AddReplay(CLI::App& app, int& exit_code);      // replay
+void AddSim(CLI::App& app, int& exit_code);         // sim
+void AddConfig(CLI::App& app, int& exit_code);      // config check
+void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
+void AddMan(CLI::App& app, int& exit_code);         // man
 
 /// Prints "fairlead NAME: MESSAGE" (what, why, what to do) on stderr and gives `code`; a stranger's control characters
 /// in it are seen.

@@ -87,6 +87,10 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
   // CLI11 forgets these words as it throws, and lists them from the last to the first.
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) word = what.substr(what.rfind(' ') + 1);
   if (!word.empty()) what = "'" + word + "' is not understood";
+  if (const std::string_view instead = fairlead::apps::InsteadOf(word); name == "submit" && !instead.empty()) {
+    return fairlead::apps::Complain(name, "'" + word + "' is an option of spark-submit alone; " + std::string(instead),
+                                    fairlead::apps::kUsage);
+  }
   if (word.empty() && command->get_require_subcommand_min() > 0 && command->get_subcommands().empty()) {
     what = name.empty() ? "which command? 'fairlead up' starts a cluster"
                         : "one of these has to follow: " + Listed(commands);

@@ -443,6 +443,32 @@ void WarnOfOptionsOfTheJob(const CLI::App& submit, const std::vector<std::string
 
 }  // namespace
 
+std::string_view InsteadOf(std::string_view spark_submit_option) {
+  static constexpr std::string_view kFiles = "put it where every node reads it under the same name";
+  static constexpr std::pair<std::string_view, std::string_view> kInstead[] = {
+      {"--master", "the cluster is that of --hadoop-conf, or the one that 'fairlead up' started"},
+      {"--deploy-mode", "the driver runs on the cluster; JOB --local[4] runs all of it here"},
+      {"--class", "a job is a program of its own"},
+      {"--jars", "a job is a program of its own"},
+      {"--packages", "a job is a program of its own"},
+      {"-c", "write --conf NAME=VALUE"},
+      {"--properties-file", "write each setting as --conf NAME=VALUE"},
+      {"--driver-cores", "a driver has one core"},
+      {"--total-executor-cores", "there are --executors times --executor-cores"},
+      {"--supervise", "--max-attempts says how often a driver is started"},
+      {"--files", kFiles},
+      {"--archives", kFiles},
+      {"--proxy-user", "--user acts as another user"},
+      {"--status", "'fairlead app ID' shows an application"},
+      {"--kill", "'fairlead kill ID' ends an application"},
+      {"--verbose", "'fairlead why ID' and 'fairlead app ID' say what happens"},
+  };
+  for (const auto& [option, instead] : kInstead) {
+    if (option == spark_submit_option) return instead;
+  }
+  return "";
+}
+
 void AddSubmit(CLI::App& app, int& exit_code) {
   CLI::App* submit = app.add_subcommand("submit", "Run a job binary (a program linked with the engine) on the cluster");
   submit->footer(

@@ -212,6 +212,18 @@ async function whatPeopleDo() {
   await page.close();
 }
 
+// A daemon that is cut off without a word, and comes back.
+async function cutOff() {
+  for (const [path, calls] of [["/cluster", "**/fairlead/v1/**"], [`${shuffle}/`, "**/status*"]]) {
+    const page = await open(path);
+    await page.route(calls, () => {});  // taken, and never answered
+    await page.waitForFunction(() => /silent for 10\ss\)\. What is shown is \d+\ss old\.$/.test(document.getElementById("freshness").textContent));
+    await page.unroute(calls);
+    await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+    await page.close();
+  }
+}
+
 try {
   const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
   await waitingJob();
@@ -225,6 +237,7 @@ try {
   await hostileWords(`${worker}/`, 0);
   await standalone();
   await whatPeopleDo();
+  await cutOff();
   console.log(`${checked} pages checked`);
 } catch (error) {
   // What was to be seen instead.

@@ -109,6 +109,10 @@ WRONG = [
       ("up", "rm", "nm", "shuffle", "spark-master", "spark-worker", "apps", "nodes", "queues", "version")],
     *[((command, ID, "--nosuch-option-at-all"), 2, "'--nosuch-option-at-all' is not understood") for command in ("app", "logs", "history", "kill")],
     (("apps", "--quueue", "x"), 2, "did you mean '--queue'"), (("up", "--profle", "tdw"), 2, "did you mean '--profile'"),
+    *[(("submit", option, "x", "/bin/true"), 2, f"'{option}' is an option of spark-submit alone; {instead}") for option, instead in
+      (("--master", "the cluster is that of --hadoop-conf"), ("--deploy-mode", "the driver runs on the cluster"), ("-c", "write --conf NAME=VALUE"),
+       ("--files", "put it where every node reads it"), ("--total-executor-cores", "there are --executors times"), ("--kill", "'fairlead kill ID'"))],
+    (("submit", "--conf", "spark.excutor.memory=1g", "/bin/true"), 2, "did you mean 'spark.executor.memory'?"),
     (("nodes", "--jsn"), 2, "did you mean '--json'"), (("logs", ID, "--flie", "x"), 2, "did you mean '--file'"),
     (("apps", "surplus"), 2, "'surplus' is not understood"), (("nodes", "surplus"), 2, "'surplus' is not understood"),
     (("nodes", "--hellp"), 2, "'--hellp' is not understood; 'fairlead nodes --help' says what it takes"),

@@ -3,7 +3,7 @@
 // keeps the driver's logs (?app=APPLICATION).
 
 import { Story, summary } from "./story.js";
-import { bytes, el, get, show as showParts, span, state, table, time, ways } from "./parts.js";
+import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
 const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
@@ -193,10 +193,11 @@ async function source() {
 
 let rest = new Uint8Array();
 let start = 0;
+let lastGood = 0;
 
 // Takes in what the log has grown by; the last line may not be whole yet. True: there was something.
 async function grow(address) {
-  const answer = await fetch(address(start), { cache: "no-store" });
+  const answer = await fetchSoon(address(start), { cache: "no-store" });
   if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
   const more = new Uint8Array(await answer.arrayBuffer());
   if (more.length === 0) return false;
@@ -218,11 +219,12 @@ async function refresh(address) {
     if (address.running && !story.ended) running = await get(address.running);
     if (story.app && (grown || !story.ended)) show();
     if (grown && location.hash) openNamed();
+    lastGood = Date.now();
     freshness.className = "";
     freshness.textContent = story.ended ? "ended" : "live";
   } catch (error) {
     freshness.className = "stale";
-    freshness.textContent = story.app ? `No answer any more (${error.message}).` : error.message;
+    freshness.textContent = story.app ? `No answer any more (${error.message}).${oldness(lastGood)}` : error.message;
   }
   if (!story.ended) setTimeout(() => refresh(address), REFRESH_MS);
 }

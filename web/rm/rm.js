@@ -2,7 +2,7 @@
 // from /fairlead/v1; the address holds what is filtered and sorted, so a page can be sent to a colleague.
 
 import { chart } from "/static/chart.js";
-import { el, mib, span, time } from "/static/parts.js";
+import { el, fetchSoon, mib, oldness, span, time } from "/static/parts.js";
 
 const REFRESH_MS = 2000;
 const PAGE_SIZE = 50;
@@ -91,7 +91,7 @@ if (caller) sessionStorage.setItem("user.name", caller);
 const asCaller = (path) => (caller ? `${path}${path.includes("?") ? "&" : "?"}user.name=${encodeURIComponent(caller)}` : path);
 
 async function get(path) {
-  const response = await fetch(asCaller(`/fairlead/v1/${path}`), { headers: { Accept: "application/json" } });
+  const response = await fetchSoon(asCaller(`/fairlead/v1/${path}`), { headers: { Accept: "application/json" } });
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   return response.json();
@@ -485,7 +485,7 @@ async function render() {
   } catch (error) {
     if (mine !== turn) return;
     freshness.className = "stale";
-    freshness.textContent = `The resource manager does not answer (${error.message}). ` + (lastGood ? `Shown: ${new Date(lastGood).toLocaleTimeString()}.` : "");
+    freshness.textContent = `The resource manager does not answer (${error.message}).${oldness(lastGood)}`;
   }
   if (!document.hidden) timer = setTimeout(render, REFRESH_MS);
 }

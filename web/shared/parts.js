@@ -59,11 +59,25 @@ export function show(title, parts) {
   document.title = `${title} · Fairlead`;
 }
 
+// As fetch, which waits for ever by itself: a daemon that is silent is told of. What follows its first bytes may take longer.
+const ANSWER_MS = 10_000;
+export async function fetchSoon(path, how = {}) {
+  const control = new AbortController();
+  const timer = setTimeout(() => control.abort(new Error(`silent for ${span(ANSWER_MS)}`)), ANSWER_MS);
+  try {
+    return await fetch(path, { ...how, signal: control.signal });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 export async function get(path) {
-  const answer = await fetch(path, { cache: "no-store" });
+  const answer = await fetchSoon(path, { cache: "no-store" });
   if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`);
   return answer.json();
 }
+
+export const oldness = (ms) => (ms > 0 ? ` What is shown is ${span(Date.now() - ms)} old.` : "");
 
 const REFRESH_MS = 2000;
 let lastGood = 0;
@@ -72,13 +86,15 @@ let lastGood = 0;
 export async function live(load) {
   const freshness = document.getElementById("freshness");
   try {
-    if (lastGood === 0 || getSelection().isCollapsed) await load();  // else somebody copies text
-    lastGood = Date.now();
+    if (lastGood === 0 || getSelection().isCollapsed) {  // else somebody copies text
+      await load();
+      lastGood = Date.now();
+    }
     freshness.className = "";
     freshness.textContent = "live";
   } catch (error) {
     freshness.className = "stale";
-    freshness.textContent = `No answer (${error.message}).` + (lastGood ? ` Shown: ${new Date(lastGood).toLocaleTimeString()}.` : "");
+    freshness.textContent = `No answer (${error.message}).${oldness(lastGood)}`;
   }
   if (document.hidden) await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true }));
   setTimeout(() => live(load), REFRESH_MS);

@@ -188,7 +188,9 @@ Error Unknown(const std::string& name) {
   for (const auto& [spark, option] : kOptions) {
     if (name == spark) return Error{name + " is the option " + std::string(option) + " of `fairlead submit`"};
   }
-  return Error{name + ": no such setting" + base::DidYouMean(name, SparkSettingNames())};
+  std::vector<std::string> known = SparkSettingNames();
+  for (const auto& [spark, option] : kOptions) known.emplace_back(spark);
+  return Error{name + ": no such setting" + base::DidYouMean(name, known)};
 }
 
 Status Check(const Config& config) {
