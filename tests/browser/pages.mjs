@@ -209,6 +209,17 @@ async function whatPeopleDo() {
   await page.waitForSelector("dt:has-text('Weight') + dd:has-text('7')");
   await page.goto(`${url}/cluster/events?kind=action`);
   await page.waitForSelector("td:has-text('by ann from')");
+  // What is chosen stands in the address, and can be chosen no more.
+  await page.goto(`${url}/cluster/app/${app}`);
+  await page.click("a:has-text('All that is remembered')");
+  await page.waitForURL(`${url}/cluster/events?app=${app}`);
+  await page.waitForSelector("td:has-text('granted')");
+  assert.deepEqual(await page.$$eval("td a[href^='/cluster/app/']", (links) => [...new Set(links.map((link) => link.textContent))]), [app]);
+  await page.click(`button:has-text('app ${app} ×')`);
+  await page.waitForURL(`${url}/cluster/events`);
+  await page.goto(`${url}/cluster`);
+  await page.click("td a[href^='/cluster?user=']");
+  await page.waitForSelector("button:has-text('user '):has-text('×')");
   await page.close();
 }
 

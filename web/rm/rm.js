@@ -84,6 +84,9 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => render());
 
+// What the address chooses, each with a way to choose it no more.
+const filtersOf = (path, keys) => keys.filter((key) => query().get(key)).map((key) => el("button", { "aria-pressed": "true", title: "Remove this filter", onclick: () => go(path, { [key]: "", offset: "" }) }, `${key} ${query().get(key)} ×`));
+
 // Where access lists are on, ?user.name=NAME once says who asks, as everywhere in Hadoop's simple authentication.
 let caller = new URLSearchParams(location.search).get("user.name") ?? sessionStorage.getItem("user.name");
 if (caller) sessionStorage.setItem("user.name", caller);
@@ -154,6 +157,7 @@ const exitWords = (status) => (status === undefined || status === -1000 ? "" : s
 
 const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeURIComponent(queue)}` }, queue) : "");
 const nodeLink = (id) => (id ? el("a", { href: `/cluster/node/${encodeURIComponent(id)}` }, id) : "");
+const userLink = (user) => el("a", { href: `/cluster?${new URLSearchParams({ user })}` }, user);
 const appLink = (id) => (id ? el("a", { href: `/cluster/app/${id}` }, id) : "");
 
 const PLACES = { NODE_LOCAL: "on a node that was asked for", RACK_LOCAL: "on a rack that was asked for", OFF_SWITCH: "on any node" };
@@ -178,6 +182,8 @@ function eventTable(events, known = []) {
     .filter(([title]) => !known.includes(title));
   return table(columns.map(([title, kind]) => head(title, kind)), events.map((event) => el("tr", {}, columns.map(([, , make]) => make(event)))), "Nothing that is remembered.");
 }
+
+const allOf = (filter) => el("p", {}, el("a", { href: `/cluster/events?${new URLSearchParams(filter)}` }, "All that is remembered"));
 
 async function happenings(filter, { limit = 30, known = [] } = {}) {
   const { events } = await get(`events?${new URLSearchParams({ ...filter, limit })}`);
@@ -230,7 +236,7 @@ function sortHead([key, title, kind], current) {
 
 function applicationRow(app) {
   const waits = app.pending ? el("div", { class: "why" }, `waits for ${app.pending.count} × ${amount(app.pending.capability)}: ${words(app.pending.reason)}`) : undefined;
-  return el("tr", {}, cell(el("a", { href: `/cluster/app/${app.id}` }, app.id), "id"), cell(app.name), cell(app.user),
+  return el("tr", {}, cell(el("a", { href: `/cluster/app/${app.id}` }, app.id), "id"), cell(app.name), cell(userLink(app.user)),
     cell(queueLink(app.queue)), cell([state(app), waits]),
     cell(String(app.containers), "number"), cell(mib(app.used.memory_mib), "number"), when(app.submitted_ms), cell(span(app.elapsed_ms), "number"));
 }
@@ -253,7 +259,7 @@ async function applications() {
   const search = el("input", { type: "search", placeholder: "Search id, name, user, queue   ( / )", "aria-label": "Search applications", value: asked.get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster", { text: search.value, offset: "" }), 250); });
   const chips = GROUPS.map(([key, title]) => el("button", { "aria-pressed": (asked.get("group") ?? "") === key, onclick: () => go("/cluster", { group: key, offset: "" }) }, title));
-  const filters = ["queue", "user"].filter((key) => asked.get(key)).map((key) => el("button", { "aria-pressed": "true", title: "Remove this filter", onclick: () => go("/cluster", { [key]: "", offset: "" }) }, `${key} ${asked.get(key)} ×`));
+  const filters = filtersOf("/cluster", ["queue", "user"]);
   const pager = pages("/cluster", offset, list.total);
   return ["Applications", tiles(cluster), el("h2", {}, "Applications"),
     el("div", { class: "tools" }, search, el("div", { class: "chips" }, chips, filters)),
@@ -280,7 +286,7 @@ function ownPage(app) {
 async function application(id) {
   const app = await get(`apps/${encodeURIComponent(id)}`);
   if (!app) return [id, el("h1", {}, id), el("p", {}, "The resource manager knows no application of this id; it forgets the oldest ended ones.")];
-  const facts = [["State", state(app)], ["User", app.user], ["Queue", queueLink(app.queue)], ["Type", app.type],
+  const facts = [["State", state(app)], ["User", userLink(app.user)], ["Queue", queueLink(app.queue)], ["Type", app.type],
     ["Priority", String(app.priority)], ["Submitted", time(app.submitted_ms)], ["Ended", time(app.finished_ms)], ["Duration", span(app.elapsed_ms)],
     ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ["Progress", percent(app.progress)]];
   const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(nodeLink(attempt.node)),
@@ -302,7 +308,7 @@ async function application(id) {
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
     el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container."),
     el("h2", {}, "Containers that have ended"), table([head("Container"), head("Node"), head("Ended"), head("How"), head("In detail"), head("Logs")], over, "None that is remembered."),
-    el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"])];
+    el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"]), allOf({ app: id })];
 }
 
 // ---- queues
@@ -353,7 +359,7 @@ async function queue(name) {
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
       below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
     ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, Number(query().get("offset") ?? 0), list.total),
-    el("h2", {}, "Lately"), await happenings({ queue: name }, { known: ["Queue"] })];
+    el("h2", {}, "Lately"), await happenings({ queue: name }, { known: ["Queue"] }), allOf({ queue: name })];
 }
 
 // ---- nodes
@@ -431,7 +437,7 @@ async function node(id) {
   const running = own.running.map((one) => el("tr", {}, cell(one.id, "id"), cell(appLink(one.app), "id"), cell(words(one.state)), cell(amount(one.resources)), when(one.created_ms), cell(logs(one.http_address, one.id, one.user))));
   return [id, el("h1", {}, id), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
     el("h2", {}, "Containers"), table([head("Container"), head("Application"), head("State"), head("Size"), head("Since"), head("Logs")], running, "Nothing runs here."),
-    el("h2", {}, "Lately"), await happenings({ node: id }, { known: ["Node"] })];
+    el("h2", {}, "Lately"), await happenings({ node: id }, { known: ["Node"] }), allOf({ node: id })];
 }
 
 // ---- what happened lately, of all
@@ -440,8 +446,9 @@ const KINDS = ["granted", "held", "released", "ended", "preempted", "notice", "r
 
 async function lately() {
   const kind = query().get("kind") ?? "";
+  const asked = Object.fromEntries(["kind", "app", "queue", "node"].map((key) => [key, query().get(key)]).filter(([, value]) => value));
   const chips = ["", ...KINDS].map((one) => el("button", { "aria-pressed": one === kind, onclick: () => go("/cluster/events", { kind: one }) }, one || "all"));
-  return ["Events", el("h1", {}, "What happened lately"), el("div", { class: "tools" }, el("div", { class: "chips" }, chips)), await happenings({ kind }, { limit: 200 })];
+  return ["Events", el("h1", {}, "What happened lately"), el("div", { class: "tools" }, el("div", { class: "chips" }, chips, filtersOf("/cluster/events", ["app", "queue", "node"]))), await happenings(asked, { limit: 200 })];
 }
 
 // ---- showing and refreshing
