@@ -72,7 +72,8 @@ base::Status JournalWriter::SetAside(uint64_t next_bytes) {
 
 base::Status JournalWriter::Begin(const JournalHeader& header) {
   const std::string encoded = base::EncodeStored(header);
-  if (base::Status aside = SetAside(encoded.size() + bytes_max_ / kSegments); !aside.ok()) return aside;
+  // Twice the segment: it is full behind a batch, which may be long.
+  if (base::Status aside = SetAside(encoded.size() + 2 * bytes_max_ / kSegments); !aside.ok()) return aside;
   auto file = disk_.OpenForAppending(path_, 0600);
   if (!file) return file.error();
   file_ = std::move(file).value();
