@@ -39,6 +39,7 @@ struct SubmitOptions {
   int32_t executors_min = -1;  // below 0: as many as at most
   int32_t priority = 0;
   int32_t max_attempts = 0;
+  std::string viewers;
   bool speculation = false;
   std::vector<std::string> conf;  // NAME=VALUE
   bool detach = false;
@@ -165,14 +166,19 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   context.resource->virtual_cores = 1;
   if (options.max_attempts > 0) context.max_app_attempts = options.max_attempts;
   context.am_container_spec = LaunchContext(options, cluster, job, text);
+  if (!options.viewers.empty()) {
+    auto& list = context.am_container_spec->application_acls.emplace_back();
+    list.access_type = yarn::ApplicationAccessTypeProto::kViewApp;
+    list.acl = options.viewers;
+  }
   const auto submitted = cluster.client->Call<yarn::SubmitApplicationResponseProto>("submitApplication", request);
   if (!submitted) return submitted.error();
   return text;
 }
 
-/// What the job does, a line per running stage, from its driver's page; where that cannot be had, the application's
-/// state and why it waits. On a terminal the lines are renewed in place, else printed at most once a second when they
-/// change.
+/// What the job does, a line per running stage, from its driver's page behind the manager's proxy; where that cannot be
+/// had, the application's state and why it waits. On a terminal the lines are renewed in place, else printed at most
+/// once a second when they change.
 class ProgressLines {
  public:
   ProgressLines(Cluster& cluster, std::string id)
@@ -220,7 +226,8 @@ class ProgressLines {
     return lines;
   }
   std::vector<std::string> StageLines(const yarn::ApplicationReportProto& report) {
-    const std::string url(report.original_tracking_url.value_or(""));
+    std::string url(report.TrackingUrl());
+    if (url.ends_with('/')) url.pop_back();
     tasks_running_ = 0;
     if (page_failures_ >= 3 || report.YarnApplicationState() != yarn::YarnApplicationStateProto::kRunning ||
         !url.starts_with("http://")) {
@@ -504,6 +511,9 @@ void AddSubmit(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   submit->add_option("--max-attempts", options->max_attempts, "attempts of the driver at most (default: the cluster's)")
       ->check(CLI::Range(1, 1000));
+  submit->add_option("--viewers", options->viewers,
+                     "who beside you and administrators may see the job where yarn.acl.enable is on: "
+                     "\"USER,USER GROUP,GROUP\", or *");
   submit
       ->add_option("--executor-idle", options->job.executor_idle_seconds,
                    "seconds after which an idle executor above the least number is given back")

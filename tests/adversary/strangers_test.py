@@ -340,6 +340,55 @@ class Views(Daemons):
             shown = self.command("logs", app, "--user", user)
             self.assertEqual(b"secret-of-alice" in shown.stdout, sees)
 
+    def test_who_may_not_see_an_engine_job_sees_nothing_of_its_driver_either(self):
+        self.start_node()
+        job = subprocess.run([FAIRLEAD, "submit", "--hadoop-conf", self.conf, "--user", "alice", "--detach", "--viewers", "carol", "--executors", "1", "--executor-memory", "128m",
+                              "--driver-memory", "128m", BUILD / "tests/engine_faults", "crash", self.directory / "never"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        app = job.stdout.strip()
+        page = f"/proxy/{app}/history.json"
+        until(lambda: "before" in self.as_user("alice", self.rm, page)[1], "the driver's page with the job's stage")
+        for user, sees in (("carol", True), ("boss", True), ("bob", False), ("dr.who", False), ("", False)):
+            for target in (page, f"/proxy/{app}/events.jsonl", f"/proxy/{app}/running.json"):
+                status, text = self.as_user(user, self.rm, target)
+                self.assertEqual(status, 200 if sees else 302, f"{user} {target}")
+                if not sees or target == page:
+                    self.assertEqual("before" in text, sees, f"{user} {target}")
+        # At its own port nobody is known: whatever he says of himself, he is led to the manager.
+        url = urllib.parse.urlparse(json.loads(self.as_user("alice", self.rm, f"/ws/v1/cluster/apps/{app}")[1])["app"]["trackingUrl"])
+        self.assertEqual(url.path, f"/proxy/{app}/")
+        driver = until(lambda: self.listener_of("crash"), "the driver's port")
+        for headers in ({}, {"Cookie": "proxy-user=alice"}, {"Fairlead-Page-Secret": ""}, {"Fairlead-Page-Secret": "a" * 44}):
+            for target in ("/history.json", "/history.json?user.name=alice", "/events.jsonl", "/running.json", "/static/history.html", "/"):
+                status, text = ask(driver, target, headers=headers)
+                self.assertEqual((status, b"before" in text), (302, False), f"{target} {headers}")
+        connection = http.client.HTTPConnection("127.0.0.1", driver, timeout=30)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/history.json?a=b")
+        self.assertEqual(connection.getresponse().getheader("Location"), f"http://127.0.0.1:{self.rm}{page}?a=b")
+
+    def listener_of(self, word):
+        """The port of the web page of a driver of ours with this argument: where it answers HTTP."""
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if word.encode() not in words[1:2] or str(self.directory).encode() not in b" ".join(words):
+                    continue
+                sockets = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
+            except OSError:
+                continue
+            for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[3] != "0A" or f"socket:[{fields[9]}]" not in sockets:
+                    continue
+                port = int(fields[1].split(":")[1], 16)
+                try:
+                    if ask(port, "/")[0]:
+                        return port
+                except (OSError, http.client.HTTPException):
+                    pass
+        return None
+
     def test_nodes_and_queues_are_changed_by_administrators_alone(self):
         self.start_node()
         node = until(lambda: json.loads(ask(self.rm, "/fairlead/v1/nodes")[1])["nodes"], "the node")[0]["id"]

@@ -17,6 +17,9 @@ struct Credentials {
   friend bool operator==(const Credentials&, const Credentials&) = default;
 };
 
+/// The secret of a master's page, which Fairlead's resource manager gives its container (process/http/page_proxy.h).
+inline constexpr std::string_view kPageSecretAlias = "fairlead.page.secret";
+
 /// Reads either format. Bytes behind the blob are allowed (Spark sends its whole buffer); no bytes at all are no
 /// credentials.
 base::Result<Credentials> ParseCredentials(std::string_view bytes);

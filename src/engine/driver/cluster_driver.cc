@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "endpoints/yarn/credentials.h"
@@ -35,6 +36,8 @@ struct DriverContainer {
   std::vector<env::Endpoint> clients;
   endpoints::yarn::RpcToken am_rm_token;
   std::string host;
+  /// What Fairlead's resource manager gives; none on Hadoop's, whose proxy lets everybody through.
+  std::optional<DriverPage::Proxy> proxy;
 };
 
 DriverContainer ReadContainer(const JobSettings& settings) {
@@ -60,6 +63,8 @@ DriverContainer ReadContainer(const JobSettings& settings) {
     found = true;
   }
   if (!found) throw JobError("the container's tokens hold no AMRMToken");
+  const auto secret = credentials->secrets.find(std::string(endpoints::yarn::kPageSecretAlias));
+  if (secret != credentials->secrets.end()) container.proxy = {Environment("FAIRLEAD_PAGE_URL"), secret->second};
   container.host = Environment("NM_HOST", "localhost");
   return container;
 }
@@ -172,7 +177,7 @@ std::string Cluster::StartPage() {
   log_ = std::make_unique<EventLog>(session_.loop(), session_.driver(), path, settings_.application_id, settings_.name);
   session_.driver().AddListener(log_.get());
   auto page = DriverPage::Listen(session_.loop(), session_.loop(), {container_.host, 0}, log_->history(),
-                                 DriverPage::LogOfFile(path));
+                                 DriverPage::LogOfFile(path), container_.proxy);
   if (!page) {
     std::fprintf(stderr, "no page of the driver: %s\n", page.error().message.c_str());
     return {};

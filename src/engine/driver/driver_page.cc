@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "endpoints/yarn/tokens.h"
 #include "env_posix/host_names.h"
+#include "process/http/page_proxy.h"
 #include "process/http/static_file.h"
 
 namespace fairlead::engine {
@@ -73,14 +75,19 @@ DriverPage::Log DriverPage::LogOfText(std::string text) {
 
 base::Result<std::unique_ptr<DriverPage>> DriverPage::Listen(env::Loop& loop, env::Net& net,
                                                              const env::Endpoint& endpoint,
-                                                             const history::History& history, Log log) {
+                                                             const history::History& history, Log log,
+                                                             std::optional<Proxy> proxy) {
   http::KnownHosts hosts;
   for (const std::string& name : env_posix::OwnHostNames()) hosts.AddName(name);
   hosts.AddName(endpoint.host);
-  auto server = http::Server::Listen(loop, net, endpoint, std::move(hosts),
-                                     [&history, log = std::move(log)](const http::Request& request, const auto& reply) {
-                                       reply(Answer(request, history, log));
-                                     });
+  auto server = http::Server::Listen(
+      loop, net, endpoint, std::move(hosts),
+      [&history, log = std::move(log), proxy = std::move(proxy)](const http::Request& request, const auto& reply) {
+        const std::string secret{http::FindHeader(request.headers, http::kPageSecret)};
+        if (proxy && !endpoints::yarn::SameSecret(secret, proxy->secret))
+          return reply(http::Redirect(proxy->url + request.target));
+        reply(Answer(request, history, log));
+      });
   if (!server) return server.error();
   auto page = std::make_unique<DriverPage>();
   page->server_ = std::move(*server);

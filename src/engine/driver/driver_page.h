@@ -26,9 +26,17 @@ class DriverPage {
   static Log LogOfFile(std::string path);
   static Log LogOfText(std::string text);
 
-  /// The history must outlive the page.
+  /// Behind the resource manager's proxy, which knows who may see the application: requests with the secret are the
+  /// proxy's, all others are led to it.
+  struct Proxy {
+    std::string url;  // without a final slash
+    std::string secret;
+  };
+
+  /// The history must outlive the page. `proxy`: none: whoever asks sees the page.
   static base::Result<std::unique_ptr<DriverPage>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                          const history::History& history, Log log);
+                                                          const history::History& history, Log log,
+                                                          std::optional<Proxy> proxy = std::nullopt);
   std::string url() const { return "http://" + server_->local().ToString(); }
 
  private:

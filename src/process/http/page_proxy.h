@@ -16,6 +16,9 @@
 
 namespace fairlead::process::http {
 
+/// The header by which the resource manager shows a page that a request is its proxy's.
+inline constexpr std::string_view kPageSecret = "Fairlead-Page-Secret";
+
 /// Where a page is.
 struct PageAddress {
   env::Endpoint endpoint;

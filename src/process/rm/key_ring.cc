@@ -6,6 +6,7 @@
 #include "base/stored.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/reports.h"
+#include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::rm {
 
@@ -30,7 +31,8 @@ KeyRing::~KeyRing() {
 std::vector<KeyRing::Kind> KeyRing::Kinds() {
   return {{"amrm", &amrm_, times_.master_activation},
           {"nm", &node_, times_.node_activation},
-          {"container", &container_, times_.node_activation}};
+          {"container", &container_, times_.node_activation},
+          {"page", &page_, std::nullopt}};
 }
 
 std::string KeyRing::RandomKey() {
@@ -80,17 +82,18 @@ void KeyRing::Roll() {
   activations_.clear();
   std::vector<MasterKeys> rolled;
   std::vector<env::Row> rows;
-  for (const Kind& kind : Kinds()) {
+  std::vector<Kind> kinds = Kinds();
+  std::erase_if(kinds, [](const Kind& kind) { return !kind.activation; });
+  for (const Kind& kind : kinds) {
     if (kind.keys->next) kind.keys->Activate();
     rolled.push_back(*kind.keys);
     rolled.back().Roll(RandomKey());
     rows.push_back(RowOf(kind, rolled.back()));
   }
-  save_(std::move(rows), [this, rolled = std::move(rolled)] {
-    size_t i = 0;
-    for (const Kind& kind : Kinds()) {
-      *kind.keys = rolled[i++];
-      ActivateLater(kind);
+  save_(std::move(rows), [this, kinds, rolled = std::move(rolled)] {
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      *kinds[i].keys = rolled[i];
+      ActivateLater(kinds[i]);
     }
     roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
   });
@@ -98,7 +101,7 @@ void KeyRing::Roll() {
 
 // Not stored: the next run does it again.
 void KeyRing::ActivateLater(const Kind& kind) {
-  activations_.push_back(loop_.After(kind.activation, [keys = kind.keys] {
+  activations_.push_back(loop_.After(*kind.activation, [keys = kind.keys] {
     if (keys->next) keys->Activate();
   }));
 }
@@ -120,6 +123,12 @@ RpcToken KeyRing::NmRpcToken(const model::ApplicationAttemptId& attempt, const m
   identifier.node_id = ToWire(address);
   identifier.app_submitter = user;
   return MintNmToken(std::move(identifier), node_.current, ToString(address));
+}
+
+std::string KeyRing::PageSecret(const model::ApplicationAttemptId& attempt) const {
+  const std::string secret =
+      TokenPassword(page_.current.bytes, "page of " + ToString(attempt), endpoints::yarn::TokenHmac::kSha256);
+  return wire::hadoop_rpc::EncodeBase64(secret);
 }
 
 wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) {

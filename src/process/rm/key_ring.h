@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct KeyTimes {
 
 /// The master keys of a resource manager and the tokens made with them (AMRMTokenSecretManager,
 /// NMTokenSecretManagerInRM, RMContainerTokenSecretManager). Keys are random bytes of the loop, kept in the store, and
-/// roll by timer. It is also the judge of AMRM tokens.
+/// roll by timer, but for the one of pages' secrets. It is also the judge of AMRM tokens.
 class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::TokenAuthority {
  public:
   KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times);
@@ -40,6 +41,9 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   endpoints::yarn::RpcToken AmRmToken(const model::ApplicationAttemptId& attempt) const;
   endpoints::yarn::RpcToken NmRpcToken(const model::ApplicationAttemptId& attempt,
                                        const model::rm::NodeAddress& address, const std::string& user) const;
+  /// By what a master's page knows the proxy's requests: text, the same for the attempt's whole life, over restarts and
+  /// takeovers, too.
+  std::string PageSecret(const model::ApplicationAttemptId& attempt) const;
   const endpoints::yarn::MasterKeys& amrm() const { return amrm_; }
   const endpoints::yarn::MasterKeys& node() const { return node_; }
   const endpoints::yarn::MasterKeys& container() const { return container_; }
@@ -57,7 +61,7 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   struct Kind {
     const char* name;
     endpoints::yarn::MasterKeys* keys;
-    base::Duration activation;
+    std::optional<base::Duration> activation;  // none: it does not roll
   };
   std::vector<Kind> Kinds();
   std::string RandomKey();
@@ -71,6 +75,7 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   endpoints::yarn::MasterKeys amrm_;
   endpoints::yarn::MasterKeys node_;
   endpoints::yarn::MasterKeys container_;
+  endpoints::yarn::MasterKeys page_;
   Save save_;
   env::Loop::TimerId roll_timer_ = 0;
   std::vector<env::Loop::TimerId> activations_;

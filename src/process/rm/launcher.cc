@@ -33,8 +33,8 @@ rpc::RpcTarget MasterLauncher::TargetOf(const model::ApplicationAttemptId& attem
   return target;
 }
 
-// The submission's launch context with what only the resource manager knows: the proxy base, the time of submission
-// and the AMRM token.
+// The submission's launch context with what only the resource manager knows: the proxy base and what shows that a
+// request is the proxy's, the time of submission and the AMRM token.
 base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMaster& launch) {
   const fairlead::rm::App* app = core_.AppAt(launch.app);
   if (!app) return base::Error{"the application is gone"};
@@ -52,10 +52,12 @@ base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMa
     entry.value = value;
   };
   set_env("APPLICATION_WEB_PROXY_BASE", "/proxy/" + ToString(launch.attempt.app));
+  set_env("FAIRLEAD_PAGE_URL", core_.config().ProxyBase() + "/proxy/" + ToString(launch.attempt.app));
   set_env("APP_SUBMIT_TIME_ENV", std::to_string(app->submitted.ms));
   base::Result<endpoints::yarn::Credentials> credentials = endpoints::yarn::ParseCredentials(spec.tokens.value_or(""));
   if (!credentials.ok()) return base::Error{"java.io.IOException: " + credentials.error().message};
   credentials->tokens[""] = keys_.AmRmToken(launch.attempt);
+  credentials->secrets[std::string(endpoints::yarn::kPageSecretAlias)] = keys_.PageSecret(launch.attempt);
   spec.tokens = EncodeCredentials(*credentials);
   w::StartContainersRequestProto request;
   w::StartContainerRequestProto& start = request.start_container_request.emplace_back();

@@ -120,6 +120,7 @@ class ResourceManager {
   void OnAdminCall(const rpc::IncomingCall& call);
   void OnHaCall(const rpc::IncomingCall& call);
   const endpoints::yarn::TokenAuthority& tokens() const { return *keys_; }
+  const KeyRing& keys() const { return *keys_; }
 
   const ResourceMachine& machine() const { return *machine_; }
   const fairlead::rm::Core& core() const { return machine_->core(); }

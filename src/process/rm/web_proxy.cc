@@ -4,7 +4,8 @@
 #include "process/rm/web.h"
 
 // /proxy/APPLICATION/...: the page of a running master, fetched for the browser (WebAppProxyServlet). Masters' own
-// filters (AmIpFilter) let only the proxy in.
+// filters (AmIpFilter) let only the proxy in; pages of the engine's drivers know it by the attempt's secret. Who may
+// not see the application does not get there, as in everything else of it that the manager shows.
 
 namespace fairlead::process::rm {
 
@@ -32,8 +33,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
     return reply(http::Redirect(page));
   }
   const bool running = attempt->state == model::rm::AttemptState::kRunning;
-  // A running master judges by the cookie below who sees what; where an ended one's history lies is told here.
-  if (!running && !manager_.MayAccess(UserOf(request), *app, false)) return reply(http::Redirect(page));
+  if (!manager_.MayAccess(UserOf(request), *app, false)) return reply(http::Redirect(page));
   const std::string& url = attempt->original_url;
   if (!running) return reply(http::Redirect(url.starts_with("http") ? url : "http://" + url));
   // A page without its final slash would resolve its links one level too high.
@@ -42,7 +42,8 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   const auto target = http::ParsePageUrl(url, "the master's page");
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
   http::PassOn(loop_, net_, request, *target, rest, app->submission.user,
-               {{"Cookie", "proxy-user=" + http::PercentEncode(UserOf(request))}},
+               {{"Cookie", "proxy-user=" + http::PercentEncode(UserOf(request))},
+                {std::string(http::kPageSecret), manager_.keys().PageSecret(attempt->id)}},
                [reply, id](base::Result<http::Response> answer) {
                  reply(answer.ok() ? std::move(*answer)
                                    : http::TextResponse(502, "The master of " + id +
