@@ -81,6 +81,12 @@ async function historyOfTheJob() {
     await page.waitForSelector("h2:has-text('Timeline') + figure rect");
     await page.click("main table a");
     await page.waitForSelector("details[open] td:has-text('success')");
+    await page.waitForSelector("details[open] h2:has-text('By executor') + .scroll td");
+    assert.match(page.url(), /#stage-\d+-\d+$/);
+    await page.click("details[open] summary");
+    assert.doesNotMatch(page.url(), /#/, "a stage that was closed by hand is still in the address");
+    await page.click("details summary");
+    assert.match(page.url(), /#stage-\d+-\d+$/, "a stage that was opened by hand is not in the address");
     await judge(page, "a job's history");
     await fitsEverySize(page, "a job's history");
     await page.click("nav a:text-is('Application')");

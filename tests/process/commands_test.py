@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import pty
+import random
 import re
 import shutil
 import signal
@@ -280,6 +281,37 @@ class History(unittest.TestCase):
             finally:
                 server.terminate()
                 server.communicate(timeout=30)
+
+
+    @unittest.skipUnless(shutil.which("node"), "needs node")
+    def test_page_and_command_find_the_same(self):
+        seed = int(os.environ.get("FAIRLEAD_SEED", "1"))
+        rng = random.Random(seed)
+        lines = [{"application_started": {"at_ms": 1, "id": "application_1_0001", "program": "job"}}]
+        for executor in range(4):
+            lines.append({"executor_joined": {"at_ms": 1, "executor": str(executor), "host": f"h{executor}", "slots": 1}})
+        numbers = ("bytes_read", "bytes_written", "shuffle_bytes_local", "shuffle_bytes_remote", "shuffle_bytes_written", "spilled_bytes", "bad_records", "records_read", "fetch_wait_ns")
+        for stage in range(60):
+            lines.append({"stage_started": {"at_ms": 2, "stage": stage, "attempt": 0, "job": 0, "name": "s", "tasks": 10}})
+            common, slow = rng.choice((10, 50, 120)), rng.choice((0, 0, 1, 2))
+            for task in range(rng.randrange(30)):
+                executor = rng.randrange(4)
+                took = common * rng.choice((1, 1, 1, 1, 2, 3, 10)) * (3 if slow == 2 and executor == 0 else 1)
+                metrics = {name: rng.choice((0, 0, 1, 1000, 3 << 20)) if rng.random() < 0.4 else 0 for name in numbers}
+                launch = {"at_ms": 5, "task": task, "stage": stage, "stage_attempt": 0, "partition": task, "attempt": 0, "executor": str(executor), "level": "ANY",
+                          "speculative": rng.random() < 0.05, "wanted": "h9", "why": rng.choice(("", "", "busy", "gone"))}
+                lines.append({"task_finished": {"launch": launch, "at_ms": 5 + took, "end": rng.choice(("success",) * 9 + ("exception",)), "reason": "", "metrics": metrics}})
+        with tempfile.TemporaryDirectory() as work:
+            log = pathlib.Path(work) / "events.jsonl"
+            log.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+            told = run("history", "--json", log)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            ours = [[stage["stage"], stage["attempt"], finding["kind"], finding["count"]] for stage in json.loads(told.stdout)["stages"] for finding in stage["findings"]]
+            page = subprocess.run(["node", ROOT / "tests/browser/findings.mjs", ROOT / "web/engine/story.js", log], capture_output=True, text=True, timeout=60)
+            self.assertEqual(page.returncode, 0, page.stderr)
+            self.assertEqual(ours, json.loads(page.stdout), f"FAIRLEAD_SEED={seed}")
+            kinds = {kind for _, _, kind, _ in ours}
+            self.assertEqual(kinds, {"slow tasks", "large reads", "spilling tasks", "slow executor", "failed attempts", "bad records", "second tries", "away from data"})
 
 
 class ShuffleService(unittest.TestCase):

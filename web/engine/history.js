@@ -2,7 +2,7 @@
 // log, which the driver itself serves while it runs (../events.jsonl), `fairlead history --serve` from a file, and after the end the node that
 // keeps the driver's logs (?app=APPLICATION).
 
-import { Story, summary } from "./story.js";
+import { Story, byExecutor, findings, summary } from "./story.js";
 import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
@@ -24,12 +24,7 @@ const stageLink = (stage) => el("a", { href: `#${idOf(stage)}` }, nameOf(stage))
 const outcome = (ended, error) => state(!ended ? (story.ended ? "NOT ENDED" : "RUNNING") : error ? "FAILED" : "FINISHED");
 const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 
-function marks(stage, sum) {
-  const skewed = (sum.time.skew >= 3 && sum.time.max >= 100) || (sum.read.skew >= 3 && sum.read.max >= 1 << 20);
-  const found = [skewed && `skew: slowest ${took(sum.time.max)} by ${took(sum.time.median)}, largest ${bytes(sum.read.max)} by ${bytes(sum.read.median)}`, sum.spilled && `${bytes(sum.spilled)} spilled`,
-    stage.failed && `${stage.failed} failed`, sum.bad && `${sum.bad} bad records left out`, sum.speculative && `${sum.speculative} speculative`];
-  return found.filter(Boolean).map((text) => why(text));
-}
+const openLink = (stage, text) => el("a", { href: `#${idOf(stage)}` }, text);
 
 // ---- the parts of the page
 
@@ -47,6 +42,12 @@ function jobs() {
   const rows = [...story.jobs.values()].map((job) => [String(job.job), [job.description, job.pool ? el("div", { class: "soft" }, `pool ${job.pool}`) : "", why(job.error) ?? ""], outcome(job.ended, job.error),
     took((job.ended ?? story.last) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
   return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
+}
+
+// What is worth a look, of all stages; the stage tells more.
+function found(sums) {
+  const rows = [...sums].flatMap(([stage, sum]) => sum.found.map(({ text }) => [stageLink(stage), stage.name, text]));
+  return rows.length ? table("Worth a look", ["Stage", "What", "Finding"], rows, "") : [];
 }
 
 // Of a running driver: { total, tasks }, the tasks that run now.
@@ -75,7 +76,7 @@ function stages(sums) {
     const fill = el("i");
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
-    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, ...marks(stage, sum), why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
+    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, openLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
       [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
@@ -136,14 +137,19 @@ function tasks(stage, sum) {
   const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(text)];
   const length = (end) => end.at_ms - end.launch.at_ms;
   const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
-  const title = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
-  return el("details", { id: idOf(stage) }, el("summary", {}, `Stage ${nameOf(stage)}: ${stage.name}`),
+  const shown = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
+  const title = el("summary", {}, `Stage ${nameOf(stage)}: ${stage.name}`);
+  const part = el("details", { id: idOf(stage) }, title,
     el("p", { class: "soft" }, `${sum.records} records read, largest task kept ${bytes(sum.peak)}; locality: ${[...sum.levels].map(([level, count]) => `${count} ${level}`).join(", ") || "none yet"}`),
-    ...[...sum.away].map(([reason, count]) => el("p", { class: "soft" }, `${count} away from their data: ${reason}`)),
+    ...sum.found.map(({ text }) => why(text)),
     cached(sum.cached),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
-      [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes)], ""),
-    ...table(title, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
+      [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
+    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
+      [id, story.executor(id).host, String(row.good.length), String(row.failed), took(row.time.median), took(row.time.max), bytes(row.read), bytes(row.written), bytes(row.spilled)]), "None has ended a task."),
+    ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
+  title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
+  return part;
 }
 
 function executors() {
@@ -161,9 +167,10 @@ function openNamed() {
 function show() {
   const open = new Set([...main.querySelectorAll("details[open]")].map((part) => part.id));
   const sums = new Map([...story.stages.values()].map((stage) => [stage, summary(stage)]));
+  for (const [stage, sum] of sums) sum.found = findings(stage, sum, { bytes, took });
   const details = [...story.stages.values()].map((stage) => tasks(stage, sums.get(stage)));
   for (const part of details) part.open = open.has(part.id);
-  showParts(`${story.app.program} ${story.app.id}`, [head(), jobs(), stages(sums), runningTasks(), timeline(), el("h2", {}, "Tasks by stage"), details, executors()]);
+  showParts(`${story.app.program} ${story.app.id}`, [head(), found(sums), jobs(), stages(sums), runningTasks(), timeline(), el("h2", {}, "Tasks by stage"), details, executors()]);
 }
 
 // Where the log is, and the ways back from here.

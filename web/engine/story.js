@@ -58,14 +58,62 @@ function quantiles(values) {
   values.sort((a, b) => a - b);
   const at = (share) => values[Math.floor((values.length - 1) * share)] ?? 0;
   const [min, p25, median, p75, max] = [0, 0.25, 0.5, 0.75, 1].map(at);
-  return { min, p25, median, p75, max, skew: median > 0 ? max / median : 0 };
+  return { min, p25, median, p75, max };
+}
+
+const length = (end) => end.at_ms - end.launch.at_ms;
+const shuffled = (metrics) => metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote;
+const readBy = ({ metrics }) => metrics.bytes_read + shuffled(metrics);
+const writtenBy = ({ metrics }) => metrics.bytes_written + metrics.shuffle_bytes_written;
+
+// By executor: its tasks of a stage, with sums of those that succeeded.
+export function byExecutor(stage) {
+  const rows = new Map();
+  for (const end of stage.ends) {
+    if (!rows.has(end.launch.executor)) rows.set(end.launch.executor, { good: [], failed: 0, read: 0, written: 0, spilled: 0 });
+    const row = rows.get(end.launch.executor);
+    if (end.end !== "success") {
+      ++row.failed;
+      continue;
+    }
+    row.good.push(length(end));
+    row.read += readBy(end);
+    row.written += writtenBy(end);
+    row.spilled += end.metrics.spilled_bytes;
+  }
+  for (const row of rows.values()) row.time = quantiles(row.good);
+  return rows;
+}
+
+const SLOW_MS = 100, LARGE_BYTES = 1 << 20, SKEW_TIMES = 3, SLOW_EXECUTOR_TIMES = 2, SLOW_EXECUTOR_TASKS = 3;
+
+// What is worth a look in a stage, as `fairlead history` says it (src/engine/history/history.h).
+export function findings(stage, sum, { bytes, took }) {
+  const good = stage.ends.filter((end) => end.end === "success");
+  const tasks = (count) => `${count} ${count === 1 ? "task" : "tasks"}`;
+  const standing = (value, { median }, counts) => good.filter((end) => value(end) >= counts && value(end) >= SKEW_TIMES * median).length;
+  const found = [];
+  const add = (kind, count, text) => count > 0 && found.push({ kind, count, text });
+  const slow = standing(length, sum.time, SLOW_MS), large = standing(readBy, sum.read, LARGE_BYTES), spilling = good.filter(({ metrics }) => metrics.spilled_bytes > 0).length;
+  add("slow tasks", slow, `${tasks(slow)} took up to ${took(sum.time.max)}, the median is ${took(sum.time.median)}`);
+  add("large reads", large, `${tasks(large)} read up to ${bytes(sum.read.max)}, the median is ${bytes(sum.read.median)}: keys that are far more frequent, or files that cannot be split`);
+  add("spilling tasks", spilling, `${tasks(spilling)} spilled ${bytes(sum.spilled)}: more partitions or memory`);
+  for (const [id, { good: own, time }] of byExecutor(stage)) {
+    const held = own.length >= SLOW_EXECUTOR_TASKS && time.median >= SLOW_MS && time.median >= SLOW_EXECUTOR_TIMES * sum.time.median;
+    add("slow executor", held ? 1 : 0, `executor ${id} took twice the median or more: its node may be busy`);
+  }
+  const failed = stage.ends.length - good.length;
+  add("failed attempts", failed, `${failed} ${failed === 1 ? "attempt" : "attempts"} failed`);
+  add("bad records", sum.bad, `${sum.bad} bad ${sum.bad === 1 ? "record" : "records"} left out`);
+  add("second tries", sum.speculative, `${tasks(sum.speculative)} run a second time beside the first`);
+  for (const [why, count] of [...sum.away].sort()) add("away from data", count, `${tasks(count)} away from their data: ${why}`);
+  return found;
 }
 
 // Of a stage: sums and quantiles of its tasks that succeeded, and how near their data all of them ran.
 export function summary(stage) {
   const good = stage.ends.filter((end) => end.end === "success");
   const sum = (value) => good.reduce((whole, { metrics }) => whole + value(metrics), 0);
-  const shuffled = (metrics) => metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote;
   const levels = new Map();
   const away = new Map();
   for (const { launch } of stage.ends) {
@@ -73,8 +121,8 @@ export function summary(stage) {
     if (launch.why) away.set(launch.why, (away.get(launch.why) ?? 0) + 1);
   }
   return {
-    time: quantiles(good.map((end) => end.at_ms - end.launch.at_ms)), wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
-    read: quantiles(good.map(({ metrics }) => metrics.bytes_read + shuffled(metrics))), written: quantiles(good.map(({ metrics }) => metrics.bytes_written + metrics.shuffle_bytes_written)),
+    time: quantiles(good.map(length)), wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
+    read: quantiles(good.map(readBy)), written: quantiles(good.map(writtenBy)), spills: quantiles(good.map(({ metrics }) => metrics.spilled_bytes)),
     input: sum((metrics) => metrics.bytes_read), output: sum((metrics) => metrics.bytes_written), shuffleRead: sum(shuffled), shuffleWritten: sum((metrics) => metrics.shuffle_bytes_written),
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
     peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,

@@ -716,7 +716,7 @@ TEST_F(EngineTest, TheEventLogTellsTheStory) {
   for (const auto& [key, stage] : story->stages()) {
     done += stage.done;
     failed += stage.failed;
-    shuffled += history::Summarize(stage).shuffle_written_bytes;
+    shuffled += story->Summarize(stage).shuffle_written_bytes;
     EXPECT_NE(stage.ended_ms, 0);
   }
   EXPECT_EQ(done, 6);

@@ -112,7 +112,7 @@ std::string EventLog::End(const std::string& error, bool killed) {
   Flush();
   std::string text;
   for (const auto& [key, stage] : history_.stages()) {
-    const int64_t bad = Summarize(stage).bad_records;
+    const int64_t bad = history_.Summarize(stage).bad_records;
     if (bad == 0) continue;
     text += "stage " + std::to_string(key.first) + " (" + stage.started.name + ") left out " + std::to_string(bad) +
             " bad records\n";

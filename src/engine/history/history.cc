@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "base/codec.h"
 
@@ -10,7 +12,9 @@ namespace fairlead::engine::history {
 
 namespace {
 
-constexpr int64_t kSkewPercent = 300;
+constexpr int64_t kSkewTimes = 3;
+constexpr int64_t kSlowExecutorTimes = 2;
+constexpr size_t kSlowExecutorTasks = 3;
 constexpr int64_t kSlowMs = 100;
 constexpr int64_t kLargeBytes = 1 << 20;
 
@@ -26,14 +30,29 @@ Quantiles QuantilesOf(const std::vector<const TaskRow*>& tasks, const std::funct
 
 int64_t SkewPercent(const Quantiles& of) { return of.median <= 0 ? 0 : of.max * 100 / of.median; }
 
-}  // namespace
-
-bool StageSummary::skewed() const {
-  return (duration_skew_percent >= kSkewPercent && duration_ms.max >= kSlowMs) ||
-         (input_skew_percent >= kSkewPercent && read_bytes.max >= kLargeBytes);
+int64_t ReadBy(const TaskRow& task) {
+  return task.metrics.bytes_read + task.metrics.shuffle_bytes_local + task.metrics.shuffle_bytes_remote;
 }
 
-StageSummary Summarize(const StageRow& stage) {
+/// A median of 0 is far below anything that counts.
+bool Stands(int64_t value, int64_t median, int64_t counts) { return value >= counts && value >= kSkewTimes * median; }
+
+/// Positions of executors that were slow with all their tasks.
+std::vector<uint32_t> SlowExecutors(const std::vector<const TaskRow*>& tasks, int64_t median_ms) {
+  std::map<uint32_t, std::vector<const TaskRow*>> by_executor;
+  for (const TaskRow* task : tasks) by_executor[task->executor].push_back(task);
+  std::vector<uint32_t> slow;
+  for (const auto& [executor, own] : by_executor) {
+    const int64_t own_ms = QuantilesOf(own, [](const TaskRow& task) { return task.duration_ms(); }).median;
+    if (own.size() >= kSlowExecutorTasks && own_ms >= kSlowMs && own_ms >= kSlowExecutorTimes * median_ms)
+      slow.push_back(executor);
+  }
+  return slow;
+}
+
+}  // namespace
+
+StageSummary History::Summarize(const StageRow& stage) const {
   if (stage.dropped) return *stage.dropped;
   StageSummary sum;
   std::vector<const TaskRow*> good;
@@ -64,13 +83,19 @@ StageSummary Summarize(const StageRow& stage) {
   sum.succeeded = static_cast<int64_t>(good.size());
   sum.duration_ms = QuantilesOf(good, [](const TaskRow& task) { return task.duration_ms(); });
   sum.fetch_wait_ms = QuantilesOf(good, [](const TaskRow& task) { return task.metrics.fetch_wait_ns / 1'000'000; });
-  sum.read_bytes = QuantilesOf(good, [](const TaskRow& task) {
-    return task.metrics.bytes_read + task.metrics.shuffle_bytes_local + task.metrics.shuffle_bytes_remote;
-  });
+  sum.read_bytes = QuantilesOf(good, ReadBy);
   sum.written_bytes = QuantilesOf(
       good, [](const TaskRow& task) { return task.metrics.bytes_written + task.metrics.shuffle_bytes_written; });
+  sum.spill_bytes = QuantilesOf(good, [](const TaskRow& task) { return task.metrics.spilled_bytes; });
   sum.duration_skew_percent = SkewPercent(sum.duration_ms);
   sum.input_skew_percent = SkewPercent(sum.read_bytes);
+  for (const TaskRow* task : good) {
+    if (Stands(task->duration_ms(), sum.duration_ms.median, kSlowMs)) ++sum.slow_tasks;
+    if (Stands(ReadBy(*task), sum.read_bytes.median, kLargeBytes)) ++sum.large_reads;
+    if (task->metrics.spilled_bytes > 0) ++sum.spilling_tasks;
+  }
+  for (const uint32_t executor : SlowExecutors(good, sum.duration_ms.median))
+    sum.slow_executors.push_back(executors_[executor].joined.executor);
   return sum;
 }
 

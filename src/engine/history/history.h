@@ -52,6 +52,7 @@ struct StageSummary {
   Quantiles fetch_wait_ms;
   Quantiles read_bytes;     // files and shuffles
   Quantiles written_bytes;  // files and shuffles
+  Quantiles spill_bytes;
   int64_t input_bytes = 0;
   int64_t output_bytes = 0;
   int64_t shuffle_read_bytes = 0;
@@ -68,6 +69,12 @@ struct StageSummary {
   /// The slowest task by the median one, in hundredths, and the largest input by the median one; 0: nothing to compare.
   int64_t duration_skew_percent = 0;
   int64_t input_skew_percent = 0;
+  /// Tasks that took at least three times the median and a noticeable time, that read so much more, that spilled.
+  int64_t slow_tasks = 0;
+  int64_t large_reads = 0;
+  int64_t spilling_tasks = 0;
+  /// Ids of executors whose tasks, three or more, took twice the median of all and a noticeable time.
+  std::vector<std::string> slow_executors;
   /// Launches by level, as Spark names them.
   std::map<std::string, int64_t> levels;
   /// Launches away from their data, by the reason.
@@ -75,9 +82,9 @@ struct StageSummary {
   FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
             output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
             peak_memory, duration_skew_percent, input_skew_percent, levels, away, cached_read, cached_fetched,
-            cached_bytes_fetched, cached_made)
-  /// Worth a look: the slowest task took at least three times the median and a noticeable time, or read so much more.
-  bool skewed() const;
+            cached_bytes_fetched, cached_made, spill_bytes, slow_tasks, large_reads, spilling_tasks, slow_executors)
+  /// Worth a look: tasks that took or read far more than the others.
+  bool skewed() const { return slow_tasks > 0 || large_reads > 0; }
 };
 
 struct StageRow {
@@ -124,6 +131,8 @@ class History {
   const std::map<int32_t, JobRow>& jobs() const { return jobs_; }
   /// By (stage, attempt).
   const std::map<std::pair<int32_t, int32_t>, StageRow>& stages() const { return stages_; }
+  /// Of its tasks while they are kept, else what was made of them then. O(tasks log tasks).
+  StageSummary Summarize(const StageRow& stage) const;
 
  private:
   void On(const ApplicationStarted& event) { application_ = event; }
@@ -154,8 +163,15 @@ class History {
   size_t rows_ = 0;
 };
 
-/// O(tasks log tasks).
-StageSummary Summarize(const StageRow& stage);
+/// What is worth a look in a stage.
+struct Finding {
+  std::string kind;  // "slow tasks"
+  int64_t count = 0;
+  std::string text;  // for people, with what may help
+  FL_FIELDS(kind, count, text)
+};
+/// The page says the same (web/engine/story.js).
+std::vector<Finding> FindingsOf(const StageSummary& sum);
 
 /// What became of partitions of cached datasets, in words; empty: the stage read none.
 std::string CachedText(const StageSummary& sum);

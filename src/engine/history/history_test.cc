@@ -83,7 +83,7 @@ TEST(HistoryTest, TellsWhichTasksRun) {
 TEST(HistoryTest, SummarizesAStage) {
   const auto history = ReadLog(LogOf(Story()));
   ASSERT_TRUE(history.ok());
-  const StageSummary sum = Summarize(history->stages().at({4, 0}));
+  const StageSummary sum = history->Summarize(history->stages().at({4, 0}));
   EXPECT_EQ(sum.succeeded, 5);
   EXPECT_EQ(sum.failed, 1);
   EXPECT_EQ(sum.duration_ms.min, 100);
@@ -93,7 +93,49 @@ TEST(HistoryTest, SummarizesAStage) {
   EXPECT_EQ(sum.input_bytes, 1500);
   EXPECT_EQ(sum.spilled_bytes, 7000);
   EXPECT_TRUE(sum.skewed());  // 1,096 ms beside 100
+  EXPECT_EQ(sum.spill_bytes.max, 7000);
   EXPECT_EQ(sum.levels.at("NODE_LOCAL"), 6);
+}
+
+std::string Found(const History& history) {
+  std::string text;
+  for (const Finding& finding : FindingsOf(history.Summarize(history.stages().at({4, 0}))))
+    text += finding.kind + " " + std::to_string(finding.count) + ": " + finding.text + "\n";
+  return text;
+}
+
+TEST(HistoryTest, FindsWhatIsWorthALook) {
+  EXPECT_EQ(Found(*ReadLog(LogOf(Story()))),
+            "slow tasks 1: 1 task took up to 1.1 s, the median is 100 ms\n"
+            "spilling tasks 1: 1 task spilled 6.8 KiB: more partitions or memory\n"
+            "failed attempts 1: 1 attempt failed\n");
+}
+
+TEST(HistoryTest, ATaskThatReadsAllIsFoundWhereTheMedianReadsNothing) {
+  std::vector<Event> events = Story();
+  for (Event& event : events) {
+    auto* const task = std::get_if<TaskFinished>(&event);
+    if (task == nullptr) continue;
+    task->metrics.bytes_read = task->launch.task == 2 ? 5 << 20 : 0;
+    task->metrics.spilled_bytes = 0;
+    task->at_ms = task->launch.at_ms + 50;
+  }
+  EXPECT_EQ(Found(*ReadLog(LogOf(events))),
+            "large reads 1: 1 task read up to 5.0 MiB, the median is 0: keys that are far more frequent, or files that "
+            "cannot be split\nfailed attempts 1: 1 attempt failed\n");
+}
+
+TEST(HistoryTest, AnExecutorIsFoundThatIsSlowWithAllItsTasks) {
+  std::vector<Event> events = Story();
+  events.resize(4);
+  events.push_back(ExecutorJoined{1200, "slow", "host-b", 2, true});
+  for (int64_t i = 0; i < 10; ++i) {
+    TaskFinished task = Task(i, 4, 1200, i < 3 ? 1440 : 1300);
+    if (i < 3) task.launch.executor = "slow";
+    events.push_back(task);
+  }
+  EXPECT_EQ(Found(*ReadLog(LogOf(events))),
+            "slow executor 1: executor slow took twice the median or more: its node may be busy\n");
 }
 
 TEST(HistoryTest, ALogThatWasCutOffIsReadUpToThere) {
@@ -126,8 +168,8 @@ TEST(HistoryTest, OldTasksBecomeSummaries) {
   EXPECT_TRUE(history.stages().at({0, 0}).dropped);
   EXPECT_TRUE(history.stages().at({0, 0}).tasks.empty());
   EXPECT_FALSE(history.stages().at({2, 0}).dropped);
-  EXPECT_EQ(Summarize(history.stages().at({0, 0})).succeeded, tasks);
-  EXPECT_EQ(Summarize(history.stages().at({0, 0})).duration_ms.median, 20);
+  EXPECT_EQ(history.Summarize(history.stages().at({0, 0})).succeeded, tasks);
+  EXPECT_EQ(history.Summarize(history.stages().at({0, 0})).duration_ms.median, 20);
 }
 
 TEST(HistoryTest, WhatRanWhenTheDriverWasKilledDidNotEnd) {
@@ -156,9 +198,10 @@ TEST(HistoryTest, SaysWhyTasksRanAwayFromTheirData) {
     task->launch.why = "no executor there";
   }
   const History history = *ReadLog(LogOf(events));
-  EXPECT_EQ(Summarize(history.stages().at({4, 0})).away, (std::map<std::string, int64_t>{{"no executor there", 2}}));
+  EXPECT_EQ(history.Summarize(history.stages().at({4, 0})).away,
+            (std::map<std::string, int64_t>{{"no executor there", 2}}));
   const std::string text = ToText(history);
-  EXPECT_NE(text.find("2 away from their data: no executor there"), std::string::npos);
+  EXPECT_NE(text.find("2 tasks away from their data: no executor there"), std::string::npos);
   EXPECT_NE(text.find("waits for places near the data: process 3.0 s, node 0 ms"), std::string::npos);
 }
 

@@ -70,8 +70,9 @@ struct StageJson {
   std::string failure;
   bool skewed = false;
   StageSummary summary;
+  std::vector<Finding> findings;
   FL_FIELDS(stage, attempt, job, name, state, tasks, done, running, failed, parents, started_ms, ended_ms, failure,
-            skewed, summary)
+            skewed, summary, findings)
 };
 struct JobJson {
   int32_t job = 0;
@@ -137,12 +138,13 @@ HistoryJson Collect(const History& history) {
                         row.ended_ms, row.error, row.started.pool});
   }
   for (const auto& [key, row] : history.stages()) {
-    StageSummary summary = Summarize(row);
+    StageSummary summary = history.Summarize(row);
     const bool skewed = summary.skewed();
+    std::vector<Finding> findings = FindingsOf(summary);
     out.stages.push_back({key.first, key.second, row.started.job, row.started.name,
                           history.StateOf(row.ended_ms, row.failure), row.started.tasks, row.done, row.running,
                           row.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
-                          std::move(summary)});
+                          std::move(summary), std::move(findings)});
   }
   return out;
 }
@@ -164,22 +166,43 @@ std::string StageLine(const StageJson& stage) {
       Pad(stage.done == 0 ? "-" : DurationText(sum.duration_ms.median) + " / " + DurationText(sum.duration_ms.max), 20);
   line += "read " + BytesText(sum.input_bytes + sum.shuffle_read_bytes) + ", wrote " +
           BytesText(sum.output_bytes + sum.shuffle_written_bytes);
-  if (sum.spilled_bytes > 0) line += ", spilled " + BytesText(sum.spilled_bytes);
   if (sum.levels.size() > 1 || !sum.levels.contains("NO_PREF")) {
     for (const auto& [level, count] : sum.levels) line += ", " + std::to_string(count) + " " + level;
   }
-  if (stage.failed > 0) line += ", " + base::Counted(stage.failed, "attempt") + " failed";
-  if (sum.bad_records > 0) line += ", " + base::Counted(sum.bad_records, "bad record");
-  if (stage.skewed) line += ", skewed";
-  for (const auto& [why, count] : sum.away) {
-    line += "\n      " + std::to_string(count) + " away from their data: " + why;
-  }
+  for (const Finding& finding : stage.findings) line += "\n      " + finding.text;
   if (const std::string cached = CachedText(sum); !cached.empty()) line += "\n      " + cached;
   if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
 }
 
 }  // namespace
+
+std::vector<Finding> FindingsOf(const StageSummary& sum) {
+  std::vector<Finding> found;
+  const auto add = [&found](const char* kind, int64_t count, const std::string& text) {
+    if (count > 0) found.push_back({kind, count, text});
+  };
+  const auto tasks = [](int64_t count) { return base::Counted(count, "task"); };
+  const auto beyond = [](const std::string& largest, const std::string& median) {
+    return "up to " + largest + ", the median is " + median;
+  };
+  add("slow tasks", sum.slow_tasks,
+      tasks(sum.slow_tasks) + " took " +
+          beyond(DurationText(sum.duration_ms.max), DurationText(sum.duration_ms.median)));
+  add("large reads", sum.large_reads,
+      tasks(sum.large_reads) + " read " + beyond(BytesText(sum.read_bytes.max), BytesText(sum.read_bytes.median)) +
+          ": keys that are far more frequent, or files that cannot be split");
+  add("spilling tasks", sum.spilling_tasks,
+      tasks(sum.spilling_tasks) + " spilled " + BytesText(sum.spilled_bytes) + ": more partitions or memory");
+  for (const std::string& executor : sum.slow_executors)
+    add("slow executor", 1, "executor " + executor + " took twice the median or more: its node may be busy");
+  add("failed attempts", sum.failed, base::Counted(sum.failed, "attempt") + " failed");
+  add("bad records", sum.bad_records, base::Counted(sum.bad_records, "bad record") + " left out");
+  add("second tries", sum.speculative, tasks(sum.speculative) + " run a second time beside the first");
+  for (const auto& [why, count] : sum.away)
+    add("away from data", count, tasks(count) + " away from their data: " + why);
+  return found;
+}
 
 std::string CachedText(const StageSummary& sum) {
   std::string text;
