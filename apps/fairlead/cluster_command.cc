@@ -1,8 +1,11 @@
 #include "cluster_command.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "base/text.h"
+#include "process/http/http.h"
 
 namespace fairlead::apps {
 
@@ -64,6 +67,19 @@ base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) 
 void PrintJson(const ordered_json& json) {
   const std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
   std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
+}
+
+std::string PageUrl(const Cluster& cluster, const std::string& path,
+                    const std::vector<std::pair<std::string, std::string>>& filters) {
+  std::string query;
+  for (const auto& [key, value] : filters) {
+    if (!value.empty()) query += (query.empty() ? "?" : "&") + key + "=" + process::http::PercentEncode(value);
+  }
+  return cluster.client->Managers().front().second + path + query;
+}
+
+void SayPage(const Command& command, const std::string& url) {
+  if (!command.options.json && ::isatty(STDOUT_FILENO) != 0) std::fprintf(stderr, "as a page: %s\n", url.c_str());
 }
 
 ordered_json FairleadDetail(Cluster& cluster, const std::string& id) {

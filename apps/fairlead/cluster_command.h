@@ -5,6 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cluster_options.h"
 #include "commands.h"
@@ -49,6 +51,11 @@ base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::st
 base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
 void PrintJson(const nlohmann::ordered_json& json);
+/// The page of the resource manager that shows the same: "http://rm:8088/cluster/nodes".
+std::string PageUrl(const Cluster& cluster, const std::string& path,
+                    const std::vector<std::pair<std::string, std::string>>& filters = {});
+/// Says it, on standard error, to whoever sits at a terminal.
+void SayPage(const Command& command, const std::string& url);
 /// What only Fairlead tells about an application; null elsewhere.
 nlohmann::ordered_json FairleadDetail(Cluster& cluster, const std::string& id);
 

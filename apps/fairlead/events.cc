@@ -71,6 +71,11 @@ int Events(const Command& command, Cluster& cluster, const EventsOptions& option
       table.Print();
     }
     std::fflush(stdout);
+    if (first)
+      SayPage(
+          command,
+          PageUrl(cluster, "/cluster/events",
+                  {{"app", options.app}, {"queue", options.queue}, {"node", options.node}, {"kind", options.kind}}));
     if (!options.follow || !PauseUnlessInterrupted(cluster, 1000)) return kOk;
   }
 }

@@ -164,6 +164,8 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
   table.Print();
   if (table.size() == 0 && filter.states.empty() && !filter.all)
     std::fputs("no application is active; --all shows ended ones\n", stderr);
+  const auto only = [](const std::vector<std::string>& words) { return words.size() == 1 ? words[0] : ""; };
+  SayPage(command, PageUrl(cluster, "/cluster", {{"user", only(filter.users)}, {"queue", only(filter.queues)}}));
   return kOk;
 }
 
@@ -260,7 +262,8 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   row("Containers", std::to_string(std::max(0, usage.num_used_containers.value_or(0))) + ", " +
                         MemoryText(std::max<int64_t>(0, usage.UsedResources().memory.value_or(0))) + ", " +
                         Counted(std::max(0, usage.UsedResources().virtual_cores.value_or(0)), "vcore"));
-  row("Page", std::string(report->TrackingUrl()));
+  row("Page", PageUrl(cluster, "/cluster/app/" + text));
+  row("Tracking", std::string(report->TrackingUrl()));
   if (report->application_type.value_or("") == "FAIRLEAD") row("History", "fairlead history " + text);
   if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   PrintAttempts(detail);
@@ -286,6 +289,7 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
   const bool ended = report->YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
   std::printf("%-12s %s\n", "State", (state + (ended ? ": it waits for nothing any more" : "")).c_str());
   if (!ended) PrintPending(detail);
+  SayPage(command, PageUrl(cluster, "/cluster/app/" + text));
   return kOk;
 }
 
@@ -369,6 +373,7 @@ int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
   } else {
     table.Print();
   }
+  SayPage(command, PageUrl(cluster, "/cluster/nodes"));
   return kOk;
 }
 
@@ -420,7 +425,11 @@ bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
 }
 
 int Queues(const Command& command, Cluster& cluster) {
-  if (PrintFairleadQueues(command, cluster)) return kOk;
+  const std::string page = PageUrl(cluster, "/cluster/scheduler");
+  if (PrintFairleadQueues(command, cluster)) {
+    SayPage(command, page);
+    return kOk;
+  }
   yarn::GetQueueInfoRequestProto request;
   request.queue_name = "root";
   request.include_child_queues = true;
@@ -436,6 +445,7 @@ int Queues(const Command& command, Cluster& cluster) {
   } else {
     table.Print();
   }
+  SayPage(command, page);
   return kOk;
 }
 

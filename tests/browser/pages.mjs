@@ -220,7 +220,10 @@ async function whatPeopleDo() {
   await page.click("a:has-text('All that is remembered')");
   await page.waitForURL(`${url}/cluster/events?app=${app}`);
   await page.waitForSelector("td:has-text('granted')");
-  assert.deepEqual(await page.$$eval("td a[href^='/cluster/app/']", (links) => [...new Set(links.map((link) => link.textContent))]), [app]);
+  assert.deepEqual(await page.$$eval("td a[href^='/cluster/app/']", (links) => [...new Set(links.map((link) => new URL(link.href).pathname))]), [`/cluster/app/${app}`]);
+  await page.click("td a:has-text('container_')");
+  await page.waitForURL(`${url}/cluster/app/${app}`);
+  await page.goBack();
   await page.click(`button:has-text('app ${app} ×')`);
   await page.waitForURL(`${url}/cluster/events`);
   await page.goto(`${url}/cluster`);

@@ -574,6 +574,21 @@ class OnACluster(unittest.TestCase):
         self.assertTrue(text.startswith(b"\x1b[?1049h\x1b[?25l"))
         self.assertTrue(text.endswith(b"\x1b[?25h\x1b[?1049l"))
 
+    def test_at_a_terminal_a_command_says_which_page_shows_the_same(self):
+        app = self.finished_job()
+        pages = {("apps", "--queue", "root.small"): "/cluster?queue=root.small", ("why", app): f"/cluster/app/{app}", ("queues",): "/cluster/scheduler", ("nodes",): "/cluster/nodes",
+                 ("events", "--app", app, "--kind", "ended"): f"/cluster/events?app={app}&kind=ended"}
+        for command, page in pages.items():
+            out, terminal = pty.openpty()
+            shown = subprocess.run([FAIRLEAD, *command, "--hadoop-conf", self.conf], stdout=terminal, stderr=subprocess.PIPE, text=True, timeout=60)
+            os.close(terminal)
+            os.close(out)
+            said = re.search(rf"^as a page: (http://\S+:\d+{re.escape(page)})\n\Z", shown.stderr, re.MULTILINE)
+            self.assertTrue(said, shown.stderr)
+            self.assertEqual(urllib.request.urlopen(said[1], timeout=30).status, 200)
+            self.assertNotIn("as a page", self.ask(*command).stderr)
+        self.assertRegex(self.ask("app", app).stdout, rf"Page +http://\S+/cluster/app/{app}\n")
+
     def test_watched_applications_go_on_until_interrupted(self):
         watch = subprocess.Popen([FAIRLEAD, "apps", "-w", "--hadoop-conf", self.conf], stdout=subprocess.PIPE, text=True)
         self.assertIn("CONTAINERS", watch.stdout.readline())

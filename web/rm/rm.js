@@ -158,6 +158,7 @@ const exitWords = (status) => (status === undefined || status === -1000 ? "" : s
 const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeURIComponent(queue)}` }, queue) : "");
 const nodeLink = (id) => (id ? el("a", { href: `/cluster/node/${encodeURIComponent(id)}` }, id) : "");
 const userLink = (user) => el("a", { href: `/cluster?${new URLSearchParams({ user })}` }, user);
+const logsAddress = (http, container, user) => asCaller(`http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}`);
 const appLink = (id) => (id ? el("a", { href: `/cluster/app/${id}` }, id) : "");
 
 const PLACES = { NODE_LOCAL: "on a node that was asked for", RACK_LOCAL: "on a rack that was asked for", OFF_SWITCH: "on any node" };
@@ -172,11 +173,15 @@ function eventDetail(event) {
   return `${attempt ? `attempt ${attempt[1]} is ` : who === event.app || who === event.node ? "" : `${who} is `}${now}: ${words(why)}`;
 }
 
-// `known`: the columns that say the same in every row of this page.
-function eventTable(events, known = []) {
+// `known`: the columns that say the same in every row of this page; `user`: whose application it is of, where it is one's.
+function eventTable(events, known = [], user = undefined) {
+  const subject = ({ app, container, http_address: http }) => {
+    if (user === undefined) return container ? el("a", { href: `/cluster/app/${app}` }, container) : appLink(app);
+    return container && http ? el("a", { href: logsAddress(http, container, user) }, container) : container ?? "";
+  };
   const columns = [["When", undefined, (event) => when(event.at_ms)],
     ["What", undefined, (event) => cell(el("span", { class: ["preempted", "refused"].includes(event.kind) || event.exit_status > 0 ? "why" : "" }, event.kind))],
-    [known.includes("app") ? "Container" : "Container or application", undefined, (event) => cell(event.container ?? (known.includes("app") ? "" : appLink(event.app)), "id")],
+    [known.includes("app") ? "Container" : "Container or application", undefined, (event) => cell(subject(event), "id")],
     ["Queue", undefined, (event) => cell(queueLink(event.queue))], ["Node", undefined, (event) => cell(nodeLink(event.node))],
     ["Size", "number", (event) => cell(event.size ? amount(event.size) : "", "number")], ["In detail", undefined, (event) => cell(eventDetail(event), "detail")]]
     .filter(([title]) => !known.includes(title));
@@ -274,12 +279,12 @@ function waiting(pending, ended) {
   return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, ended ? "Nothing: it has ended." : "Nothing: every ask has been granted.");
 }
 
-const logs = (http, container, user) => (http ? el("a", { href: `http://${http}/node/containerlogs/${container}/${encodeURIComponent(user)}${caller ? `?user.name=${encodeURIComponent(caller)}` : ""}` }, "logs") : undefined);
+const logs = (http, container, user) => (http ? el("a", { href: logsAddress(http, container, user) }, "logs") : undefined);
 
 // A job of the engine: its driver shows what it does, and afterwards the node that keeps the driver's event log.
 function ownPage(app) {
   const http = app.attempts.at(-1)?.http_address;
-  if (app.type !== "FAIRLEAD" || app.finished_ms === 0 || !http) return el("a", { href: `/proxy/${app.id}/` }, "the master's own page");
+  if (app.type !== "FAIRLEAD" || app.finished_ms === 0 || !http) return el("a", { href: asCaller(`/proxy/${app.id}/`) }, "the master's own page");
   return el("a", { href: `http://${http}/static/history.html?${new URLSearchParams({ app: app.id, ...(caller ? { "user.name": caller } : {}) })}` }, "its history");
 }
 
@@ -308,7 +313,7 @@ async function application(id) {
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
     el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container."),
     el("h2", {}, "Containers that have ended"), table([head("Container"), head("Node"), head("Ended"), head("How"), head("In detail"), head("Logs")], over, "None that is remembered."),
-    el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"]), allOf({ app: id })];
+    el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"], app.user), allOf({ app: id })];
 }
 
 // ---- queues

@@ -466,7 +466,8 @@ http::Response Web::FrontPage(const http::Request& request) const {
     if (!MayView(request, view, container.id.attempt.app)) continue;
     const std::string id = ToString(container.id);
     const std::array<std::string, 5> cells = {
-        "<a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) + "\">" + id + "</a>",
+        "<a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) +
+            "?user.name=" + http::PercentEncode(CallerOf(request)) + "\">" + id + "</a>",
         http::HtmlEscape(container.user), std::string(EnumName(container.state)),
         IsOver(container) ? std::to_string(container.exit_status) : std::string(),
         http::HtmlEscape(model::InWords(container.resources))};
