@@ -37,6 +37,16 @@ class Words(unittest.TestCase):
             self.assertIn(word, shown.stderr)
             self.assertIn("--help", shown.stderr)
 
+    def test_queues_of_a_relative_directory_are_read(self):
+        with tempfile.TemporaryDirectory() as work:
+            (conf := pathlib.Path(work) / "conf").mkdir()
+            (conf / "yarn-site.xml").write_text("<configuration/>")
+            (conf / "fair-scheduler.xml").write_text("<allocations><queue/></allocations>")
+            for directory, within in (("conf", work), (".", conf), (conf, "/")):
+                shown = subprocess.run([FAIRLEAD, "config", "check", "--daemon", "rm", "--hadoop-conf", directory], cwd=within, capture_output=True, text=True, timeout=60)
+                self.assertEqual(shown.returncode, 2, directory)
+                self.assertIn(f"{conf}/fair-scheduler.xml:1:", shown.stderr)
+
     def test_every_command_has_examples(self):
         def commands(*above):
             shown = run(*above, "--help").stdout

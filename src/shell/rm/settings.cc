@@ -4,6 +4,7 @@
 #include <netdb.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
@@ -232,7 +233,8 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
                                           const profiles::QueueFile& form, RmSettings& out) {
   if (settings.queues) return *settings.queues;
   std::string file = settings.conf.String(form.key, form.name);
-  if (!file.starts_with("/") && !conf_directory.empty()) file = conf_directory + "/" + file;
+  if (!file.starts_with("/") && !conf_directory.empty())
+    file = std::filesystem::absolute(conf_directory).lexically_normal() / file;
   if (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok()) {
     out.allocation_file = file;
     return ReadQueues(form, file, out.warnings);
