@@ -159,6 +159,8 @@ base::Status Script::Queue(Words& words) {
       queue.min_resources = Limit(words, 0);
     } else if (words.Take("max")) {
       queue.max_resources = Limit(words, INT64_MAX);
+    } else if (words.Take("container")) {
+      queue.max_container_allocation = Limit(words, INT64_MAX);
     } else if (words.Take("policy")) {
       queue.policy = words.Next("fair, drf or fifo");
     } else if (words.Take("apps")) {
@@ -177,7 +179,7 @@ base::Status Script::Queue(Words& words) {
       queue.fair_share_preemption_timeout = wait;
       queue.fair_share_preemption_threshold = 1.0;
     } else {
-      words.Fail("weight, min, max, policy, apps, masters, priority, since, keeps or starves");
+      words.Fail("weight, min, max, container, policy, apps, masters, priority, since, keeps or starves");
     }
   }
   queues_changed_ = true;

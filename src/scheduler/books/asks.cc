@@ -70,14 +70,10 @@ model::Refused Core::CheckAsks(const App& app, const ev::Allocate& event) const 
     if (ask.capability.AnyNegative() || ask.capability.IsZero()) {
       return {Refusal::kEmptySize, {}, {ask.capability}, {}};
     }
+    if (model::Refused refused = CheckSize(app.leaf, ask.capability)) return refused;
     for (size_t t = 0; t < Resources::kMaxTypes; ++t) {
       const int64_t amount = ask.capability[t];
       if (t >= books_.types && amount > 0) return {Refusal::kUnknownType, {}, {ask.capability}, {}};
-      const Resources& maximum = books_.config.maximum_allocation;
-      if (maximum[t] > 0 && amount > maximum[t]) {
-        const std::string type(model::ResourceTypes::Name(t));
-        return {Refusal::kAboveMaximum, {type}, {ask.capability, maximum, maximum}, {}};
-      }
       if (amount >= kLargestSum / std::max(1, ask.count) ||
           (ask.name == "*" && (all[t] += amount * ask.count) >= kLargestSum)) {
         return {Refusal::kTooMuch, {}, {ask.capability}, {ask.count}};
@@ -85,6 +81,18 @@ model::Refused Core::CheckAsks(const App& app, const ev::Allocate& event) const 
     }
   }
   return TooManyKeys(app, event);
+}
+
+model::Refused Core::CheckSize(QueueId leaf, const Resources& size) const {
+  const Resources& largest = books_.config.maximum_allocation;
+  const std::optional<Resources> of_queue = books_.queues.ContainerMaximum(leaf);
+  for (size_t t = 0; t < books_.types; ++t) {
+    const bool above = (largest[t] > 0 && size[t] > largest[t]) || (of_queue && size[t] > (*of_queue)[t]);
+    if (!above) continue;
+    const std::string type(model::ResourceTypes::Name(t));
+    return {Refusal::kAboveMaximum, {type}, {size, of_queue.value_or(largest), largest}, {}};
+  }
+  return {};
 }
 
 model::Refused Core::TooManyKeys(const App& app, const ev::Allocate& event) const {

@@ -121,6 +121,8 @@ class Core final : public Scheduler, public Prefetcher {
   // asks.cc
   void Take(AppSlot slot, const ev::Allocate& call);
   model::Refused CheckAsks(const App& app, const ev::Allocate& event) const;
+  /// An amount above what one container may have, in the cluster or in this leaf.
+  model::Refused CheckSize(QueueId leaf, const Resources& size) const;
   model::Refused TooManyKeys(const App& app, const ev::Allocate& event) const;
   void ChangeExclusions(AppSlot slot, const ev::Allocate& event);
   void ExcludeFor(AppSlot slot, const ev::AskExclusions& key);

@@ -46,6 +46,13 @@ void Core::On(const ev::AppAdded& event) {
   const QueueId leaf = books_.queues.LeafFor(name);
   TellTree();
   if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
+  for (const model::Ask& ask : event.recovering ? std::vector<model::Ask>{} : event.master_asks) {
+    if (model::Refused refused = CheckSize(leaf, ask.capability)) {
+      books_.queues.DropIfUnused(leaf);
+      TellTree();
+      return Refuse(event.token, std::move(refused));
+    }
+  }
   const UserId user = EnterUser({event.user});
   const AppSlot slot = books_.apps.Add(event, leaf, user, EnterGroups(event.groups));
   books_.queues.Enter(leaf);

@@ -98,6 +98,7 @@ void Queues::Apply(QueueId id, const model::QueueConfig* config) {
   queue.weight = kWeightOne;
   queue.min_setting.reset();
   queue.max_setting = tree_.queue_max_resources_default;
+  queue.container_setting.reset();
   queue.max_running = tree_.queue_max_apps_default.value_or(INT32_MAX);
   queue.master_share = Millionths(std::min(tree_.queue_max_am_share_default.value_or(0.5), 1.0));
   queue.policy = PolicyByName(tree_.default_policy.value_or("drf")).value_or(model::OrderPolicy::kDrf);
@@ -115,6 +116,7 @@ void Queues::Apply(QueueId id, const model::QueueConfig* config) {
     if (config->policy) queue.policy = PolicyByName(*config->policy).value_or(queue.policy);
     if (config->allow_preemption_from) queue.preemptable = *config->allow_preemption_from;
     queue.child_max_setting = config->max_child_resources;
+    queue.container_setting = config->max_container_allocation;
   } else if (queue.parent.valid() && queues_[queue.parent].child_max_setting) {
     queue.max_setting = queues_[queue.parent].child_max_setting;
   }
@@ -165,6 +167,13 @@ std::optional<Resources> Queues::UserMaximum(const UserName& user) const {
   const auto named = maxima.find(user.name);
   if (named == maxima.end() && (user.group || !tree_.user_max_resources_default)) return std::nullopt;
   return Resolve(named != maxima.end() ? named->second : *tree_.user_max_resources_default);
+}
+
+std::optional<Resources> Queues::ContainerMaximum(QueueId leaf) const {
+  for (QueueId id = leaf; id.valid(); id = queues_[id].parent) {
+    if (queues_[id].container_setting) return Resolve(*queues_[id].container_setting);
+  }
+  return std::nullopt;
 }
 
 base::Status Queues::CheckReload(const model::QueueTree& tree) const {
