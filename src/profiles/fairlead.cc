@@ -172,6 +172,18 @@ base::Result<BooksConfig> ReadShared(const config::HadoopConf& conf, const model
   return config;
 }
 
+namespace {
+
+constexpr Profile::PassedOver kPassesOver[] = {
+    {"minSharePreemptionTimeout", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {"fairSharePreemptionTimeout", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {"fairSharePreemptionThreshold", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {"reservation", "nothing is planned ahead"},
+    {"startTime", "it is for profile tdw"},
+};
+
+}  // namespace
+
 const Profile kFairlead = {
     .name = "fairlead",
     .about = "grants at the event that made room: fair queues, locality waits, reservations, preemption with notice",
@@ -179,6 +191,7 @@ const Profile kFairlead = {
     .by_heartbeat = false,
     .pushes_grants = false,
     .queue_file = kFairSchedulerFile,
+    .passes_over = kPassesOver,
     .settings = Settings,
     .read = Read,
 };

@@ -47,6 +47,12 @@ struct Profile {
   /// cluster behaves so.
   bool pushes_grants;
   const QueueFile& queue_file;
+  /// Elements of Hadoop's file that it passes over (of PassableElements), and why or what there is instead.
+  struct PassedOver {
+    std::string_view element;
+    std::string_view instead;
+  };
+  std::span<const PassedOver> passes_over;
   std::vector<Setting> (*settings)();
   /// Reads the profile's keys and checks the queues. A bad value is noted in conf.errors(), or is the error.
   base::Result<Maker> (*read)(const config::HadoopConf& conf, const model::QueueTree& queues);
@@ -57,6 +63,11 @@ std::span<const Profile> All();
 std::vector<std::string> Names();
 /// nullptr when there is none of that name.
 const Profile* Find(std::string_view name);
+
+/// What the queues set and the profile passes over, a sentence for each such element.
+std::vector<std::string> PassedOverIn(const Profile& profile, const model::QueueTree& queues);
+/// The elements that a profile may pass over.
+std::vector<std::string_view> PassableElements();
 
 /// The section of docs/configuration.md about it, in Markdown, from its heading to its last row.
 std::string Section(const Profile& profile);

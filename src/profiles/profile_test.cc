@@ -31,6 +31,29 @@ TEST(ProfilesTest, NamesAreFoundAndOthersRefusedWithTheList) {
             "there is no profile \"capacity\"; write one of fairlead, yarn-fair, tdw, spark-standalone");
 }
 
+TEST(ProfilesTest, WhatAProfilePassesOverIsToldWithTheQueues) {
+  model::QueueTree tree;
+  for (const char* name : {"root.a", "root.b", "root.c", "root.d"}) {
+    tree.queues.emplace_back().name = name;
+    tree.queues.back().fair_share_preemption_timeout = base::Duration::Seconds(1);
+  }
+  tree.queues.front().reservable = true;
+  tree.user_max_resources_default.emplace();
+  using testing::ElementsAre;
+  EXPECT_THAT(PassedOverIn(*Find("fairlead"), tree),
+              ElementsAre("profile fairlead passes over fairSharePreemptionTimeout (root.a, root.b, root.c and 1 "
+                          "more): its preemption has keys of its own, fairlead.scheduler.preemption.*",
+                          "profile fairlead passes over reservation (root.a): nothing is planned ahead"));
+  EXPECT_THAT(PassedOverIn(*Find("yarn-fair"), tree),
+              ElementsAre("profile yarn-fair passes over maxResources of a user or group: Hadoop has none"));
+  EXPECT_THAT(PassedOverIn(*Find("tdw"), {}), ElementsAre());
+  const std::vector<std::string_view> known = PassableElements();
+  for (const Profile& profile : All()) {
+    for (const Profile::PassedOver& passed : profile.passes_over)
+      EXPECT_THAT(known, testing::Contains(passed.element)) << profile.name;
+  }
+}
+
 /// Node, application and its master's ask, and whatever a profile needs to grant it.
 std::vector<model::ContainerId> FirstGrant(scheduler::Scheduler& scheduler) {
   ev::NodeAdded node{{0}, "h", 1, "/r", model::Resources::Of(4096, 4), {}};

@@ -33,6 +33,21 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 }  // namespace
 
+namespace {
+
+constexpr Profile::PassedOver kPassesOver[] = {
+    {"minSharePreemptionTimeout", "nothing is taken back"},
+    {"fairSharePreemptionTimeout", "nothing is taken back"},
+    {"fairSharePreemptionThreshold", "nothing is taken back"},
+    {"reservation", "nothing is planned ahead"},
+    {"priority", "applications are served in the order of their registration"},
+    {"startTime", "applications are served in the order of their registration"},
+    {"maxRunningApps of a group", "it is for profiles fairlead and tdw"},
+    {"maxResources of a user or group", "it is for profile fairlead"},
+};
+
+}  // namespace
+
 const Profile kSparkStandalone = {
     .name = "spark-standalone",
     .about = "Spark's Standalone Master: drivers first, applications in order of submission, spread out or packed",
@@ -40,6 +55,7 @@ const Profile kSparkStandalone = {
     .by_heartbeat = false,
     .pushes_grants = true,
     .queue_file = kFairSchedulerFile,
+    .passes_over = kPassesOver,
     .settings = Settings,
     .read = Read,
 };

@@ -110,6 +110,21 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 }  // namespace
 
+namespace {
+
+constexpr Profile::PassedOver kPassesOver[] = {
+    {"minSharePreemptionTimeout",
+     "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
+    {"fairSharePreemptionTimeout",
+     "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
+    {"fairSharePreemptionThreshold",
+     "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
+    {"reservation", "nothing is planned ahead"},
+    {"maxResources of a user or group", "it is for profile fairlead"},
+};
+
+}  // namespace
+
 const Profile kTdw = {
     .name = "tdw",
     .about = "Tencent's TDW: groups, pools and sessions, one round per task type, preferred nodes, then low load",
@@ -117,6 +132,7 @@ const Profile kTdw = {
     .by_heartbeat = false,
     .pushes_grants = true,
     .queue_file = kFairSchedulerFile,
+    .passes_over = kPassesOver,
     .settings = Settings,
     .read = Read,
 };

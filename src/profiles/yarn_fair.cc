@@ -59,6 +59,17 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 }  // namespace
 
+namespace {
+
+constexpr Profile::PassedOver kPassesOver[] = {
+    {"priority", "Hadoop has none of queues"},
+    {"startTime", "Hadoop has none"},
+    {"maxRunningApps of a group", "Hadoop has none"},
+    {"maxResources of a user or group", "Hadoop has none"},
+};
+
+}  // namespace
+
 const Profile kYarnFair = {
     .name = "yarn-fair",
     .about = "Hadoop's FairScheduler, decision by decision, quirks included",
@@ -66,6 +77,7 @@ const Profile kYarnFair = {
     .by_heartbeat = true,
     .pushes_grants = false,
     .queue_file = kFairSchedulerFile,
+    .passes_over = kPassesOver,
     .settings = Settings,
     .read = Read,
 };

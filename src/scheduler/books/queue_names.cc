@@ -78,8 +78,8 @@ base::Status CheckQueue(const model::QueueConfig& queue) {
     return fail("priority must be a whole number from -1000000 to 1000000");
   }
   if (queue.policy && !PolicyByName(*queue.policy)) return fail("unknown schedulingPolicy '" + *queue.policy + "'");
-  for (const auto* setting : {&queue.min_resources, &queue.max_resources, &queue.max_child_resources,
-                              &queue.max_container_allocation}) {
+  for (const auto* setting :
+       {&queue.min_resources, &queue.max_resources, &queue.max_child_resources, &queue.max_container_allocation}) {
     if (!*setting) continue;
     for (const auto& [type, amount] : (*setting)->absolute) {
       if (amount < 0) return fail("negative amount of " + type);

@@ -55,8 +55,8 @@ struct Queue {
   int32_t applications = 0;    // in this leaf, running or not
   int64_t active_weight = 0;   // of children with running applications
   FL_STATE(parent, in_use, leaf, configured, has_low, preemptable, policy, weight, used, demand, high, low, name,
-           priority, start_time, children, min_setting, max_setting, child_max_setting, container_setting, max_running, master_share,
-           master_used, masters, running, waiting, applications, active_weight)
+           priority, start_time, children, min_setting, max_setting, child_max_setting, container_setting, max_running,
+           master_share, master_used, masters, running, waiting, applications, active_weight)
 };
 
 /// Why a queue, the masters' share or a user's maximum refuses.
@@ -116,7 +116,8 @@ class Queues {
   }
   /// What the user may use in all queues, of the cluster as it is now; absent: no limit.
   std::optional<model::Resources> UserMaximum(const UserName& user) const;
-  /// What one container of the leaf may have: the nearest setting upwards, of the cluster as it is now; absent: no limit.
+  /// What one container of the leaf may have: the nearest setting upwards, of the cluster as it is now; absent: no
+  /// limit.
   std::optional<model::Resources> ContainerMaximum(QueueId leaf) const;
   /// The cluster has another size: percentages and shares are of that. ResolveLimits follows before the next placing.
   void SetTotal(const model::Resources& total) { total_ = total; }
