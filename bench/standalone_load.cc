@@ -1,6 +1,7 @@
 // Many Workers and applications at one Standalone Master, ours or Spark's own, over real sockets and from one thread:
 // every application has one executor, and for some seconds so many executors at a time end and are replaced. A report
-// that an executor has ended or runs is a change. Prints one JSON line.
+// that an executor has ended or runs is a change. Or, with --first, one application at a Master that has Workers: how
+// long its first executor takes. Prints one JSON line.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,7 @@ struct Options {
   int applications = 1000;
   int at_once = 64;
   double seconds = 5;
+  bool first = false;
   int pid = 0;  // of the Master; 0: its memory and CPU time are not told
 };
 
@@ -62,7 +64,9 @@ class Member {
       if (!stream.ok()) Fail(stream.error().message);
       connection_ = std::make_unique<Connection>(std::move(*stream), loop_, kNoSecurity, Connection::Side::kDials);
       connection_->Start({[this](const process::spark_rpc::Incoming& message) { OnMessage(message.content); }, [] {},
-                          [](const std::string& why) { Fail("the master has closed a connection: " + why); }});
+                          [this](const std::string& why) {
+                            if (!leaving_) Fail("the master has closed a connection: " + why);
+                          }});
       Register();
     });
   }
@@ -79,6 +83,7 @@ class Member {
   const es::SparkBuild& build_;
   const es::RpcAddress own_;
   std::unique_ptr<Connection> connection_;
+  bool leaving_ = false;
 };
 
 /// What all of them have come to.
@@ -151,6 +156,72 @@ class LoadWorker final : public Member {
   int32_t executor_ = 0;
 };
 
+/// As long as those of Spark's own drivers.
+es::ApplicationDescription DescriptionFor(const es::RpcAddress& driver) {
+  es::ApplicationDescription application;
+  application.name = "load " + std::to_string(driver.port);
+  application.user = "load";
+  application.ui_url = "http://" + driver.ToString();
+  application.cores_max = 1;
+  application.profile.cores = 1;
+  application.profile.memory_mib = 1024;
+  application.command.main_class = "org.apache.spark.executor.CoarseGrainedExecutorBackend";
+  application.command.arguments = {"--driver-url",
+                                   "spark://CoarseGrainedScheduler@" + driver.ToString(),
+                                   "--executor-id",
+                                   "{{EXECUTOR_ID}}",
+                                   "--hostname",
+                                   "{{HOSTNAME}}",
+                                   "--cores",
+                                   "{{CORES}}",
+                                   "--app-id",
+                                   "{{APP_ID}}",
+                                   "--worker-url",
+                                   "{{WORKER_URL}}",
+                                   "--resourceProfileId",
+                                   "0"};
+  application.command.environment = {{"SPARK_USER", "load"}, {"SPARK_EXECUTOR_MEMORY", "1024m"}};
+  application.command.java_options = {"-Dspark.driver.port=" + std::to_string(driver.port),
+                                      "-Djava.net.preferIPv6Addresses=false"};
+  for (const char* package :
+       {"java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+        "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action"}) {
+    application.command.java_options.push_back(std::string("--add-opens=java.base/") + package + "=ALL-UNNAMED");
+  }
+  return application;
+}
+
+/// An application whose first executor is waited for, and that leaves then.
+class FirstDriver final : public Member {
+ public:
+  FirstDriver(env_posix::PosixLoop& loop, const Options& options, const es::SparkBuild& build)
+      : Member(loop, options, build, {kHost, 40'000}) {}
+  /// Milliseconds from its registration.
+  double took_ms() const { return took_ms_; }
+
+ private:
+  void Register() override {
+    began_ = Clock::now();
+    connection_->Send(ToMaster(es::EncodeRegistration(build_, DescriptionFor(own_), {own_, "AppClient"})));
+  }
+  void OnMessage(const wire::java_stream::Graph& message) override {
+    const std::string_view name = es::MessageName(message);
+    es::Fields in(message);
+    if (name == "RegisteredApplication") application_ = in.Text(message.Root(), "appId");
+    if (name != "ExecutorUpdated") return;
+    if (in.Enumerated(message.Root(), "state", 8) != static_cast<int32_t>(es::ExecutorState::kRunning)) return;
+    took_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - began_).count();
+    connection_->Send(ToMaster(es::EncodeUnregisterApplication(build_, application_)));
+    leaving_ = true;
+    connection_->Close("it has what it came for");
+    loop_.Stop();
+  }
+
+  Clock::time_point began_;
+  std::string application_;
+  double took_ms_ = 0;
+};
+
 class LoadDriver final : public Member {
  public:
   LoadDriver(env_posix::PosixLoop& loop, const Options& options, const es::SparkBuild& build, int number,
@@ -158,39 +229,8 @@ class LoadDriver final : public Member {
       : Member(loop, options, build, {kHost, 40'000 + number}), counts_(counts) {}
 
  private:
-  /// As long as those of Spark's own drivers.
   void Register() override {
-    es::ApplicationDescription application;
-    application.name = "load " + std::to_string(own_.port);
-    application.user = "load";
-    application.ui_url = "http://" + own_.ToString();
-    application.cores_max = 1;
-    application.profile.cores = 1;
-    application.profile.memory_mib = 1024;
-    application.command.main_class = "org.apache.spark.executor.CoarseGrainedExecutorBackend";
-    application.command.arguments = {"--driver-url",
-                                     "spark://CoarseGrainedScheduler@" + own_.ToString(),
-                                     "--executor-id",
-                                     "{{EXECUTOR_ID}}",
-                                     "--hostname",
-                                     "{{HOSTNAME}}",
-                                     "--cores",
-                                     "{{CORES}}",
-                                     "--app-id",
-                                     "{{APP_ID}}",
-                                     "--worker-url",
-                                     "{{WORKER_URL}}",
-                                     "--resourceProfileId",
-                                     "0"};
-    application.command.environment = {{"SPARK_USER", "load"}, {"SPARK_EXECUTOR_MEMORY", "1024m"}};
-    application.command.java_options = {"-Dspark.driver.port=" + std::to_string(own_.port),
-                                        "-Djava.net.preferIPv6Addresses=false"};
-    for (const char* package :
-         {"java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
-          "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action"}) {
-      application.command.java_options.push_back(std::string("--add-opens=java.base/") + package + "=ALL-UNNAMED");
-    }
-    connection_->Send(ToMaster(es::EncodeRegistration(build_, application, {own_, "AppClient"})));
+    connection_->Send(ToMaster(es::EncodeRegistration(build_, DescriptionFor(own_), {own_, "AppClient"})));
   }
   void OnMessage(const wire::java_stream::Graph& message) override {
     const std::string_view name = es::MessageName(message);
@@ -297,10 +337,19 @@ class Load {
   std::vector<std::unique_ptr<LoadDriver>> drivers_;
 };
 
+nlohmann::json RunFirst(const Options& options, const es::SparkBuild& build) {
+  const auto loop = env_posix::MakePosixLoop();
+  FirstDriver driver(*loop, options, build);
+  driver.Join();
+  loop->After(Duration::Seconds(60), [] { Fail("waited too long for the first executor"); });
+  loop->Run();
+  return {{"first_executor_ms", driver.took_ms()}};
+}
+
 base::Result<es::SparkBuild> ReadBuild(const std::string& home) {
   const auto files = shell::ReadSparkClassFiles(home);
   if (!files.ok()) return files.error();
-  auto build = es::DescribeSparkBuild(home, files->release, files->source());
+  auto build = es::DescribeSparkBuild(home, files->release(), files->source());
   if (!build.ok()) return build.error();
   if (const base::Status added = es::AddDriverClasses(files->source(), *build); !added.ok()) return added.error();
   return build;
@@ -318,10 +367,11 @@ int main(int argc, char** argv) {
   app.add_option("--at-once", options.at_once, "executors that have ended and are not yet replaced")
       ->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds)->check(CLI::PositiveNumber);
+  app.add_flag("--first", options.first, "one application's first executor");
   app.add_option("--pid", options.pid, "of the Master, on this machine");
   CLI11_PARSE(app, argc, argv);
   const auto build = ReadBuild(options.home);
   if (!build.ok()) Fail(build.error().message);
-  std::printf("%s\n", Load(options, *build).Run().dump().c_str());
+  std::printf("%s\n", (options.first ? RunFirst(options, *build) : Load(options, *build).Run()).dump().c_str());
   return 0;
 }

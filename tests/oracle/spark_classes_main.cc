@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   int failed = 0;
   for (const nlohmann::json& entry : *recorded) {
     const std::string name = entry.at("class");
-    if (classes->files.count(name) == 0) continue;  // of another jar
+    if (!classes->Has(name)) continue;  // of another jar
     fairlead::wire::java_stream::ClassCatalog catalog;
     const base::Status added = fairlead::wire::java_stream::AddClass(name, classes->source(), catalog);
     const std::string difference = added.ok() ? Difference(entry, catalog.at(name)) : added.error().message;

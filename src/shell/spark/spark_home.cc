@@ -1,52 +1,38 @@
 #include "shell/spark/spark_home.h"
 
-#include <archive.h>
-#include <archive_entry.h>
+#include <zip.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
-#include <memory>
+#include <optional>
+#include <utility>
 
 namespace fairlead::shell {
 
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int64_t kClassBytesMax = 16 << 20;
-constexpr size_t kAllBytes = 32 << 20;  // a little more than today's releases have
-constexpr std::string_view kSuffix = ".class";
+constexpr zip_uint64_t kClassBytesMax = 16 << 20;
 
-struct ArchiveCloser {
-  void operator()(archive* in) const { ::archive_read_free(in); }
-};
+std::string PathOf(std::string_view name) {
+  std::string path(name);
+  std::ranges::replace(path, '.', '/');
+  return path + ".class";
+}
 
-/// Adds the classes of a jar whose paths begin with one of `packages`.
-base::Status ReadJar(const fs::path& jar, std::initializer_list<std::string_view> packages, SparkClassFiles& classes) {
-  const std::unique_ptr<archive, ArchiveCloser> in(::archive_read_new());
-  ::archive_read_support_format_zip(in.get());
-  const auto failed = [&] {
-    const char* why = ::archive_error_string(in.get());
-    return base::Error{jar.string() + ": " + (why != nullptr ? why : "cannot be read")};
-  };
-  constexpr size_t kBlock = 64 * 1024;
-  if (::archive_read_open_filename(in.get(), jar.c_str(), kBlock) != ARCHIVE_OK) return failed();
-  for (archive_entry* entry = nullptr;;) {
-    const int got = ::archive_read_next_header(in.get(), &entry);
-    if (got == ARCHIVE_EOF) return {};
-    if (got != ARCHIVE_OK && got != ARCHIVE_WARN) return failed();
-    const char* path = ::archive_entry_pathname(entry);
-    std::string name = path != nullptr ? path : "";
-    const int64_t size = ::archive_entry_size(entry);
-    const bool wanted = std::ranges::any_of(packages, [&](std::string_view each) { return name.starts_with(each); });
-    if (!wanted || !name.ends_with(kSuffix) || size < 0 || size > kClassBytesMax) continue;
-    const SparkClassFiles::Part part{classes.bytes.size(), static_cast<size_t>(size)};
-    classes.bytes.resize(part.begin + part.size);
-    if (::archive_read_data(in.get(), classes.bytes.data() + part.begin, part.size) != size) return failed();
-    name.resize(name.size() - kSuffix.size());
-    for (char& c : name) c = c == '/' ? '.' : c;
-    classes.files[name] = part;
-  }
+/// nullopt: the jar has no such class, or one that cannot be read.
+std::optional<std::string> ReadClass(zip* jar, const std::string& path) {
+  zip_stat_t stat;
+  ::zip_stat_init(&stat);
+  if (::zip_stat(jar, path.c_str(), 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 || stat.size > kClassBytesMax)
+    return std::nullopt;
+  zip_file_t* const file = ::zip_fopen_index(jar, stat.index, 0);
+  if (file == nullptr) return std::nullopt;
+  std::string bytes(stat.size, '\0');
+  const zip_int64_t got = ::zip_fread(file, bytes.data(), bytes.size());
+  ::zip_fclose(file);
+  if (got != static_cast<zip_int64_t>(bytes.size())) return std::nullopt;
+  return bytes;
 }
 
 /// The only file "PREFIX*.jar" in `jars`.
@@ -72,11 +58,21 @@ std::string ReleaseOf(const fs::path& jar, size_t prefix) {
 
 }  // namespace
 
+void SparkClassFiles::JarCloser::operator()(zip* jar) const { ::zip_discard(jar); }
+
+bool SparkClassFiles::Has(const std::string& name) const {
+  return std::ranges::any_of(
+      jars_, [path = PathOf(name)](const Jar& jar) { return ::zip_name_locate(jar.get(), path.c_str(), 0) >= 0; });
+}
+
 wire::java_stream::ClassSource SparkClassFiles::source() const {
   return [this](std::string_view name) -> std::optional<std::string_view> {
-    const auto found = files.find(name);
-    return found != files.end() ? std::optional(std::string_view(bytes).substr(found->second.begin, found->second.size))
-                                : std::nullopt;
+    if (const auto found = read_.find(name); found != read_.end()) return found->second;
+    const std::string path = PathOf(name);
+    for (const Jar& jar : jars_) {
+      if (auto bytes = ReadClass(jar.get(), path)) return read_.emplace(name, *std::move(bytes)).first->second;
+    }
+    return std::nullopt;
   };
 }
 
@@ -87,20 +83,27 @@ base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home) {
   if (!core) return core.error();
   const auto scala = FindJar(jars, "scala-library-");
   if (!scala) return scala.error();
-  SparkClassFiles classes{ReleaseOf(*core, core_prefix.size()), {}, {}};
-  classes.bytes.reserve(kAllBytes);
-  if (const base::Status read =
-          ReadJar(*core, {"org/apache/spark/deploy/", "org/apache/spark/resource/", "org/apache/spark/rpc/"}, classes);
-      !read)
-    return read.error();
-  if (const base::Status read = ReadJar(*scala, {"scala/"}, classes); !read) return read.error();
+  SparkClassFiles classes;
+  classes.release_ = ReleaseOf(*core, core_prefix.size());
+  for (const fs::path& path : {*core, *scala}) {
+    int code = 0;
+    SparkClassFiles::Jar jar(::zip_open(path.c_str(), ZIP_RDONLY, &code));
+    if (!jar) {
+      zip_error_t error;
+      ::zip_error_init_with_code(&error, code);
+      const std::string why = ::zip_error_strerror(&error);
+      ::zip_error_fini(&error);
+      return base::Error{path.string() + ": " + why};
+    }
+    classes.jars_.push_back(std::move(jar));
+  }
   return classes;
 }
 
 base::Result<endpoints::spark::SparkBuild> ReadSparkHome(const std::string& home) {
   const auto classes = ReadSparkClassFiles(home);
   if (!classes) return classes.error();
-  auto build = endpoints::spark::DescribeSparkBuild(home, classes->release, classes->source());
+  auto build = endpoints::spark::DescribeSparkBuild(home, classes->release(), classes->source());
   if (!build) return base::Error{home + ": " + build.error().message};
   return build;
 }

@@ -1,27 +1,36 @@
 #pragma once
 
-#include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "endpoints/spark/spark_build.h"
 #include "wire/java_stream/class_file.h"
 
+struct zip;  // of libzip
+
 namespace fairlead::shell {
 
-/// The class files of a SPARK_HOME that tell how its messages are written: those of Scala and of Spark's Standalone
-/// mode.
-struct SparkClassFiles {
-  struct Part {
-    size_t begin = 0;
-    size_t size = 0;
-  };
-  std::string release;                             // "3.5.9, Scala 2.12"
-  std::map<std::string, Part, std::less<>> files;  // of `bytes`, by class
-  /// All of them one after the other: a block so large goes back to the system with this, and leaves no holes behind.
-  std::string bytes;
+/// The class files of a SPARK_HOME that tell how its messages are written: those of spark-core and of Scala. A class is
+/// read when it is asked for.
+class SparkClassFiles {
+ public:
+  const std::string& release() const { return release_; }  // "3.5.9, Scala 2.12"
+  bool Has(const std::string& name) const;
   wire::java_stream::ClassSource source() const;  // lives no longer than this
+
+ private:
+  struct JarCloser {
+    void operator()(zip* jar) const;
+  };
+  using Jar = std::unique_ptr<zip, JarCloser>;
+  friend base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home);
+
+  std::string release_;
+  std::vector<Jar> jars_;
+  mutable std::map<std::string, std::string, std::less<>> read_;  // bytes by class
 };
 base::Result<SparkClassFiles> ReadSparkClassFiles(const std::string& home);
 
