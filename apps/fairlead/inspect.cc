@@ -453,6 +453,7 @@ int Queues(const Command& command, Cluster& cluster) {
 
 int Kill(const Command& command, Cluster& cluster, const std::vector<std::string>& ids, bool wait) {
   int result = kOk;
+  ordered_json list = ordered_json::array();
   for (const std::string& text : ids) {
     const auto id = model::ParseApplicationId(text);
     if (!id) {
@@ -480,6 +481,7 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
         break;
       }
       if (answer->IsKillCompleted() || !wait) {
+        list.push_back({{"id", text}, {"killed", answer->IsKillCompleted()}});
         if (!command.options.json)
           std::printf("%s %s\n", text.c_str(), answer->IsKillCompleted() ? "killed" : "is being killed");
         break;
@@ -487,6 +489,7 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
       cluster.client->Pause(100);
     }
   }
+  if (command.options.json) PrintJson(list);
   return result;
 }
 

@@ -78,32 +78,41 @@ int AwaitEmpty(const Command& command, Cluster& cluster, const std::string& id) 
 int Take(const Command& command, Cluster& cluster, const NodeOptions& options, const char* state) {
   const auto ids = NodesOf(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
+  ordered_json list = ordered_json::array();
   for (const std::string& id : *ids) {
-    if (const auto set = SetState(cluster, id, state, options.timeout_s); !set.ok()) return command.Fail(set.error());
+    const auto set = SetState(cluster, id, state, options.timeout_s);
+    if (!set.ok()) return command.Fail(set.error());
+    list.push_back({{"id", id}, {"state", *set}});
   }
-  if (options.no_wait) return kOk;
   NoteInterrupts();
-  for (const std::string& id : *ids) {
+  for (size_t i = 0; i < ids->size() && !options.no_wait; ++i) {
+    const std::string& id = (*ids)[i];
     if (const int code = AwaitEmpty(command, cluster, id); code != kOk || Interrupted()) return code;
-    std::printf("%s DECOMMISSIONED\n", base::VisibleText(id).c_str());
+    list[i]["state"] = "DECOMMISSIONED";
+    if (!command.options.json) std::printf("%s DECOMMISSIONED\n", base::VisibleText(id).c_str());
   }
+  if (command.options.json) PrintJson(list);
   return kOk;
 }
 
 int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& options) {
   const auto ids = NodesOf(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
+  ordered_json list = ordered_json::array();
   for (const std::string& id : *ids) {
     const auto state = SetState(cluster, id, "RUNNING", -1);
     if (!state.ok()) return command.Fail(state.error());
+    list.push_back({{"id", id}, {"state", *state}});
     const bool out = state->empty() || *state == "DECOMMISSIONED";
-    std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state->empty() ? "taken back" : state->c_str(),
-                out ? "; its node agent has ended and may be started again" : "");
+    if (!command.options.json)
+      std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state->empty() ? "taken back" : state->c_str(),
+                  out ? "; its node agent has ended and may be started again" : "");
     if (*state == "DECOMMISSIONING") {
       return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
                       kFailed);
     }
   }
+  if (command.options.json) PrintJson(list);
   return kOk;
 }
 

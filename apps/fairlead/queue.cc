@@ -79,24 +79,27 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
                     missing ? kNotFound : kUsage);
   }
   const std::string differs = config::LinesThatDiffer(edit->before, edit->after);
-  std::printf("%s\n%s", edit->file.c_str(), base::VisibleText(differs, base::Lines::kKept).c_str());
-  if (differs.empty()) std::puts("nothing changes");
-  if (options.preview || differs.empty()) return kOk;
-  if (const auto written = shell::WriteQueueFile(*edit); !written.ok()) {
-    return Complain(command.name, written.error().message, kFailed);
+  const bool text = !command.options.json;
+  ordered_json told = {{"file", edit->file}, {"differs", differs}, {"written", false}, {"in_use", false}};
+  if (text) {
+    std::printf("%s\n%s", edit->file.c_str(), base::VisibleText(differs, base::Lines::kKept).c_str());
+    if (differs.empty()) std::puts("nothing changes");
   }
-  std::printf("written; as it was before: %s.before\n", edit->file.c_str());
-  cluster.client->SetPatience(base::Duration::Millis(0));
-  const auto refreshed = AskFairlead(cluster, "queues/refresh", "POST");
-  if (refreshed.ok()) {
-    std::puts("in use");
-    return kOk;
+  if (!options.preview && !differs.empty()) {
+    if (const auto written = shell::WriteQueueFile(*edit); !written.ok()) {
+      return Complain(command.name, written.error().message, kFailed);
+    }
+    if (text) std::printf("written; as it was before: %s.before\n", edit->file.c_str());
+    cluster.client->SetPatience(base::Duration::Millis(0));
+    const auto refreshed = AskFairlead(cluster, "queues/refresh", "POST");
+    const bool nobody = !refreshed.ok() && refreshed.error().code == shell::kRmUnreachable;
+    if (!refreshed.ok() && !nobody) return command.Fail(refreshed.error());
+    told["written"] = true;
+    told["in_use"] = refreshed.ok();
+    if (text) std::puts(nobody ? "no resource manager runs here; it reads the file when it starts" : "in use");
   }
-  if (refreshed.error().code == shell::kRmUnreachable) {
-    std::puts("no resource manager runs here; it reads the file when it starts");
-    return kOk;
-  }
-  return command.Fail(refreshed.error());
+  if (!text) PrintJson(told);
+  return kOk;
 }
 
 }  // namespace

@@ -381,6 +381,34 @@ class Up(unittest.TestCase):
             self.assertEqual(os.listdir(work), [])
 
 
+SCHEMA = json.loads((ROOT / "share/schema/commands.json").read_text())
+KINDS = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list, "null": type(None)}
+
+
+def differences(value, schema, where="$"):
+    """Where a value is not as a JSON schema says: what share/schema uses of draft 7, no more."""
+    if "$ref" in schema:
+        schema = SCHEMA["definitions"][schema["$ref"].removeprefix("#/definitions/")]
+    if "anyOf" in schema:
+        ways = [differences(value, way, where) for way in schema["anyOf"]]
+        return [] if [] in ways else ways[0]
+    kind = schema["type"]
+    if not isinstance(value, KINDS[kind]) or (kind in ("integer", "number") and isinstance(value, bool)):
+        return [f"{where} is no {kind}: {value!r}"]
+    if kind == "array":
+        return [found for at, item in enumerate(value) for found in ("items" in schema and differences(item, schema["items"], f"{where}[{at}]") or [])]
+    if kind != "object":
+        return []
+    known = schema.get("properties", {})
+    found = [f"{where} lacks {name}" for name in schema.get("required", []) if name not in value]
+    for name, item in value.items():
+        if name in known:
+            found += differences(item, known[name], f"{where}.{name}")
+        elif not schema.get("additionalProperties", True):
+            found.append(f"{where}.{name} is not in the schema")
+    return found
+
+
 class OnACluster(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -434,6 +462,30 @@ class OnACluster(unittest.TestCase):
         app = self.finished_job()
         self.assertEqual(self.ask("why", app).stdout, "State        FINISHED: it waits for nothing any more\n")
         self.assertEqual(json.loads(self.ask("why", app, "--json").stdout), {"id": app, "state": "FINISHED", "pending": []})
+
+    def test_json_is_as_its_schema_says(self):
+        done = self.finished_job()
+        (self.work / "together").mkdir()
+        options = ("--detach", "--executors", "1", "--executor-memory", "1800m")
+        keeper = self.ask("submit", *options, BUILD / "tests/engine_faults", "meet", self.work / "together", "2").stdout.strip()
+        waits = self.ask("submit", *options, "--driver-memory", "1g", "--executors-min", "0", BUILD / "examples/word_count", self.work / "text", self.work / "later").stdout.strip()
+        self.addCleanup(self.ask, "kill", waits)
+        deadline = time.monotonic() + 60
+        while not (pending := json.loads(self.ask("why", waits, "--json").stdout)["pending"]):
+            self.assertLess(time.monotonic(), deadline, "nothing waits")
+        self.assertEqual(differences(pending, {"type": "array", "items": {"$ref": "#/definitions/pending"}}), [])
+        asked = [("apps", "--all"), ("app", done), ("app", keeper), ("app", waits), ("why", waits), ("nodes",), ("queues",), ("queue show", "root.small"), ("events", "--limit", "1000"), ("status",),
+                 ("history", done), ("queue set", "root.small", "weight=9", "--preview"), ("node drain", "127.0.0.2", "--no-wait"), ("nodes --reasons",), ("node undrain", "127.0.0.2"), ("kill", keeper),
+                 ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",)]
+        for command, *words in asked:
+            shown = self.ask(command, "--json", *words) if command != "version" else run("version", "--json")
+            self.assertEqual(shown.returncode, 0, f"{command}: {shown.stderr}")
+            told = json.loads(shown.stdout)
+            self.assertEqual(differences(told, SCHEMA["commands"][command]), [], command)
+            self.assertNotEqual(differences({}, SCHEMA["commands"][command]), [], command)  # it can fail
+            if isinstance(told, list):
+                self.assertTrue(told, command)
+        self.assertEqual(set(SCHEMA["commands"]) - {command for command, *_ in asked}, {"node decommission"})
 
     def test_an_application_shows_how_its_containers_ended(self):
         shown = self.ask("app", self.finished_job()).stdout
