@@ -268,7 +268,7 @@ class OnACluster(WithACluster):
         application, _ = self.finish(self.start(options, "places", marks, 2, hdfs.url("/in"), self.directory / "away", executor_memory=3584))
         text = self.tool("history", application)
         self.assertIn("waits for places near the data: process 0 ms, node 0 ms, rack 0 ms", text)
-        self.assertRegex(text, r"[1-9]\d* away from their data: busy there, and the wait was over")
+        self.assertRegex(text, r"[1-9]\d* tasks? away from their data: busy there, and the wait was over")
 
     def test_a_busy_host_loses_its_tasks(self):
         hdfs = fake_hdfs.FakeHdfs()
