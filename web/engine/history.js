@@ -20,11 +20,9 @@ const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms 
 
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
-const stageLink = (stage) => el("a", { href: `#${idOf(stage)}` }, nameOf(stage));
+const stageLink = (stage, text = nameOf(stage)) => el("a", { href: `#${idOf(stage)}` }, text);
 const outcome = (ended, error) => state(!ended ? (story.ended ? "NOT ENDED" : "RUNNING") : error ? "FAILED" : "FINISHED");
 const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
-
-const openLink = (stage, text) => el("a", { href: `#${idOf(stage)}` }, text);
 
 // ---- the parts of the page
 
@@ -76,7 +74,7 @@ function stages(sums) {
     const fill = el("i");
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
-    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, openLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
+    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, stageLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
       [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");

@@ -12,8 +12,6 @@ namespace fairlead::scheduler::native {
 
 using model::Refusal;
 
-namespace {}  // namespace
-
 base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& event) const {
   const Queues& queues = books_.queues;
   const auto known = [&queues](std::string_view name) {
@@ -46,12 +44,12 @@ void Core::On(const ev::AppAdded& event) {
   const QueueId leaf = books_.queues.LeafFor(name);
   TellTree();
   if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
-  for (const model::Ask& ask : event.recovering ? std::vector<model::Ask>{} : event.master_asks) {
-    if (model::Refused refused = CheckSize(leaf, ask.capability)) {
-      books_.queues.DropIfUnused(leaf);
-      TellTree();
-      return Refuse(event.token, std::move(refused));
-    }
+  for (const model::Ask& ask : event.master_asks) {
+    model::Refused refused = CheckSize(leaf, ask.capability);
+    if (!refused || event.recovering) continue;
+    books_.queues.DropIfUnused(leaf);
+    TellTree();
+    return Refuse(event.token, std::move(refused));
   }
   const UserId user = EnterUser({event.user});
   const AppSlot slot = books_.apps.Add(event, leaf, user, EnterGroups(event.groups));
