@@ -175,11 +175,11 @@ base::Result<BooksConfig> ReadShared(const config::HadoopConf& conf, const model
 namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
-    {"minSharePreemptionTimeout", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
-    {"fairSharePreemptionTimeout", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
-    {"fairSharePreemptionThreshold", "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
-    {"reservation", "nothing is planned ahead"},
-    {"startTime", "it is for profile tdw"},
+    {kMinShareTimeout, "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {kFairShareTimeout, "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {kFairShareThreshold, "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
+    {kReservation, "nothing is planned ahead"},
+    {kStartTime, "it is for profile tdw"},
 };
 
 }  // namespace

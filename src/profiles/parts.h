@@ -1,8 +1,10 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "base/result.h"
+#include "model/queues.h"
 #include "profiles/keys.h"
 #include "scheduler/books/config.h"
 
@@ -15,6 +17,32 @@ std::span<const Key<scheduler::BooksConfig>> SharedKeys();
 base::Result<scheduler::BooksConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues);
 
 extern const QueueFile kFairSchedulerFile;
+
+/// An element of the queues' file, and whether queues set it.
+struct Passable {
+  std::string_view element;
+  bool (*of_queue)(const model::QueueConfig& queue) = nullptr;
+  bool (*of_tree)(const model::QueueTree& tree) = nullptr;
+};
+inline constexpr Passable kMinShareTimeout{
+    "minSharePreemptionTimeout", [](const auto& queue) { return queue.min_share_preemption_timeout.has_value(); },
+    [](const auto& tree) { return tree.default_min_share_preemption_timeout.has_value(); }};
+inline constexpr Passable kFairShareTimeout{
+    "fairSharePreemptionTimeout", [](const auto& queue) { return queue.fair_share_preemption_timeout.has_value(); },
+    [](const auto& tree) { return tree.default_fair_share_preemption_timeout.has_value(); }};
+inline constexpr Passable kFairShareThreshold{
+    "fairSharePreemptionThreshold", [](const auto& queue) { return queue.fair_share_preemption_threshold.has_value(); },
+    [](const auto& tree) { return tree.default_fair_share_preemption_threshold.has_value(); }};
+inline constexpr Passable kReservation{"reservation", [](const auto& queue) { return queue.reservable; }};
+inline constexpr Passable kQueuePriority{"priority", [](const auto& queue) { return queue.priority.has_value(); }};
+inline constexpr Passable kStartTime{"startTime", [](const auto& queue) { return queue.start_time.has_value(); }};
+inline constexpr Passable kGroupApplications{"maxRunningApps of a group", nullptr,
+                                             [](const auto& tree) { return !tree.group_max_apps.empty(); }};
+inline constexpr Passable kUserResources{"maxResources of a user or group", nullptr, [](const auto& tree) {
+                                           return !tree.user_max_resources.empty() ||
+                                                  !tree.group_max_resources.empty() ||
+                                                  tree.user_max_resources_default.has_value();
+                                         }};
 
 extern const Profile kFairlead;
 extern const Profile kYarnFair;

@@ -42,33 +42,6 @@ namespace {
 using model::QueueConfig;
 using model::QueueTree;
 
-/// What a profile may pass over, and whether queues set it.
-struct Passable {
-  std::string_view element;
-  bool (*of_queue)(const QueueConfig& queue);  // may be none
-  bool (*of_tree)(const QueueTree& tree);      // may be none
-};
-constexpr Passable kPassable[] = {
-    {"minSharePreemptionTimeout",
-     [](const QueueConfig& queue) { return queue.min_share_preemption_timeout.has_value(); },
-     [](const QueueTree& tree) { return tree.default_min_share_preemption_timeout.has_value(); }},
-    {"fairSharePreemptionTimeout",
-     [](const QueueConfig& queue) { return queue.fair_share_preemption_timeout.has_value(); },
-     [](const QueueTree& tree) { return tree.default_fair_share_preemption_timeout.has_value(); }},
-    {"fairSharePreemptionThreshold",
-     [](const QueueConfig& queue) { return queue.fair_share_preemption_threshold.has_value(); },
-     [](const QueueTree& tree) { return tree.default_fair_share_preemption_threshold.has_value(); }},
-    {"reservation", [](const QueueConfig& queue) { return queue.reservable; }, nullptr},
-    {"priority", [](const QueueConfig& queue) { return queue.priority.has_value(); }, nullptr},
-    {"startTime", [](const QueueConfig& queue) { return queue.start_time.has_value(); }, nullptr},
-    {"maxRunningApps of a group", nullptr, [](const QueueTree& tree) { return !tree.group_max_apps.empty(); }},
-    {"maxResources of a user or group", nullptr,
-     [](const QueueTree& tree) {
-       return !tree.user_max_resources.empty() || !tree.group_max_resources.empty() ||
-              tree.user_max_resources_default.has_value();
-     }},
-};
-
 /// "root.a, root.b and 3 more"; empty: none.
 std::string QueuesThat(bool (*set)(const QueueConfig& queue), const QueueTree& tree) {
   constexpr size_t kNamed = 3;
@@ -83,23 +56,14 @@ std::string QueuesThat(bool (*set)(const QueueConfig& queue), const QueueTree& t
 
 }  // namespace
 
-std::vector<std::string_view> PassableElements() {
-  std::vector<std::string_view> names;
-  for (const Passable& one : kPassable) names.push_back(one.element);
-  return names;
-}
-
 std::vector<std::string> PassedOverIn(const Profile& profile, const model::QueueTree& queues) {
   std::vector<std::string> told;
-  for (const Profile::PassedOver& passed : profile.passes_over) {
-    for (const Passable& one : kPassable) {
-      if (one.element != passed.element) continue;
-      std::string where = one.of_queue != nullptr ? QueuesThat(one.of_queue, queues) : "";
-      if (!where.empty()) where = " (" + where + ")";
-      if (where.empty() && !(one.of_tree != nullptr && one.of_tree(queues))) continue;
-      told.push_back("profile " + std::string(profile.name) + " passes over " + std::string(one.element) + where +
-                     ": " + std::string(passed.instead));
-    }
+  for (const auto& [what, instead] : profile.passes_over) {
+    std::string where = what.of_queue != nullptr ? QueuesThat(what.of_queue, queues) : "";
+    if (!where.empty()) where = " (" + where + ")";
+    if (where.empty() && !(what.of_tree != nullptr && what.of_tree(queues))) continue;
+    told.push_back("profile " + std::string(profile.name) + " passes over " + std::string(what.element) + where + ": " +
+                   std::string(instead));
   }
   return told;
 }

@@ -36,6 +36,9 @@ struct QueueFile {
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.
 using Maker = std::function<std::unique_ptr<scheduler::Scheduler>(int64_t epoch)>;
 
+/// What of the queues' file a profile may pass over (profiles/parts.h has them).
+struct Passable;
+
 struct Profile {
   std::string_view name;   // as in fairlead.scheduler.profile
   std::string_view about;  // one line
@@ -47,9 +50,9 @@ struct Profile {
   /// cluster behaves so.
   bool pushes_grants;
   const QueueFile& queue_file;
-  /// Elements of Hadoop's file that it passes over (of PassableElements), and why or what there is instead.
+  /// What of the queues' file it passes over, and why, or what there is instead.
   struct PassedOver {
-    std::string_view element;
+    const Passable& what;
     std::string_view instead;
   };
   std::span<const PassedOver> passes_over;
@@ -66,8 +69,6 @@ const Profile* Find(std::string_view name);
 
 /// What the queues set and the profile passes over, a sentence for each such element.
 std::vector<std::string> PassedOverIn(const Profile& profile, const model::QueueTree& queues);
-/// The elements that a profile may pass over.
-std::vector<std::string_view> PassableElements();
 
 /// The section of docs/configuration.md about it, in Markdown, from its heading to its last row.
 std::string Section(const Profile& profile);

@@ -36,14 +36,14 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
-    {"minSharePreemptionTimeout", "nothing is taken back"},
-    {"fairSharePreemptionTimeout", "nothing is taken back"},
-    {"fairSharePreemptionThreshold", "nothing is taken back"},
-    {"reservation", "nothing is planned ahead"},
-    {"priority", "applications are served in the order of their registration"},
-    {"startTime", "applications are served in the order of their registration"},
-    {"maxRunningApps of a group", "it is for profiles fairlead and tdw"},
-    {"maxResources of a user or group", "it is for profile fairlead"},
+    {kMinShareTimeout, "nothing is taken back"},
+    {kFairShareTimeout, "nothing is taken back"},
+    {kFairShareThreshold, "nothing is taken back"},
+    {kReservation, "nothing is planned ahead"},
+    {kQueuePriority, "applications are served in the order of their registration"},
+    {kStartTime, "applications are served in the order of their registration"},
+    {kGroupApplications, "it is for profiles fairlead and tdw"},
+    {kUserResources, "it is for profile fairlead"},
 };
 
 }  // namespace

@@ -113,14 +113,14 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
-    {"minSharePreemptionTimeout",
+    {kMinShareTimeout,
      "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
-    {"fairSharePreemptionTimeout",
+    {kFairShareTimeout,
      "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
-    {"fairSharePreemptionThreshold",
+    {kFairShareThreshold,
      "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
-    {"reservation", "nothing is planned ahead"},
-    {"maxResources of a user or group", "it is for profile fairlead"},
+    {kReservation, "nothing is planned ahead"},
+    {kUserResources, "it is for profile fairlead"},
 };
 
 }  // namespace

@@ -62,10 +62,10 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
-    {"priority", "Hadoop has none of queues"},
-    {"startTime", "Hadoop has none"},
-    {"maxRunningApps of a group", "Hadoop has none"},
-    {"maxResources of a user or group", "Hadoop has none"},
+    {kQueuePriority, "Hadoop has none of queues"},
+    {kStartTime, "Hadoop has none"},
+    {kGroupApplications, "Hadoop has none"},
+    {kUserResources, "Hadoop has none"},
 };
 
 }  // namespace
