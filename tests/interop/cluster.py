@@ -188,6 +188,25 @@ class Cluster(Daemons):
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
+    def send(self, method, path, body=None):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}?user.name=root", data=json.dumps(body).encode() if body is not None else b"", method=method,
+                                         headers={"Content-Type": "application/json", "Accept": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def submit_sleeper(self, seconds=300):
+        """An application of one container that sleeps; acknowledged when this returns."""
+        app_id = self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
+        self.send("POST", "/ws/v1/cluster/apps", {
+            "application-id": app_id, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
+            "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})
+        return app_id
+
+    def has_container(self, app_id):
+        """Its container was started: it outlives the manager from now on."""
+        app = self.app(app_id)
+        return app["runningContainers"] == 1 and "AM container is launched" in app["diagnostics"]
+
     def app(self, app_id):
         return self.get("/ws/v1/cluster/apps/" + app_id)["app"]
 

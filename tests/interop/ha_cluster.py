@@ -140,19 +140,6 @@ class HaCluster(Cluster):
     def end_app(self, app_id):
         self.send("PUT", f"/ws/v1/cluster/apps/{app_id}/state", {"state": "KILLED"})
 
-    def submit_sleeper(self, seconds=300):
-        """An application of one container that sleeps; acknowledged when this returns."""
-        app_id = self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
-        self.send("POST", "/ws/v1/cluster/apps", {
-            "application-id": app_id, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
-            "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})
-        return app_id
-
-    def has_container(self, app_id):
-        """Its container was started: it outlives the manager from now on."""
-        app = self.app(app_id)
-        return app["runningContainers"] == 1 and "AM container is launched" in app["diagnostics"]
-
     def live_containers(self):
         """Ids of the containers that have a process on this machine."""
         found = set()

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """One release after another on the same state, one daemon at a time, and back: `./test --upgrade COMMIT` builds COMMIT, names its fairlead
 in FAIRLEAD_OLD and runs this. What ran runs on, what was acknowledged is there, new work is granted after each step."""
-import json
 import os
 import pathlib
 import re
@@ -9,7 +8,6 @@ import shutil
 import sys
 import tempfile
 import unittest
-import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -72,7 +70,12 @@ class Upgrade(unittest.TestCase):
         cluster.start_rm()
         cluster.start_nm(1)
         cluster.wait_for_nodes(1)
-        running = [self.sleeper(cluster)]
+        running = []
+
+        def run_another():
+            running.append(cluster.submit_sleeper())
+            cluster.wait(lambda: cluster.has_container(running[-1]), "its container")
+        run_another()
         for release in (NEW, OLD, NEW):
             peers.BINARY = release
             for daemon, start in (("rm", cluster.start_rm), ("nm1", lambda: cluster.start_nm(1))):
@@ -81,20 +84,7 @@ class Upgrade(unittest.TestCase):
                 self.assert_release(cluster.processes[daemon], release)
                 cluster.wait_for_nodes(1)
                 cluster.wait(lambda: all(cluster.app(app)["runningContainers"] == 1 for app in running), f"the containers from before the new {daemon}")
-                running.append(self.sleeper(cluster))
-
-    def sleeper(self, cluster):
-        """An application of one container that has been started."""
-        def post(path, body=None):
-            request = urllib.request.Request(f"http://127.0.0.1:{cluster.web}{path}?user.name=root", data=json.dumps(body or {}).encode(), method="POST",
-                                             headers={"Content-Type": "application/json", "Accept": "application/json"})
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return json.loads(answer.read() or b"null")
-        app = post("/ws/v1/cluster/apps/new-application")["application-id"]
-        post("/ws/v1/cluster/apps", {"application-id": app, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
-                                             "am-container-spec": {"commands": {"command": "sleep 300"}}, "resource": {"memory": 256, "vCores": 1}})
-        cluster.wait(lambda: cluster.app(app)["runningContainers"] == 1 and "AM container is launched" in cluster.app(app)["diagnostics"], "its container")
-        return app
+                run_another()
 
 
 if __name__ == "__main__":
