@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Fairlead's resource manager and node agents beside Hadoop's own, in one run, with Hadoop's client classes on both sides.
 
-usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle|memory|pollers]
+usage: yarn.py BUILD [--rounds N] [--pairs N] [--hadoop VERSION] [--seconds N] [--only latency|load|idle|memory|pollers|why]
 latency: each pair starts a cluster of either kind (one resource manager, two nodes), in alternating order, and measures it alone.
 load:    grants a second through one resource manager by an open-loop generator (bench/yarn_load.cc), as many containers ending.
 idle:    9,860 masters that only call and 5,000 nodes that only beat; what an allocate call takes then, and the memory.
 pollers: the load of `idle`, by turns alone and beside 20 readers of the REST addresses and of what the pages ask for, each once a second; then
          what a poll of /ws/v1/cluster/metrics costs the thread that decides (fairlead_rm_web_seconds).
+why:     10,000 nodes and 1,000 masters that wait, by turns alone and asked ten times a second why one of them waits.
 memory:  2,000 such masters and 1,000 nodes, for both resource managers (Hadoop's does not take the load of `idle` on a small machine).
 Memory is what the process has of its own (anonymous pages: heap with its gaps, stacks) beside Hadoop's live heap after a full
 collection; both leave out the program's code.
@@ -23,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -60,12 +62,15 @@ def measure(kind, rounds, hadoop):
 LOADS = {
     "load": ["--nodes", 1000, "--busy", 50, "--batch", 100, "--rate", 110000],
     "idle": ["--nodes", 5000, "--idle", 9850, "--busy", 10, "--batch", 10, "--rate", 5000],
+    "why": ["--nodes", 10000, "--waiting", 1000, "--busy", 10, "--node-mb", 12288, "--batch", 10, "--rate", 500,
+            "--heartbeat-ms", 3000],
     "memory": ["--nodes", 1000, "--idle", 2000, "--busy", 10, "--batch", 10, "--rate", 500],
 }
 
 
 PAIRS = 3  # windows of either kind
 METRICS_POLLS = 500
+WHY_RATE = 10
 OPEN_FILES = 65536
 
 
@@ -117,7 +122,7 @@ def own_address():
 
 
 def generator(cluster, name, build, seconds):
-    ports = ["--tracker", cluster.tracker, "--scheduler", cluster.scheduler, "--client", cluster.client, "--queue", "root.alpha", "--masters-to", own_address()]
+    ports = ["--tracker", cluster.tracker, "--scheduler", cluster.scheduler, "--client", cluster.client, "--queue", "root.alpha", "--others-to", own_address()]
     return [build / "bench/bench_yarn_load", *ports, *LOADS[name], "--seconds", seconds]
 
 
@@ -140,6 +145,47 @@ def web_seconds(cluster):
     with urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/metrics") as answer:
         text = answer.read().decode()
     return tuple(float(re.search(rf"^fairlead_rm_web_seconds_{part} (\S+)$", text, re.M)[1]) for part in ("sum", "count"))
+
+
+def waiting_apps(cluster):
+    with urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/fairlead/v1/apps?group=running&offset=900&limit=100") as answer:
+        return [app["id"] for app in json.load(answer)["apps"] if app.get("pending")]
+
+
+def ask_why(cluster, apps, seconds):
+    """Ten times a second; gives what each answer took, in ms."""
+    took, begin = [], time.monotonic()
+    for i in range(int(seconds * WHY_RATE)):
+        time.sleep(max(0, begin + i / WHY_RATE - time.monotonic()))
+        asked = time.monotonic()
+        with urllib.request.urlopen(f"http://127.0.0.1:{cluster.web}/fairlead/v1/apps/{apps[i % len(apps)]}") as answer:
+            if not json.load(answer)["pending"]:
+                raise SystemExit("bench/yarn: an application that waits is not told why")
+        took.append(1000 * (time.monotonic() - asked))
+    return took
+
+
+def why_rows(build, seconds, hadoop):
+    """Windows alone and with questions take turns on one resource manager."""
+    p99, took = {"alone": [], "asked": []}, []
+    with resource_manager("fairlead", hadoop) as cluster:
+        words = [*generator(cluster, "why", build, seconds), "--windows", 2 * PAIRS + 1]
+        with subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, text=True) as load:
+            load.stdout.readline()  # the nodes fill
+            apps = waiting_apps(cluster)
+            if not apps:
+                raise SystemExit("bench/yarn: no application waits")
+            for _ in range(PAIRS):
+                p99["alone"].append(json.loads(load.stdout.readline())["allocate_p99_ms"])
+                took += ask_why(cluster, apps, seconds)
+                p99["asked"].append(json.loads(load.stdout.readline())["allocate_p99_ms"])
+            load.terminate()
+    alone, asked = statistics.median(p99["alone"]), statistics.median(p99["asked"])
+    p95 = statistics.quantiles(took, n=20)[-1]
+    print(f"why: an answer takes {statistics.median(took):.1f} ms, p95 {p95:.1f} ms; allocate p99 {alone:.2f} ms alone, {asked:.2f} ms beside ten questions a second")
+    yield {"name": "yarn/why/p95_ms", "ours": p95, "peer": "not measured", "goal": 100, "met": p95 <= 100, "checks_ok": True}
+    yield {"name": "yarn/why/allocate_p99_growth", "ours": asked / alone - 1, "peer": "not measured", "goal": 0.05, "met": asked / alone <= 1.05,
+           "checks_ok": True, "all": p99}
 
 
 def pollers_rows(build, seconds, hadoop):
@@ -224,11 +270,13 @@ def main():
     rows = []
     if arguments.only in (None, "latency"):
         rows += latency_rows(arguments)
-    for name in LOADS:
+    for name in LOAD_GOALS:
         if arguments.only in (None, name):
             rows.append(load_row(name, arguments.build, arguments.seconds, arguments.hadoop))
     if arguments.only in (None, "pollers"):
         rows += pollers_rows(arguments.build, arguments.seconds, arguments.hadoop)
+    if arguments.only in (None, "why"):
+        rows += why_rows(arguments.build, arguments.seconds, arguments.hadoop)
     row_file.write(arguments.build, "yarn", rows)
     return 0 if all(row["checks_ok"] for row in rows) else 1
 

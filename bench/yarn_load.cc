@@ -38,6 +38,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Duration kTimeout = Duration::Seconds(120);
 constexpr int kVerifyOneIn = 64;
+/// Of the containers that busy masters ask for, in MiB, and of those that waiting masters want and keep.
+constexpr int64_t kShortMiB = 1024, kKeptMiB = 8192;
 /// Nodes that register at once, and masters that submit.
 constexpr int kTogether = 32;
 /// How often a master asks for its token: on a machine that is busy these calls are in the way of what they wait for.
@@ -45,11 +47,12 @@ constexpr Duration kFirstAsk = Duration::Millis(20), kLastAsk = Duration::Millis
 
 struct Options {
   uint16_t tracker = 0, scheduler = 0, client = 0;
-  int nodes = 100, idle = 0, busy = 50, batch = 100;
+  int nodes = 100, idle = 0, waiting = 0, busy = 50, batch = 100;
+  int64_t node_mb = 1 << 20;
   double rate = 10000, seconds = 10, warm_up = 2;
   int64_t heartbeat_ms = 1000, master_heartbeat_ms = 1000;
   std::string queue = "default";
-  std::string masters_to = "127.0.0.1";
+  std::string others_to = "127.0.0.1";
   uint32_t seed = 1;
   int windows = 1;
 };
@@ -104,7 +107,7 @@ struct Totals {
   std::vector<double> latencies_us;
 };
 
-/// A node that starts nothing: it reports the end of what was granted on it.
+/// A node that starts nothing: it reports the end of what was granted on it, but for what waiting masters keep.
 class Node {
  public:
   Node(const Options& options, env::Loop& loop, Caller& rpc, int number, Totals& totals)
@@ -112,14 +115,17 @@ class Node {
     // An address: Hadoop would look a name up.
     id_.host = "127.1." + std::to_string(number / 250) + "." + std::to_string(number % 250 + 1);
     id_.port = 40000;
-    target_ = {{"127.0.0.1", options.tracker}, std::string(yarn::kResourceTracker), {*id_.host, "", {}}};
+    // A port lets one address have 10,000 connections.
+    target_ = {{number % 2 == 0 ? "127.0.0.1" : options.others_to, options.tracker},
+               std::string(yarn::kResourceTracker),
+               {*id_.host, "", {}}};
   }
 
   void Register(std::function<void()> done) {
     yarn::RegisterNodeManagerRequestProto request;
     request.node_id = id_;
     request.http_port = 8042;
-    request.resource.emplace().memory = 1 << 20;
+    request.resource.emplace().memory = options_.node_mb;
     request.resource->virtual_cores = 1024;
     request.nm_version = "3.3.6";
     rpc_.Call<yarn::RegisterNodeManagerResponseProto>(
@@ -165,7 +171,7 @@ class Node {
       FL_CHECK(tokens_.VerifyContainerToken(*container.container_token).ok(), "a container token is not valid");
       ++totals_.verified;
     }
-    granted_.push_back(container.Id());
+    if (container.Resource().Memory() < kKeptMiB) granted_.push_back(container.Id());
   }
 
   const std::string& host() const { return *id_.host; }
@@ -192,9 +198,8 @@ class Master {
     client_ = {{"127.0.0.1", options.client},
                std::string(yarn::kApplicationClientProtocol),
                {"user" + std::to_string(number % 20), "", {}}};
-    // A port lets one address have 10,000 connections; the nodes take half of loopback's.
     const bool loopback = number % 3 == 0;
-    scheduler_ = {{loopback ? "127.0.0.1" : options.masters_to, options.scheduler},
+    scheduler_ = {{loopback ? "127.0.0.1" : options.others_to, options.scheduler},
                   std::string(yarn::kApplicationMasterProtocol),
                   {}};
   }
@@ -224,8 +229,13 @@ class Master {
 
   bool busy() const { return calling_; }
 
-  /// One allocate call that was due at `due`; no call may be open.
-  void Allocate(Clock::time_point due, int more, bool counted) {
+  /// One allocate call that was due at `due`, with a wish for `more` containers; no call may be open.
+  void Allocate(Clock::time_point due, int more, bool counted) { Call(due, more, kShortMiB, counted); }
+  /// Wants so many containers that it keeps.
+  void Want(int containers) { Call(Clock::now(), containers, kKeptMiB, false); }
+
+ private:
+  void Call(Clock::time_point due, int more, int64_t memory, bool counted) {
     calling_ = true;
     yarn::AllocateRequestProto request;
     request.response_id = response_id_;
@@ -235,7 +245,7 @@ class Master {
       auto& ask = request.ask.emplace_back();
       ask.priority.emplace().priority = 1;
       ask.resource_name = "*";
-      ask.capability.emplace().memory = 1024;
+      ask.capability.emplace().memory = memory;
       ask.capability->virtual_cores = 1;
       ask.num_containers = wanted_;
       ask.relax_locality = true;
@@ -254,8 +264,6 @@ class Master {
       }
     });
   }
-
- private:
   void FetchToken() {
     yarn::GetApplicationReportRequestProto request;
     request.application_id = app_;
@@ -313,7 +321,7 @@ class Load {
       nodes_.push_back(std::make_unique<Node>(options_, *loop_, rpc_, i, totals_));
       by_host_[nodes_.back()->host()] = nodes_.back().get();
     }
-    for (int i = 0; i < options_.busy + options_.idle; ++i) {
+    for (int i = 0; i < options_.busy + options_.waiting + options_.idle; ++i) {
       masters_.push_back(std::make_unique<Master>(options_, *loop_, rpc_, i, by_host_, totals_));
     }
     for (int lane = 0; lane < std::min(kTogether, options_.nodes); ++lane) RegisterNext();
@@ -350,6 +358,10 @@ class Load {
     count_from_ = begin_ + Seconds(options_.warm_up);
     end_ = count_from_ + Seconds(options_.seconds);
     next_due_ = begin_;
+    // Twice as many as there are nodes, of which each takes one.
+    for (int i = 0; i < options_.waiting; ++i) {
+      masters_[static_cast<size_t>(options_.busy + i)]->Want(2 * options_.nodes / options_.waiting);
+    }
     IdleBeats(static_cast<size_t>(options_.busy));
     Tick();
   }
@@ -455,6 +467,8 @@ int main(int argc, char** argv) {
   app.add_option("--client", options.client, "port of ApplicationClientProtocol")->required();
   app.add_option("--nodes", options.nodes, "fake nodes, one connection each");
   app.add_option("--idle", options.idle, "masters that only call");
+  app.add_option("--waiting", options.waiting, "masters that together want twice as many containers as there are nodes");
+  app.add_option("--node-mb", options.node_mb, "memory of a node");
   app.add_option("--busy", options.busy, "masters that ask");
   app.add_option("--batch", options.batch, "containers asked for in one call");
   app.add_option("--rate", options.rate, "containers asked for in a second");
@@ -462,7 +476,7 @@ int main(int argc, char** argv) {
   app.add_option("--warm-up", options.warm_up, "seconds before that");
   app.add_option("--heartbeat-ms", options.heartbeat_ms, "of a node");
   app.add_option("--master-heartbeat-ms", options.master_heartbeat_ms, "of an idle master");
-  app.add_option("--masters-to", options.masters_to, "the address that two of three masters call");
+  app.add_option("--others-to", options.others_to, "the address that every second node and two of three masters call");
   app.add_option("--queue", options.queue, "of every application");
   app.add_option("--windows", options.windows, "how often to measure, each a line");
   app.add_option("--seed", options.seed, "of the arrivals");

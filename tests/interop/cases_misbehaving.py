@@ -26,6 +26,9 @@ DIFFERS = {
     "release.(not-started|running)": ".* exit=-100 diagnostics=Container released by application capability=<memory:256, vCores:1> .*",
     # Hadoop's monitor looks every three seconds and the recording's machine was too slow to fill its memory; here the kernel looks.
     "master.too-much-memory": r"FAILED FAILED .* exitCode: -104\\n.* beyond the 'PHYSICAL' memory limit\. .*",
+    # An end by signal is told with the signal's name, in one line more than Hadoop's.
+    "master.killed": r"FAILED FAILED .*Killed by external signal\\n\[<time>\]Exit code 137 stands for signal 9 \(SIGKILL\)\.\\nFor more detailed .*",
+    "master.terminated": r"FAILED FAILED .*Killed by external signal\\n\[<time>\]Exit code 143 stands for signal 15 \(SIGTERM\)\.\\nFor more detailed .*",
     # Whether the finished attempt is forgotten yet.
     "token.after-end": "2|! .*(ApplicationAttemptNotFoundException|InvalidToken): .*",
 }

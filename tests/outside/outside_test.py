@@ -54,15 +54,34 @@ class Outside(unittest.TestCase):
             for path in (SOURCE, BUILD, self.folder):
                 self.assertNotIn(os.fsencode(path) + b"/", content, file)
 
-    def test_find_package(self):
-        job, build = self.folder / "job", self.folder / "job-build"
+    def build_job(self, name, *more_of_cmake):
+        """The example as a project of its own, configured and built. Gives its build folder and the CPU seconds of the build."""
+        job, build = self.folder / name, self.folder / f"{name}-build"
         shutil.copytree(EXAMPLE, job)
+        with open(job / "CMakeLists.txt", "a", encoding="utf-8") as lists:
+            lists.writelines(f"{line}\n" for line in more_of_cmake)
         run("cmake", "-G", "Ninja", "-S", job, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        return job, build, self.cpu_seconds("ninja", "-C", build)
+
+    def cpu_seconds(self, *command):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        run("ninja", "-C", build)
+        run(*command)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def test_find_package(self):
+        _, build, used = self.build_job("job")
         print(f"a job is compiled and linked in {used:.1f} s of CPU time", file=sys.stderr)
+        self.check_job(build / "longest")
+
+    def test_precompiled_header(self):
+        # docs/engine.md: the line that a project of several jobs adds.
+        job, build, first = self.build_job("jobs", "target_precompile_headers(longest PRIVATE <fairlead/engine.h>)")
+        with open(job / "longest.cc", "a", encoding="utf-8") as source:
+            source.write("// edited\n")
+        used = self.cpu_seconds("ninja", "-C", build)
+        self.assertLess(used, first)
+        print(f"with a precompiled header {first:.1f} s at first and {used:.1f} s after an edit", file=sys.stderr)
         self.check_job(build / "longest")
 
     def test_pkg_config(self):

@@ -73,6 +73,9 @@ class Web {
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
   Document OwnCluster();
   void OwnApps(const http::Request& request, const Reply& reply);
+  struct AppsAnswer;
+  /// Why the applications of a page wait; then answers.
+  void FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply);
   Document OwnApp(const App& app, const std::string& user) const;
   void OwnQueues(const Reply& reply);
   Document OwnNodes(const http::Request& request) const;

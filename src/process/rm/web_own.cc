@@ -207,42 +207,63 @@ Document Web::OwnCluster() {
       .Add("nodes", counts(sums.nodes, [](size_t state) { return EnumName(model::rm::NodeState(state)); }));
 }
 
+/// A page of applications on its way to its answer.
+struct Web::AppsAnswer {
+  AppRows rows;
+  base::WallTime now;
+  Page page;              // of `rows`
+  std::vector<bool> may;  // for each row of the page: the caller may see all of it
+  std::vector<std::optional<model::scheduler::Pending>> why;
+
+  http::Response Make(base::Instant at) const {
+    Document::List list;
+    for (size_t i = 0; i < why.size(); ++i) {
+      Document document = ShortApp(page.rows[i]->app, page.rows[i]->usage, may[i], now);
+      if (why[i]) document.Add("pending", PendingDocument(*why[i], at));
+      list.push_back(std::move(document));
+    }
+    return http::JsonResponse(200, Document::Object()
+                                       .Add("total", static_cast<int64_t>(page.total))
+                                       .Add("apps", Document(std::move(list)))
+                                       .ToJson(""));
+  }
+};
+
 // ?group=running|waiting|ended &queue= &user= &text= &sort=[-]COLUMN &offset= &limit=; "total" counts what matches.
 // The page is found off the thread that decides; there a dry pass of the scheduler says why each one on it waits; and
 // off it again the answer is written.
 void Web::OwnApps(const http::Request& request, const Reply& reply) {
-  const base::WallTime now = manager_.now_wall();
-  const auto rows = std::make_shared<const AppRows>(manager_.Fresh().Rows());
-  const auto page = std::make_shared<Page>();
+  const auto answer = std::make_shared<AppsAnswer>(manager_.Fresh().Rows(), manager_.now_wall());
   const auto viewer = std::make_shared<Viewer>(manager_.ViewerOf(UserOf(request)));
-  const auto may = std::make_shared<std::vector<bool>>();
-  const auto find = [query = request.query, rows, page, viewer, may, now] {
-    *page = PageOf(query, *rows, now);
-    for (const AppRow* row : page->rows) may->push_back(viewer->May(row->app, false));
+  const auto find = [query = request.query, answer, viewer] {
+    answer->page = PageOf(query, answer->rows, answer->now);
+    for (const AppRow* row : answer->page.rows) answer->may.push_back(viewer->May(row->app, false));
   };
-  loop_.Offload(find, [this, alive = std::weak_ptr<bool>(alive_), reply, rows, page, may, now] {
-    if (alive.expired()) return;
-    const base::Instant at = manager_.now();
-    std::vector<std::optional<model::scheduler::Pending>> why(page->rows.size());
-    for (size_t i = 0; i < why.size(); ++i) {
-      const AppRow& row = *page->rows[i];
-      if (!(*may)[i] || row.pending == 0 || !manager_.core().AppAt(row.app.index)) continue;
-      std::vector<model::scheduler::Pending> all = manager_.scheduler().Why(row.app.index, at);
-      if (!all.empty()) why[i] = std::move(all.front());
-    }
-    Aside(reply, [rows, page, may, now, at, why = std::move(why)] {
-      Document::List list;
-      for (size_t i = 0; i < why.size(); ++i) {
-        Document document = ShortApp(page->rows[i]->app, page->rows[i]->usage, (*may)[i], now);
-        if (why[i]) document.Add("pending", PendingDocument(*why[i], at));
-        list.push_back(std::move(document));
-      }
-      return http::JsonResponse(200, Document::Object()
-                                         .Add("total", static_cast<int64_t>(page->total))
-                                         .Add("apps", Document(std::move(list)))
-                                         .ToJson(""));
-    });
+  loop_.Offload(find, [this, alive = std::weak_ptr<bool>(alive_), reply, answer] {
+    if (!alive.expired()) FindReasons(answer, reply);
   });
+}
+
+// A few in a turn: calls of masters and nodes come between.
+void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply) {
+  constexpr size_t kInOneTurn = 4;
+  const size_t rows = answer->page.rows.size();
+  for (size_t asked = 0; asked < kInOneTurn && answer->why.size() < rows;) {
+    const size_t i = answer->why.size();
+    answer->why.emplace_back();
+    const AppRow& row = *answer->page.rows[i];
+    const App* now = manager_.core().AppAt(row.app.index);
+    if (!answer->may[i] || row.pending == 0 || !now || now->submission.id != row.app.submission.id) continue;
+    ++asked;
+    std::vector<model::scheduler::Pending> all = manager_.scheduler().Why(row.app.index, manager_.now());
+    if (!all.empty()) answer->why[i] = std::move(all.front());
+  }
+  if (answer->why.size() < rows) {
+    return loop_.Post([this, alive = std::weak_ptr<bool>(alive_), answer, reply] {
+      if (!alive.expired()) FindReasons(answer, reply);
+    });
+  }
+  Aside(reply, [answer, at = manager_.now()] { return answer->Make(at); });
 }
 
 namespace {

@@ -21,7 +21,7 @@ Found Finder::Find(const App& app, const Ask& ask, Instant now, const Locality* 
     if (near.verdict == Verdict::kFound) return near;
   }
   bool excluded = false;
-  const NodeIndex node = FindAnywhere(app, shape, excluded);
+  const NodeIndex node = relaxed_.room ? NodeIndex{} : FindAnywhere(app, shape, excluded);
   if (!node.valid() && !relaxed_.room) return {excluded ? Verdict::kExcluded : Verdict::kNoRoom, {}};
   if (near.verdict == Verdict::kWaiting || near.verdict == Verdict::kStrict) return near;
   return {Verdict::kFound, {node}};
@@ -107,29 +107,34 @@ NodeIndex Finder::FindInRack(const App& app, const Shape& shape, PlaceId rack) c
 }
 
 NodeIndex Finder::FindAnywhere(const App& app, const Shape& shape, bool& excluded) const {
-  if (!dry_ && !shape.exact) return FindInIndex(app, shape, excluded);
-  const auto look = [&](NodeIndex node) {
-    if (!HasRoom(node, shape)) return false;
+  const auto may = [&](NodeIndex node) {
     if (relaxed_.exclusions || !books_.Excluded(app, node)) return true;
     excluded = true;
     return false;
   };
-  if (!dry_) {
-    const auto at = std::find_if(shape.candidates.begin(), shape.candidates.end(), look);
+  if (!dry_ && shape.exact) {
+    const auto at = std::find_if(shape.candidates.begin(), shape.candidates.end(),
+                                 [&](NodeIndex node) { return HasRoom(node, shape) && may(node); });
     return at == shape.candidates.end() ? NodeIndex{} : *at;
   }
-  for (uint32_t i = 0; i < books_.nodes.size(); ++i) {
-    if (look(NodeIndex{i})) return NodeIndex{i};
-  }
-  return {};
+  const NodeIndex found = FindOnRing(books_, config_.node_order, shape, may);
+  return found.valid() ? found : FindBeyondIndex(shape, may);
 }
 
-NodeIndex Finder::FindInIndex(const App& app, const Shape& shape, bool& excluded) const {
-  return FindOnRing(books_, config_.node_order, shape, [&](NodeIndex node) {
-    if (!books_.Excluded(app, node)) return true;
-    excluded = true;
-    return false;
-  });
+/// A node that the index does not show, and that has room once its obstacles are thought away.
+template <class May>
+NodeIndex Finder::FindBeyondIndex(const Shape& shape, May may) const {
+  const auto look = [&](NodeIndex node) { return HasRoom(node, shape) && may(node); };
+  if (relaxed_.busy) {
+    for (uint32_t i = 0; i < books_.nodes.size(); ++i) {
+      if (look(NodeIndex{i})) return NodeIndex{i};
+    }
+  } else if (relaxed_.reservations) {
+    for (const ReservationId id : books_.reservations) {
+      if (look(books_.reservations[id].node)) return books_.reservations[id].node;
+    }
+  }
+  return {};
 }
 
 bool Finder::HasRoom(NodeIndex index, const Shape& shape) const {

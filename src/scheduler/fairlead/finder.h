@@ -42,9 +42,10 @@ NodeIndex FindOnRing(const Books& books, NodeOrder order, const Shape& shape, Vi
   return {};
 }
 
-/// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away: then
-/// it looks at every node by itself and at every named place, O(nodes + places), where the earnest search goes through
-/// the indexes, O(log nodes), and of many named hosts tries kTries.
+/// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away. Both go
+/// through the indexes, O(log nodes); `why` looks also at what they do not show: every node when overload is thought
+/// away, every reservation when those are, the nodes of every named rack, and all of many named hosts, of which the
+/// earnest search tries kTries.
 class Finder {
  public:
   /// Hosts of one ask that are looked at in one try.
@@ -72,7 +73,8 @@ class Finder {
   NodeIndex FindInRack(const App& app, const Shape& shape, PlaceId rack) const;
   /// `excluded`: some node had room and is excluded.
   NodeIndex FindAnywhere(const App& app, const Shape& shape, bool& excluded) const;
-  NodeIndex FindInIndex(const App& app, const Shape& shape, bool& excluded) const;
+  template <class May>
+  NodeIndex FindBeyondIndex(const Shape& shape, May may) const;
   /// A node of its own reservations has got the room.
   bool ServesOwn(const App& app, const Ask& ask) const;
 

@@ -1,5 +1,7 @@
 #include "scheduler/fairlead/why.h"
 
+#include <utility>
+
 #include "scheduler/books/core.h"
 #include "scheduler/fairlead/policy.h"
 
@@ -44,10 +46,11 @@ void FairPolicy::FindObstacles(const Books& books, const App& app, const Ask& as
   const auto found = [&](const Ask& one, Locality level, const Relaxed& relaxed) {
     return Finder(books, config_, relaxed).Find(app, one, now, &level).verdict == Found::Verdict::kFound;
   };
-  Relaxed relaxed{true, true, true, true, true};
+  // Nodes and reservations that there are not need not be thought away: looking for them costs a pass over the nodes.
+  Relaxed relaxed{true, !busy_.empty(), books.reservations.count() > 0, true, true};
   for (bool Relaxed::*obstacle :
        {&Relaxed::room, &Relaxed::busy, &Relaxed::reservations, &Relaxed::exclusions, &Relaxed::place}) {
-    relaxed.*obstacle = false;
+    if (!std::exchange(relaxed.*obstacle, false)) continue;
     if (!found(ask, allowed, relaxed)) relaxed.*obstacle = true;
   }
   const Shape& shape = books.shapes[ask.shape];
