@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 
@@ -35,6 +36,11 @@ inline constexpr Passable kFairShareThreshold{
     [](const auto& tree) { return tree.default_fair_share_preemption_threshold.has_value(); }};
 inline constexpr Passable kReservation{"reservation", [](const auto& queue) { return queue.reservable; }};
 inline constexpr Passable kQueuePriority{"priority", [](const auto& queue) { return queue.priority.has_value(); }};
+/// The same under a switch (wish queue-priority).
+inline constexpr Passable kUnwishedPriority{
+    "priority", nullptr, [](const auto& tree) {
+      return !tree.wishes.queue_priority && std::ranges::any_of(tree.queues, kQueuePriority.of_queue);
+    }};
 inline constexpr Passable kStartTime{"startTime", [](const auto& queue) { return queue.start_time.has_value(); }};
 inline constexpr Passable kGroupApplications{"maxRunningApps of a group", nullptr,
                                              [](const auto& tree) { return !tree.group_max_apps.empty(); }};

@@ -47,6 +47,12 @@ TEST(ProfilesTest, WhatAProfilePassesOverIsToldWithTheQueues) {
   EXPECT_THAT(PassedOverIn(*Find("yarn-fair"), tree),
               ElementsAre("profile yarn-fair passes over maxResources of a user or group: Hadoop has none"));
   EXPECT_THAT(PassedOverIn(*Find("tdw"), {}), ElementsAre());
+  model::QueueTree priority;
+  priority.queues.emplace_back().priority = 1;
+  EXPECT_THAT(PassedOverIn(*Find("fairlead"), priority),
+              ElementsAre("profile fairlead passes over priority: write queue-priority to fairlead.scheduler.wishes"));
+  priority.wishes.queue_priority = true;
+  EXPECT_THAT(PassedOverIn(*Find("fairlead"), priority), ElementsAre());
 }
 
 /// Node, application and its master's ask, and whatever a profile needs to grant it.

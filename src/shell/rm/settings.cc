@@ -263,7 +263,9 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
-  for (std::string& passed : profiles::PassedOverIn(*profile, queues))
+  model::QueueTree with_wishes = queues;
+  if (const base::Result<model::Wishes> wishes = profiles::ReadWishes(settings.conf)) with_wishes.wishes = *wishes;
+  for (std::string& passed : profiles::PassedOverIn(*profile, with_wishes))
     out.warnings.push_back((out.allocation_file.empty() ? "queues" : out.allocation_file) + ": " + std::move(passed));
   manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
