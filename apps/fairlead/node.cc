@@ -87,7 +87,8 @@ int Take(const Command& command, Cluster& cluster, const NodeOptions& options, c
   NoteInterrupts();
   for (size_t i = 0; i < ids->size() && !options.no_wait; ++i) {
     const std::string& id = (*ids)[i];
-    if (const int code = AwaitEmpty(command, cluster, id); code != kOk || Interrupted()) return code;
+    if (const int code = AwaitEmpty(command, cluster, id); code != kOk) return code;
+    if (Interrupted()) break;
     list[i]["state"] = "DECOMMISSIONED";
     if (!command.options.json) std::printf("%s DECOMMISSIONED\n", base::VisibleText(id).c_str());
   }

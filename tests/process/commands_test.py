@@ -700,6 +700,23 @@ class OnACluster(unittest.TestCase):
         self.assertIn("nm2 was taken back\n", told)
         self.assertEqual(self.ask("node drain", "nosuch").returncode, 4)
 
+    def test_an_interrupted_drain_tells_how_far_it_came(self):
+        (self.work / "kept").mkdir()
+        keeper = self.ask("submit", "--detach", "--executors", "1", BUILD / "tests/engine_faults", "meet", self.work / "kept", "2").stdout.strip()
+        self.addCleanup(self.ask, "kill", keeper)
+        deadline = time.monotonic() + 60
+        while not (running := self.cluster_says(f"apps/{keeper}")["running"]):
+            self.assertLess(time.monotonic(), deadline, "nothing runs")
+        node = running[0]["node"]
+        self.addCleanup(self.ask, "node undrain", node)
+        drain = subprocess.Popen([FAIRLEAD, "node", "drain", node, "--json", "--hadoop-conf", self.conf], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertRegex(drain.stderr.readline(), rf"^{re.escape(node)} DECOMMISSIONING, [1-9]\d* containers? left\n")
+        drain.send_signal(signal.SIGINT)
+        out, said = drain.communicate(timeout=60)
+        self.assertEqual(drain.returncode, 0)
+        self.assertEqual(json.loads(out), [{"id": node, "state": "DECOMMISSIONING"}])
+        self.assertIn(f"'fairlead node undrain {node}' takes it back", said)
+
     def test_a_queue_is_changed_in_its_file(self):
         file = pathlib.Path(self.conf) / "fair-scheduler.xml"
         before = file.read_text()
