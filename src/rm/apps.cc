@@ -125,21 +125,29 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
 }
 
-// RMAppManager.createAndPopulateNewRMApp: the lists of the queue in which the application was placed, whatever was
-// asked for. When they refuse it is as if nothing had been submitted.
+// When the queue in which the application was placed refuses it, it is as if nothing had been submitted.
 bool Apps::MaySubmit(App& app, const std::string& queue) {
-  const model::rm::Submission& s = app.submission;
-  if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
-      QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
-    return true;
-  }
-  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) {
-    context_.Refuse(call, Refusal::kAccessLists,
-                    {s.user, ToString(s.id), FullQueueName(queue), ConfiguredQueue(config_.queues, queue)});
-  }
+  const model::Refused refused = CheckQueue(app, queue);
+  if (!refused) return true;
+  for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
   if (app.in_scheduler) context_.Tell(model::scheduler::AppRemoved{app.index});
   Forget(app);
   return false;
+}
+
+// RMAppManager.createAndPopulateNewRMApp: of the queue in which it was placed, whatever was asked for, the largest
+// container and the lists.
+model::Refused Apps::CheckQueue(const App& app, const std::string& queue) const {
+  const model::rm::Submission& s = app.submission;
+  for (const model::Ask& ask : app.master_asks) {
+    if (model::Refused refused = CheckSize(config_, nodes_.MaximumAllocation(queue), ask.capability)) return refused;
+  }
+  if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
+      QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
+    return {};
+  }
+  const std::string configured = ConfiguredQueue(config_.queues, queue);
+  return {Refusal::kAccessLists, {s.user, ToString(s.id), FullQueueName(queue), configured}, {}, {}};
 }
 
 void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& refused) {

@@ -103,6 +103,7 @@ class Apps {
   void Place(const App& app, uint64_t token, bool recovered);
   model::Refused NormalizeMasterAsks(App& app) const;
   std::string RejectionDiagnostics(const App& app, const model::Refused& refused) const;
+  model::Refused CheckQueue(const App& app, const std::string& queue) const;
   bool MaySubmit(App& app, const std::string& queue);
   bool SetState(App& app, AppEvent event, model::rm::AppState to, std::string_view detail = "");
   void Kill(App& app, const std::string& diagnostics);

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
+#include "rm/container_maxima.h"
 #include "rm/state.h"
 
 namespace fairlead::rm {
@@ -51,7 +52,7 @@ struct Continuation {
 /// step, where its decisions go, what the scheduler and the store have not answered yet, and the timers.
 class Context {
  public:
-  explicit Context(Config config) : config_(std::move(config)) {}
+  explicit Context(Config config) : config_(std::move(config)), container_maxima_(config_.queues) {}
 
   /// Opens a step. `sink` must live until EndStep.
   void BeginStep(base::Instant now, base::WallTime wall, Sink* sink);
@@ -60,7 +61,11 @@ class Context {
   base::WallTime wall() const { return wall_; }
 
   const Config& config() const { return config_; }
-  void TakeQueues(model::QueueTree queues) { config_.queues = std::move(queues); }
+  void TakeQueues(model::QueueTree queues) {
+    config_.queues = std::move(queues);
+    container_maxima_ = ContainerMaxima(config_.queues);
+  }
+  const ContainerMaxima& container_maxima() const { return container_maxima_; }
   /// This run of the resource manager: application ids carry the time stamp, container ids the epoch.
   void BeginRun(int64_t cluster_timestamp, int32_t epoch);
   int64_t cluster_timestamp() const { return cluster_timestamp_; }
@@ -140,6 +145,7 @@ class Context {
 
  private:
   Config config_;
+  ContainerMaxima container_maxima_;  // of config_.queues
   int64_t cluster_timestamp_ = 0;
   int32_t epoch_ = 0;
   base::Instant started_at_;

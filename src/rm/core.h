@@ -91,6 +91,8 @@ class Core {
   }
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const { return nodes_.MaximumAllocation(now); }
+  /// What queues set of it.
+  const ContainerMaxima& container_maxima() const { return context_.container_maxima(); }
   /// True while the attempt's AMRM token is worth something.
   bool AttemptIsKnown(const model::ApplicationAttemptId& id) const;
   /// YarnApplicationState as clients see it: FINAL_SAVING and KILLING show the state before.

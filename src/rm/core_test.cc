@@ -464,6 +464,39 @@ TEST_F(World, MasterLargerThanTheMaximumIsRefused) {
   EXPECT_EQ(Why(), Refusal::kAboveMaximum);
 }
 
+TEST_F(World, TheQueuesOwnMaximumHoldsForMastersAndAsks) {
+  model::QueueTree& tree = config_.queues;
+  tree.queues.emplace_back().name = "root.alpha";
+  tree.queues.back().max_container_allocation.emplace().absolute = {{"memory-mb", 2048}, {"vcores", 1}};
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  AddNode("n1");
+  auto submission = AnApp(1);
+  submission.master_asks[0].capability = Resources::Of(3072, 1);
+  Do(m::Submit{1, submission});
+  EXPECT_EQ(Why(), Refusal::kAboveMaximum);
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  const auto attempt = Running(1);
+  EXPECT_EQ(Got<m::RegisterMasterAnswer>()[0].maximum, Resources::Of(2048, 1));
+  m::AllocateCall call;
+  call.call = 9;
+  call.attempt = attempt;
+  call.asks.emplace_back().name = "*";
+  call.asks[0].capability = Resources::Of(2049, 1);
+  call.asks[0].count = 1;
+  Do(call);
+  EXPECT_EQ(Why(), Refusal::kAboveMaximum);
+  call.asks[0].capability = Resources::Of(2048, 1);
+  Do(call);
+  EXPECT_EQ(Got<m::AllocateAnswer>().size(), 1u);
+  m::ReloadQueues reload{tree, 2};
+  reload.tree.queues.back().max_container_allocation->absolute["memory-mb"] = 1024;
+  Do(reload);
+  ++call.response_id;
+  Do(call);
+  EXPECT_EQ(Why(), Refusal::kAboveMaximum);
+}
+
 TEST_F(World, MasterThatDiesIsStartedAgainUntilTheLimit) {
   AddNode("n1");
   const auto attempt = Running(1);

@@ -57,7 +57,7 @@ void Masters::On(const model::rm::RegisterMaster& event) {
   answer.attempt = event.attempt;
   answer.app = app->index;
   answer.queue = app->submission.queue;
-  answer.maximum = nodes_.MaximumAllocation();
+  answer.maximum = nodes_.MaximumAllocation(app->submission.queue);
   if (app->submission.keep_containers) {
     attempt->token_nodes.Clear();
     for (const Container* container : InOrder(app->containers)) {
@@ -126,7 +126,7 @@ void Masters::On(const model::rm::AllocateCall& event) {
   allocate.app = app->index;
   allocate.token = event.call;
   allocate.asks = event.asks;
-  const model::Resources maximum = nodes_.MaximumAllocation();
+  const model::Resources maximum = nodes_.MaximumAllocation(app->submission.queue);
   const bool gangs = AsksForGangs(app->submission.tags);
   for (model::Ask& ask : allocate.asks) {
     if (gangs && ask.allocation_request_id > 0) ask.gang = ask.allocation_request_id;
@@ -253,7 +253,7 @@ size_t Masters::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken 
   size_t asked = 0;
   for (const model::rm::ContainerUpdate& update : updates) {
     const Container* container = app.containers.Find(update.container);
-    model::Refused refused = CheckUpdate(container, update);
+    model::Refused refused = CheckUpdate(app, container, update);
     if (container && !seen.insert(update.container).second) refused = {Refusal::kUpdateOutstanding, {}, {}, {}};
     if (refused) {
       attempt.update_errors.push_back({update, std::move(refused), container ? container->version : -1});
@@ -269,14 +269,16 @@ size_t Masters::RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken 
   return asked;
 }
 
-model::Refused Masters::CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const {
+model::Refused Masters::CheckUpdate(const App& app, const Container* container,
+                                    const model::rm::ContainerUpdate& update) const {
   if (!container) return {Refusal::kUpdateUnknownContainer, {}, {}, {}};
   if (update.version != container->version) return {Refusal::kUpdateVersion, {}, {}, {}};
   const bool increase = update.type == model::rm::UpdateType::kIncrease;
   if (!increase && update.type != model::rm::UpdateType::kDecrease) return {Refusal::kUpdateKind, {}, {}, {}};
   const model::Resources wanted = Normalize(config_, update.capability);
   const bool direction_ok = increase ? container->resources.FitsIn(wanted) : wanted.FitsIn(container->resources);
-  if (update.capability.AnyNegative() || !update.capability.FitsIn(nodes_.MaximumAllocation()) || !direction_ok) {
+  if (update.capability.AnyNegative() || !update.capability.FitsIn(nodes_.MaximumAllocation(app.submission.queue)) ||
+      !direction_ok) {
     return {Refusal::kUpdateRange, {}, {}, {}};
   }
   const bool handed_out = container->state == model::rm::ContainerState::kRunning ||

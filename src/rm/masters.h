@@ -46,7 +46,8 @@ class Masters {
   /// Asks the scheduler for the updates that are allowed, and gives their number; the others are errors.
   size_t RequestUpdates(App& app, Attempt& attempt, model::rm::CallToken call,
                         const std::vector<model::rm::ContainerUpdate>& updates);
-  model::Refused CheckUpdate(const Container* container, const model::rm::ContainerUpdate& update) const;
+  model::Refused CheckUpdate(const App& app, const Container* container,
+                             const model::rm::ContainerUpdate& update) const;
   /// The scheduler has answered all that the call wanted of it.
   void AllocateDone(model::rm::CallToken call, const AllocateAsked& asked);
   void ResizeDone(model::rm::CallToken call);

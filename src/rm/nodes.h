@@ -59,6 +59,10 @@ class Nodes {
   /// The largest container that may be asked for at that time (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const;
   model::Resources MaximumAllocation() const { return MaximumAllocation(context_.now()); }
+  /// By an application of that queue.
+  model::Resources MaximumAllocation(const std::string& queue) const {
+    return context_.container_maxima().Within(MaximumAllocation(), queue);
+  }
 
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;

@@ -1,7 +1,7 @@
 #include "rm/normalize.h"
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 
 namespace fairlead::rm {
 
@@ -16,17 +16,20 @@ model::Resources Normalize(const Config& config, const model::Resources& wanted)
   return result;
 }
 
+model::Refused CheckSize(const Config& config, const model::Resources& maximum, const model::Resources& size) {
+  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
+    const std::string name(model::ResourceTypes::Name(type));
+    if (size[type] < 0) return {model::Refusal::kNegativeAmount, {name}, {size}, {}};
+    if (size[type] > maximum[type]) return {model::Refusal::kAboveMaximum, {name}, {size, maximum, config.maximum}, {}};
+  }
+  return {};
+}
+
 model::Refused NormalizeAsk(const Config& config, const model::Resources& maximum, const std::string& default_label,
                             model::Ask& ask) {
   if (ask.label.empty() && ask.name == "*") ask.label = default_label;
   if (!ask.label.empty() && !config.node_labels) return {model::Refusal::kLabelsOff, {}, {}, {}};
-  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
-    const std::string_view name = model::ResourceTypes::Name(type);
-    if (ask.capability[type] < 0) return {model::Refusal::kNegativeAmount, {std::string(name)}, {ask.capability}, {}};
-    if (ask.capability[type] > maximum[type]) {
-      return {model::Refusal::kAboveMaximum, {std::string(name)}, {ask.capability, maximum, config.maximum}, {}};
-    }
-  }
+  if (model::Refused refused = CheckSize(config, maximum, ask.capability)) return refused;
   ask.capability = Normalize(config, ask.capability);
   ask.count = std::max(ask.count, 0);
   return {};

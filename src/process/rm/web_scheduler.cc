@@ -17,6 +17,7 @@ struct Facts {
   scheduler::View view;
   std::map<std::string, QueueSums> sums;
   model::Resources minimum, maximum;  // of a container
+  fairlead::rm::ContainerMaxima of_queues;
   std::string type;
 };
 
@@ -43,7 +44,7 @@ Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
       .Add("fairResources", ResourceDocument(queue.fair_share))
       .Add("clusterResources", ResourceDocument(view.cluster))
       .Add("reservedResources", ResourceDocument(sums.reserved))
-      .Add("maxContainerAllocation", ResourceDocument(facts.maximum))
+      .Add("maxContainerAllocation", ResourceDocument(facts.of_queues.Within(facts.maximum, queue.name)))
       .Add("pendingContainers", sums.pending)
       .Add("allocatedContainers", sums.containers)
       .Add("reservedContainers", sums.reservations)
@@ -66,7 +67,11 @@ Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
 
 void Web::ClusterScheduler(const http::Request& request, const Reply& reply) {
   const fairlead::rm::Config& config = manager_.core().config();
-  Facts facts{manager_.scheduler().GetQueues(), manager_.Fresh().queues(), config.minimum, config.maximum,
+  Facts facts{manager_.scheduler().GetQueues(),
+              manager_.Fresh().queues(),
+              config.minimum,
+              config.maximum,
+              manager_.core().container_maxima(),
               std::string(manager_.options().hadoop_scheduler)};
   RenderAside(request, "scheduler", reply, [facts = std::move(facts)] {
     std::string type = facts.type;
