@@ -9,7 +9,9 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 from machine import Machine, run, wait_for
@@ -190,10 +192,12 @@ class Life(unittest.TestCase):
 
     def test_install_use_upgrade_remove_purge(self):
         before, users = self.machine.files(), (self.machine.root / "etc/passwd").read_text()
+        begin = time.monotonic()
         self.install("old")
         self.await_node()
-        self.check_rights()
         counted = self.count_words()
+        print(f"from packages to the end of a first job: {time.monotonic() - begin:.1f} s", file=sys.stderr)
+        self.check_rights()
         self.check_shuffle_service()
         self.check_spark_asks_for_its_place()
 
