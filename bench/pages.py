@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""usage: ./bench/run pages [--nodes N] [--applications N] [--visits N]
+"""usage: ./bench/run pages [--nodes N] [--applications N] [--tasks N] [--visits N]
 How soon a browser shows the resource manager's pages while it has so many nodes and applications, which call it once in ten seconds. Debian's Chromium and
-playwright-core are those of ./test --browser. Manager, load, and browser share the machine."""
+playwright-core are those of ./test --browser. Manager, load, and browser share the machine. Then the page of a job of the engine that had so many tasks."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+import urllib.parse
 import urllib.request
 
 import yarn
@@ -48,11 +51,31 @@ def first_node(cluster):
         return json.load(answer)["nodes"][0]["id"]
 
 
+def visit(visits, pages):
+    run = subprocess.run(["node", "bench_pages.mjs", str(visits), *(f"{name}={url}" for name, url in pages.items())], cwd=BROWSER, check=True,
+                         stdout=subprocess.PIPE, text=True)
+    return json.loads(run.stdout)
+
+
+@contextlib.contextmanager
+def job_page(build, tasks):
+    """The page of a job of one stage, from its event log."""
+    with tempfile.TemporaryDirectory() as scratch:
+        log = pathlib.Path(scratch, "events.jsonl")
+        subprocess.run([build / "tests/engine_faults", "--local", "--event-log", log, "many", str(tasks)], check=True, stdout=subprocess.DEVNULL)
+        with subprocess.Popen([build / "fairlead", "history", "--serve", "127.0.0.1:0", log], stdout=subprocess.PIPE, text=True) as server:
+            try:
+                yield server.stdout.readline().split()[0]
+            finally:
+                server.terminate()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--applications", type=int, default=9860)
+    parser.add_argument("--tasks", type=int, default=1_000_000)
     parser.add_argument("--visits", type=int, default=5)
     arguments = parser.parse_args()
     yarn.raise_open_files()
@@ -67,13 +90,17 @@ def main():
         with subprocess.Popen([str(word) for word in yarn.generator(cluster, "pages", arguments.build, 3600)], stdout=subprocess.DEVNULL) as load:
             try:
                 await_load(cluster, load, arguments.nodes, arguments.applications)
-                run = subprocess.run(["node", "bench_pages.mjs", f"http://127.0.0.1:{cluster.web}", str(arguments.visits), first_node(cluster)],
-                                     cwd=BROWSER, check=True, stdout=subprocess.PIPE, text=True)
+                base = f"http://127.0.0.1:{cluster.web}/cluster"
+                figures = visit(arguments.visits, {"applications": base, "queues": f"{base}/scheduler", "nodes": f"{base}/nodes",
+                                                   "node": f"{base}/node/{urllib.parse.quote(first_node(cluster), safe='')}", "events": f"{base}/events"})
             finally:
                 load.terminate()
+    with job_page(arguments.build, arguments.tasks) as page:
+        figures |= visit(arguments.visits, {"job": page})
     rows = []
-    for name, ours in json.loads(run.stdout).items():
-        print(f"{name:14}first paint {ours['paint_ms']:5.0f} ms, first row {ours['row_ms']:5.0f} ms, {ours['bytes'] / 1024:6.1f} KiB")
+    for name, ours in figures.items():
+        print(f"{name:14}first paint {ours['paint_ms']:5.0f} ms, first row {ours['row_ms']:5.0f} ms, {ours['bytes'] / 1024:6.1f} KiB, "
+              f"{ours['heap_bytes'] / (1 << 20):5.1f} MiB kept")
         rows.append({"name": f"page {name}", "ours": ours, "peer": "not measured", "peer_version": None, "ratio": None, "goal": f"first paint {GOAL_MS} ms",
                      "met": ours["paint_ms"] <= GOAL_MS, "checks_ok": True})
     yarn.row_file.write(arguments.build, "pages", rows)

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -317,6 +318,21 @@ void Copy(Context& context, const Arguments& arguments) {
   std::printf("lines %lld\n", static_cast<long long>(context.Text(arguments.at(1)).SaveText(arguments.at(2))));
 }
 
+/// many TASKS: so many tasks in one stage, the last of which is slow.
+void Many(Context& context, const Arguments& arguments) {
+  const int64_t tasks = arguments.Number(1, 1);
+  struct SlowLast {
+    int64_t last = 0;
+    bool operator()(int64_t x) const {
+      if (x == last) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return true;
+    }
+  };
+  const int64_t seen =
+      context.Range(0, tasks, Partitions(static_cast<int32_t>(tasks))).Filter(SlowLast{tasks - 1}).Count();
+  std::printf("tasks %lld\n", static_cast<long long>(seen));
+}
+
 void Faults(Context& context, const Arguments& arguments) {
   const std::string& mode = arguments.at(0);
   if (mode == "poison") return Poison(context);
@@ -334,6 +350,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "long-blocks") return LongBlocks(context, arguments);
   if (mode == "crash") return Crash(context, arguments);
   if (mode == "eat") return Eat(context, arguments);
+  if (mode == "many") return Many(context, arguments);
   if (mode == "copy") return Copy(context, arguments);
   throw JobError("unknown mode " + mode);
 }

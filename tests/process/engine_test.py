@@ -384,6 +384,21 @@ class AsOneProcess(unittest.TestCase):
             process.returncode = os.waitstatus_to_exitcode(status)
         return process.returncode, out, err, usage.ru_maxrss / 1024
 
+    def test_a_stage_of_more_tasks_than_the_log_takes(self):
+        log, tasks = self.directory / "many.jsonl", 100_000
+        code, out, err, _ = self.run_job(48, "--event-log", log, "many", tasks)
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"tasks {tasks}", out)
+        self.assertLess(log.stat().st_size, 49 << 20)
+        told = json.loads(subprocess.run([peers.BINARY, "history", "--json", log], capture_output=True, text=True, check=True).stdout)
+        self.assertTrue(told["tasks_omitted"])
+        stage, = told["stages"]
+        self.assertEqual((stage["done"], stage["summary"]["succeeded"], stage["summary"]["records_read"]), (tasks, tasks, tasks))
+        self.assertIn("slow tasks", [finding["kind"] for finding in stage["findings"]])  # the last one, which is not in the log
+        if shutil.which("node"):
+            page = subprocess.run(["node", ROOT / "tests/browser/findings.mjs", ROOT / "web/engine/story.js", log], capture_output=True, text=True, check=True)
+            self.assertEqual(json.loads(page.stdout), [[0, 0, finding["kind"], finding["count"]] for finding in stage["findings"]])
+
     def test_ten_times_the_memory(self):
         budget, keys = 48, 4_000_000  # about 500 MiB of keys, values, table and items to sort
         log = self.directory / "events.jsonl"

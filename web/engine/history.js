@@ -33,7 +33,7 @@ function head() {
   return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took(last - app.at_ms)}`),
     !story.ended && asked.has("app") ? el("p", { class: "soft" }, "Its driver runs still, or did not live to tell its end: the application's page knows.") : undefined,
     story.ended?.error ? el("pre", {}, story.ended.error) : undefined, app.locality_waits ? el("p", { class: "soft" }, `Waits for places near the data: ${app.locality_waits}`) : undefined,
-    story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it.") : undefined];
+    story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it one by one. Sums and quantiles of stages that ended are of all.") : undefined];
 }
 
 function jobs() {
@@ -136,10 +136,12 @@ function tasks(stage, sum) {
   const length = (end) => end.at_ms - end.launch.at_ms;
   const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
   const shown = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
+  const left = stage.done + stage.failed - stage.ends.length;
   const title = el("summary", {}, `Stage ${nameOf(stage)}: ${stage.name}`);
   const part = el("details", { id: idOf(stage) }, title,
     el("p", { class: "soft" }, `${sum.records} records read, largest task kept ${bytes(sum.peak)}; locality: ${[...sum.levels].map(([level, count]) => `${count} ${level}`).join(", ") || "none yet"}`),
     ...sum.found.map(({ text }) => why(text)),
+    left > 0 ? el("p", { class: "why" }, `${left} of its ${left + stage.ends.length} ended tasks are beyond the log's bound: by executor and one by one are those before.`) : undefined,
     cached(sum.cached),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
@@ -165,7 +167,7 @@ function openNamed() {
 function show() {
   const open = new Set([...main.querySelectorAll("details[open]")].map((part) => part.id));
   const sums = new Map([...story.stages.values()].map((stage) => [stage, summary(stage)]));
-  for (const [stage, sum] of sums) sum.found = findings(stage, sum, { bytes, took });
+  for (const [stage, sum] of sums) sum.found = findings(sum, { bytes, took });
   const details = [...story.stages.values()].map((stage) => tasks(stage, sums.get(stage)));
   for (const part of details) part.open = open.has(part.id);
   showParts(`${story.app.program} ${story.app.id}`, [head(), found(sums), jobs(), stages(sums), runningTasks(), timeline(), el("h2", {}, "Tasks by stage"), details, executors()]);
@@ -220,7 +222,10 @@ async function refresh(address) {
   try {
     address ??= await source();
     let grown = false;
-    while (await grow(address)) grown = true;
+    while (await grow(address)) {
+      if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
+      grown = true;
+    }
     if (address.running && !story.ended) running = await get(address.running);
     if (story.app && (grown || !story.ended)) show();
     if (grown && location.hash) openNamed();

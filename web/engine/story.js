@@ -52,6 +52,7 @@ const HOW = {
     if (stage) --stage.done;
   },
   tasks_omitted: (story) => { story.omitted = true; },
+  stage_summed: (story, event) => { Object.assign(story.stages.get(key(event.stage, event.attempt)) ?? {}, { done: event.done, failed: event.failed, summed: event.summary }); },
 };
 
 function quantiles(values) {
@@ -88,30 +89,26 @@ export function byExecutor(stage) {
 const SLOW_MS = 100, LARGE_BYTES = 1 << 20, SKEW_TIMES = 3, SLOW_EXECUTOR_TIMES = 2, SLOW_EXECUTOR_TASKS = 3;
 
 // What is worth a look in a stage, as `fairlead history` says it (src/engine/history/history.h).
-export function findings(stage, sum, { bytes, took }) {
-  const good = stage.ends.filter((end) => end.end === "success");
+export function findings(sum, { bytes, took }) {
   const tasks = (count) => `${count} ${count === 1 ? "task" : "tasks"}`;
-  const standing = (value, { median }, counts) => good.filter((end) => value(end) >= counts && value(end) >= SKEW_TIMES * median).length;
   const found = [];
   const add = (kind, count, text) => count > 0 && found.push({ kind, count, text });
-  const slow = standing(length, sum.time, SLOW_MS), large = standing(readBy, sum.read, LARGE_BYTES), spilling = good.filter(({ metrics }) => metrics.spilled_bytes > 0).length;
-  add("slow tasks", slow, `${tasks(slow)} took up to ${took(sum.time.max)}, the median is ${took(sum.time.median)}`);
-  add("large reads", large, `${tasks(large)} read up to ${bytes(sum.read.max)}, the median is ${bytes(sum.read.median)}: keys that are far more frequent, or files that cannot be split`);
-  add("spilling tasks", spilling, `${tasks(spilling)} spilled ${bytes(sum.spilled)}: more partitions or memory`);
-  for (const [id, { good: own, time }] of byExecutor(stage)) {
-    const held = own.length >= SLOW_EXECUTOR_TASKS && time.median >= SLOW_MS && time.median >= SLOW_EXECUTOR_TIMES * sum.time.median;
-    add("slow executor", held ? 1 : 0, `executor ${id} took twice the median or more: its node may be busy`);
-  }
-  const failed = stage.ends.length - good.length;
-  add("failed attempts", failed, `${failed} ${failed === 1 ? "attempt" : "attempts"} failed`);
+  add("slow tasks", sum.slow, `${tasks(sum.slow)} took up to ${took(sum.time.max)}, the median is ${took(sum.time.median)}`);
+  add("large reads", sum.large, `${tasks(sum.large)} read up to ${bytes(sum.read.max)}, the median is ${bytes(sum.read.median)}: keys that are far more frequent, or files that cannot be split`);
+  add("spilling tasks", sum.spilling, `${tasks(sum.spilling)} spilled ${bytes(sum.spilled)}: more partitions or memory`);
+  for (const id of sum.slowExecutors) add("slow executor", 1, `executor ${id} took twice the median or more: its node may be busy`);
+  add("failed attempts", sum.failed, `${sum.failed} ${sum.failed === 1 ? "attempt" : "attempts"} failed`);
   add("bad records", sum.bad, `${sum.bad} bad ${sum.bad === 1 ? "record" : "records"} left out`);
   add("second tries", sum.speculative, `${tasks(sum.speculative)} run a second time beside the first`);
   for (const [why, count] of [...sum.away].sort()) add("away from data", count, `${tasks(count)} away from their data: ${why}`);
   return found;
 }
 
-// Of a stage: sums and quantiles of its tasks that succeeded, and how near their data all of them ran.
-export function summary(stage) {
+// Of a stage: sums and quantiles of its tasks that succeeded, and how near their data all of them ran. Where the log has not all of them its
+// driver said it (StageSummary of src/engine/history/stage_summary.h).
+export const summary = (stage) => (stage.summed ? told(stage.summed) : summed(stage));
+
+function summed(stage) {
   const good = stage.ends.filter((end) => end.end === "success");
   const sum = (value) => good.reduce((whole, { metrics }) => whole + value(metrics), 0);
   const levels = new Map();
@@ -120,12 +117,26 @@ export function summary(stage) {
     levels.set(launch.level, (levels.get(launch.level) ?? 0) + 1);
     if (launch.why) away.set(launch.why, (away.get(launch.why) ?? 0) + 1);
   }
+  const time = quantiles(good.map(length)), read = quantiles(good.map(readBy));
+  const standing = (value, { median }, counts) => good.filter((end) => value(end) >= counts && value(end) >= SKEW_TIMES * median).length;
+  const slow = ([, { good: own, time: its }]) => own.length >= SLOW_EXECUTOR_TASKS && its.median >= SLOW_MS && its.median >= SLOW_EXECUTOR_TIMES * time.median;
   return {
-    time: quantiles(good.map(length)), wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
-    read: quantiles(good.map(readBy)), written: quantiles(good.map(writtenBy)), spills: quantiles(good.map(({ metrics }) => metrics.spilled_bytes)),
+    time, read, wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
+    written: quantiles(good.map(writtenBy)), spills: quantiles(good.map(({ metrics }) => metrics.spilled_bytes)),
     input: sum((metrics) => metrics.bytes_read), output: sum((metrics) => metrics.bytes_written), shuffleRead: sum(shuffled), shuffleWritten: sum((metrics) => metrics.shuffle_bytes_written),
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
     peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,
     cached: { read: sum((metrics) => metrics.cached_read ?? 0), fetched: sum((metrics) => metrics.cached_fetched ?? 0), bytes: sum((metrics) => metrics.cached_bytes_fetched ?? 0), made: sum((metrics) => metrics.cached_made ?? 0) },
+    failed: stage.ends.length - good.length, slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES), spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
+    slowExecutors: [...byExecutor(stage)].filter(slow).map(([id]) => id),
   };
 }
+
+const told = (sum) => ({
+  time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
+  input: sum.input_bytes, output: sum.output_bytes, shuffleRead: sum.shuffle_read_bytes, shuffleWritten: sum.shuffle_written_bytes,
+  spilled: sum.spilled_bytes, records: sum.records_read, bad: sum.bad_records, peak: sum.peak_memory, speculative: sum.speculative,
+  levels: new Map(sum.levels), away: new Map(sum.away),
+  cached: { read: sum.cached_read, fetched: sum.cached_fetched, bytes: sum.cached_bytes_fetched, made: sum.cached_made },
+  failed: sum.failed, slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
+});

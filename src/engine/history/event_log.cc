@@ -84,15 +84,19 @@ void EventLog::FlushSoon() {
 void EventLog::Say(const history::Event& event) {
   history_.Apply(event);
   if (!file_.valid() || std::holds_alternative<history::TaskLaunched>(event)) return;
-  if (std::holds_alternative<history::TaskFinished>(event)) {
-    if (full_) return;
-    if (written_ + buffer_.size() > kBytesMax) {
-      full_ = true;
-      return Say(history::TasksOmitted{Now()});
-    }
+  if (const auto* task = std::get_if<history::TaskFinished>(&event); task && written_ + buffer_.size() > kBytesMax) {
+    left_out_.emplace(task->launch.stage, task->launch.stage_attempt);
+    if (std::exchange(full_, true)) return;
+    return Say(history::TasksOmitted{Now()});
   }
   buffer_ += history::ToLine(event);
   if (buffer_.size() >= kFlushBytes) Flush();
+}
+
+void EventLog::SaySumIfLeftOut(int32_t stage, int32_t attempt) {
+  if (left_out_.erase({stage, attempt}) == 0) return;
+  const history::StageRow& row = history_.stages().at({stage, attempt});
+  Say(history::StageSummed{Now(), stage, attempt, row.done, row.failed, history_.Summarize(row)});
 }
 
 void EventLog::Flush() {
@@ -216,6 +220,7 @@ void EventLog::OnEffect(const mt::Effect& effect) {
   } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
     On(*ended);
   } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
+    SaySumIfLeftOut(completed->stage, completed->attempt);
     Say(history::StageFinished{Now(), completed->stage, completed->attempt, completed->failure});
     FlushSoon();
   } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "engine/history/history.h"
 #include "engine/io/files.h"
@@ -18,7 +19,7 @@ namespace fairlead::engine {
 /// driver had written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
 class EventLog : public process::driver::DriverListener {
  public:
-  /// Bytes of the file; above it ends of tasks are left out (about 150,000 of them fit).
+  /// Bytes of the file; above it ends of tasks are left out (about 80,000 of them fit), and their stages told as a whole.
   static constexpr size_t kBytesMax = 48 << 20;
   static constexpr base::Duration kFlushSoon = base::Duration::Millis(20);
 
@@ -48,6 +49,8 @@ class EventLog : public process::driver::DriverListener {
   void SayWhyNotCloser(const model::tasks::LaunchTask& launch, history::TaskLaunched& task) const;
   bool HasExecutor(const model::tasks::TaskLocation& place) const;
   void Say(const history::Event& event);
+  /// Tells of a stage that ends what the left out ends of its tasks would have told.
+  void SaySumIfLeftOut(int32_t stage, int32_t attempt);
   void Flush();
   void FlushSoon();
   void Tick();
@@ -65,6 +68,7 @@ class EventLog : public process::driver::DriverListener {
   std::string buffer_;
   size_t written_ = 0;
   bool full_ = false;
+  std::set<std::pair<int32_t, int32_t>> left_out_;  // stages, with attempts, of which ends are not in the file
   std::map<model::tasks::DatasetId, std::string> dataset_names_;
   std::unordered_map<uint32_t, KnownExecutor> executors_;     // by index
   std::map<std::string, std::set<std::string>> alive_;        // ids by host

@@ -203,12 +203,23 @@ void History::DropOldTasks() {
   while (rows_ > kTasksMax && finished_.size() > 1) {
     StageRow& stage = stages_.at(finished_.front());
     finished_.pop_front();
-    if (stage.dropped) continue;
-    stage.dropped = Summarize(stage);
-    rows_ -= stage.tasks.size();
-    stage.tasks = {};
-    stage.at.clear();
+    if (!stage.dropped) Drop(stage, Summarize(stage));
   }
+}
+
+void History::Drop(StageRow& stage, StageSummary summary) {
+  stage.dropped = std::move(summary);
+  rows_ -= stage.tasks.size();
+  stage.tasks = {};
+  stage.at.clear();
+}
+
+void History::On(const StageSummed& event) {
+  StageRow* const stage = Find(event.stage, event.attempt);
+  if (stage == nullptr) return;
+  stage->done = event.done;
+  stage->failed = event.failed;
+  Drop(*stage, event.summary);
 }
 
 base::Result<History> ReadLog(std::string_view text) {
@@ -216,12 +227,12 @@ base::Result<History> ReadLog(std::string_view text) {
   for (int64_t number = 1; !text.empty(); ++number) {
     const size_t end = text.find('\n');
     if (end == std::string_view::npos) break;  // cut off by a crash
-    const base::Result<Event> event = ParseLine(text.substr(0, end));
+    const base::Result<std::optional<Event>> event = ParseLine(text.substr(0, end));
     if (!event) return base::Error{"line " + std::to_string(number) + ": " + event.error().message};
-    if (number == 1 && !std::holds_alternative<ApplicationStarted>(*event)) {
+    if (number == 1 && !(*event && std::holds_alternative<ApplicationStarted>(**event))) {
       return base::Error{"line 1 does not start an application: no event log"};
     }
-    history.Apply(*event);
+    if (*event) history.Apply(**event);
     text.remove_prefix(end + 1);
   }
   if (history.application().id.empty()) return base::Error{"no whole line: no event log"};

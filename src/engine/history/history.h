@@ -34,59 +34,6 @@ struct TaskRow {
   int64_t duration_ms() const { return ended_ms - launched_ms; }
 };
 
-/// Of the tasks that succeeded: least, quartiles and largest.
-struct Quantiles {
-  int64_t min = 0;
-  int64_t p25 = 0;
-  int64_t median = 0;
-  int64_t p75 = 0;
-  int64_t max = 0;
-  FL_FIELDS(min, p25, median, p75, max)
-};
-
-struct StageSummary {
-  int64_t succeeded = 0;
-  int64_t failed = 0;  // attempts that ended otherwise
-  int64_t speculative = 0;
-  Quantiles duration_ms;
-  Quantiles fetch_wait_ms;
-  Quantiles read_bytes;     // files and shuffles
-  Quantiles written_bytes;  // files and shuffles
-  Quantiles spill_bytes;
-  int64_t input_bytes = 0;
-  int64_t output_bytes = 0;
-  int64_t shuffle_read_bytes = 0;
-  int64_t shuffle_written_bytes = 0;
-  int64_t spilled_bytes = 0;
-  int64_t records_read = 0;
-  int64_t bad_records = 0;
-  int64_t peak_memory = 0;  // of one task
-  /// Partitions of cached datasets; see TaskMetrics.
-  int64_t cached_read = 0;
-  int64_t cached_fetched = 0;
-  int64_t cached_bytes_fetched = 0;
-  int64_t cached_made = 0;
-  /// The slowest task by the median one, in hundredths, and the largest input by the median one; 0: nothing to compare.
-  int64_t duration_skew_percent = 0;
-  int64_t input_skew_percent = 0;
-  /// Tasks that took at least three times the median and a noticeable time, that read so much more, that spilled.
-  int64_t slow_tasks = 0;
-  int64_t large_reads = 0;
-  int64_t spilling_tasks = 0;
-  /// Ids of executors whose tasks, three or more, took twice the median of all and a noticeable time.
-  std::vector<std::string> slow_executors;
-  /// Launches by level, as Spark names them.
-  std::map<std::string, int64_t> levels;
-  /// Launches away from their data, by the reason.
-  std::map<std::string, int64_t> away;
-  FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
-            output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
-            peak_memory, duration_skew_percent, input_skew_percent, levels, away, cached_read, cached_fetched,
-            cached_bytes_fetched, cached_made, spill_bytes, slow_tasks, large_reads, spilling_tasks, slow_executors)
-  /// Worth a look: tasks that took or read far more than the others.
-  bool skewed() const { return slow_tasks > 0 || large_reads > 0; }
-};
-
 struct StageRow {
   StageStarted started;
   int64_t ended_ms = 0;  // 0: it runs, or its driver did not live to tell
@@ -95,7 +42,7 @@ struct StageRow {
   int64_t failed = 0;
   int64_t running = 0;
   std::vector<TaskRow> tasks;              // in order of their ends, those that run last; empty once dropped
-  std::optional<StageSummary> dropped;     // what is left of them then
+  std::optional<StageSummary> dropped;     // what is left of them then, or was told of all
   std::unordered_map<int64_t, size_t> at;  // task -> position, of those that run
 };
 
@@ -147,9 +94,11 @@ class History {
   void On(const TaskFinished& event);
   void On(const OutputLost& event);
   void On(const TasksOmitted&) { tasks_omitted_ = true; }
+  void On(const StageSummed& event);
   uint32_t ExecutorAt(const std::string& id);
   StageRow* Find(int32_t stage, int32_t attempt);
   void DropOldTasks();
+  void Drop(StageRow& stage, StageSummary summary);
 
   ApplicationStarted application_;
   std::optional<ApplicationEnded> ended_;

@@ -24,6 +24,12 @@ void FromJson(const json& in, T& out) {
     if (in.is_number_integer()) out = static_cast<T>(in.get<int64_t>());
   } else if constexpr (std::is_same_v<T, std::string>) {
     if (in.is_string()) out = in.get<std::string>();
+  } else if constexpr (std::is_same_v<T, std::map<std::string, int64_t>>) {
+    if (!in.is_array()) return;
+    for (const json& pair : in) {
+      if (pair.is_array() && pair.size() == 2 && pair[0].is_string())
+        FromJson(pair[1], out[pair[0].get<std::string>()]);
+    }
   } else {  // a vector
     if (!in.is_array()) return;
     out.resize(in.size());
@@ -54,14 +60,12 @@ std::string ToLine(const Event& event) {
   return line;
 }
 
-base::Result<Event> ParseLine(std::string_view line) {
+base::Result<std::optional<Event>> ParseLine(std::string_view line) {
   const json parsed = json::parse(line, nullptr, false);
   if (!parsed.is_object() || parsed.size() != 1) return base::Error{"not an event of an application's log"};
   Event event;
-  if (!FromName(parsed.begin().key(), parsed.begin().value(), event)) {
-    return base::Error{"unknown event " + parsed.begin().key()};
-  }
-  return event;
+  if (!FromName(parsed.begin().key(), parsed.begin().value(), event)) return std::optional<Event>();
+  return std::optional(std::move(event));
 }
 
 }  // namespace fairlead::engine::history

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -8,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/result.h"
+#include "engine/history/stage_summary.h"
 #include "engine/plan/operators.h"
 
 // What happened in an application, as the driver's event log tells it: one JSON object a line, {"name": {fields}}.
@@ -123,12 +125,26 @@ struct TasksOmitted {
   FL_FIELDS(at_ms)
 };
 
-using Event = std::variant<ApplicationStarted, ApplicationEnded, ExecutorJoined, ExecutorLeft, JobStarted, JobFinished,
-                           StageStarted, StageFinished, TaskLaunched, TaskFinished, OutputLost, TasksOmitted>;
+/// Of a stage that ended when ends of its tasks were left out: what all of them together were.
+struct StageSummed {
+  static constexpr std::string_view kName = "stage_summed";
+  int64_t at_ms = 0;
+  int32_t stage = 0;
+  int32_t attempt = 0;
+  int64_t done = 0;
+  int64_t failed = 0;
+  StageSummary summary;
+  FL_FIELDS(at_ms, stage, attempt, done, failed, summary)
+};
+
+using Event =
+    std::variant<ApplicationStarted, ApplicationEnded, ExecutorJoined, ExecutorLeft, JobStarted, JobFinished,
+                 StageStarted, StageFinished, TaskLaunched, TaskFinished, OutputLost, TasksOmitted, StageSummed>;
 
 /// The event as a line of the log, with its end of line.
 std::string ToLine(const Event& event);
-/// An unknown name and malformed JSON are errors; unknown fields and those left out are not.
-base::Result<Event> ParseLine(std::string_view line);
+/// Nothing for a name that is not known: a later release may have written it. Malformed JSON is an error; unknown
+/// fields and those left out are not.
+base::Result<std::optional<Event>> ParseLine(std::string_view line);
 
 }  // namespace fairlead::engine::history

@@ -125,6 +125,22 @@ TEST(HistoryTest, ATaskThatReadsAllIsFoundWhereTheMedianReadsNothing) {
             "cannot be split\nfailed attempts 1: 1 attempt failed\n");
 }
 
+TEST(HistoryTest, AStageWhoseTasksAreNotAllInTheLogIsToldWithItsSums) {
+  History live;
+  for (const Event& event : Story()) live.Apply(event);
+  const StageRow& whole = live.stages().at({4, 0});
+  std::vector<Event> events = Story();
+  events.erase(events.begin() + 6, events.begin() + 10);  // the last tasks, one of which failed
+  events.insert(events.begin() + 6, {TasksOmitted{1400}, StageSummed{2300, 4, 0, 5, 1, live.Summarize(whole)}});
+  const auto history = ReadLog(LogOf(events));
+  ASSERT_TRUE(history.ok()) << history.error().message;
+  EXPECT_TRUE(history->tasks_omitted());
+  EXPECT_EQ(history->stages().at({4, 0}).done, 5);
+  EXPECT_EQ(history->stages().at({4, 0}).failed, 1);
+  EXPECT_EQ(Found(*history), Found(live));
+  EXPECT_EQ(history->Summarize(history->stages().at({4, 0})).levels.at("NODE_LOCAL"), 6);
+}
+
 TEST(HistoryTest, AnExecutorIsFoundThatIsSlowWithAllItsTasks) {
   std::vector<Event> events = Story();
   events.resize(4);
@@ -153,6 +169,14 @@ TEST(HistoryTest, RefusesWhatIsNoLog) {
   const auto broken = ReadLog(ToLine(ApplicationStarted{1, 1, "a", "b", ""}) + "{\"job_started\":\n");
   ASSERT_FALSE(broken.ok());
   EXPECT_NE(broken.error().message.find("line 2"), std::string::npos);
+}
+
+TEST(HistoryTest, PassesOverWhatALaterReleaseTells) {
+  std::vector<Event> rest = Story();
+  rest.erase(rest.begin());
+  const auto history = ReadLog(LogOf({Story().front()}) + "{\"weather\":{\"at_ms\":1}}\n" + LogOf(rest));
+  ASSERT_TRUE(history.ok()) << history.error().message;
+  EXPECT_EQ(ToJson(*history), ToJson(*ReadLog(LogOf(Story()))));
 }
 
 TEST(HistoryTest, OldTasksBecomeSummaries) {

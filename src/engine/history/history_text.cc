@@ -149,8 +149,9 @@ HistoryJson Collect(const History& history) {
   return out;
 }
 
+/// At least one space stands behind it.
 std::string Pad(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
+  text.append(text.size() < width ? width - text.size() : 1, ' ');
   return text;
 }
 
@@ -248,7 +249,9 @@ std::string ToText(const History& history) {
                     "\n";
   if (!all.error.empty()) out += "  " + all.error + "\n";
   if (!all.locality_waits.empty()) out += "  waits for places near the data: " + all.locality_waits + "\n";
-  if (all.tasks_omitted) out += "  the log reached its bound: the last tasks are not in it\n";
+  if (all.tasks_omitted)
+    out +=
+        "  the log reached its bound: the last tasks are not in it one by one; sums of stages that ended are of all\n";
   for (const ExecutorJson& executor : all.executors) {
     out += "  executor " + executor.id + " on " + executor.host + ", " + base::Counted(executor.slots, "slot");
     if (executor.left_ms != 0) out += ", left: " + executor.reason;
