@@ -74,11 +74,15 @@ void Web::Route(const http::Request& request, const Reply& reply) {
     const http::StaticFile* file = FindWebFile(page ? "index.html" : path[1]);
     if (file) return reply(http::StaticResponse(request, *file));
   }
-  http::Response none = http::TextResponse(
-      404,
-      "<!doctype html><html lang=\"en\"><title>Not found</title><p>Not found. <a href=\"/cluster\">Applications</a>\n");
-  none.content_type = "text/html; charset=utf-8";
-  reply(std::move(none));
+  reply(NotFound());
+}
+
+http::Response Web::NotFound() {
+  http::Response page = http::TextResponse(404,
+                                           "<!doctype html><html lang=\"en\"><title>Not found</title><p>Not found. "
+                                           "<a href=\"/cluster\">Applications</a>\n");
+  page.content_type = "text/html; charset=utf-8";
+  return page;
 }
 
 std::string_view Web::BareRoot(const http::Request& request, std::string_view root) {

@@ -114,6 +114,8 @@ class Web {
   static std::string_view BareRoot(const http::Request& request, std::string_view root);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
+  /// No resource has this address: a page, as Hadoop's container gives it, and no exception.
+  static http::Response NotFound();
   std::string UserOf(const http::Request& request) const;
 
   env::Loop& loop_;

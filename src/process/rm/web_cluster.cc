@@ -220,9 +220,6 @@ Document Statistics(const Query& query, const AppRows& rows) {
   return Document::Object().Add("statItem", Document(std::move(items)));
 }
 
-/// No resource of Hadoop's has this address: its container answers, and no exception is told.
-http::Response UnknownAddress() { return http::TextResponse(404, "Not found.\n"); }
-
 }  // namespace
 
 void Web::Cluster(const http::Request& request, const Segments& path, const Reply& reply) {
@@ -252,7 +249,7 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   }
   if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
   if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
-  reply(UnknownAddress());
+  reply(NotFound());
 }
 
 Document ClusterDocument(const ClusterFacts& facts) {
@@ -528,7 +525,7 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   if (part == "timeout" && request.method == "PUT") return SetTimeout(request, *app, reply);
   if (part == "appattempts" && get) return Attempts(request, *app, path, reply);
-  reply(UnknownAddress());
+  reply(NotFound());
 }
 
 Document Web::AttemptDocument(const App& app, const Attempt& attempt) const {
