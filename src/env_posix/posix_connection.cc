@@ -26,8 +26,8 @@ constexpr size_t kSendFilePiece = 1 << 20;
 /// parts over one by one and page by page: over loopback that pays from 40 KiB on.
 constexpr size_t kReadPieceMax = 32 * 1024;
 constexpr size_t kBuffersPerWrite = 64;
-/// After so many bytes of one connection others have their turn, also when its peer takes them as fast as they come: a
-/// long answer must not keep everybody waiting.
+/// After so many bytes of one connection that had to be copied others have their turn, also when its peer takes them as
+/// fast as they come: a long answer must not keep everybody waiting.
 constexpr size_t kTurnBytes = 256 * 1024;
 /// The kernel's own limit of descriptors in one message (SCM_MAX_FD).
 constexpr size_t kFilesPerMessage = 253;
@@ -233,8 +233,8 @@ void Connection::ScheduleFlush() {
 
 /// Sends until the kernel takes no more, or a turn's worth.
 void Connection::Flush() {
-  for (size_t sent_now = 0; !closed_ && !queue_.empty();) {
-    if (sent_now >= kTurnBytes) return ScheduleFlush();
+  for (size_t copied = 0; !closed_ && !queue_.empty();) {
+    if (copied >= kTurnBytes) return ScheduleFlush();
     const bool by_sendfile = queue_.front().file && queue_.front().left > kReadPieceMax;
     const ssize_t sent = by_sendfile ? SendFilePiece() : SendBytes();
     if (sent < 0) {
@@ -243,7 +243,7 @@ void Connection::Flush() {
       return Break(std::strerror(errno));
     }
     if (sent == 0) return Break("a file became shorter while it was sent");
-    sent_now += static_cast<size_t>(sent);
+    copied += by_sendfile ? 0 : static_cast<size_t>(sent);
     Advance(static_cast<uint64_t>(sent));
   }
   if (closed_) return;
