@@ -26,9 +26,6 @@ constexpr size_t kSendFilePiece = 1 << 20;
 /// parts over one by one and page by page: over loopback that pays from 40 KiB on.
 constexpr size_t kReadPieceMax = 32 * 1024;
 constexpr size_t kBuffersPerWrite = 64;
-/// After so many bytes of one connection that had to be copied others have their turn, also when its peer takes them as
-/// fast as they come: a long answer must not keep everybody waiting.
-constexpr size_t kTurnBytes = 256 * 1024;
 /// The kernel's own limit of descriptors in one message (SCM_MAX_FD).
 constexpr size_t kFilesPerMessage = 253;
 /// A connection that only has to send its rest ends when its peer has taken nothing for this long, or longest among
@@ -231,10 +228,9 @@ void Connection::ScheduleFlush() {
   });
 }
 
-/// Sends until the kernel takes no more, or a turn's worth.
+/// Sends until the kernel takes no more.
 void Connection::Flush() {
-  for (size_t copied = 0; !closed_ && !queue_.empty();) {
-    if (copied >= kTurnBytes) return ScheduleFlush();
+  while (!closed_ && !queue_.empty()) {
     const bool by_sendfile = queue_.front().file && queue_.front().left > kReadPieceMax;
     const ssize_t sent = by_sendfile ? SendFilePiece() : SendBytes();
     if (sent < 0) {
@@ -243,7 +239,6 @@ void Connection::Flush() {
       return Break(std::strerror(errno));
     }
     if (sent == 0) return Break("a file became shorter while it was sent");
-    copied += by_sendfile ? 0 : static_cast<size_t>(sent);
     Advance(static_cast<uint64_t>(sent));
   }
   if (closed_) return;
@@ -262,17 +257,13 @@ ssize_t Connection::SendBytes() {
   std::array<iovec, kBuffersPerWrite> buffers;
   size_t count = 0;
   size_t read = 0;  // into the shared buffer
-  size_t bytes = 0;
   for (const Piece& piece : queue_) {
-    if (count == buffers.size() || bytes == kTurnBytes || (piece.passed && count > 0)) break;
+    if (count == buffers.size() || (piece.passed && count > 0)) break;
     if (!piece.file) {
-      const size_t taken = std::min<size_t>(piece.left, kTurnBytes - bytes);
-      buffers[count++] = {const_cast<char*>(piece.bytes.data()) + piece.offset, taken};
-      bytes += taken;
-      if (taken < piece.left) break;
+      buffers[count++] = {const_cast<char*>(piece.bytes.data()) + piece.offset, piece.left};
       continue;
     }
-    if (piece.left > std::min({kReadPieceMax, SocketHost::kSendBuffer - read, kTurnBytes - bytes})) break;
+    if (piece.left > std::min(kReadPieceMax, SocketHost::kSendBuffer - read)) break;
     const base::Result<size_t> got = ReadPiece(piece, read);
     if (count == 0 && !got.ok()) {
       errno = got.error().code;
@@ -281,7 +272,6 @@ ssize_t Connection::SendBytes() {
     if (!got.ok() || *got == 0) break;
     buffers[count++] = {host_.send_buffer.get() + read, *got};
     read += *got;
-    bytes += *got;
     if (*got < piece.left) break;
   }
   if (count == 0) return 0;
@@ -300,7 +290,7 @@ ssize_t Connection::SendBytes() {
     const int fd = first.passed->descriptor();
     std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
   }
-  const bool more = bytes < unsent_;
+  const bool more = count < queue_.size();
   const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
   if (sent > 0 && first.passed) {
     first.passed.reset();
