@@ -467,7 +467,8 @@ int main(int argc, char** argv) {
   app.add_option("--client", options.client, "port of ApplicationClientProtocol")->required();
   app.add_option("--nodes", options.nodes, "fake nodes, one connection each");
   app.add_option("--idle", options.idle, "masters that only call");
-  app.add_option("--waiting", options.waiting, "masters that together want twice as many containers as there are nodes");
+  app.add_option("--waiting", options.waiting,
+                 "masters that together want twice as many containers as there are nodes");
   app.add_option("--node-mb", options.node_mb, "memory of a node");
   app.add_option("--busy", options.busy, "masters that ask");
   app.add_option("--batch", options.batch, "containers asked for in one call");

@@ -37,10 +37,10 @@ inline constexpr Passable kFairShareThreshold{
 inline constexpr Passable kReservation{"reservation", [](const auto& queue) { return queue.reservable; }};
 inline constexpr Passable kQueuePriority{"priority", [](const auto& queue) { return queue.priority.has_value(); }};
 /// The same under a switch (wish queue-priority).
-inline constexpr Passable kUnwishedPriority{
-    "priority", nullptr, [](const auto& tree) {
-      return !tree.wishes.queue_priority && std::ranges::any_of(tree.queues, kQueuePriority.of_queue);
-    }};
+inline constexpr Passable kUnwishedPriority{"priority", nullptr, [](const auto& tree) {
+                                              return !tree.wishes.queue_priority &&
+                                                     std::ranges::any_of(tree.queues, kQueuePriority.of_queue);
+                                            }};
 inline constexpr Passable kStartTime{"startTime", [](const auto& queue) { return queue.start_time.has_value(); }};
 inline constexpr Passable kGroupApplications{"maxRunningApps of a group", nullptr,
                                              [](const auto& tree) { return !tree.group_max_apps.empty(); }};

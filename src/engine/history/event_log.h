@@ -19,7 +19,8 @@ namespace fairlead::engine {
 /// driver had written is readable. A full or failing disk ends the file, never the job. On the loop's thread.
 class EventLog : public process::driver::DriverListener {
  public:
-  /// Bytes of the file; above it ends of tasks are left out (about 80,000 of them fit), and their stages told as a whole.
+  /// Bytes of the file; above it ends of tasks are left out (about 80,000 of them fit), and their stages told as a
+  /// whole.
   static constexpr size_t kBytesMax = 48 << 20;
   static constexpr base::Duration kFlushSoon = base::Duration::Millis(20);
 

@@ -42,8 +42,8 @@ NodeIndex FindOnRing(const Books& books, NodeOrder order, const Shape& shape, Vi
   return {};
 }
 
-/// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away. Both go
-/// through the indexes, O(log nodes); `why` looks also at what they do not show: every node when overload is thought
+/// Looks for a node for one ask; changes nothing. Placing asks it in earnest, `why` with obstacles thought away. Both
+/// go through the indexes, O(log nodes); `why` looks also at what they do not show: every node when overload is thought
 /// away, every reservation when those are, the nodes of every named rack, and all of many named hosts, of which the
 /// earnest search tries kTries.
 class Finder {
