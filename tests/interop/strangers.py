@@ -128,6 +128,9 @@ HOSTILE_WEB = [
     *[b"POST /" + HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + size + b"\r\nx" for size in (b"ffffffffffffffff", b"7fffffffffffffff", b"-1", b"1" * 5000, b"1;" + b"e" * 100_000)],
     b"GET /mapOutput?job=job_1_0001&reduce=99999999999999999999&map=" + b"a," * 50_000 + HEAD + b"\r\n",
     b"GET /mapOutput?job=job_9223372036854775808_-1&reduce=-1&map=../../etc/passwd" + HEAD + b"\r\n",
+    # What is no UTF-8, where answers repeat what was asked.
+    *[b"GET /" + path + HEAD + b"\r\n" for path in (b"\xff\x80[", b"%ff%80%5b", b"v1/submissions/status/%ff%80%5b", b"v1/%ff/status/driver-1", b"app/?appId=%ff%80", b"json/%ff%80",
+                                                   b"ws/v1/cluster/apps/%ff%80", b"ws/v1/node/apps/%ff%80", b"fairlead/v1/apps/%ff%80", b"fairlead/v1/logs/%ff%80", b"proxy/%ff%80/")],
 ]
 HOSTILE_RPC = [
     *[CALLS + struct.pack(">i", length) + HALF_BODY for length in (-1, -2**31, 0, 1, 2**31 - 1)],

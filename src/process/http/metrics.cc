@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "process/http/json_text.h"
 #include "process/http/own_process.h"
 
 namespace fairlead::process::http {
@@ -83,13 +84,12 @@ std::string GaugesJson(const std::vector<std::pair<std::string, int64_t>>& gauge
   const ordered_json none = ordered_json::object();
   ordered_json values = none;
   for (const auto& [name, value] : gauges) values[name] = {{"value", value}};
-  return ordered_json({{"version", "4.0.0"},
-                       {"gauges", values},
-                       {"counters", none},
-                       {"histograms", none},
-                       {"meters", none},
-                       {"timers", none}})
-      .dump();
+  return JsonText(ordered_json({{"version", "4.0.0"},
+                                {"gauges", values},
+                                {"counters", none},
+                                {"histograms", none},
+                                {"meters", none},
+                                {"timers", none}}));
 }
 
 }  // namespace fairlead::process::http

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "process/http/json_text.h"
 #include "process/http/metrics.h"
 
 namespace fairlead::process::spark_master {
@@ -208,24 +209,25 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_
 }  // namespace
 
 std::string MasterJson(const StandaloneCluster& cluster, const std::string& field, bool spark4) {
-  if (!spark4 || field.empty()) return Whole(cluster).dump(2);
-  if (field == "clusterutilization") return Utilization(cluster).dump(2);
+  if (!spark4 || field.empty()) return http::JsonText(Whole(cluster), 2);
+  if (field == "clusterutilization") return http::JsonText(Utilization(cluster), 2);
   const ordered_json whole = Whole(cluster);
   const auto found = whole.find(field);
-  return ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}).dump(2);
+  return http::JsonText(ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}), 2);
 }
 
 /// `/app/json/`, for our page: Spark's own answers nothing there.
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
   const auto index = cluster.ApplicationIndexOf(id);
   if (!index || !cluster.core().apps().contains(*index)) return "null";
-  return ApplicationJson(cluster.applications()[*index], cluster.core().apps()[*index], cluster.now()).dump(2);
+  return http::JsonText(ApplicationJson(cluster.applications()[*index], cluster.core().apps()[*index], cluster.now()),
+                        2);
 }
 
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
   ordered_json out = ordered_json::array();
   const auto index = cluster.ApplicationIndexOf(id);
-  if (!index || !cluster.core().apps().contains(*index)) return out.dump();
+  if (!index || !cluster.core().apps().contains(*index)) return http::JsonText(out);
   const ApplicationRecord& record = cluster.applications()[*index];
   std::map<int32_t, ShownExecutor> executors = record.executors;
   for (const auto& [number, one] : cluster.core().apps()[*index].executors) {
@@ -247,7 +249,7 @@ std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& i
                                : over  ? one.message
                                        : ""}});
   }
-  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  return http::JsonText(out, 2);
 }
 
 std::string MasterGauges(const StandaloneCluster& cluster) {
@@ -289,7 +291,7 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
                                         std::to_string(needs.memory_mib) + " MiB of free memory for this driver, or " +
                                         "spark.deploy.maxDrivers are running";
   }
-  return out.dump(2);
+  return http::JsonText(out, 2);
 }
 
 std::string UseJson(const StandaloneCluster& cluster) {
@@ -308,7 +310,7 @@ std::string UseJson(const StandaloneCluster& cluster) {
       if (amount != model::MeasuredUse::kUnknown) one[name] = amount;
     }
   }
-  return out.dump(2);
+  return http::JsonText(out, 2);
 }
 
 http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,

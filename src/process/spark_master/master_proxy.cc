@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "process/http/json_text.h"
 #include "process/spark_master/master_json.h"
 #include "process/spark_master/standalone_application.h"
 
@@ -92,7 +93,7 @@ std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& prox
   for (const auto& [i, application] : cluster.applications()) {
     if (application.ended.ms == 0) add(application.id, application.description.ui_url);
   }
-  return out.dump(2);
+  return http::JsonText(out, 2);
 }
 
 }  // namespace fairlead::process::spark_master

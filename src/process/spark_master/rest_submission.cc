@@ -6,6 +6,8 @@
 #include <boost/algorithm/string/split.hpp>
 #include <nlohmann/json.hpp>
 
+#include "process/http/json_text.h"
+
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
@@ -19,6 +21,10 @@ constexpr int kUnknownVersion = 468;
 constexpr std::array kOtherMessages = {"CreateSubmissionResponse", "KillSubmissionResponse", "SubmissionStatusResponse",
                                        "ErrorResponse"};
 
+http::Response JsonAnswer(int status, const ordered_json& answer) {
+  return http::JsonResponse(status, http::JsonText(answer, 2));
+}
+
 }  // namespace
 
 // ---- answers -------------------------------------------------------------------------------------------------------
@@ -28,7 +34,7 @@ http::Response RestSubmission::Error(int status, const std::string& message, boo
   if (wrong_version) answer["highestProtocolVersion"] = "v1";
   answer["message"] = message;
   answer["serverSparkVersion"] = version_;
-  return http::JsonResponse(status, answer.dump(2));
+  return JsonAnswer(status, answer);
 }
 
 /// A path that leads nowhere (ErrorServlet).
@@ -70,11 +76,10 @@ void RestSubmission::Handle(const http::Request& request, const Reply& reply) {
   if (action == "killall") return KillAll(reply);
   if (action == "status") return Status(id, reply);
   if (action == "clear") master_.cluster().ClearCompleted();
-  reply(http::JsonResponse(200, ordered_json({{"action", action == "clear" ? "ClearResponse" : "ReadyzResponse"},
-                                              {"message", ""},
-                                              {"serverSparkVersion", version_},
-                                              {"success", true}})
-                                    .dump(2)));
+  reply(JsonAnswer(200, {{"action", action == "clear" ? "ClearResponse" : "ReadyzResponse"},
+                         {"message", ""},
+                         {"serverSparkVersion", version_},
+                         {"success", true}}));
 }
 
 /// Another master is to be asked (Master.receiveAndReply).
@@ -92,7 +97,7 @@ http::Response RestSubmission::InStandby(const std::string& action, const std::s
   ordered_json answer = {{"action", name}, {"message", message}, {"serverSparkVersion", version_}};
   if (!id.empty()) answer["submissionId"] = id;
   answer["success"] = action == "clear";
-  return http::JsonResponse(200, answer.dump(2));
+  return JsonAnswer(200, answer);
 }
 
 void RestSubmission::Create(const http::Request& request, const Reply& reply) {
@@ -115,30 +120,27 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
                                                           {"submissionId", id},
                                                           {"success", true}};
                                    if (!unknown.empty()) answer["unknownFields"] = unknown;
-                                   reply(http::JsonResponse(200, answer.dump(2)));
+                                   reply(JsonAnswer(200, answer));
                                  });
 }
 
 void RestSubmission::Kill(const std::string& id, const Reply& reply) {
   master_.cluster().KillDriver(id, [reply, id, version = version_](bool known) {
-    reply(http::JsonResponse(
-        200, ordered_json({{"action", "KillSubmissionResponse"},
+    reply(JsonAnswer(200, {{"action", "KillSubmissionResponse"},
                            {"message", known ? "Kill request for " + id + " submitted"
                                              : "Driver " + id + " has already finished or does not exist"},
                            {"serverSparkVersion", version},
                            {"submissionId", id},
-                           {"success", known}})
-                 .dump(2)));
+                           {"success", known}}));
   });
 }
 
 void RestSubmission::KillAll(const Reply& reply) {
   for (const std::string& id : master_.cluster().LiveDrivers()) master_.cluster().KillDriver(id, [](bool) {});
-  reply(http::JsonResponse(200, ordered_json({{"action", "KillAllSubmissionResponse"},
-                                              {"message", "Kill request for all drivers submitted"},
-                                              {"serverSparkVersion", version_},
-                                              {"success", true}})
-                                    .dump(2)));
+  reply(JsonAnswer(200, {{"action", "KillAllSubmissionResponse"},
+                         {"message", "Kill request for all drivers submitted"},
+                         {"serverSparkVersion", version_},
+                         {"success", true}}));
 }
 
 void RestSubmission::Status(const std::string& id, const Reply& reply) {
@@ -162,7 +164,7 @@ void RestSubmission::Status(const std::string& id, const Reply& reply) {
     answer["submissionId"] = id;
     answer["success"] = false;
   }
-  reply(http::JsonResponse(200, answer.dump(2)));
+  reply(JsonAnswer(200, answer));
 }
 
 }  // namespace fairlead::process::spark_master

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "process/http/json_text.h"
 #include "process/http/metrics.h"
 #include "process/http/static_file.h"
 #include "process/spark_worker/log_files.h"
@@ -115,18 +116,18 @@ std::string WorkerGauges(const SparkWorker& worker) {
 
 std::string WorkerJson(const SparkWorker& worker) {
   const SparkWorkerSettings& settings = worker.settings();
-  return ordered_json({{"id", worker.id()},
-                       {"masterurl", worker.master_url()},
-                       {"masterwebuiurl", worker.master_web_url()},
-                       {"cores", settings.cores},
-                       {"coresused", worker.cores_used()},
-                       {"memory", settings.memory_mib},
-                       {"memoryused", worker.memory_used()},
-                       {"resources", ResourcesJson(settings.resources)},
-                       {"resourcesused", ResourcesJson(ResourcesUsed(worker))},
-                       {"executors", RunsJson(worker.executors())},
-                       {"finishedexecutors", RunsJson(worker.finished_executors())}})
-      .dump(2);
+  return http::JsonText(ordered_json({{"id", worker.id()},
+                                      {"masterurl", worker.master_url()},
+                                      {"masterwebuiurl", worker.master_web_url()},
+                                      {"cores", settings.cores},
+                                      {"coresused", worker.cores_used()},
+                                      {"memory", settings.memory_mib},
+                                      {"memoryused", worker.memory_used()},
+                                      {"resources", ResourcesJson(settings.resources)},
+                                      {"resourcesused", ResourcesJson(ResourcesUsed(worker))},
+                                      {"executors", RunsJson(worker.executors())},
+                                      {"finishedexecutors", RunsJson(worker.finished_executors())}}),
+                        2);
 }
 
 http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request) {
