@@ -212,6 +212,7 @@ void History::Drop(StageRow& stage, StageSummary summary) {
   rows_ -= stage.tasks.size();
   stage.tasks = {};
   stage.at.clear();
+  stage.running = 0;  // their ends are not looked for any more
 }
 
 void History::On(const StageSummed& event) {
