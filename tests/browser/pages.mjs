@@ -99,6 +99,7 @@ async function historyOfTheJob() {
 async function waitingJob() {
   const page = await open("/cluster");
   await page.waitForSelector(`tr:has(a:text-is('${waits}')) .why:has-text(' × 1024 MiB, 1 core: cluster full')`);
+  await page.waitForSelector(".tile:has-text('Containers') .why:has-text('cluster full')");
   await page.click(`a:text-is('${waits}')`);
   await page.waitForSelector("h2:has-text('What it waits for') + .scroll td:has-text('add a node')");
   await page.close();

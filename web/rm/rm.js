@@ -226,8 +226,10 @@ function tiles(cluster) {
     bar(capacity[key], used[key], { label: `${title}: ${percent(share(used[key], capacity[key]))} used` }));
   const nodes = cluster.nodes;
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
+  const waiting = Object.entries(cluster.waiting).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
   return el("div", { class: "tiles" }, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
-    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting, ${counted(cluster.containers, "container")}`)),
+    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting`)),
+    tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || "none waits")),
     tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
 

@@ -53,6 +53,16 @@ class AppRows {
       }
     }
   }
+  /// Those from index `first` on, until `visit` says false; gives the index of that one.
+  template <class Visit>
+  std::optional<model::AppIndex> VisitFrom(model::AppIndex first, Visit visit) const {
+    for (auto chunk = chunks_.lower_bound(first.value / kChunk); chunk != chunks_.end(); ++chunk) {
+      for (const auto& row : *chunk->second) {
+        if (row && row->app.index >= first && !visit(*row)) return row->app.index;
+      }
+    }
+    return {};
+  }
 
  private:
   friend class Summary;

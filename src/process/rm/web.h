@@ -18,6 +18,7 @@
 #include "process/rm/large_answers.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"
+#include "process/rm/waiting.h"
 
 namespace fairlead::process::rm {
 
@@ -36,12 +37,15 @@ class Web {
   env::Endpoint local() const { return server_->local(); }
 
   /// The same behind a port of somebody else's (web_port.h), who calls Serve.
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager, const http::Server& port)
-      : loop_(loop), net_(net), manager_(manager), port_(&port) {}
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager, const http::Server& port) : Web(loop, net, manager) {
+    port_ = &port;
+  }
   void Serve(http::Request request, http::Server::Reply reply);
 
  private:
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {}
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {
+    SurveyWaiting();
+  }
   void Route(const http::Request& request, const http::Server::Reply& reply);
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
@@ -95,6 +99,8 @@ class Web {
   void RefreshQueues(const http::Request& request, const Reply& reply);
   void TakeQueues(const Reply& reply, Document answer);
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
+  /// Once a second, for as long as this lives.
+  void SurveyWaiting();
   // web_metrics.cc
   void Metrics(const Reply& reply);
   // web_proxy.cc
@@ -121,6 +127,7 @@ class Web {
   env::Loop& loop_;
   env::Net& net_;
   ResourceManager& manager_;
+  Waiting waiting_;
   http::Histogram served_;  // what requests took of this thread
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<http::Server> server_;

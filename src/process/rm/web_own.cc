@@ -196,6 +196,8 @@ Document Web::OwnCluster() {
     for (const auto& [text, count] : named) document.Add(text, count);
     return document;
   };
+  Document waiting = Document::Object();
+  for (const auto& [reason, count] : waiting_.counts()) waiting.Add(std::string(EnumName(reason)), count);
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
       .Add("version", manager_.options().version)
@@ -203,6 +205,7 @@ Document Web::OwnCluster() {
       .Add("capacity", AmountDocument(sums.running_capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)
+      .Add("waiting", std::move(waiting))
       .Add("apps", counts(sums.all.apps, [](size_t state) { return EnumName(model::rm::AppState(state)); }))
       .Add("nodes", counts(sums.nodes, [](size_t state) { return EnumName(model::rm::NodeState(state)); }));
 }
@@ -291,6 +294,19 @@ Document QueuesDocument(const scheduler::View& view) {
 }
 
 }  // namespace
+
+void Web::SurveyWaiting() {
+  Summary& summary = manager_.Fresh();
+  if (summary.cluster().all.pending == 0) {
+    waiting_.Clear();
+  } else {
+    waiting_.Survey(summary.Rows(),
+                    [this](const AppRow& row) { return manager_.scheduler().Why(row.app.index, manager_.now()); });
+  }
+  loop_.After(base::Duration::Seconds(1), [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) SurveyWaiting();
+  });
+}
 
 void Web::OwnQueues(const Reply& reply) {
   Aside(reply,
