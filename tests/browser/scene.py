@@ -129,8 +129,11 @@ class Scene:
         java = pathlib.Path("/usr/bin/java").resolve().parents[1]
         environment = {**os.environ, "SPARK_HOME": str(SPARK), "JAVA_HOME": str(java), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
         spark = f"spark://127.0.0.1:{master}"
-        self.fairlead("master", "spark-master", "--host", "127.0.0.1", "--port", master, "--webui-port", web, "--state", self.work / "master", env=environment)
-        until(lambda: read(f"http://127.0.0.1:{web}/readyz"), "the Master")
+        properties = self.work / "spark.properties"
+        properties.write_text("spark.master.rest.enabled false\n")  # its port is a fixed one
+        daemon = self.fairlead("master", "spark-master", "--host", "127.0.0.1", "--port", master, "--webui-port", web, "--state", self.work / "master",
+                               "--properties-file", properties, env=environment)
+        until(lambda: read(f"http://127.0.0.1:{web}/readyz"), "the Master", daemon)
         self.fairlead("worker", "spark-worker", "--cores", 1, "--memory", "1g", "--work-dir", self.work / "work", "--webui-port", worker_web, spark, env=environment)
         (self.work / "job.py").write_text(SPARK_JOB)
         self.start("job", SPARK / "bin/spark-submit", "--master", spark, "--name", HOSTILE, "--executor-memory", "512m", "--conf", "spark.ui.enabled=false", self.work / "job.py",
