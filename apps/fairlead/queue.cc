@@ -1,5 +1,7 @@
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "base/text.h"
 #include "cluster_command.h"
@@ -69,6 +71,11 @@ base::Result<Settings> Parse(const std::vector<std::string>& words) {
   return settings;
 }
 
+bool SameFile(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::equivalent(one, other, none);
+}
+
 int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
   const base::Result<Settings> wanted = Parse(options.settings);
   if (!wanted.ok()) return command.Fail(wanted.error());
@@ -94,9 +101,19 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
     const auto refreshed = AskFairlead(cluster, "queues/refresh", "POST");
     const bool nobody = !refreshed.ok() && refreshed.error().code == shell::kRmUnreachable;
     if (!refreshed.ok() && !nobody) return command.Fail(refreshed.error());
+    const std::string read = refreshed.ok() ? refreshed->value("file", "") : "";
+    const bool in_use = !read.empty() && SameFile(read, edit->file);
     told["written"] = true;
-    told["in_use"] = refreshed.ok();
-    if (text) std::puts(nobody ? "no resource manager runs here; it reads the file when it starts" : "in use");
+    told["in_use"] = in_use;
+    if (!text) {
+    } else if (nobody) {
+      std::puts("no resource manager runs here; it reads the file when it starts");
+    } else if (in_use) {
+      std::puts("in use");
+    } else {
+      std::printf("not in use: the resource manager has its queues from %s\n",
+                  read.empty() ? "no file of this kind" : base::VisibleText(read).c_str());
+    }
   }
   if (!text) PrintJson(told);
   return kOk;

@@ -473,7 +473,7 @@ function pageOf(path) {
 // At the foot of every page: whose pages these are.
 async function tellAbout() {
   const cluster = await get("cluster");
-  document.getElementById("about").textContent = `, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
+  document.getElementById("about").textContent = `${cluster.name && `, cluster ${cluster.name}`}, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
 }
 
 let turn = 0;

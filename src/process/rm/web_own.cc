@@ -200,6 +200,7 @@ Document Web::OwnCluster() {
   for (const auto& [reason, count] : waiting_.counts()) waiting.Add(std::string(EnumName(reason)), count);
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
+      .Add("name", manager_.options().cluster_name)
       .Add("version", manager_.options().version)
       .Add("profile", manager_.options().profile)
       .Add("capacity", AmountDocument(sums.running_capacity))

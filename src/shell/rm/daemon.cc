@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -171,6 +172,8 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
     if (tree.ok()) tree->wishes = *wishes;
     return tree;
   };
+  settings->manager.queue_file =
+      source->queues ? std::filesystem::absolute(from.yaml).string() : settings->allocation_file;
   settings->manager.edit_queue_file = [from](const process::rm::QueueChange& change) {
     return EditQueueFile(from, "", change);
   };
