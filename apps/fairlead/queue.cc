@@ -42,6 +42,11 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
   constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
   const bool bounded = queue.at("max_share").value("memory_mib", int64_t{0}) < kNoBoundMib;
   row("At most", bounded ? AmountText(queue, "max_share") : "no bound of its own");
+  if (queue.contains("max_running_apps")) {
+    row("Runs at most", Counted(queue["max_running_apps"].get<int64_t>(), "application"));
+  }
+  if (queue.contains("max_am_share")) row("Masters' part", queue["max_am_share"].dump() + " of its share");
+  if (queue.contains("priority")) row("Priority", queue["priority"].dump());
   row("Wanted", AmountText(queue, "demand"));
   row("Masters use", AmountText(queue, "master_used"));
   row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +

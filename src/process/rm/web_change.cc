@@ -177,6 +177,8 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
     if (Refused(request, reply, effect)) return;
     if (const App* changed = manager_.core().FindApp(id)) {
       reply(Render(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));
+    } else {
+      reply(NotFound());
     }
   });
 }

@@ -212,8 +212,7 @@ std::string StateDirectory(const HadoopConf& conf) {
   return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
 }
 
-// Looked up on the loop's thread, as Hadoop does under its lock: only where lists are configured, and once a
-// registration.
+// Only where lists are configured, once a registration and off the thread that decides.
 std::string AddressOfHost(const std::string& host) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
