@@ -50,6 +50,16 @@ inline constexpr Passable kUserResources{"maxResources of a user or group", null
                                                   tree.user_max_resources_default.has_value();
                                          }};
 
+inline constexpr Passable kMemoryMaximum{"memory of maxResources", [](const auto& queue) {
+                                           return queue.max_resources.has_value() &&
+                                                  (queue.max_resources->absolute.contains("memory-mb") ||
+                                                   queue.max_resources->percent.contains("memory-mb"));
+                                         }};
+inline constexpr Passable kMiddleMaximum{"maxResources of a queue between group and pool", [](const auto& queue) {
+                                           return queue.parent_type && queue.max_resources.has_value() &&
+                                                  std::ranges::count(queue.name, '.') > 1;
+                                         }};
+
 extern const Profile kFairlead;
 extern const Profile kYarnFair;
 extern const Profile kTdw;

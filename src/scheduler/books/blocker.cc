@@ -73,6 +73,15 @@ void FindMasterLimits(const Books& books, const App& app, const Resources& size,
   if (cluster) add(kRoot, "add nodes, or wait for an application to end");
 }
 
+bool FitsSomeNode(const Books& books, const Shape& shape) {
+  for (uint32_t i = 0; i < books.nodes.size(); ++i) {
+    const Node& node = books.nodes[NodeIndex{i}];
+    if (node.serves() && shape.size.FitsIn(node.capacity) && books.nodes.HasLabel(NodeIndex{i}, shape.label))
+      return true;
+  }
+  return false;
+}
+
 Blocker NoRoom(const Books& books, const Shape& shape) {
   const std::string size = model::InWords(shape.size);
   const std::string label = books.nodes.LabelName(shape.label);
@@ -83,12 +92,7 @@ Blocker NoRoom(const Books& books, const Shape& shape) {
     return {Reason::kLabel, label, "no node that takes containers carries the label " + label,
             "give the label to a node, or ask without it"};
   }
-  bool possible = false;
-  for (uint32_t i = 0; i < books.nodes.size() && !possible; ++i) {
-    const Node& node = books.nodes[NodeIndex{i}];
-    possible = node.serves() && shape.size.FitsIn(node.capacity) && books.nodes.HasLabel(NodeIndex{i}, shape.label);
-  }
-  if (!possible) {
+  if (!FitsSomeNode(books, shape)) {
     return {Reason::kLargerThanAnyNode, label, size + " is larger than every node that it may go to",
             "ask for less, or add a larger node"};
   }

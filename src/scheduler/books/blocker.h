@@ -31,6 +31,8 @@ void FindQueueMaxima(const Books& books, const App& app, const model::Resources&
 /// up.
 void FindMasterLimits(const Books& books, const App& app, const model::Resources& size, bool closed,
                       std::vector<Blocker>& out);
+/// A node that takes containers would have room for the shape if nothing ran there. O(nodes).
+bool FitsSomeNode(const Books& books, const Shape& shape);
 /// No node has room for the shape: only another node, or the end of containers, helps.
 Blocker NoRoom(const Books& books, const Shape& shape);
 /// All nodes with room for the shape are excluded by the application, or by the ask alone (`more` places).

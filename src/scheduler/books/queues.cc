@@ -309,7 +309,7 @@ bool Queues::LeafMastersExceed(QueueId id, const Resources& size) const {
 
 bool Queues::ClusterMastersExceed(const Resources& size) const {
   const Queue& root = queues_[kRoot];
-  if (root.masters == 0) return false;
+  if (root.masters == 0 || cluster_master_share_ >= 1000) return false;  // the whole cluster: room alone bounds them
   for (size_t t = 0; t < types_; ++t) {
     if (size[t] > 0 && root.master_used[t] + size[t] > MasterLimit(kRoot, t)) return true;
   }

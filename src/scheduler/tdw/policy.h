@@ -150,7 +150,10 @@ class TdwPolicy final : public native::PolicyOf<TdwPolicy> {
 
   // preemption.cc
   void Preempt(Core& core, TaskType type);
-  bool AnyHungry(TaskType type) const;
+  /// Below its minimum, and nothing but room keeps its tasks waiting.
+  bool Hungry(TaskType type, uint32_t pool) const;
+  /// What waits in hungry pools. O(pools, and the asks of the hungry ones).
+  std::set<ShapeId> HungryShapes(const Books& books, TaskType type) const;
   /// With their shares.
   std::vector<Entry> Pools(const Books& books, TaskType type, int64_t& need) const;
   std::vector<Entry> Sessions(const Books& books, const Entry& pool, TaskType type) const;

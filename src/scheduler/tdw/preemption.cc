@@ -44,11 +44,27 @@ class Givers {
 
 }  // namespace
 
-/// Without one the share equation has nothing to say. O(pools).
-bool TdwPolicy::AnyHungry(TaskType type) const {
-  const auto hungry = [](const Standing::Pool& pool) { return pool.waiting > 0 && pool.granted < pool.bounds.low; };
+bool TdwPolicy::Hungry(TaskType type, uint32_t pool) const {
+  const Standing& standing = standing_[At(type)];
+  const Standing::Pool& own = standing.pools()[pool];
+  return own.waiting > 0 && own.granted < own.bounds.low && standing.Offers(pool);
+}
+
+std::set<ShapeId> TdwPolicy::HungryShapes(const Books& books, TaskType type) const {
+  std::set<ShapeId> shapes;
   const std::vector<Standing::Pool>& pools = standing_[At(type)].pools();
-  return std::any_of(pools.begin(), pools.end(), hungry);
+  for (uint32_t pool = 0; pool < pools.size(); ++pool) {
+    if (!Hungry(type, pool)) continue;
+    const Tournament& seats = pools[pool].sessions;
+    for (uint32_t seat = 0; seat < seats.slots(); ++seat) {
+      const AppSlot slot{seats.item(seat)};
+      if (!slot.valid()) continue;
+      for (const Ask& ask : books.apps[slot].asks) {
+        if (ask.open() && TypeOf(books.apps[slot], ask.priority) == type) shapes.insert(ask.shape);
+      }
+    }
+  }
+  return shapes;
 }
 
 /// Pools of all groups side by side (the group level has no part in shares), not preemptable where their group is not.
@@ -69,7 +85,7 @@ std::vector<Entry> TdwPolicy::Pools(const Books& books, TaskType type, int64_t& 
   ShareOut(pools, total + leaving);
   need = -leaving;
   for (const Entry& pool : pools) {
-    if (pool.granted >= pool.bounds.low) continue;
+    if (!Hungry(type, pool.id)) continue;
     need += std::max<int64_t>(0, std::min(pool.waiting, pool.share - pool.granted));
   }
   return pools;
@@ -95,7 +111,11 @@ std::vector<Entry> TdwPolicy::Sessions(const Books& books, const Entry& pool, Ta
 /// Step by step, the last pool and its last session as FAIR has them after the step before: the session gives what it
 /// can, its surplus or its young grants.
 void TdwPolicy::Preempt(Core& core, TaskType type) {
-  if (!AnyHungry(type)) return;
+  const std::set<ShapeId> wanted = HungryShapes(core.books(), type);
+  const bool of_use = std::any_of(wanted.begin(), wanted.end(), [&](ShapeId shape) {
+    return native::FitsSomeNode(core.books(), core.books().shapes[shape]);
+  });
+  if (!of_use) return;  // the share equation has nothing to say, or none of what waits could ever be placed
   int64_t need = 0;
   Givers pools;
   for (const Entry& pool : Pools(core.books(), type, need)) {

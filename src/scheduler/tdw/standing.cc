@@ -90,6 +90,8 @@ uint64_t Standing::Offered(const Group& group) const {
   return group.granted >= group.bounds.high ? 0 : group.pools.classes();
 }
 
+bool Standing::Offers(uint32_t index) const { return pools_[index].group != kNone && Offered(pools_[index]) != 0; }
+
 /// The places of the pool in its group, and of the group.
 void Standing::RefreshPool(uint32_t index) {
   const Pool& pool = pools_[index];

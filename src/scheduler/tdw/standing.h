@@ -89,6 +89,8 @@ class Standing {
   bool AnyoneWaits() const { return groups_in_order_.classes() != 0; }
 
   const std::vector<Pool>& pools() const { return pools_; }
+  /// Someone in the pool waits whom neither its maximum nor the masters' share keeps waiting.
+  bool Offers(uint32_t pool) const;
   bool Consistent() const;
   FL_STATE(fair_, groups_in_order_, groups_, pools_)
 

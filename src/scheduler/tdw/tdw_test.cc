@@ -188,6 +188,20 @@ TEST_P(TdwPreemptionTest, WorkedPreemption) {
 }
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutOverKill, TdwPreemptionTest, ::testing::Bool());
 
+TEST(TdwTest, NothingIsTakenBackForWhatFitsNoNode) {
+  TdwCluster cluster(Config({Pool("root.a", 1, 3, 100), Pool("root.b", 1, 0, 100)}));
+  cluster.Node(0, 1000, 10);
+  cluster.App(0, "root.a");
+  cluster.App(1, "root.b");
+  cluster.AskMaps({{1, 10}});
+  cluster.Ask(0, {TestCluster::Want(3, 2000, 1)});
+  EXPECT_TRUE(cluster.Last<ev::Finished>().empty());
+  EXPECT_EQ(cluster.Count(1), 10u);
+  cluster.Ask(0, {TestCluster::Want(0, 2000, 1)});
+  cluster.AskMaps({{0, 3}});
+  EXPECT_EQ(cluster.Last<ev::Finished>().size(), 3u) << "what fits is taken back for";
+}
+
 TEST(TdwTest, WhySeesRoomFreedSinceTheLastRound) {
   TdwConfig config = Config({Pool("root.a", 1)});
   config.round_interval = base::Duration::Seconds(10);
