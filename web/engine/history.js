@@ -22,6 +22,8 @@ const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}`
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
 const stageLink = (stage, text = nameOf(stage)) => el("a", { href: `#${idOf(stage)}` }, text);
 const outcome = (ended, error) => state(!ended ? (story.ended ? "NOT ENDED" : "RUNNING") : error ? "FAILED" : "FINISHED");
+// Until when what has not ended has run; of a log that a node keeps only its driver would know more.
+const now = () => (story.ended || asked.has("app") ? story.last : Math.max(Date.now(), story.last));
 const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 
 // ---- the parts of the page
@@ -29,8 +31,7 @@ const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 function head() {
   const { app } = story;
   const how = !story.ended ? "RUNNING" : story.ended.killed ? "KILLED" : story.ended.error ? "FAILED" : "FINISHED";
-  const last = story.ended?.at_ms ?? Math.max(Date.now(), story.last);
-  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took(last - app.at_ms)}`),
+  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took((story.ended?.at_ms ?? now()) - app.at_ms)}`),
     !story.ended && asked.has("app") ? el("p", { class: "soft" }, "Its driver runs still, or did not live to tell its end: the application's page knows.") : undefined,
     story.ended?.error ? el("pre", {}, story.ended.error) : undefined, app.locality_waits ? el("p", { class: "soft" }, `Waits for places near the data: ${app.locality_waits}`) : undefined,
     story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it one by one. Sums and quantiles of stages that ended are of all.") : undefined];
@@ -38,7 +39,7 @@ function head() {
 
 function jobs() {
   const rows = [...story.jobs.values()].map((job) => [String(job.job), [job.description, job.pool ? el("div", { class: "soft" }, `pool ${job.pool}`) : "", why(job.error) ?? ""], outcome(job.ended, job.error),
-    took((job.ended ?? story.last) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
+    took((job.ended ?? now()) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
   return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
 }
 
@@ -60,9 +61,8 @@ const place = (launch) => [launch.level, launch.why ? el("div", { class: "soft" 
 
 function runningTasks() {
   if (story.ended || running.total === 0) return [];
-  const now = Math.max(Date.now(), story.last);
   const rows = running.tasks.map((task) => [String(task.task), stageLink({ stage: task.stage, attempt: task.stage_attempt }), String(task.partition), `${task.attempt}${task.speculative ? " (copy)" : ""}`,
-    task.executor, place(task), took(now - task.at_ms)]);
+    task.executor, place(task), took(now() - task.at_ms)]);
   const title = running.total > rows.length ? `${rows.length} of ${running.total} tasks that run, the oldest` : "Tasks that run";
   return table(title, ["Task", "Stage", "Partition", "Try", "Executor", "Locality", "For"], rows, "");
 }
@@ -75,7 +75,7 @@ function stages(sums) {
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
     return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, stageLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
-      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
+      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? now()) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
