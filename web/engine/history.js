@@ -18,6 +18,9 @@ const story = new Story();
 
 const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms));
 
+// Words for a quantile: of no task there is none.
+const some = (count, text) => (value) => (count > 0 ? text(value) : "–");
+
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
 const stageLink = (stage, text = nameOf(stage)) => el("a", { href: `#${idOf(stage)}` }, text);
@@ -31,7 +34,8 @@ const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 function head() {
   const { app } = story;
   const how = !story.ended ? "RUNNING" : story.ended.killed ? "KILLED" : story.ended.error ? "FAILED" : "FINISHED";
-  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took((story.ended?.at_ms ?? now()) - app.at_ms)}`),
+  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how),
+    ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took((story.ended?.at_ms ?? now()) - app.at_ms)}`),
     !story.ended && asked.has("app") ? el("p", { class: "soft" }, "Its driver runs still, or did not live to tell its end: the application's page knows.") : undefined,
     story.ended?.error ? el("pre", {}, story.ended.error) : undefined, app.locality_waits ? el("p", { class: "soft" }, `Waits for places near the data: ${app.locality_waits}`) : undefined,
     story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it one by one. Sums and quantiles of stages that ended are of all.") : undefined];
@@ -75,7 +79,8 @@ function stages(sums) {
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
     return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, stageLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
-      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? now()) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
+      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? now()) - stage.at_ms),
+      ...[sum.time.median, sum.time.max].map(some(sum.good, took)), ...[sum.input, sum.shuffleRead, sum.shuffleWritten, sum.output].map(bytes)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
@@ -132,7 +137,7 @@ function cached({ read, fetched, bytes: size, made }) {
 
 // Failed ones first, then the slowest.
 function tasks(stage, sum) {
-  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(text)];
+  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(some(sum.good, text))];
   const length = (end) => end.at_ms - end.launch.at_ms;
   const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
   const shown = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
@@ -146,7 +151,8 @@ function tasks(stage, sum) {
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
     ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
-      [id, story.executor(id).host, String(row.good.length), String(row.failed), took(row.time.median), took(row.time.max), bytes(row.read), bytes(row.written), bytes(row.spilled)]), "None has ended a task."),
+      [id, story.executor(id).host, String(row.good.length), String(row.failed),
+        ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]), "None has ended a task."),
     ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
   title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
   return part;

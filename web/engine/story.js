@@ -121,7 +121,7 @@ function summed(stage) {
   const standing = (value, { median }, counts) => good.filter((end) => value(end) >= counts && value(end) >= SKEW_TIMES * median).length;
   const slow = ([, { good: own, time: its }]) => own.length >= SLOW_EXECUTOR_TASKS && its.median >= SLOW_MS && its.median >= SLOW_EXECUTOR_TIMES * time.median;
   return {
-    time, read, wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
+    good: good.length, time, read, wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
     written: quantiles(good.map(writtenBy)), spills: quantiles(good.map(({ metrics }) => metrics.spilled_bytes)),
     input: sum((metrics) => metrics.bytes_read), output: sum((metrics) => metrics.bytes_written), shuffleRead: sum(shuffled), shuffleWritten: sum((metrics) => metrics.shuffle_bytes_written),
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
@@ -133,7 +133,7 @@ function summed(stage) {
 }
 
 const told = (sum) => ({
-  time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
+  good: sum.succeeded, time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
   input: sum.input_bytes, output: sum.output_bytes, shuffleRead: sum.shuffle_read_bytes, shuffleWritten: sum.shuffle_written_bytes,
   spilled: sum.spilled_bytes, records: sum.records_read, bad: sum.bad_records, peak: sum.peak_memory, speculative: sum.speculative,
   levels: new Map(sum.levels), away: new Map(sum.away),
