@@ -2,7 +2,7 @@
 // log, which the driver itself serves while it runs (../events.jsonl), `fairlead history --serve` from a file, and after the end the node that
 // keeps the driver's logs (?app=APPLICATION).
 
-import { Story, byExecutor, findings, summary } from "./story.js";
+import { Story, byExecutor, findings, summary, takenBack } from "./story.js";
 import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
@@ -56,8 +56,10 @@ function found(sums) {
 // Of a running driver: { total, tasks }, the tasks that run now.
 let running = { total: 0, tasks: [] };
 
+const tasksOf = (stage) => running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt);
+
 function going(stage) {
-  const here = running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt).length;
+  const here = tasksOf(stage).length;
   return here ? `, ${here}${running.total > running.tasks.length ? " or more" : ""} running` : "";
 }
 
@@ -92,9 +94,11 @@ function svg(name, attributes, ...children) {
   return element;
 }
 
-// Bars of each executor in as few lanes as they need; of too many the longest.
+// Bars of each executor in as few lanes as they need, with the tasks that run now; of too many the longest.
 function timeline() {
-  const all = [...story.stages.values()].flatMap((stage) => stage.ends.map((end) => ({ stage, end, from: end.launch.at_ms, to: end.at_ms })));
+  const bar = (stage, launch, to, end) => ({ stage, launch, from: launch.at_ms, to, end });
+  const all = [...story.stages.values()].flatMap((stage) => [...stage.ends.map((end) => bar(stage, end.launch, end.at_ms, end)),
+    ...(story.ended ? [] : tasksOf(stage)).map((task) => bar(stage, task, now()))]);
   if (all.length === 0) return [];
   const drawn = all.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, BARS_MAX).sort((a, b) => a.from - b.from);
   const begin = drawn[0].from;
@@ -102,7 +106,7 @@ function timeline() {
   const shapes = [];
   let y = 4;
   for (const [id, executor] of story.executors) {
-    const own = drawn.filter((bar) => bar.end.launch.executor === id);
+    const own = drawn.filter((bar) => bar.launch.executor === id);
     if (own.length === 0) continue;
     shapes.push(svg("text", { x: 2, y: y + 9 }, `executor ${id} on ${executor.host}`));
     y += LANE;
@@ -111,21 +115,25 @@ function timeline() {
       let lane = free.findIndex((until) => until <= bar.from);
       if (lane < 0) lane = free.push(0) - 1;
       free[lane] = bar.to;
-      const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.end.launch.partition}, ${took(bar.to - bar.from)}`;
-      const kind = bar.end.end === "success" ? `k${bar.stage.stage % COLOURS}` : "kbad";
-      shapes.push(svg("rect", { class: kind, x: (((bar.from - begin) * WIDTH) / whole).toFixed(1), y: y + lane * LANE, width: Math.max(0.6, ((bar.to - bar.from) * WIDTH) / whole - 0.4).toFixed(1), height: LANE - 2 },
-        svg("title", {}, words)));
+      const how = !bar.end ? ", runs" : bar.end.end === "success" ? "" : takenBack(bar.end) ? ", taken back" : ", failed";
+      const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.launch.partition}, ${took(bar.to - bar.from)}${how}`;
+      const kind = how === ", failed" ? "kbad" : `k${bar.stage.stage % COLOURS}`;
+      shapes.push(svg("rect", { class: kind, opacity: how === ", taken back" ? 0.35 : 1, x: (((bar.from - begin) * WIDTH) / whole).toFixed(1), y: y + lane * LANE,
+        width: Math.max(0.6, ((bar.to - bar.from) * WIDTH) / whole - 0.4).toFixed(1), height: LANE - 2 }, svg("title", {}, words)));
     }
     y += free.length * LANE + 4;
   }
   for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) shapes.push(svg("text", { x: share * WIDTH, y: y + 9, "text-anchor": anchor }, took(whole * share)));
   return [el("h2", {}, "Timeline"), el("figure", {}, drawn.length < all.length ? el("p", {}, `The ${drawn.length} longest of ${all.length} tasks.`) : undefined,
+    drawn.some(({ end }) => end && end.end !== "success") ? el("p", {}, "Red: failed. Pale: taken back.") : undefined,
     svg("svg", { viewBox: `0 0 ${WIDTH} ${y + 14}`, role: "img", "aria-label": "tasks by executor over time" }, ...shapes))];
 }
 
+const endOf = (end) => (takenBack(end) ? "taken back" : end.end === "success" ? end.end : el("span", { class: "why" }, end.end));
+
 function taskRow(end) {
   const { launch, metrics } = end;
-  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, place(launch), end.end === "success" ? end.end : el("span", { class: "why" }, end.end), took(end.at_ms - launch.at_ms),
+  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, place(launch), endOf(end), took(end.at_ms - launch.at_ms),
     took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
 }
 
@@ -150,8 +158,8 @@ function tasks(stage, sum) {
     cached(sum.cached),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
-    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
-      [id, story.executor(id).host, String(row.good.length), String(row.failed),
+    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
+      [id, story.executor(id).host, String(row.good.length), String(row.failed), String(row.taken),
         ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]), "None has ended a task."),
     ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
   title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
