@@ -3,12 +3,11 @@
 // keeps the driver's logs (?app=APPLICATION).
 
 import { Story, byExecutor, findings, summary, takenBack } from "./story.js";
-import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, table, time, ways } from "./parts.js";
+import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, svg, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
 const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
-const WIDTH = 1000, LANE = 12;
-const SVG = "http://www.w3.org/2000/svg";
+const LANE = 12;
 const asked = new URLSearchParams(location.search);
 const main = document.getElementById("main");
 const freshness = document.getElementById("freshness");
@@ -87,14 +86,8 @@ function stages(sums) {
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
 
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
-// Bars of each executor in as few lanes as they need, with the tasks that run now; of too many the longest.
+// Bars of each executor in as few lanes as they need, with the tasks that run now; of too many the longest. Across in
+// hundredths of the width, so that the text keeps its size.
 function timeline() {
   const bar = (stage, launch, to, end) => ({ stage, launch, from: launch.at_ms, to, end });
   const all = [...story.stages.values()].flatMap((stage) => [...stage.ends.map((end) => bar(stage, end.launch, end.at_ms, end)),
@@ -103,6 +96,7 @@ function timeline() {
   const drawn = all.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, BARS_MAX).sort((a, b) => a.from - b.from);
   const begin = drawn[0].from;
   const whole = Math.max(1, drawn.reduce((most, bar) => Math.max(most, bar.to), begin) - begin);
+  const across = (ms) => (100 * ms) / whole;
   const shapes = [];
   let y = 4;
   for (const [id, executor] of story.executors) {
@@ -118,15 +112,18 @@ function timeline() {
       const how = !bar.end ? ", runs" : bar.end.end === "success" ? "" : takenBack(bar.end) ? ", taken back" : ", failed";
       const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.launch.partition}, ${took(bar.to - bar.from)}${how}`;
       const kind = how === ", failed" ? "kbad" : `k${bar.stage.stage % COLOURS}`;
-      shapes.push(svg("rect", { class: kind, opacity: how === ", taken back" ? 0.35 : 1, x: (((bar.from - begin) * WIDTH) / whole).toFixed(1), y: y + lane * LANE,
-        width: Math.max(0.6, ((bar.to - bar.from) * WIDTH) / whole - 0.4).toFixed(1), height: LANE - 2 }, svg("title", {}, words)));
+      shapes.push(svg("rect", { class: kind, opacity: how === ", taken back" ? 0.35 : 1, x: `${across(bar.from - begin)}%`, y: y + lane * LANE,
+        width: `${Math.max(0.06, across(bar.to - bar.from) - 0.04)}%`, height: LANE - 2 }, svg("title", {}, words)));
     }
     y += free.length * LANE + 4;
   }
-  for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) shapes.push(svg("text", { x: share * WIDTH, y: y + 9, "text-anchor": anchor }, took(whole * share)));
+  for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) 
+    shapes.push(svg("text", { x: `${share * 100}%`, y: y + 9, "text-anchor": anchor }, took(whole * share)));
+  const picture = svg("svg", { role: "img", "aria-label": "tasks by executor over time" }, ...shapes);
+  picture.style.height = `${y + 14}px`;
   return [el("h2", {}, "Timeline"), el("figure", {}, drawn.length < all.length ? el("p", {}, `The ${drawn.length} longest of ${all.length} tasks.`) : undefined,
     drawn.some(({ end }) => end && end.end !== "success") ? el("p", {}, "Red: failed. Pale: taken back.") : undefined,
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${y + 14}`, role: "img", "aria-label": "tasks by executor over time" }, ...shapes))];
+    picture)];
 }
 
 const endOf = (end) => (takenBack(end) ? "taken back" : end.end === "success" ? end.end : el("span", { class: "why" }, end.end));

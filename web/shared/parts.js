@@ -12,6 +12,13 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
+export function svg(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
 export const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(value >= 102400 ? 0 : 1)} GiB` : `${value} MiB`);
 export function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
