@@ -33,8 +33,9 @@ export function span(ms) {
   return seconds < 3600 ? `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s` : `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
 }
 
-const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", "NOT ENDED": "bad" };
-export const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
+const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", LAUNCHING: "wait",
+  FINISHED: "good", DEAD: "bad", LOST: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", EXITED: "bad", "NOT ENDED": "bad" };
+export const state = (text, kind = KINDS[text] ?? "") => el("span", { class: `state ${kind}` }, text);
 
 export function table(title, heads, rows, empty) {
   const body = rows.map((row) => el("tr", {}, row.map((content, at) => el("td", { "data-label": heads[at] }, content ?? ""))));
