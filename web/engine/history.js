@@ -3,7 +3,7 @@
 // keeps the driver's logs (?app=APPLICATION).
 
 import { Story, byExecutor, findings, summary, takenBack } from "./story.js";
-import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, svg, table, time, ways } from "./parts.js";
+import { bytes, el, fetchSoon, get, oldness, paused, show as showParts, span, state, svg, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
 const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
@@ -229,20 +229,24 @@ async function grow(address) {
   return true;
 }
 
+async function take(address) {
+  let grown = false;
+  while (await grow(address)) {
+    if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
+    grown = true;
+  }
+  if (address.running && !story.ended) running = await get(address.running);
+  if (story.app && (grown || !story.ended)) show();
+  if (grown && location.hash) openNamed();
+  lastGood = Date.now();
+}
+
 async function refresh(address) {
   try {
-    address ??= await source();
-    let grown = false;
-    while (await grow(address)) {
-      if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
-      grown = true;
-    }
-    if (address.running && !story.ended) running = await get(address.running);
-    if (story.app && (grown || !story.ended)) show();
-    if (grown && location.hash) openNamed();
-    lastGood = Date.now();
+    const words = paused(lastGood);
+    if (!words) await take(address ??= await source());
     freshness.className = "";
-    freshness.textContent = story.ended ? "ended" : "live";
+    freshness.textContent = words || (story.ended ? "ended" : "live");
   } catch (error) {
     freshness.className = "stale";
     freshness.textContent = story.app ? `No answer any more (${error.message}).${oldness(lastGood)}` : error.message;

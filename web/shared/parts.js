@@ -87,6 +87,9 @@ export async function get(path) {
 
 export const oldness = (ms) => (ms > 0 ? ` What is shown is ${span(Date.now() - ms)} old.` : "");
 
+// Said while somebody copies text, which a refresh would take away; else empty.
+export const paused = (since) => (since > 0 && !getSelection().isCollapsed ? `paused while text is selected.${oldness(since)}` : "");
+
 const REFRESH_MS = 2000;
 let lastGood = 0;
 
@@ -94,12 +97,13 @@ let lastGood = 0;
 export async function live(load) {
   const freshness = document.getElementById("freshness");
   try {
-    if (lastGood === 0 || getSelection().isCollapsed) {  // else somebody copies text
+    const words = paused(lastGood);
+    if (!words) {
       await load();
       lastGood = Date.now();
     }
     freshness.className = "";
-    freshness.textContent = "live";
+    freshness.textContent = words || "live";
   } catch (error) {
     freshness.className = "stale";
     freshness.textContent = `No answer (${error.message}).${oldness(lastGood)}`;
