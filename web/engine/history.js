@@ -40,9 +40,21 @@ function head() {
     story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it one by one. Sums and quantiles of stages that ended are of all.") : undefined];
 }
 
+const stagesOf = (job) => [...story.stages.values()].filter((stage) => stage.job === job.job);
+
+// Stages are numbered job by job, and the last of a job always runs: of numbers between that are missing the outputs were there.
+function skipped(job) {
+  const before = story.jobs.get(job.job - 1);
+  if ([job, before].some((one) => one && (!one.ended || one.error)) || (!before && job.job > 0)) return "";
+  const last = (one) => Math.max(-1, ...stagesOf(one).map((stage) => stage.stage));
+  const from = before ? last(before) : -1;
+  const count = last(job) - from - new Set(stagesOf(job).map((stage) => stage.stage).filter((stage) => stage > from)).size;
+  return count > 0 ? el("span", { class: "soft" }, `and ${count} skipped`) : "";
+}
+
 function jobs() {
   const rows = [...story.jobs.values()].map((job) => [String(job.job), [job.description, job.pool ? el("div", { class: "soft" }, `pool ${job.pool}`) : "", why(job.error) ?? ""], outcome(job.ended, job.error),
-    took((job.ended ?? now()) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
+    took((job.ended ?? now()) - job.at_ms), [...stagesOf(job).flatMap((stage) => [stageLink(stage), " "]), skipped(job)]]);
   return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
 }
 
