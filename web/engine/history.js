@@ -20,6 +20,9 @@ const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms 
 // Words for a quantile: of no task there is none.
 const some = (count, text) => (value) => (count > 0 ? text(value) : "–");
 
+let cluster;  // the resource manager's pages, where the way to them is known
+const nodeLink = (host) => (cluster === undefined ? host : el("a", { href: `${cluster}/cluster/nodes?${new URLSearchParams({ text: host })}` }, host));
+
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
 const stageLink = (stage, text = nameOf(stage)) => el("a", { href: `#${idOf(stage)}` }, text);
@@ -168,7 +171,7 @@ function tasks(stage, sum) {
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
     ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
-      [id, story.executor(id).host, String(row.good.length), String(row.failed), String(row.taken),
+      [id, nodeLink(story.executor(id).host), String(row.good.length), String(row.failed), String(row.taken),
         ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]), "None has ended a task."),
     ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
   title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
@@ -176,7 +179,8 @@ function tasks(stage, sum) {
 }
 
 function executors() {
-  const rows = [...story.executors].map(([id, one]) => [id, one.host, String(one.slots), one.serves_own_files ? "itself" : "its node", one.left ? `left: ${one.reason}` : "connected"]);
+  const rows = [...story.executors].map(([id, one]) => [id, nodeLink(one.host), String(one.slots), one.serves_own_files ? "itself" : "its node",
+    one.left ? `left: ${one.reason}` : "connected"]);
   return table("Executors", ["Executor", "Node", "Slots", "Shuffle files served by", "State"], rows, "None has come.");
 }
 
@@ -203,13 +207,17 @@ async function source() {
   const app = asked.get("app");
   const who = asked.get("user.name") ? { "user.name": asked.get("user.name") } : {};
   const proxied = location.pathname.match(/^\/proxy\/(application_\d+_\d+)\//);
-  if (proxied) pages.push(["Application", `/cluster/app/${proxied[1]}`], ["Applications", "/cluster"]);
+  if (proxied) {
+    pages.push(["Application", `/cluster/app/${proxied[1]}`], ["Applications", "/cluster"]);
+    cluster = "";
+  }
   if (app) {
     const answer = await fetch(`/fairlead/v1/logs/${encodeURIComponent(app)}?${new URLSearchParams(who)}`);
     if (!answer.ok) throw new Error(await answer.text());
-    const { containers, cluster_page: cluster } = await answer.json();
+    const { containers, cluster_page: page } = await answer.json();
     pages.push(["Node", "/node"]);
-    if (cluster) pages.push(["Application", `${cluster}/cluster/app/${app}`], ["Applications", `${cluster}/cluster`]);
+    if (page) pages.push(["Application", `${page}/cluster/app/${app}`], ["Applications", `${page}/cluster`]);
+    cluster = page || undefined;
     const driver = containers.filter((one) => one.files.includes("events.jsonl")).map((one) => one.id).sort().pop();
     if (driver) log = `/fairlead/v1/logs/${app}/${driver}/events.jsonl`;
     ways(pages);
