@@ -55,6 +55,17 @@ export const own = (path) => new URL(`../${path}`, import.meta.url).href;
 // The ways to other pages, in the head.
 export const ways = (pages) => document.getElementById("pages").replaceChildren(...pages.map(([title, href]) => el("a", { href }, title)));
 
+// Asks in a dialog of these parts. Resolves to what `given` says then, or to null: not to be done.
+export function ask(parts, verb, given = () => true) {
+  return new Promise((resolve) => {
+    const leave = el("button", { type: "button", autofocus: "", onclick: () => dialog.close() }, "Leave it");
+    const dialog = el("dialog", { "aria-label": "Please confirm", onclose: () => { dialog.remove(); resolve(null); } },
+      el("form", { method: "dialog", onsubmit: () => resolve(given()) }, parts, el("div", { class: "chips" }, el("button", { class: "act" }, verb), leave)));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
 // Shows these parts in place of those before; the focus and how far tables are scrolled stay.
 export function show(title, parts) {
   const main = document.getElementById("main");
