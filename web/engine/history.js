@@ -21,7 +21,8 @@ const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms 
 const some = (count, text) => (value) => (count > 0 ? text(value) : "–");
 
 let cluster;  // the resource manager's pages, where the way to them is known
-const nodeLink = (host) => (cluster === undefined ? host : el("a", { href: `${cluster}/cluster/nodes?${new URLSearchParams({ text: host })}` }, host));
+const nodeLink = (host) => (cluster === undefined ? host
+  : el("a", { href: `${cluster}/cluster/nodes?${new URLSearchParams({ text: host })}` }, host));
 
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
@@ -145,7 +146,8 @@ const endOf = (end) => (takenBack(end) ? "taken back" : end.end === "success" ? 
 
 function taskRow(end) {
   const { launch, metrics } = end;
-  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, place(launch), endOf(end), took(end.at_ms - launch.at_ms),
+  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor,
+    place(launch), endOf(end), took(end.at_ms - launch.at_ms),
     took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
 }
 
@@ -170,9 +172,11 @@ function tasks(stage, sum) {
     cached(sum.cached),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
-    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
+    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"],
+      [...byExecutor(stage)].map(([id, row]) =>
       [id, nodeLink(story.executor(id).host), String(row.good.length), String(row.failed), String(row.taken),
-        ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]), "None has ended a task."),
+        ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]),
+      "None has ended a task."),
     ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
   title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
   return part;

@@ -134,7 +134,9 @@ function summed(stage) {
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
     peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,
     cached: { read: sum((metrics) => metrics.cached_read ?? 0), fetched: sum((metrics) => metrics.cached_fetched ?? 0), bytes: sum((metrics) => metrics.cached_bytes_fetched ?? 0), made: sum((metrics) => metrics.cached_made ?? 0) },
-    failed: stage.ends.length - good.length - taken, taken, slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES), spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
+    failed: stage.ends.length - good.length - taken, taken,
+    slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES),
+    spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
     slowExecutors: [...byExecutor(stage)].filter(slow).map(([id]) => id),
   };
 }
@@ -145,5 +147,6 @@ const told = (sum) => ({
   spilled: sum.spilled_bytes, records: sum.records_read, bad: sum.bad_records, peak: sum.peak_memory, speculative: sum.speculative,
   levels: new Map(sum.levels), away: new Map(sum.away),
   cached: { read: sum.cached_read, fetched: sum.cached_fetched, bytes: sum.cached_bytes_fetched, made: sum.cached_made },
-  failed: sum.failed, taken: sum.taken_back ?? 0, slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
+  failed: sum.failed, taken: sum.taken_back ?? 0,
+  slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
 });

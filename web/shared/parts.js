@@ -60,7 +60,8 @@ export function ask(parts, verb, given = () => true) {
   return new Promise((resolve) => {
     const leave = el("button", { type: "button", autofocus: "", onclick: () => dialog.close() }, "Leave it");
     const dialog = el("dialog", { "aria-label": "Please confirm", onclose: () => { dialog.remove(); resolve(null); } },
-      el("form", { method: "dialog", onsubmit: () => resolve(given()) }, parts, el("div", { class: "chips" }, el("button", { class: "act" }, verb), leave)));
+      el("form", { method: "dialog", onsubmit: () => resolve(given()) }, parts,
+        el("div", { class: "chips" }, el("button", { class: "act" }, verb), leave)));
     document.body.append(dialog);
     dialog.showModal();
   });

@@ -22,7 +22,8 @@ const row = (pages) => (one) => [String(one.id), executorState(one), pageOf(page
   logsAt(pages, one.worker, { appId: id, executorId: one.id })];
 // One that the Master ended, and one that ended by itself without an error, did as it should.
 const asItShould = ({ state: name, message }) => name === "KILLED" || (name === "EXITED" && /exited with code 0$/.test(message));
-const executorState = (one) => el("span", {}, asItShould(one) ? state(one.state, "") : state(one.state), one.message ? el("div", { class: "soft" }, one.message) : "");
+const executorState = (one) => el("span", {}, asItShould(one) ? state(one.state, "") : state(one.state),
+  one.message ? el("div", { class: "soft" }, one.message) : "");
 
 export async function load() {
   ways([["Master", own("")]]);
