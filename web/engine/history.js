@@ -2,13 +2,12 @@
 // log, which the driver itself serves while it runs (../events.jsonl), `fairlead history --serve` from a file, and after the end the node that
 // keeps the driver's logs (?app=APPLICATION).
 
-import { Story, byExecutor, findings, summary } from "./story.js";
-import { bytes, el, fetchSoon, get, oldness, show as showParts, span, state, table, time, ways } from "./parts.js";
+import { Story, byExecutor, findings, summary, takenBack } from "./story.js";
+import { bytes, el, fetchSoon, get, oldness, paused, show as showParts, span, state, svg, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
 const BARS_MAX = 4000, ROWS_MAX = 200, COLOURS = 8;
-const WIDTH = 1000, LANE = 12;
-const SVG = "http://www.w3.org/2000/svg";
+const LANE = 12;
 const asked = new URLSearchParams(location.search);
 const main = document.getElementById("main");
 const freshness = document.getElementById("freshness");
@@ -18,10 +17,19 @@ const story = new Story();
 
 const took = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : span(ms));
 
+// Words for a quantile: of no task there is none.
+const some = (count, text) => (value) => (count > 0 ? text(value) : "–");
+
+let cluster;  // the resource manager's pages, where the way to them is known
+const nodeLink = (host) => (cluster === undefined ? host
+  : el("a", { href: `${cluster}/cluster/nodes?${new URLSearchParams({ text: host })}` }, host));
+
 const nameOf = (stage) => (stage.attempt > 0 ? `${stage.stage}.${stage.attempt}` : String(stage.stage));
 const idOf = (stage) => `stage-${stage.stage}-${stage.attempt}`;
 const stageLink = (stage, text = nameOf(stage)) => el("a", { href: `#${idOf(stage)}` }, text);
 const outcome = (ended, error) => state(!ended ? (story.ended ? "NOT ENDED" : "RUNNING") : error ? "FAILED" : "FINISHED");
+// Until when what has not ended has run; of a log that a node keeps only its driver would know more.
+const now = () => (story.ended || asked.has("app") ? story.last : Math.max(Date.now(), story.last));
 const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 
 // ---- the parts of the page
@@ -29,16 +37,28 @@ const why = (text) => (text ? el("div", { class: "why" }, text) : undefined);
 function head() {
   const { app } = story;
   const how = !story.ended ? "RUNNING" : story.ended.killed ? "KILLED" : story.ended.error ? "FAILED" : "FINISHED";
-  const last = story.ended?.at_ms ?? Math.max(Date.now(), story.last);
-  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how), ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took(last - app.at_ms)}`),
+  return [el("h1", {}, app.program), el("p", {}, el("span", { class: "soft" }, `${app.id} `), state(how),
+    ` began ${time(app.at_ms)}, ${story.ended ? "took" : "for"} ${took((story.ended?.at_ms ?? now()) - app.at_ms)}`),
     !story.ended && asked.has("app") ? el("p", { class: "soft" }, "Its driver runs still, or did not live to tell its end: the application's page knows.") : undefined,
     story.ended?.error ? el("pre", {}, story.ended.error) : undefined, app.locality_waits ? el("p", { class: "soft" }, `Waits for places near the data: ${app.locality_waits}`) : undefined,
     story.omitted ? el("p", { class: "why" }, "The log reached its bound: the last tasks are not in it one by one. Sums and quantiles of stages that ended are of all.") : undefined];
 }
 
+const stagesOf = (job) => [...story.stages.values()].filter((stage) => stage.job === job.job);
+
+// Stages are numbered job by job, and the last of a job always runs: of numbers between that are missing the outputs were there.
+function skipped(job) {
+  const before = story.jobs.get(job.job - 1);
+  if ([job, before].some((one) => one && (!one.ended || one.error)) || (!before && job.job > 0)) return "";
+  const last = (one) => Math.max(-1, ...stagesOf(one).map((stage) => stage.stage));
+  const from = before ? last(before) : -1;
+  const count = last(job) - from - new Set(stagesOf(job).map((stage) => stage.stage).filter((stage) => stage > from)).size;
+  return count > 0 ? el("span", { class: "soft" }, `and ${count} skipped`) : "";
+}
+
 function jobs() {
   const rows = [...story.jobs.values()].map((job) => [String(job.job), [job.description, job.pool ? el("div", { class: "soft" }, `pool ${job.pool}`) : "", why(job.error) ?? ""], outcome(job.ended, job.error),
-    took((job.ended ?? story.last) - job.at_ms), [...story.stages.values()].filter((stage) => stage.job === job.job).flatMap((stage) => [stageLink(stage), " "])]);
+    took((job.ended ?? now()) - job.at_ms), [...stagesOf(job).flatMap((stage) => [stageLink(stage), " "]), skipped(job)]]);
   return table("Jobs", ["Job", "Action", "State", "Took", "Stages"], rows, "None has begun.");
 }
 
@@ -51,8 +71,10 @@ function found(sums) {
 // Of a running driver: { total, tasks }, the tasks that run now.
 let running = { total: 0, tasks: [] };
 
+const tasksOf = (stage) => running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt);
+
 function going(stage) {
-  const here = running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt).length;
+  const here = tasksOf(stage).length;
   return here ? `, ${here}${running.total > running.tasks.length ? " or more" : ""} running` : "";
 }
 
@@ -60,9 +82,8 @@ const place = (launch) => [launch.level, launch.why ? el("div", { class: "soft" 
 
 function runningTasks() {
   if (story.ended || running.total === 0) return [];
-  const now = Math.max(Date.now(), story.last);
   const rows = running.tasks.map((task) => [String(task.task), stageLink({ stage: task.stage, attempt: task.stage_attempt }), String(task.partition), `${task.attempt}${task.speculative ? " (copy)" : ""}`,
-    task.executor, place(task), took(now - task.at_ms)]);
+    task.executor, place(task), took(now() - task.at_ms)]);
   const title = running.total > rows.length ? `${rows.length} of ${running.total} tasks that run, the oldest` : "Tasks that run";
   return table(title, ["Task", "Stage", "Partition", "Try", "Executor", "Locality", "For"], rows, "");
 }
@@ -75,29 +96,27 @@ function stages(sums) {
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
     return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, stageLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
-      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? story.last) - stage.at_ms), took(sum.time.median), took(sum.time.max), bytes(sum.input), bytes(sum.shuffleRead), bytes(sum.shuffleWritten), bytes(sum.output)];
+      [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? now()) - stage.at_ms),
+      ...[sum.time.median, sum.time.max].map(some(sum.good, took)), ...[sum.input, sum.shuffleRead, sum.shuffleWritten, sum.output].map(bytes)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
 
-function svg(name, attributes, ...children) {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children);
-  return element;
-}
-
-// Bars of each executor in as few lanes as they need; of too many the longest.
+// Bars of each executor in as few lanes as they need, with the tasks that run now; of too many the longest. Across in
+// hundredths of the width, so that the text keeps its size.
 function timeline() {
-  const all = [...story.stages.values()].flatMap((stage) => stage.ends.map((end) => ({ stage, end, from: end.launch.at_ms, to: end.at_ms })));
+  const bar = (stage, launch, to, end) => ({ stage, launch, from: launch.at_ms, to, end });
+  const all = [...story.stages.values()].flatMap((stage) => [...stage.ends.map((end) => bar(stage, end.launch, end.at_ms, end)),
+    ...(story.ended ? [] : tasksOf(stage)).map((task) => bar(stage, task, now()))]);
   if (all.length === 0) return [];
   const drawn = all.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, BARS_MAX).sort((a, b) => a.from - b.from);
   const begin = drawn[0].from;
   const whole = Math.max(1, drawn.reduce((most, bar) => Math.max(most, bar.to), begin) - begin);
+  const across = (ms) => (100 * ms) / whole;
   const shapes = [];
   let y = 4;
   for (const [id, executor] of story.executors) {
-    const own = drawn.filter((bar) => bar.end.launch.executor === id);
+    const own = drawn.filter((bar) => bar.launch.executor === id);
     if (own.length === 0) continue;
     shapes.push(svg("text", { x: 2, y: y + 9 }, `executor ${id} on ${executor.host}`));
     y += LANE;
@@ -106,21 +125,29 @@ function timeline() {
       let lane = free.findIndex((until) => until <= bar.from);
       if (lane < 0) lane = free.push(0) - 1;
       free[lane] = bar.to;
-      const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.end.launch.partition}, ${took(bar.to - bar.from)}`;
-      const kind = bar.end.end === "success" ? `k${bar.stage.stage % COLOURS}` : "kbad";
-      shapes.push(svg("rect", { class: kind, x: (((bar.from - begin) * WIDTH) / whole).toFixed(1), y: y + lane * LANE, width: Math.max(0.6, ((bar.to - bar.from) * WIDTH) / whole - 0.4).toFixed(1), height: LANE - 2 },
-        svg("title", {}, words)));
+      const how = !bar.end ? ", runs" : bar.end.end === "success" ? "" : takenBack(bar.end) ? ", taken back" : ", failed";
+      const words = `stage ${nameOf(bar.stage)} ${bar.stage.name}, partition ${bar.launch.partition}, ${took(bar.to - bar.from)}${how}`;
+      const kind = how === ", failed" ? "kbad" : `k${bar.stage.stage % COLOURS}`;
+      shapes.push(svg("rect", { class: kind, opacity: how === ", taken back" ? 0.35 : 1, x: `${across(bar.from - begin)}%`, y: y + lane * LANE,
+        width: `${Math.max(0.06, across(bar.to - bar.from) - 0.04)}%`, height: LANE - 2 }, svg("title", {}, words)));
     }
     y += free.length * LANE + 4;
   }
-  for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) shapes.push(svg("text", { x: share * WIDTH, y: y + 9, "text-anchor": anchor }, took(whole * share)));
+  for (const [share, anchor] of [[0, "start"], [0.5, "middle"], [1, "end"]]) 
+    shapes.push(svg("text", { x: `${share * 100}%`, y: y + 9, "text-anchor": anchor }, took(whole * share)));
+  const picture = svg("svg", { role: "img", "aria-label": "tasks by executor over time" }, ...shapes);
+  picture.style.height = `${y + 14}px`;
   return [el("h2", {}, "Timeline"), el("figure", {}, drawn.length < all.length ? el("p", {}, `The ${drawn.length} longest of ${all.length} tasks.`) : undefined,
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${y + 14}`, role: "img", "aria-label": "tasks by executor over time" }, ...shapes))];
+    drawn.some(({ end }) => end && end.end !== "success") ? el("p", {}, "Red: failed. Pale: taken back.") : undefined,
+    picture)];
 }
+
+const endOf = (end) => (takenBack(end) ? "taken back" : end.end === "success" ? end.end : el("span", { class: "why" }, end.end));
 
 function taskRow(end) {
   const { launch, metrics } = end;
-  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor, place(launch), end.end === "success" ? end.end : el("span", { class: "why" }, end.end), took(end.at_ms - launch.at_ms),
+  return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor,
+    place(launch), endOf(end), took(end.at_ms - launch.at_ms),
     took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
 }
 
@@ -132,7 +159,7 @@ function cached({ read, fetched, bytes: size, made }) {
 
 // Failed ones first, then the slowest.
 function tasks(stage, sum) {
-  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(text)];
+  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(some(sum.good, text))];
   const length = (end) => end.at_ms - end.launch.at_ms;
   const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
   const shown = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
@@ -145,15 +172,19 @@ function tasks(stage, sum) {
     cached(sum.cached),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
-    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Median task", "Slowest", "Read", "Wrote", "Spilled"], [...byExecutor(stage)].map(([id, row]) =>
-      [id, story.executor(id).host, String(row.good.length), String(row.failed), took(row.time.median), took(row.time.max), bytes(row.read), bytes(row.written), bytes(row.spilled)]), "None has ended a task."),
+    ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"],
+      [...byExecutor(stage)].map(([id, row]) =>
+      [id, nodeLink(story.executor(id).host), String(row.good.length), String(row.failed), String(row.taken),
+        ...[row.time.median, row.time.max].map(some(row.good.length, took)), ...[row.read, row.written, row.spilled].map(bytes)]),
+      "None has ended a task."),
     ...table(shown, ["Task", "Partition", "Try", "Executor", "Locality", "End", "Took", "Waited for blocks", "Read", "Wrote", "Spilled", "Reason"], order.slice(0, ROWS_MAX).map(taskRow), "None has ended."));
   title.addEventListener("click", () => history.replaceState(null, "", part.open ? location.pathname + location.search : `#${part.id}`));
   return part;
 }
 
 function executors() {
-  const rows = [...story.executors].map(([id, one]) => [id, one.host, String(one.slots), one.serves_own_files ? "itself" : "its node", one.left ? `left: ${one.reason}` : "connected"]);
+  const rows = [...story.executors].map(([id, one]) => [id, nodeLink(one.host), String(one.slots), one.serves_own_files ? "itself" : "its node",
+    one.left ? `left: ${one.reason}` : "connected"]);
   return table("Executors", ["Executor", "Node", "Slots", "Shuffle files served by", "State"], rows, "None has come.");
 }
 
@@ -180,13 +211,17 @@ async function source() {
   const app = asked.get("app");
   const who = asked.get("user.name") ? { "user.name": asked.get("user.name") } : {};
   const proxied = location.pathname.match(/^\/proxy\/(application_\d+_\d+)\//);
-  if (proxied) pages.push(["Application", `/cluster/app/${proxied[1]}`], ["Applications", "/cluster"]);
+  if (proxied) {
+    pages.push(["Application", `/cluster/app/${proxied[1]}`], ["Applications", "/cluster"]);
+    cluster = "";
+  }
   if (app) {
     const answer = await fetch(`/fairlead/v1/logs/${encodeURIComponent(app)}?${new URLSearchParams(who)}`);
     if (!answer.ok) throw new Error(await answer.text());
-    const { containers, cluster_page: cluster } = await answer.json();
+    const { containers, cluster_page: page } = await answer.json();
     pages.push(["Node", "/node"]);
-    if (cluster) pages.push(["Application", `${cluster}/cluster/app/${app}`], ["Applications", `${cluster}/cluster`]);
+    if (page) pages.push(["Application", `${page}/cluster/app/${app}`], ["Applications", `${page}/cluster`]);
+    cluster = page || undefined;
     const driver = containers.filter((one) => one.files.includes("events.jsonl")).map((one) => one.id).sort().pop();
     if (driver) log = `/fairlead/v1/logs/${app}/${driver}/events.jsonl`;
     ways(pages);
@@ -218,20 +253,24 @@ async function grow(address) {
   return true;
 }
 
+async function take(address) {
+  let grown = false;
+  while (await grow(address)) {
+    if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
+    grown = true;
+  }
+  if (address.running && !story.ended) running = await get(address.running);
+  if (story.app && (grown || !story.ended)) show();
+  if (grown && location.hash) openNamed();
+  lastGood = Date.now();
+}
+
 async function refresh(address) {
   try {
-    address ??= await source();
-    let grown = false;
-    while (await grow(address)) {
-      if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
-      grown = true;
-    }
-    if (address.running && !story.ended) running = await get(address.running);
-    if (story.app && (grown || !story.ended)) show();
-    if (grown && location.hash) openNamed();
-    lastGood = Date.now();
+    const words = paused(lastGood);
+    if (!words) await take(address ??= await source());
     freshness.className = "";
-    freshness.textContent = story.ended ? "ended" : "live";
+    freshness.textContent = words || (story.ended ? "ended" : "live");
   } catch (error) {
     freshness.className = "stale";
     freshness.textContent = story.app ? `No answer any more (${error.message}).${oldness(lastGood)}` : error.message;

@@ -62,6 +62,10 @@ function quantiles(values) {
   return { min, p25, median, p75, max };
 }
 
+// Ends that are no fault of the task: its container was taken back, its node was lost, or another try was first.
+const TAKEN_BACK = new Set(["killed", "commit_denied", "executor_lost caused_by_app=false"]);
+export const takenBack = ({ end }) => TAKEN_BACK.has(end);
+
 const length = (end) => end.at_ms - end.launch.at_ms;
 const shuffled = (metrics) => metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote;
 const readBy = ({ metrics }) => metrics.bytes_read + shuffled(metrics);
@@ -71,10 +75,10 @@ const writtenBy = ({ metrics }) => metrics.bytes_written + metrics.shuffle_bytes
 export function byExecutor(stage) {
   const rows = new Map();
   for (const end of stage.ends) {
-    if (!rows.has(end.launch.executor)) rows.set(end.launch.executor, { good: [], failed: 0, read: 0, written: 0, spilled: 0 });
+    if (!rows.has(end.launch.executor)) rows.set(end.launch.executor, { good: [], failed: 0, taken: 0, read: 0, written: 0, spilled: 0 });
     const row = rows.get(end.launch.executor);
     if (end.end !== "success") {
-      ++row.failed;
+      ++row[takenBack(end) ? "taken" : "failed"];
       continue;
     }
     row.good.push(length(end));
@@ -97,7 +101,9 @@ export function findings(sum, { bytes, took }) {
   add("large reads", sum.large, `${tasks(sum.large)} read up to ${bytes(sum.read.max)}, the median is ${bytes(sum.read.median)}: keys that are far more frequent, or files that cannot be split`);
   add("spilling tasks", sum.spilling, `${tasks(sum.spilling)} spilled ${bytes(sum.spilled)}: more partitions or memory`);
   for (const id of sum.slowExecutors) add("slow executor", 1, `executor ${id} took twice the median or more: its node may be busy`);
-  add("failed attempts", sum.failed, `${sum.failed} ${sum.failed === 1 ? "attempt" : "attempts"} failed`);
+  const attempts = (count) => `${count} ${count === 1 ? "attempt" : "attempts"}`;
+  add("failed attempts", sum.failed, `${attempts(sum.failed)} failed`);
+  add("attempts taken back", sum.taken, `${attempts(sum.taken)} taken back`);
   add("bad records", sum.bad, `${sum.bad} bad ${sum.bad === 1 ? "record" : "records"} left out`);
   add("second tries", sum.speculative, `${tasks(sum.speculative)} run a second time beside the first`);
   for (const [why, count] of [...sum.away].sort()) add("away from data", count, `${tasks(count)} away from their data: ${why}`);
@@ -117,26 +123,30 @@ function summed(stage) {
     levels.set(launch.level, (levels.get(launch.level) ?? 0) + 1);
     if (launch.why) away.set(launch.why, (away.get(launch.why) ?? 0) + 1);
   }
+  const taken = stage.ends.filter(takenBack).length;
   const time = quantiles(good.map(length)), read = quantiles(good.map(readBy));
   const standing = (value, { median }, counts) => good.filter((end) => value(end) >= counts && value(end) >= SKEW_TIMES * median).length;
   const slow = ([, { good: own, time: its }]) => own.length >= SLOW_EXECUTOR_TASKS && its.median >= SLOW_MS && its.median >= SLOW_EXECUTOR_TIMES * time.median;
   return {
-    time, read, wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
+    good: good.length, time, read, wait: quantiles(good.map(({ metrics }) => metrics.fetch_wait_ns / 1e6)),
     written: quantiles(good.map(writtenBy)), spills: quantiles(good.map(({ metrics }) => metrics.spilled_bytes)),
     input: sum((metrics) => metrics.bytes_read), output: sum((metrics) => metrics.bytes_written), shuffleRead: sum(shuffled), shuffleWritten: sum((metrics) => metrics.shuffle_bytes_written),
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
     peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,
     cached: { read: sum((metrics) => metrics.cached_read ?? 0), fetched: sum((metrics) => metrics.cached_fetched ?? 0), bytes: sum((metrics) => metrics.cached_bytes_fetched ?? 0), made: sum((metrics) => metrics.cached_made ?? 0) },
-    failed: stage.ends.length - good.length, slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES), spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
+    failed: stage.ends.length - good.length - taken, taken,
+    slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES),
+    spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
     slowExecutors: [...byExecutor(stage)].filter(slow).map(([id]) => id),
   };
 }
 
 const told = (sum) => ({
-  time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
+  good: sum.succeeded, time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
   input: sum.input_bytes, output: sum.output_bytes, shuffleRead: sum.shuffle_read_bytes, shuffleWritten: sum.shuffle_written_bytes,
   spilled: sum.spilled_bytes, records: sum.records_read, bad: sum.bad_records, peak: sum.peak_memory, speculative: sum.speculative,
   levels: new Map(sum.levels), away: new Map(sum.away),
   cached: { read: sum.cached_read, fetched: sum.cached_fetched, bytes: sum.cached_bytes_fetched, made: sum.cached_made },
-  failed: sum.failed, slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
+  failed: sum.failed, taken: sum.taken_back ?? 0,
+  slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
 });

@@ -12,6 +12,13 @@ export function el(name, attributes = {}, ...children) {
   return element;
 }
 
+export function svg(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
 export const mib = (value) => (value >= 10240 ? `${(value / 1024).toFixed(value >= 102400 ? 0 : 1)} GiB` : `${value} MiB`);
 export function bytes(value) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -26,8 +33,9 @@ export function span(ms) {
   return seconds < 3600 ? `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s` : `${Math.floor(seconds / 3600)}\u00a0h ${Math.floor((seconds % 3600) / 60)}\u00a0min`;
 }
 
-const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", FINISHED: "good", DEAD: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", "NOT ENDED": "bad" };
-export const state = (text) => el("span", { class: `state ${KINDS[text] ?? ""}` }, text);
+const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING: "run", WAITING: "wait", SUBMITTED: "wait", LAUNCHING: "wait",
+  FINISHED: "good", DEAD: "bad", LOST: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", EXITED: "bad", "NOT ENDED": "bad" };
+export const state = (text, kind = KINDS[text] ?? "") => el("span", { class: `state ${kind}` }, text);
 
 export function table(title, heads, rows, empty) {
   const body = rows.map((row) => el("tr", {}, row.map((content, at) => el("td", { "data-label": heads[at] }, content ?? ""))));
@@ -46,6 +54,18 @@ export const own = (path) => new URL(`../${path}`, import.meta.url).href;
 
 // The ways to other pages, in the head.
 export const ways = (pages) => document.getElementById("pages").replaceChildren(...pages.map(([title, href]) => el("a", { href }, title)));
+
+// Asks in a dialog of these parts. Resolves to what `given` says then, or to null: not to be done.
+export function ask(parts, verb, given = () => true) {
+  return new Promise((resolve) => {
+    const leave = el("button", { type: "button", autofocus: "", onclick: () => dialog.close() }, "Leave it");
+    const dialog = el("dialog", { "aria-label": "Please confirm", onclose: () => { dialog.remove(); resolve(null); } },
+      el("form", { method: "dialog", onsubmit: () => resolve(given()) }, parts,
+        el("div", { class: "chips" }, el("button", { class: "act" }, verb), leave)));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
 
 // Shows these parts in place of those before; the focus and how far tables are scrolled stay.
 export function show(title, parts) {
@@ -79,6 +99,9 @@ export async function get(path) {
 
 export const oldness = (ms) => (ms > 0 ? ` What is shown is ${span(Date.now() - ms)} old.` : "");
 
+// Said while somebody copies text, which a refresh would take away; else empty.
+export const paused = (since) => (since > 0 && !getSelection().isCollapsed ? `paused while text is selected.${oldness(since)}` : "");
+
 const REFRESH_MS = 2000;
 let lastGood = 0;
 
@@ -86,12 +109,13 @@ let lastGood = 0;
 export async function live(load) {
   const freshness = document.getElementById("freshness");
   try {
-    if (lastGood === 0 || getSelection().isCollapsed) {  // else somebody copies text
+    const words = paused(lastGood);
+    if (!words) {
       await load();
       lastGood = Date.now();
     }
     freshness.className = "";
-    freshness.textContent = "live";
+    freshness.textContent = words || "live";
   } catch (error) {
     freshness.className = "stale";
     freshness.textContent = `No answer (${error.message}).${oldness(lastGood)}`;

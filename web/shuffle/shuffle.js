@@ -34,7 +34,9 @@ async function load() {
   show("Shuffle service", [el("h1", {}, "Shuffle service"),
     el("div", { class: "tiles" }, tile("executors whose files are served", number(counters.registeredExecutorsSize)), tile("connections", number(counters.numActiveConnections)),
       tile("sent", bytes(counters.blockTransferBytes)), tile("blocks sent", number(counters.blockTransfers)), tile("blocks that could not be read", number(counters.blockFailures))),
-    el("h2", {}, "How it goes"), curve("Bytes sent a second", "blockTransferBytes", bytes), curve("Blocks sent a second", "blockTransfers", number),
+    el("h2", {}, "How it goes"),
+    el("div", { class: "charts" }, curve("Bytes sent a second", "blockTransferBytes", bytes),
+      curve("Blocks sent a second", "blockTransfers", number)),
     table(apps.length > ROWS_MAX ? `The ${ROWS_MAX} applications of ${apps.length} that read most` : "Applications", ["Application", "Executors", "Connections", "Sent", "Secret"], largest.map(appRow), "None has registered an executor."),
     table("Disks", ["Directory", "Errors", "The last one"], disks.map(diskRow), "It has none of its own: executors name theirs."), all]);
 }

@@ -20,7 +20,10 @@ export function logsAt(pages, worker, whose) {
 
 const row = (pages) => (one) => [String(one.id), executorState(one), pageOf(pages, one.worker, one.worker), String(one.cores), mib(one.memory_mib), one.started_ms > 0 ? time(one.started_ms) : "before the Master's start",
   logsAt(pages, one.worker, { appId: id, executorId: one.id })];
-const executorState = (one) => el("span", {}, state(one.state), one.message ? el("div", { class: "soft" }, one.message) : "");
+// One that the Master ended, and one that ended by itself without an error, did as it should.
+const asItShould = ({ state: name, message }) => name === "KILLED" || (name === "EXITED" && /exited with code 0$/.test(message));
+const executorState = (one) => el("span", {}, asItShould(one) ? state(one.state, "") : state(one.state),
+  one.message ? el("div", { class: "soft" }, one.message) : "");
 
 export async function load() {
   ways([["Master", own("")]]);

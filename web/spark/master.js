@@ -2,13 +2,13 @@
 // /fairlead/waiting and /fairlead/pages.
 
 import { addressOf, load as loadApplication, logsAt, pageOf } from "./application.js";
-import { el, get, live, mib, own, show, span, state, table, tile, time } from "./parts.js";
+import { ask, el, get, live, mib, own, show, span, state, table, tile, time } from "./parts.js";
 
 // Orders go by POST, after a question; the server refuses those of other sites' pages.
 function killButton(kind, id) {
   const button = el("button", { type: "button", title: `kill ${id}` }, "kill");
-  button.addEventListener("click", () => {
-    if (!confirm(`Kill ${id}?`)) return;
+  button.addEventListener("click", async () => {
+    if (!await ask(el("p", {}, `End ${id} with all it has done so far?`), "Kill")) return;
     fetch(own(`${kind}/kill/`), { method: "POST", redirect: "manual", body: new URLSearchParams({ id, terminate: "true" }) }).then(load, load);
   });
   return el("div", { class: "chips" }, button);
