@@ -151,11 +151,12 @@ async function standalone() {
   await page.click("nav a:text-is('Worker')");
   await page.click("nav a:text-is('Master')");
   const kill = page.locator("h2:text-is('Applications') + .scroll button");
-  page.once("dialog", (dialog) => dialog.dismiss());
   await kill.click();
+  await page.waitForSelector("dialog[open]");
+  await page.keyboard.press("Escape");
   await refreshed(page);
-  page.once("dialog", (dialog) => dialog.accept());
   await kill.click();
+  await page.click("dialog button.act");
   await page.waitForSelector("h2:text-is('Applications that have ended') + .scroll td:has-text('KILLED')");
   await page.close();
 }
