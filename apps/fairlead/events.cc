@@ -70,7 +70,6 @@ int Events(const Command& command, Cluster& cluster, const EventsOptions& option
     } else if (!command.options.json) {
       table.Print();
     }
-    std::fflush(stdout);
     if (first)
       SayPage(
           command,

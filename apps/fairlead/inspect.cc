@@ -137,7 +137,6 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
       }
     }
     table.Print();
-    std::fflush(stdout);
     first = false;
   } while (PauseUnlessInterrupted(cluster, 1000));
   return kOk;

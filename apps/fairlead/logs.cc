@@ -8,6 +8,7 @@
 #include "application_logs.h"
 #include "base/text.h"
 #include "cluster_command.h"
+#include "interrupt.h"
 #include "process/http/http.h"
 
 // `fairlead logs`: of running and of ended applications, from the nodes that wrote them; with Hadoop's nodes, too.
@@ -289,8 +290,7 @@ int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
     if (!report) return command.Fail(report.error());
     const bool last = !options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished;
     if (const base::Status printed = printer.Print(last); !printed.ok()) return command.Fail(printed.error());
-    if (last) break;
-    cluster.client->Pause(kFollowDelayMs);
+    if (last || !PauseUnlessInterrupted(cluster, kFollowDelayMs)) break;
   }
   return printer.found() ? kOk : Complain(command.name, printer.Missing(), printer.missing_code());
 }

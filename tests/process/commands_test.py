@@ -88,6 +88,17 @@ class Words(unittest.TestCase):
             self.assertIn("did you mean 'weight'?", shown.stdout)
             self.assertIn(":2:2: queue root.prod is written twice", shown.stdout)
 
+    def test_a_full_disk_is_told_and_a_reader_that_has_gone_is_not(self):
+        for words in (("config", "profiles"), ("completion", "bash"), ("version",), ("--help",), ("apps", "--help"), ("man",)):
+            with open("/dev/full", "w") as full:
+                shown = subprocess.run([FAIRLEAD, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead {words[0]}: cannot write the output: No space left on device\n"))
+        reading, writing = os.pipe()
+        os.close(reading)
+        shown = subprocess.run([FAIRLEAD, "version"], stdout=writing, stderr=subprocess.PIPE, restore_signals=False, timeout=60)
+        os.close(writing)
+        self.assertEqual((shown.returncode, shown.stderr), (0, b""))
+
     def test_numbers_that_cannot_be_meant(self):
         for option in ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle"):
             for value in ("0", "-1", "x", "99999999999999999999"):
@@ -661,6 +672,13 @@ class OnACluster(unittest.TestCase):
         watch.send_signal(signal.SIGINT)
         self.assertEqual(watch.wait(timeout=30), 0)
         watch.stdout.close()
+
+    def test_watching_ends_where_nothing_can_be_written(self):
+        app = self.finished_job()
+        for words in (("nodes", "--json"), ("apps", "-w"), ("events", "-f"), ("events", "-f", "--json"), ("logs", app), ("top", "--once"), ("node", "drain", "127.0.0.77", "--help")):
+            with open("/dev/full", "w") as full:
+                shown = subprocess.run([FAIRLEAD, *words, "--hadoop-conf", self.conf], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead {words[0]}: cannot write the output: No space left on device\n"))
 
     def test_events_tell_of_an_application(self):
         app = self.finished_job()
