@@ -47,9 +47,19 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
   if (answer->status == 200 && json.is_object()) return json;
   const std::string told = json.is_object() ? json.value("error", "") : "";
   if (!told.empty()) return base::Error{told, answer->status == 404 ? shell::kRmNotFound : shell::kRmRefused};
-  return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP " +
-                         std::to_string(answer->status) + ")",
-                     shell::kRmRefused};
+  if (answer->status == 404) {
+    return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP 404)",
+                       kAnotherManager};
+  }
+  return base::Error{
+      "the resource manager's web port answers with HTTP " + std::to_string(answer->status) + "; look into its log",
+      shell::kRmRefused};
+}
+
+base::Result<ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target) {
+  auto answer = AskFairlead(cluster, target);
+  if (!answer.ok() && answer.error().code == kAnotherManager) return ordered_json();
+  return answer;
 }
 
 base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) {
@@ -80,12 +90,6 @@ std::string PageUrl(const Cluster& cluster, const std::string& path,
 
 void SayPage(const Command& command, const std::string& url) {
   if (!command.options.json && ::isatty(STDOUT_FILENO) != 0) std::fprintf(stderr, "as a page: %s\n", url.c_str());
-}
-
-ordered_json FairleadDetail(Cluster& cluster, const std::string& id) {
-  const auto answer = cluster.client->Get("/fairlead/v1/apps/" + id);
-  if (!answer.ok() || answer->status != 200) return nullptr;
-  return ordered_json::parse(answer->body, nullptr, false);
 }
 
 }  // namespace fairlead::apps

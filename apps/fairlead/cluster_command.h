@@ -47,6 +47,8 @@ base::Result<wire::yarn::ApplicationReportProto> Report(Cluster& cluster, const 
 /// An answer of /fairlead/v1/TARGET as JSON. Error: nothing answers, it is refused, or it is another resource manager.
 base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::string& target,
                                                  const std::string& method = "GET", const std::string& body = "");
+/// The same; null of another resource manager.
+base::Result<nlohmann::ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target);
 /// The queue of that full name, or below root. Error: there is none, with those that there are, or AskFairlead's.
 base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
@@ -56,7 +58,5 @@ std::string PageUrl(const Cluster& cluster, const std::string& path,
                     const std::vector<std::pair<std::string, std::string>>& filters = {});
 /// Says it, on standard error, to whoever sits at a terminal.
 void SayPage(const Command& command, const std::string& url);
-/// What only Fairlead tells about an application; null elsewhere.
-nlohmann::ordered_json FairleadDetail(Cluster& cluster, const std::string& id);
 
 }  // namespace fairlead::apps

@@ -34,6 +34,7 @@ ExitCode CodeOf(const base::Error& error) {
     case shell::kRmNotFound:
       return kNotFound;
     case shell::kRmRefused:
+    case kAnotherManager:
       return kFailed;
     default:
       return kUsage;

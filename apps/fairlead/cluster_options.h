@@ -19,6 +19,9 @@ struct ClusterOptions {
 /// Adds --hadoop-conf, --config, --set, --user and --json.
 void AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
+/// Error::code: the web port answers, and is not that of a resource manager of Fairlead's.
+inline constexpr int kAnotherManager = 100;
+
 struct Cluster {
   config::Settings settings;
   std::unique_ptr<shell::YarnClient> client;

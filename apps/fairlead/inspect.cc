@@ -238,7 +238,9 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (!id) return Complain(command.name, id.error().message, kUsage);
   const auto report = Report(cluster, *id);
   if (!report) return command.Fail(report.error());
-  const ordered_json detail = FairleadDetail(cluster, text);
+  const auto told = AskIfFairleads(cluster, "apps/" + text);
+  if (!told.ok()) return command.Fail(told.error());
+  const ordered_json& detail = *told;
   if (command.options.json) {
     ordered_json out = AppJson(*report);
     out["fairlead"] = detail;
@@ -278,11 +280,13 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
   if (!id) return Complain(command.name, id.error().message, kUsage);
   const auto report = Report(cluster, *id);
   if (!report) return command.Fail(report.error());
-  const ordered_json detail = FairleadDetail(cluster, text);
+  const auto told = AskIfFairleads(cluster, "apps/" + text);
+  if (!told.ok()) return command.Fail(told.error());
+  const ordered_json& detail = *told;
   const std::string state(Name(report->YarnApplicationState()));
   if (command.options.json) {
-    const bool told = detail.is_object() && detail.contains("pending");
-    PrintJson({{"id", text}, {"state", state}, {"pending", told ? detail["pending"] : ordered_json()}});
+    PrintJson(
+        {{"id", text}, {"state", state}, {"pending", detail.is_object() ? detail.at("pending") : ordered_json()}});
     return kOk;
   }
   const bool ended = report->YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
@@ -324,8 +328,9 @@ std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto
 int NodesOutOfService(const Command& command, Cluster& cluster, const std::vector<yarn::NodeReportProto>& nodes) {
   Table table({"NODE", "STATE", "SINCE", "BY", "WHY"});
   ordered_json list = ordered_json::array();
-  const auto known = AskFairlead(cluster, "nodes?limit=0");
-  const ordered_json drained = known.ok() ? known->value("drained", ordered_json::array()) : ordered_json::array();
+  const auto known = AskIfFairleads(cluster, "nodes?limit=0");
+  if (!known.ok()) return command.Fail(known.error());
+  const ordered_json drained = known->is_object() ? known->at("drained") : ordered_json::array();
   for (const auto& node : nodes) {
     if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
     const std::vector<std::string> row = ReasonRow(cluster, node, drained);
@@ -393,14 +398,8 @@ void AddQueueRows(const yarn::QueueInfoProto& queue, const std::string& parent, 
 }
 
 /// Live shares of a Fairlead resource manager.
-bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
-  const auto answer = AskFairlead(cluster, "queues");
-  if (!answer.ok()) return false;
-  const ordered_json& json = *answer;
-  if (command.options.json) {
-    PrintJson(json);
-    return true;
-  }
+void PrintFairleadQueues(const Command& command, const ordered_json& json) {
+  if (command.options.json) return PrintJson(json);
   Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
@@ -420,15 +419,10 @@ bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
                std::to_string(queue.value("runnable_apps", 0)), std::to_string(queue.value("waiting_apps", 0))});
   }
   table.Print();
-  return true;
 }
 
-int Queues(const Command& command, Cluster& cluster) {
-  const std::string page = PageUrl(cluster, "/cluster/scheduler");
-  if (PrintFairleadQueues(command, cluster)) {
-    SayPage(command, page);
-    return kOk;
-  }
+/// Hadoop's, over YARN's protocol.
+int PrintHadoopsQueues(const Command& command, Cluster& cluster) {
   yarn::GetQueueInfoRequestProto request;
   request.queue_name = "root";
   request.include_child_queues = true;
@@ -444,7 +438,18 @@ int Queues(const Command& command, Cluster& cluster) {
   } else {
     table.Print();
   }
-  SayPage(command, page);
+  return kOk;
+}
+
+int Queues(const Command& command, Cluster& cluster) {
+  const auto answer = AskIfFairleads(cluster, "queues");
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (answer->is_object()) {
+    PrintFairleadQueues(command, *answer);
+  } else if (const int code = PrintHadoopsQueues(command, cluster); code != kOk) {
+    return code;
+  }
+  SayPage(command, PageUrl(cluster, "/cluster/scheduler"));
   return kOk;
 }
 

@@ -64,9 +64,9 @@ base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::ve
 
 /// Masters of ended attempts, as Fairlead's resource manager remembers them.
 void AddMasters(Cluster& cluster, const std::string& application, std::vector<ContainerLogs>& out) {
-  const ordered_json detail = FairleadDetail(cluster, application);
-  if (!detail.is_object()) return;
-  for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
+  const auto detail = AskFairlead(cluster, "apps/" + application);
+  if (!detail.ok()) return;
+  for (const auto& attempt : detail->value("attempts", ordered_json::array())) {
     AddOnce(out, attempt.value("master", ""), attempt.value("http_address", ""));
   }
 }

@@ -215,9 +215,9 @@ class ProgressLines {
   /// Why its asks wait, as far as the resource manager tells.
   std::vector<std::string> WaitLines() const {
     std::vector<std::string> lines;
-    const nlohmann::ordered_json detail = FairleadDetail(cluster_, id_);
-    if (!detail.is_object()) return lines;
-    for (const auto& ask : detail.value("pending", nlohmann::ordered_json::array())) {
+    const auto detail = AskFairlead(cluster_, "apps/" + id_);
+    if (!detail.ok()) return lines;
+    for (const auto& ask : detail->value("pending", nlohmann::ordered_json::array())) {
       const std::string remedy = ask.value("remedy", "");
       lines.push_back(base::VisibleText("waits: " + ask.value("reason", "") + ": " + ask.value("detail", "") +
                                         (remedy.empty() ? "" : "; to free it: " + remedy)));

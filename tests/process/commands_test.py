@@ -2,6 +2,7 @@
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
 import concurrent.futures
 import fcntl
+import http.server
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -679,6 +681,20 @@ class OnACluster(unittest.TestCase):
             with open("/dev/full", "w") as full:
                 shown = subprocess.run([FAIRLEAD, *words, "--hadoop-conf", self.conf], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead {words[0]}: cannot write the output: No space left on device\n"))
+
+    def test_a_web_port_that_does_not_answer_is_not_taken_for_hadoops(self):
+        app = self.finished_job()
+        nobody = ("--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1")
+        for words in (("why", app), ("app", app), ("app", app, "--json"), ("queues",), ("nodes", "--reasons")):
+            shown = self.ask(*words, *nobody)
+            self.assertEqual((shown.returncode, shown.stdout), (3, ""), words)
+            self.assertIn("the resource manager's web port does not answer: Connection refused", shown.stderr)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler) as hadoops:  # 404 to what only Fairlead has
+            hadoops.RequestHandlerClass.log_message = lambda *_: None
+            threading.Thread(target=hadoops.serve_forever, daemon=True).start()
+            shown = self.ask("queues", "--set", f"yarn.resourcemanager.webapp.address=127.0.0.1:{hadoops.server_port}")
+            hadoops.shutdown()
+        self.assertRegex(shown.stdout, r"^QUEUE +STATE +CAPACITY")
 
     def test_events_tell_of_an_application(self):
         app = self.finished_job()
