@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
@@ -72,6 +73,32 @@ base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) 
     known += (known.empty() ? "" : ", ") + full;
   }
   return base::Error{"there is no queue " + name + "; there are " + known.substr(0, 300), shell::kRmNotFound};
+}
+
+base::Status NameInFull(Cluster& cluster, std::string& queue) {
+  const auto found = FindQueue(cluster, queue);
+  if (found.ok()) queue = found->value("name", queue);
+  if (found.ok() || found.error().code == kAnotherManager) return {};
+  return found.error();
+}
+
+base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::string& name) {
+  const auto nodes = AskFairlead(cluster, "nodes");
+  if (!nodes.ok()) return nodes.error();
+  std::vector<std::string> found;
+  std::string known;
+  for (const auto& node : nodes->value("nodes", ordered_json::array())) {
+    const std::string id = node.value("id", "");
+    known += (known.empty() ? "" : ", ") + id;
+    if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
+  }
+  const auto drained = nodes->value("drained", ordered_json::array());
+  const auto named = [&](const ordered_json& out) { return out.value("host", "") == name; };
+  if (found.empty() && std::any_of(drained.begin(), drained.end(), named)) found.push_back(name);
+  if (!found.empty()) return found;
+  if (known.size() > 300) known = known.substr(0, 300) + " ...";
+  return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),
+                     shell::kRmNotFound};
 }
 
 void PrintJson(const ordered_json& json) {

@@ -51,6 +51,11 @@ base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::st
 base::Result<nlohmann::ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target);
 /// The queue of that full name, or below root. Error: there is none, with those that there are, or AskFairlead's.
 base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
+/// Gives a queue its full name; another resource manager's stays as it is. Error: FindQueue's.
+base::Status NameInFull(Cluster& cluster, std::string& queue);
+/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there. A host that was taken out before the
+/// manager's start has no node yet, and is meant by its name. Error: there is none, with those that there are.
+base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
 void PrintJson(const nlohmann::ordered_json& json);
 /// The page of the resource manager that shows the same: "http://rm:8088/cluster/nodes".

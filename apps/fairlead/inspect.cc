@@ -142,12 +142,18 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
   return kOk;
 }
 
-int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
+int Apps(const Command& command, Cluster& cluster, AppsFilter& filter) {
+  base::Status named;  // a queue that is not there any more may have had applications
+  for (std::string& queue : filter.queues) {
+    if (const base::Status full = NameInFull(cluster, queue); !full.ok()) named = full;
+  }
+  if (filter.watch && !named.ok()) return command.Fail(named.error());
   if (filter.watch) return WatchApps(command, cluster, filter);
   const auto request = ToRequest(filter);
   if (!request) return command.Fail(request.error());
   const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
   if (!answer) return command.Fail(answer.error());
+  if (answer->applications.empty() && !named.ok()) return command.Fail(named.error());
   if (command.options.json) {
     ordered_json list = ordered_json::array();
     for (const auto& report : answer->applications) list.push_back(AppJson(report));
@@ -156,10 +162,6 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
   }
   Table table(kAppColumns);
   for (const auto& report : answer->applications) table.Add(AppRow(report));
-  for (const std::string& queue : table.size() > 0 ? std::vector<std::string>{} : filter.queues) {
-    const auto found = FindQueue(cluster, queue);
-    if (!found.ok() && found.error().code == shell::kRmNotFound) return command.Fail(found.error());
-  }
   table.Print();
   if (table.size() == 0 && filter.states.empty() && !filter.all)
     std::fputs("no application is active; --all shows ended ones\n", stderr);
@@ -543,7 +545,7 @@ void AddInspect(CLI::App& app, int& exit_code) {
   apps->add_flag("--watch,-w", filter->watch, "go on with what changes, until Ctrl-C");
   apps->add_option("--state", filter->states, "only these states");
   apps->add_option("--of-user", filter->users, "only of these users");
-  apps->add_option("--queue", filter->queues, "only of these queues");
+  apps->add_option("--queue", filter->queues, "only of these queues; root. may be left out");
   apps->footer("Examples:\n  fairlead apps\n  fairlead apps --watch\n  fairlead apps --all --queue root.prod --json");
 
   auto id = std::make_shared<std::string>();

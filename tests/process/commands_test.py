@@ -155,7 +155,7 @@ WRONG = [
     (("queue", "set", "root.a", "weight=2", "--file", "/nosuch.xml"), 4, "/nosuch.xml"),
     (("events", "--kind", "nosuch"), 2, "--kind"), (("events", "--limit", "0"), 2, "--limit"), (("top", "--interval", "0"), 2, "--interval"),
     # Ids.
-    *[((command, word), 2, word) for command in ("app", "why", "kill", "logs") for word in
+    *[((*command.split(), word), 2, word) for command in ("app", "why", "kill", "logs", "events --app") for word in
       ("x", "application_", "application_1", "application_x_1", "application_1_x", "job_1_1", CONTAINER, "application_1_1_1")],
     (("logs", ID, "--container", "x"), 2, "--container"), (("logs", ID, "--container", "container_1700000000000_0002_01_000001"), 2, "is not of"),
     # Numbers.
@@ -189,9 +189,9 @@ WRONG = [
     (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),
     # No cluster: which address, why, what to do.
     *[((command[0], *NOWHERE, *command[1:]), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
-      (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
+      (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
     *[((*command, *NOWHERE), 3, f"fairlead {name}: the resource manager's web port does not answer: Connection refused; start one")
-      for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queue show", ("queue", "show", "root")))],
+      for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queues", ("queues",)), ("queue show", ("queue", "show", "root")))],
 ]
 
 
@@ -703,7 +703,22 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(shown.stdout, r"granted +container_")
         self.assertRegex(shown.stdout, r"ended +container_\S+ .*(succeeded|ended with)")
         self.assertIn(f"{app} is FINISHED", shown.stdout)
-        self.assertEqual(self.ask("events", "--app", "application_1_1").returncode, 0)
+
+    def test_filters_take_short_names_and_refuse_what_is_not_there(self):
+        shown = self.ask("submit", "--executors", "1", "--queue", "small", BUILD / "examples/word_count", self.work / "text", self.work / "in-small")
+        app = re.search(r"application_\d+_\d+", shown.stderr).group()
+        for words in (("apps", "-a", "--queue", "small"), ("apps", "-a", "--queue", "root.small"), ("events", "--queue", "small", "--limit", "1000")):
+            self.assertIn(app, self.ask(*words).stdout, words)
+        granted = json.loads(self.ask("events", "--app", app, "--kind", "granted", "--json").stdout)["events"][0]["node"]
+        for node in (granted, granted.rpartition(":")[0]):
+            told = json.loads(self.ask("events", "--node", node, "--limit", "1000", "--json").stdout)["events"]
+            self.assertIn(app, [event.get("app") for event in told])
+            self.assertEqual([event["number"] for event in told], sorted((event["number"] for event in told), reverse=True))
+        for words, what in ((("events", "--queue", "nosuch"), "there is no queue nosuch; there are root"), (("events", "--node", "nosuch"), "there is no node nosuch; there are "),
+                            (("events", "--app", "application_1_1"), "application_1_"), (("apps", "--queue", "nosuch", "--json"), "there is no queue nosuch")):
+            shown = self.ask(*words)
+            self.assertEqual((shown.returncode, shown.stdout), (4, ""), words)
+            self.assertIn(what, shown.stderr)
 
     def test_a_node_is_drained_and_taken_back(self):
         def state():
