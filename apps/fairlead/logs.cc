@@ -225,24 +225,29 @@ class Printer {
   void PrintFile(const ContainerLogs& logs, const std::string& file, int64_t size, bool last) {
     const auto [at, is_new] = places_.try_emplace({logs.container, file});
     int64_t& position = at->second.position;
-    bool tail = is_new && options_.tail >= 0;
+    const bool searched = !options_.grep.empty();
+    const bool kept = is_new && searched && options_.tail >= 0;  // the last lines are known at the end alone
+    std::string last_lines;
+    bool tail = is_new && !searched && options_.tail >= 0;
     if (tail) position = std::max<int64_t>(0, size - std::min<int64_t>(options_.tail * kLineGuess, kPieceBytes));
     found_ = true;
     bool first = is_new && !options_.follow;  // a file without text is shown to be there
     while (first || position < size) {
       const auto text = ReadFrom(cluster_, logs, options_.application, file, position);
-      if (!text.ok() || (text->empty() && !first)) return;
+      if (!text.ok() || (text->empty() && !first)) break;
       position += static_cast<int64_t>(text->size());
       const std::string_view part = tail ? LastLines(*text, options_.tail) : std::string_view(*text);
-      if (options_.grep.empty()) {
-        Show(logs.container, file, part, first);
-      } else {
+      if (searched) {
         const std::string lines = Matching(at->second, part, last && position >= size);
         matched_ |= !lines.empty();
-        Show(logs.container, file, lines, false);
+        if (kept) last_lines = LastLines(last_lines + lines, options_.tail);
+        if (!kept) Show(logs.container, file, lines, false);
+      } else {
+        Show(logs.container, file, part, first);
       }
       first = tail = false;
     }
+    Show(logs.container, file, last_lines, false);
   }
 
   void Show(const std::string& container, const std::string& file, std::string_view text, bool always) {
@@ -332,7 +337,7 @@ void AddLogs(CLI::App& app, int& exit_code) {
   logs->add_option("--container", options->container, "only of this container");
   logs->add_option("--file", options->file, "only this file (default: stdout and stderr)");
   logs->add_option("--grep", options->grep, "only lines that hold this text");
-  logs->add_option("--tail", options->tail, "of each file the last so many lines alone")
+  logs->add_option("--tail", options->tail, "of each file the last so many lines alone, of those that --grep finds")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}));
   logs->add_flag("--follow,-f", options->follow, "go on until the application has ended");
   logs->footer(

@@ -522,6 +522,8 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertEqual([line.partition(":")[0] for line in shown.stdout.splitlines()[1:]], ['{"stage_started"'] * 2)
         self.assertEqual(self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started", "-f").stdout, shown.stdout)
+        last = self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started", "--tail", "1")
+        self.assertEqual(last.stdout.splitlines()[1:], shown.stdout.splitlines()[-1:], last.stderr)
         shown = self.ask("logs", app, "--grep", "no such text")
         self.assertEqual((shown.returncode, shown.stdout), (1, ""))
         self.assertIn(f"no line of {app} holds 'no such text'", shown.stderr)
