@@ -28,6 +28,8 @@ struct Cluster {
   shell::SettingsSource source;  // where the settings are from
 };
 
+/// What `source` names; without a name HADOOP_CONF_DIR, then YARN_CONF_DIR, are put into it.
+base::Result<config::Settings> LoadSettings(shell::SettingsSource& source);
 /// Loads the configuration and makes the client; on failure complains and gives the exit code.
 base::Result<Cluster> OpenCluster(const ClusterOptions& options);
 

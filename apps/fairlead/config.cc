@@ -38,9 +38,9 @@ base::Status CheckNm(const config::Settings& settings) {
   return {};
 }
 
-int Check(const shell::SettingsSource& source, const std::string& daemon, bool show) {
-  const auto settings = shell::LoadSettings(source);
-  if (!settings) return Complain(kCommand, settings.error().message, kUsage);
+int Check(shell::SettingsSource& source, const std::string& daemon, bool show) {
+  const auto settings = LoadSettings(source);
+  if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
   if (show) {
     for (const auto& [key, value] : settings->conf.Explicit()) std::printf("%s = %s\n", key.c_str(), value.c_str());
   }
@@ -70,7 +70,8 @@ void AddConfig(CLI::App& app, int& exit_code) {
   auto show = std::make_shared<bool>(false);
   auto daemon = std::make_shared<std::string>("all");
   check->add_option("--daemon", *daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
-  check->add_option("--hadoop-conf", source->hadoop_conf, "directory of Hadoop's files");
+  check->add_option("--hadoop-conf", source->hadoop_conf,
+                    "directory of Hadoop's files (default: HADOOP_CONF_DIR, YARN_CONF_DIR, which daemons do not read)");
   check->add_option("--config", source->yaml, "Fairlead's own YAML file");
   check->add_option("--set", source->overrides, "KEY=VALUE; may be repeated");
   check->add_flag("--show", *show, "print every key that is set");

@@ -70,7 +70,7 @@ base::Result<JobFile> InspectJob(const std::string& given) {
   std::error_code error;
   const std::string path = std::filesystem::canonical(given, error).string();
   struct stat info {};
-  if (error || ::stat(path.c_str(), &info) != 0) return base::Error{given + ": no such file", kUsage};
+  if (error || ::stat(path.c_str(), &info) != 0) return base::Error{given + ": no such file", kNotFound};
   if (!S_ISREG(info.st_mode)) return base::Error{given + " is not a file", kUsage};
   if (::access(path.c_str(), X_OK) != 0) return base::Error{given + " is not executable; build the job first", kUsage};
   return JobFile{path, info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
@@ -366,7 +366,7 @@ int Submit(const SubmitOptions& options) {
   auto cluster = OpenCluster(options.cluster);
   if (!cluster) return Complain("submit", cluster.error().message, CodeOf(cluster.error()));
   const auto job = InspectJob(options.command[0]);
-  if (!job) return Complain("submit", job.error().message, kUsage);
+  if (!job) return Complain("submit", job.error().message, static_cast<ExitCode>(job.error().code));
   WarnOfNewQueue(*cluster, options.queue);
   const auto id = SubmitJob(options, *cluster, *job);
   if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));

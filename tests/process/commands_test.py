@@ -81,6 +81,14 @@ class Words(unittest.TestCase):
             self.assertIn("queues from Fairlead's YAML", run("config", "check", "--config", file.name).stdout)
         self.assertIn("queues from Fairlead's defaults", run("config", "check").stdout)
 
+    def test_config_check_reads_what_commands_read(self):
+        with tempfile.TemporaryDirectory() as work:
+            (pathlib.Path(work) / "yarn-site.xml").write_text("<configuration>")
+            for variable in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+                shown = subprocess.run([FAIRLEAD, "config", "check"], env={**os.environ, variable: work}, capture_output=True, text=True, timeout=60)
+                self.assertEqual(shown.returncode, 2)
+                self.assertIn(f"{work}/yarn-site.xml", shown.stderr)
+
     def test_config_check_tells_of_misspelt_elements_and_queues_written_twice(self):
         with tempfile.TemporaryDirectory() as work:
             file = pathlib.Path(work) / "fair-scheduler.xml"
@@ -179,7 +187,8 @@ WRONG = [
     # Files and keys.
     (("replay", "/nosuch/file"), 4, "/nosuch/file"), (("history", "/nosuch/file"), 4, "/nosuch/file"),
     *[((*command, "--hadoop-conf", "/nosuch/conf"), 2, "/nosuch/conf") for command in (("apps",), ("nodes",), ("queues",), ("app", ID), ("config", "check"))],
-    *[((*command, "--config", "/nosuch.yaml"), 2, "/nosuch.yaml") for command in (("apps",), ("config", "check"), ("rm",), ("nm",))],
+    *[((*command, "--config", "/nosuch.yaml"), code, "/nosuch.yaml") for command, code in ((("apps",), 4), (("config", "check"), 4), (("history", ID), 4), (("rm",), 2), (("nm",), 2))],
+    (("submit", "/nosuch/job"), 4, "/nosuch/job: no such file"),
     *[((*command, "--set", "novalue"), 2, "KEY=VALUE") for command in (("apps",), ("nodes",), ("config", "check"), ("rm",), ("nm",))],
     (("config", "check", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
     (("rm", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
