@@ -63,9 +63,18 @@ base::Result<ordered_json> AskIfFairleads(Cluster& cluster, const std::string& t
   return answer;
 }
 
+void TakeNoBoundsOut(ordered_json& answer) {
+  constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
+  for (ordered_json& queue : answer.at("queues")) {
+    ordered_json& most = queue.at("max_share");
+    if (most.value("memory_mib", int64_t{0}) >= kNoBoundMib) most = nullptr;
+  }
+}
+
 base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) {
-  const auto answer = AskFairlead(cluster, "queues");
+  auto answer = AskFairlead(cluster, "queues");
   if (!answer.ok()) return answer.error();
+  TakeNoBoundsOut(*answer);
   std::string known;
   for (const auto& queue : answer->value("queues", ordered_json::array())) {
     const std::string full = queue.value("name", "");

@@ -49,6 +49,8 @@ base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::st
                                                  const std::string& method = "GET", const std::string& body = "");
 /// The same; null of another resource manager.
 base::Result<nlohmann::ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target);
+/// Of /fairlead/v1/queues: a share that is a number beyond all clusters is null.
+void TakeNoBoundsOut(nlohmann::ordered_json& answer);
 /// The queue of that full name, or below root. Error: there is none, with those that there are, or AskFairlead's.
 base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
 /// Gives a queue its full name; another resource manager's stays as it is. Error: FindQueue's.

@@ -217,11 +217,13 @@ void PrintAttempts(const ordered_json& detail) {
   }
 }
 
-/// Containers that have ended, as far as the resource manager remembers them.
-void PrintEnded(Cluster& cluster, const std::string& id) {
+/// Containers that have ended, the latest first, as far as the resource manager remembers them.
+ordered_json Ended(Cluster& cluster, const std::string& id) {
   const auto answer = AskFairlead(cluster, "events?kind=ended&limit=" + std::to_string(kEndedShown) + "&app=" + id);
-  if (!answer.ok()) return;
-  const ordered_json events = answer->value("events", ordered_json::array());
+  return answer.ok() ? answer->at("events") : ordered_json::array();
+}
+
+void PrintEnded(const ordered_json& events, const std::string& id) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     const int status = event->value("exit_status", int{model::kExitInvalid});
     const std::string said = status == model::kExitAborted ? event->value("detail", "") : "";
@@ -246,6 +248,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (command.options.json) {
     ordered_json out = AppJson(*report);
     out["fairlead"] = detail;
+    out["ended"] = detail.is_object() ? Ended(cluster, text) : ordered_json();
     PrintJson(out);
     return kOk;
   }
@@ -270,7 +273,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (report->application_type.value_or("") == "FAIRLEAD") row("History", "fairlead history " + text);
   if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   PrintAttempts(detail);
-  if (detail.is_object()) PrintEnded(cluster, text);
+  if (detail.is_object()) PrintEnded(Ended(cluster, text), text);
   if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
   return kOk;
 }
@@ -408,17 +411,13 @@ void PrintFairleadQueues(const Command& command, const ordered_json& json) {
     return MemoryText(value.value("memory_mib", int64_t{0})) + ", " +
            std::to_string(value.value("vcores", int64_t{0})) + " vc";
   };
-  const auto bounded = [&](const ordered_json& queue) {  // a share without a bound is a very large one
-    const int64_t whole = json.value("cluster", ordered_json::object()).value("memory_mib", int64_t{0});
-    const int64_t most = queue.value("max_share", ordered_json::object()).value("memory_mib", int64_t{0});
-    return most < whole;
-  };
   for (const auto& queue : json.at("queues")) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
     table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
-               bounded(queue) ? amount(queue, "max_share") : "-", amount(queue, "used"), amount(queue, "demand"),
-               std::to_string(queue.value("runnable_apps", 0)), std::to_string(queue.value("waiting_apps", 0))});
+               queue.at("max_share").is_object() ? amount(queue, "max_share") : "-", amount(queue, "used"),
+               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
+               std::to_string(queue.value("waiting_apps", 0))});
   }
   table.Print();
 }
@@ -444,9 +443,10 @@ int PrintHadoopsQueues(const Command& command, Cluster& cluster) {
 }
 
 int Queues(const Command& command, Cluster& cluster) {
-  const auto answer = AskIfFairleads(cluster, "queues");
+  auto answer = AskIfFairleads(cluster, "queues");
   if (!answer.ok()) return command.Fail(answer.error());
   if (answer->is_object()) {
+    TakeNoBoundsOut(*answer);
     PrintFairleadQueues(command, *answer);
   } else if (const int code = PrintHadoopsQueues(command, cluster); code != kOk) {
     return code;

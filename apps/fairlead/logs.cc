@@ -333,6 +333,7 @@ void AddLogs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* logs = AddClusterCommand<LogsOptions>(app, exit_code, "logs",
                                                   "Print an application's logs, also after its end", options, Logs);
+  logs->remove_option(logs->get_option("--json"));  // a log is what its program wrote
   logs->add_option("id", options->application, "application id")->required();
   logs->add_option("--container", options->container, "only of this container");
   logs->add_option("--file", options->file, "only this file (default: stdout and stderr)");

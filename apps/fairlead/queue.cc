@@ -37,9 +37,7 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
   row("Fair share", AmountText(queue, "fair_share"));
   row("Steady share", AmountText(queue, "steady_share"));
   row("At least", AmountText(queue, "min_share"));
-  constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
-  const bool bounded = queue.at("max_share").value("memory_mib", int64_t{0}) < kNoBoundMib;
-  row("At most", bounded ? AmountText(queue, "max_share") : "no bound of its own");
+  row("At most", queue.at("max_share").is_object() ? AmountText(queue, "max_share") : "no bound of its own");
   row("Wanted", AmountText(queue, "demand"));
   row("Masters use", AmountText(queue, "master_used"));
   row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +

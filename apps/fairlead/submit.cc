@@ -299,8 +299,7 @@ int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id
                                          {"finalStatus", status},
                                          {"diagnostics", report.Diagnostics()},
                                          {"elapsedMs", report.finish_time.value_or(0) - report.start_time.value_or(0)}};
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
+    PrintJson(json);
   } else {
     PrintOutput(cluster, id);
     std::fprintf(stderr, "%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
@@ -371,7 +370,8 @@ int Submit(const SubmitOptions& options) {
   const auto id = SubmitJob(options, *cluster, *job);
   if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));
   if (options.detach) {
-    std::puts(id->c_str());
+    if (options.cluster.json) PrintJson({{"id", *id}});
+    if (!options.cluster.json) std::puts(id->c_str());
     return kOk;
   }
   if (!options.cluster.json) {
