@@ -260,6 +260,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   row("Name", std::string(report->Name()));
   row("User", std::string(report->User()));
   row("Queue", std::string(report->Queue()));
+  row("Priority", std::to_string(report->priority.value_or(yarn::PriorityProto{}).priority.value_or(0)));
   row("State", std::string(Name(report->YarnApplicationState())));
   row("Final", std::string(Name(report->FinalApplicationStatus())));
   row("Progress", std::to_string(static_cast<int>(report->progress.value_or(0) * 100)) + " %");

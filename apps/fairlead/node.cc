@@ -81,15 +81,14 @@ int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& option
   for (const std::string& id : *ids) {
     const auto state = SetState(cluster, id, "RUNNING", -1);
     if (!state.ok()) return command.Fail(state.error());
-    list.push_back({{"id", id}, {"state", *state}});
-    const bool out = state->empty() || *state == "DECOMMISSIONED";
-    if (!command.options.json)
-      std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state->empty() ? "taken back" : state->c_str(),
-                  out ? "; its node agent has ended and may be started again" : "");
+    const bool ended = state->empty() || *state == "DECOMMISSIONED";
+    list.push_back({{"id", id}, {"state", *state}, {"agent_ended", ended}});
     if (*state == "DECOMMISSIONING") {
       return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
                       kFailed);
     }
+    const std::string now = ended ? "its node agent has ended, start it again" : "it is " + *state;
+    if (!command.options.json) std::printf("%s is taken back; %s\n", base::VisibleText(id).c_str(), now.c_str());
   }
   if (command.options.json) PrintJson(list);
   return kOk;

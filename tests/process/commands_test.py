@@ -521,6 +521,7 @@ class OnACluster(unittest.TestCase):
 
     def test_an_application_shows_how_its_containers_ended(self):
         shown = self.ask("app", self.finished_job()).stdout
+        self.assertRegex(shown, r"\nPriority     0\n")
         self.assertRegex(shown, r"\nHistory      fairlead history application_\d+_\d+\n")
         self.assertEqual(len(re.findall(r"^Ended +container_\S+ on \S+:\d+: \S", shown, re.M)), 2, shown)
         self.assertNotIn("Diagnostics", shown)
@@ -760,7 +761,7 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(self.ask("nodes", "--reasons").stdout, r"\n127\.0\.0\.2:\d+ +DECOMMISSIONED +20\d\d-\S+ \d\d:\d\d:\d\d +\S+ from 127\.0\.0\.1 +\S")
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertIn("its node agent has ended and may be started again", shown.stdout)
+        self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ is taken back; its node agent has ended, start it again\n")
         deadline = time.monotonic() + 60  # `up` starts it
         while "RUNNING" not in state():
             self.assertLess(time.monotonic(), deadline, (self.work / "up.log").read_text())
