@@ -135,10 +135,14 @@ void AddSim(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --ha --seeds 200\n  fairlead sim faults "
       "--standalone --seeds 200\n  fairlead sim faults --first 17 --seeds 1");
   auto options = std::make_shared<FaultOptions>();
-  faults->add_option("--first", options->first, "first seed")->capture_default_str();
-  faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
+  faults->add_option("--first", options->first, "first seed")
+      ->check(CLI::Range(int64_t{0}, kSeedMax))
+      ->capture_default_str();
+  faults->add_option("--seeds", options->seeds, "number of seeds")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
   faults->add_option("--twice", options->twice, "run so many of the seeds a second time and compare the final states")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
       ->check(
