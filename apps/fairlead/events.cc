@@ -68,8 +68,7 @@ base::Result<ordered_json> Ask(Cluster& cluster, const EventsOptions& options, i
 
 std::string SizeText(const ordered_json& event) {
   if (!event.contains("size")) return "-";
-  return MemoryText(event["size"].value("memory_mib", int64_t{0})) + ", " +
-         std::to_string(event["size"].value("vcores", int64_t{0})) + " vc";
+  return apps::SizeText(event["size"].value("memory_mib", int64_t{0}), event["size"].value("vcores", int64_t{0}));
 }
 
 std::string DetailText(const ordered_json& event) {

@@ -409,8 +409,7 @@ void PrintFairleadQueues(const Command& command, const ordered_json& json) {
   Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
-    return MemoryText(value.value("memory_mib", int64_t{0})) + ", " +
-           std::to_string(value.value("vcores", int64_t{0})) + " vc";
+    return SizeText(value.value("memory_mib", int64_t{0}), value.value("vcores", int64_t{0}));
   };
   for (const auto& queue : json.at("queues")) {
     char weight[16];

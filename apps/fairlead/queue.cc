@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -62,6 +63,9 @@ base::Result<Settings> Parse(const std::vector<std::string>& words) {
       return base::Error{"'" + word +
                          "' is no setting; write NAME=VALUE, for example weight=2, or NAME= to take it out"};
     }
+    const std::string name = word.substr(0, equals);
+    if (std::ranges::count(settings, name, &Settings::value_type::first) > 0)
+      return base::Error{"'" + name + "' is said twice; say it once"};
     settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   return settings;

@@ -47,6 +47,8 @@ std::string MemoryText(int64_t mib) {
   return buffer;
 }
 
+std::string SizeText(int64_t mib, int64_t vcores) { return MemoryText(mib) + ", " + std::to_string(vcores) + " vc"; }
+
 std::string DurationText(int64_t ms) {
   const auto seconds = static_cast<long long>(std::max<int64_t>(ms, 0) / 1000);
   char buffer[48];

@@ -28,6 +28,8 @@ class Table {
 
 /// "1.5 GiB", "512 MiB".
 std::string MemoryText(int64_t mib);
+/// "1.5 GiB, 2 vc".
+std::string SizeText(int64_t mib, int64_t vcores);
 /// "2m 5s" of milliseconds.
 std::string DurationText(int64_t ms);
 /// "2026-01-31 12:00:05" in local time.

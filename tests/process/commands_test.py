@@ -160,6 +160,7 @@ WRONG = [
     *[(("node", action), 2, "required") for action in ("drain", "undrain", "decommission")],
     *[(("node", "drain", "n1", f"--timeout={value}"), 2, "--timeout") for value in ("0", "-1", "x")],
     (("queue", "set", "root.a"), 2, "required"), (("queue", "set", "root.a", "weight"), 2, "weight=2"),
+    (("queue", "set", "root.a", "weight=2", "weight=3"), 2, "'weight' is said twice; say it once"), (("up", "--queue", "a=1", "--queue", "a=2"), 2, "--queue: a is said twice"),
     (("queue", "set", "root.a", "weight=2", "--file", "/nosuch.xml"), 4, "/nosuch.xml"),
     (("events", "--kind", "nosuch"), 2, "--kind"), (("events", "--limit", "0"), 2, "--limit"), (("top", "--interval", "0"), 2, "--interval"),
     # Ids.
@@ -836,7 +837,7 @@ class OnACluster(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, shown.stdout[-2000:] + shown.stderr)
             time.sleep(0.2)
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB")
+        self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB, \d+ vc  ")
         self.assertRegex(shown.stdout, rf"  state  {app}  .*is RUNNING")
 
     def test_a_replay_shows_how_far_it_is(self):
