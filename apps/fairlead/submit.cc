@@ -306,13 +306,28 @@ int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id
                  DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
   }
   if (good) return kOk;
-  return Complain("submit", std::string(report.Diagnostics()) + "\nits logs: fairlead logs " + id, kJobFailed);
+  const std::string why(report.Diagnostics());
+  const bool succeeded = why.find(" exited with  exitCode: 0\n") != std::string::npos;  // in Hadoop's words
+  const char* hint = succeeded ? "it ended without registering as a master: is it linked with the engine?\n" : "";
+  return Complain("submit", why + "\n" + hint + "its logs: fairlead logs " + id, kJobFailed);
 }
 
 void KillQuietly(Cluster& cluster, const yarn::ApplicationIdProto& id) {
   yarn::KillApplicationRequestProto request;
   request.application_id = id;
   (void)cluster.client->Call<yarn::KillApplicationResponseProto>("forceKillApplication", request).ok();
+}
+
+/// A driver is there anew, and why the last one ended.
+void SayNewAttempt(Cluster& cluster, const model::ApplicationId& id, int32_t attempt) {
+  yarn::GetApplicationAttemptReportRequestProto request;
+  request.application_attempt_id.emplace().application_id = ToProto(id);
+  request.application_attempt_id->attempt_id = attempt - 1;
+  const auto answer =
+      cluster.client->Call<yarn::GetApplicationAttemptReportResponseProto>("getApplicationAttemptReport", request);
+  const std::string why(answer ? answer->ApplicationAttemptReport().Diagnostics() : "");
+  std::fprintf(stderr, "attempt %d begins; attempt %d ended: %s\n", attempt, attempt - 1,
+               base::VisibleText(why.substr(0, why.find('\n'))).c_str());
 }
 
 /// Follows the application to its end; Ctrl-C kills it.
@@ -328,6 +343,7 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
   proto.id = parsed.number;
   cluster.client->SetPatience(base::Duration::Seconds(120));
   ProgressLines lines(cluster, id);
+  int32_t attempt = 1;
   while (true) {
     const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
     if (!answer) return Complain("submit", answer.error().message, CodeOf(answer.error()));
@@ -337,7 +353,12 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
       return Finish(options, cluster, id, report);
     }
     if (!options.cluster.json) lines.Show(report);
+    if (const int32_t now = report.CurrentApplicationAttemptId().AttemptId(); now > attempt) {
+      lines.Clear();
+      SayNewAttempt(cluster, parsed, attempt = now);
+    }
     if (interrupted) {
+      lines.Clear();  // and is not cleared itself
       std::fprintf(stderr, "interrupted: killing %s\n", id.c_str());
       KillQuietly(cluster, proto);
       interrupted = 0;

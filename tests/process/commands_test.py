@@ -173,8 +173,8 @@ WRONG = [
     (("up", "--nodes=0"), 2, "--nodes"), (("up", "--nodes=65"), 2, "--nodes"),
     *[(("submit", f"{option}={value}", "/bin/true"), 2, option) for option in
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
-    *[((*command.split(), "-1"), 2, "-1 not in range [0 - 1000000000000]") for command in ("sim run tdw --seed", "sim stages --seed", "sim faults --first")],
-    (("sim", "faults", "--seeds", "0"), 2, "0 not in range [1 - 1000000000]"), (("sim", "faults", "--twice", "-1"), 2, "-1 not in range [0 - 1000000000]"),
+    *[((*command.split(), "-1"), 2, "-1 not in range 0 to 1000000000000") for command in ("sim run tdw --seed", "sim stages --seed", "sim faults --first")],
+    (("sim", "faults", "--seeds", "0"), 2, "0 not in range 1 to 1000000000"), (("sim", "faults", "--twice", "-1"), 2, "-1 not in range 0 to 1000000000"),
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
     *[(("submit", f"--executor-memory={value}", "/bin/true"), 2, "like 512m or 2g") for value in ("512k", "1.5g", "g", "2 g", "99999999t")],
     *[(("submit", f"--max-attempts={value}", "/bin/true"), 2, "--max-attempts") for value in ("0", "-1")],
@@ -461,6 +461,36 @@ class OnACluster(unittest.TestCase):
         shown = self.ask("submit", "--num-executors", "1", "--executor-memory", "512m", BUILD / "examples/word_count", self.work / "text", self.work / "printed")
         self.assertEqual((shown.returncode, shown.stdout), (0, "2 different words\n"), shown.stderr)
         self.assertRegex(shown.stderr, r"^submitted application_\d+_\d+\nits page: http://127\.0\.0\.1:\d+/cluster/app/application_\d+_\d+\n(.*\n)*application_\d+_\d+ ended: SUCCEEDED after \d+s\n$")
+
+    def test_submit_tells_of_a_program_that_is_no_job_and_of_each_attempt(self):
+        shown = self.ask("submit", "--max-attempts", "2", "--driver-memory", "64m", "/bin/sleep", "1")
+        self.assertEqual(shown.returncode, 5, shown.stderr)
+        self.assertIn("it ended without registering as a master: is it linked with the engine?\nits logs: ", shown.stderr)
+        self.assertRegex(shown.stderr, r"\nattempt 2 begins; attempt 1 ended: AM Container for \S+ exited with  exitCode: 0\n")
+        self.assertNotIn("is it linked", self.ask("submit", "--max-attempts", "1", "--driver-memory", "64m", "/bin/false").stderr)
+
+    def test_submit_interrupted_at_a_terminal_says_so_and_leaves_it_there(self):
+        out, terminal = pty.openpty()
+        submit = subprocess.Popen([FAIRLEAD, "submit", "--hadoop-conf", self.conf, "--driver-memory", "64m", "/bin/sleep", "600"], stdout=subprocess.DEVNULL, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while b"ACCEPTED" not in text:
+            text += os.read(out, 65536)
+        submit.send_signal(signal.SIGINT)
+        try:
+            while part := os.read(out, 65536):
+                text += part
+        except OSError:  # the other side is closed
+            pass
+        os.close(out)
+        self.assertEqual(submit.wait(timeout=60), 5)
+        rows = []  # as the terminal shows them
+        for piece in re.split(rb"(\x1b\[\d+A\x1b\[J|\r\n)", text):
+            if up := re.fullmatch(rb"\x1b\[(\d+)A\x1b\[J", piece):
+                del rows[-int(up.group(1)):]
+            elif piece and piece != b"\r\n":
+                rows.append(piece)
+        self.assertTrue(any(row.startswith(b"interrupted: killing application_") for row in rows), rows)
 
     def test_submit_says_why_it_waits(self):
         # Two tasks that wait for each other, and one slot: it keeps its memory.
