@@ -87,13 +87,14 @@ int Events(const Command& command, Cluster& cluster, EventsOptions& options) {
   const base::Status found = Find(cluster, *app, options);
   if (options.follow) NoteInterrupts();
   int64_t after = 0;
+  const std::vector<size_t> usual = {19, 9, 38, 16, 21, 15};
+  Table table({"TIME", "WHAT", "CONTAINER OR APPLICATION", "QUEUE", "NODE", "SIZE", "DETAIL"},
+              options.follow ? usual : std::vector<size_t>());
   for (bool first = true;; first = false) {
     const auto answer = Ask(cluster, options, after, first ? options.limit : 1000);
     if (!answer.ok()) return command.Fail(answer.error());
     const ordered_json& events = *answer;
     if (first && events.empty() && !found.ok()) return command.Fail(found.error());
-    Table table =
-        first ? Table({"TIME", "WHAT", "CONTAINER OR APPLICATION", "QUEUE", "NODE", "SIZE", "DETAIL"}) : Table();
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       if (command.options.json && options.follow) {
         std::puts(base::VisibleText(event->dump(-1, ' ', false, ordered_json::error_handler_t::replace)).c_str());

@@ -117,10 +117,10 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
   NoteInterrupts();
   std::map<std::string, std::vector<std::string>> shown;
   bool first = true;
+  Table table(kAppColumns, {31, 16, 8, 16, 8, 9});
   do {
     const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
     if (!answer) return command.Fail(answer.error());
-    Table table = first && !command.options.json ? Table(kAppColumns) : Table();
     for (const auto& report : answer->applications) {
       std::vector<std::string> row = AppRow(report);
       std::vector<std::string> facts(row.begin(), row.end() - 1);
@@ -136,7 +136,7 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
         table.Add(std::move(row));
       }
     }
-    table.Print();
+    if (!command.options.json) table.Print();
     first = false;
   } while (PauseUnlessInterrupted(cluster, 1000));
   return kOk;

@@ -54,7 +54,7 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
     table.Print();
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
     if (led) {
-      std::printf("%s, %s running and %lld waiting, %s, %s of %s in use\n",
+      std::printf("%s, %s running and %lld pending, %s, %s of %s in use\n",
                   Counted(number("activeNodes"), "node").c_str(), Counted(number("appsRunning"), "application").c_str(),
                   static_cast<long long>(number("appsPending")),
                   Counted(number("containersAllocated"), "container").c_str(),

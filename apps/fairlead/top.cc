@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr size_t kWideEnough = 140;  // for the columns of applications
+
 struct TopOptions {
   bool once = false;
   int64_t seconds = 2;
@@ -50,7 +52,7 @@ std::vector<std::string> ClusterLines(const ordered_json& cluster) {
   return {meter("memory ", memory, memory_all, MemoryText(memory) + " of " + MemoryText(memory_all)),
           meter("cores  ", cores, cores_all, std::to_string(cores) + " of " + std::to_string(cores_all)),
           "applications " + count("apps", {"RUNNING"}) + " running, " + count("apps", {"ACCEPTED", "SUBMITTED"}) +
-              " waiting; containers " + std::to_string(cluster.value("containers", int64_t{0})) + "; nodes " +
+              " pending; containers " + std::to_string(cluster.value("containers", int64_t{0})) + "; nodes " +
               count("nodes", {"RUNNING"}) + " running, " + count("nodes", {"DECOMMISSIONING", "UNHEALTHY", "LOST"}) +
               " draining, unhealthy or lost"};
 }
@@ -65,13 +67,21 @@ std::vector<std::string> QueueLines(const ordered_json& queues, int64_t whole) {
   return table.Lines();
 }
 
-std::vector<std::string> AppLines(const ordered_json& apps) {
-  Table table({"APPLICATION", "NAME", "USER", "QUEUE", "STATE", "CONTAINERS", "MEMORY", "AGE", "WAITS FOR"});
+/// Where a terminal is too narrow for all columns, the state and the reason come first.
+std::vector<std::string> AppLines(const ordered_json& apps, size_t columns) {
+  const auto ordered = [narrow = columns < kWideEnough](std::vector<std::string> cells) {
+    if (!narrow) return cells;
+    std::rotate(cells.begin() + 1, cells.begin() + 4, cells.begin() + 5);
+    std::rotate(cells.begin() + 2, cells.end() - 1, cells.end());
+    return cells;
+  };
+  Table table(ordered({"APPLICATION", "NAME", "USER", "QUEUE", "STATE", "CONTAINERS", "MEMORY", "AGE", "WAITS FOR"}));
   for (const auto& app : apps) {
     const ordered_json pending = app.value("pending", ordered_json::object());
-    table.Add({app.value("id", ""), app.value("name", "").substr(0, 30), app.value("user", ""), app.value("queue", ""),
-               app.value("state", ""), std::to_string(app.value("containers", 0)), MemoryText(Memory(app, "used")),
-               DurationText(app.value("elapsed_ms", int64_t{0})), pending.value("detail", "")});
+    table.Add(ordered({app.value("id", ""), Shortened(app.value("name", ""), 30), app.value("user", ""),
+                       app.value("queue", ""), app.value("state", ""), std::to_string(app.value("containers", 0)),
+                       MemoryText(Memory(app, "used")), DurationText(app.value("elapsed_ms", int64_t{0})),
+                       pending.value("detail", "")}));
   }
   return table.Lines();
 }
@@ -112,10 +122,10 @@ base::Result<ordered_json> Picture(Cluster& cluster) {
 
 using Parts = std::vector<std::vector<std::string>>;
 
-/// Each with its heading first.
-Parts PartsOf(const ordered_json& picture) {
+/// Each with its heading first, for lines of so many characters.
+Parts PartsOf(const ordered_json& picture, size_t columns) {
   return {ClusterLines(picture["cluster"]), QueueLines(picture["queues"], Memory(picture["cluster"], "capacity")),
-          AppLines(picture["apps"]), NodeLines(picture["nodes"])};
+          AppLines(picture["apps"], columns), NodeLines(picture["nodes"])};
 }
 
 /// Parts that are longer than their fair part of the screen are cut, and say so.
@@ -130,7 +140,7 @@ std::vector<std::string> Fit(const Parts& parts, size_t rows, size_t columns) {
     if (i + 1 < parts.size()) lines.emplace_back();
   }
   if (lines.size() > rows) lines.resize(rows);
-  for (std::string& line : lines) line = line.substr(0, columns);
+  for (std::string& line : lines) line = Shortened(line, columns);
   return lines;
 }
 
@@ -145,11 +155,12 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  void Show(const Parts& parts) const {
+  void Show(const ordered_json& picture) const {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
     std::string text = "\x1b[H";
-    for (const std::string& line : Fit(parts, static_cast<size_t>(size.ws_row) - 2, size.ws_col))
+    for (const std::string& line :
+         Fit(PartsOf(picture, size.ws_col), static_cast<size_t>(size.ws_row) - 2, size.ws_col))
       text += line + "\x1b[K\n";
     text += "\x1b[K\n\x1b[K" + TimeText(int64_t{std::time(nullptr)} * 1000) + "   Ctrl-C ends it\x1b[J";
     std::fputs(text.c_str(), stdout);
@@ -165,7 +176,7 @@ int Top(const Command& command, Cluster& cluster, const TopOptions& options) {
     return kOk;
   }
   if (options.once) {
-    const Parts parts = PartsOf(*picture);
+    const Parts parts = PartsOf(*picture, kWideEnough);
     for (size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) std::puts("");
       for (const std::string& line : parts[i]) std::puts(line.c_str());
@@ -179,7 +190,7 @@ int Top(const Command& command, Cluster& cluster, const TopOptions& options) {
   const auto live = [&]() -> base::Result<void> {
     const Screen screen;
     do {
-      screen.Show(PartsOf(*picture));
+      screen.Show(*picture);
       if (!PauseUnlessInterrupted(cluster, options.seconds * 1000)) return {};
       picture = Picture(cluster);
     } while (picture.ok());

@@ -12,8 +12,10 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -685,6 +687,48 @@ class OnACluster(unittest.TestCase):
         for word in ("memory [", "QUEUE", "root.small", "APPLICATION", "NODE", " running, 0 draining"):
             self.assertIn(word, shown.stdout)
         self.assertEqual(self.ask("top").returncode, 2)  # no terminal
+
+    def test_long_names_and_other_letters_keep_columns(self):
+        (self.work / "names").mkdir()
+        for name in ("ä" * 3000, "ä"):
+            app = self.ask("submit", "--detach", "--executors", "1", "--name", name, BUILD / "tests/engine_faults", "meet", self.work / "names", "9").stdout.strip()
+            self.addCleanup(self.ask, "kill", app)
+        for words in (("apps",), ("top", "--once")):
+            lines = self.ask(*words).stdout.splitlines()
+            header = next(line for line in lines if re.match("ID|APPLICATION", line))
+            rows = [line for line in lines if line.startswith("application_1")]
+            self.assertGreaterEqual(len(rows), 2)
+            for row in rows:
+                self.assertNotEqual(row[header.index("USER")], " ")
+                self.assertEqual(row[header.index("USER") - 1], " ")
+                self.assertLess(len(row), 400)
+            self.assertTrue(any("ä…" in row for row in rows))
+        self.assertRegex(self.ask("top", "--once").stdout, r"\napplications \d+ running, \d+ pending; ")
+
+    def test_a_narrow_top_shows_state_and_reason_first(self):
+        out, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 60, 0, 0))
+        top = subprocess.Popen([FAIRLEAD, "top", "--hadoop-conf", self.conf], stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while b"Ctrl-C ends it" not in text:
+            text += os.read(out, 65536)
+        top.send_signal(signal.SIGINT)
+        self.assertEqual(top.wait(timeout=30), 0)
+        os.close(out)
+        self.assertRegex(text.decode(), r"APPLICATION +STATE +WAITS FOR")
+
+    def test_watched_rows_stand_below_their_header(self):
+        for words in (("apps", "-w"), ("events", "-f", "--queue", "root.watched")):
+            if words[0] == "events":  # the queue has to be there
+                self.ask("submit", "--queue", "watched", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "watched")
+            watch = subprocess.Popen([FAIRLEAD, *words, "--hadoop-conf", self.conf], stdout=subprocess.PIPE, text=True)
+            header = watch.stdout.readline()
+            self.ask("submit", "--queue", "watched", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / f"watched-{words[0]}")
+            row = watch.stdout.readline()
+            watch.send_signal(signal.SIGINT)
+            watch.communicate(timeout=30)
+            self.assertEqual((row[header.index("QUEUE") - 1], row[header.index("QUEUE"):].split()[0]), (" ", "root.watched"), header + row)
 
     def test_top_is_live_on_a_terminal_and_leaves_it_as_it_was(self):
         out, terminal = pty.openpty()
