@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -69,7 +70,7 @@ struct AppsFilter {
   bool watch = false;
 };
 
-base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filter) {
+yarn::GetApplicationsRequestProto ToRequest(const AppsFilter& filter) {
   using State = yarn::YarnApplicationStateProto;
   constexpr State kStates[] = {State::kNew,     State::kNewSaving, State::kSubmitted, State::kAccepted,
                                State::kRunning, State::kFinished,  State::kFailed,    State::kKilled};
@@ -78,16 +79,8 @@ base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filt
   request.queues = filter.queues;
   for (const State state : kStates) {
     const bool live = state <= State::kRunning;
-    if (filter.states.empty() && (filter.all || live)) request.application_states.push_back(state);
-  }
-  for (const std::string& wanted : filter.states) {
-    bool known = false;
-    for (const State state : kStates) {
-      if (Name(state) != wanted) continue;
-      request.application_states.push_back(state);
-      known = true;
-    }
-    if (!known) return base::Error{"'" + wanted + "' is no application state; write for example RUNNING or FINISHED"};
+    const bool wanted = filter.states.empty() ? filter.all || live : std::ranges::count(filter.states, Name(state)) > 0;
+    if (wanted) request.application_states.push_back(state);
   }
   return request;
 }
@@ -113,13 +106,12 @@ const std::vector<std::string> kAppColumns = {"ID",    "NAME",       "USER",   "
 int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
   filter.all = filter.states.empty();  // an end is shown, too
   const auto request = ToRequest(filter);
-  if (!request) return command.Fail(request.error());
   NoteInterrupts();
   std::map<std::string, std::vector<std::string>> shown;
   bool first = true;
   Table table(kAppColumns, {31, 16, 8, 16, 8, 9});
   do {
-    const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+    const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
     if (!answer) return command.Fail(answer.error());
     for (const auto& report : answer->applications) {
       std::vector<std::string> row = AppRow(report);
@@ -150,8 +142,7 @@ int Apps(const Command& command, Cluster& cluster, AppsFilter& filter) {
   if (filter.watch && !named.ok()) return command.Fail(named.error());
   if (filter.watch) return WatchApps(command, cluster, filter);
   const auto request = ToRequest(filter);
-  if (!request) return command.Fail(request.error());
-  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
   if (!answer) return command.Fail(answer.error());
   if (answer->applications.empty() && !named.ok()) return command.Fail(named.error());
   if (command.options.json) {
@@ -521,8 +512,7 @@ int Values(Cluster& cluster, const std::string& kind) {
   AppsFilter filter;
   filter.all = kind == "apps";
   const auto request = ToRequest(filter);
-  if (!request) return kUsage;
-  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
   if (!answer) return kUnreachable;
   for (const auto& report : answer->applications) std::puts(Spell(report.ApplicationId()).c_str());
   return kOk;
@@ -543,7 +533,8 @@ void AddInspect(CLI::App& app, int& exit_code) {
       [](const Command& command, Cluster& cluster, AppsFilter& options) { return Apps(command, cluster, options); });
   apps->add_flag("--all,-a", filter->all, "ended ones, too");
   apps->add_flag("--watch,-w", filter->watch, "go on with what changes, until Ctrl-C");
-  apps->add_option("--state", filter->states, "only these states");
+  apps->add_option("--state", filter->states, "only these states")
+      ->check(CLI::IsMember({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED"}));
   apps->add_option("--of-user", filter->users, "only of these users");
   apps->add_option("--queue", filter->queues, "only of these queues; root. may be left out");
   apps->footer("Examples:\n  fairlead apps\n  fairlead apps --watch\n  fairlead apps --all --queue root.prod --json");

@@ -273,9 +273,11 @@ class Manual(unittest.TestCase):
         self.assertEqual(shown.stdout.split("\n")[:2], ["logs", "--tail"], shown.stderr)
 
     def test_completion_of_bash_knows_what_follows_a_subcommand(self):
-        script = 'fairlead() { [ "$1" = values ] && echo "live-$2"; }\n' + run("completion", "bash").stdout
+        script = 'fairlead() { [ "$1" = values ] && args="${*:2}" && echo "live-${args// /,}"; [ "$2" = nodes ] && echo host:34567; }\n' + run("completion", "bash").stdout
         for words, expected in (("node dr", "drain"), ("node drain --ti", "--timeout"), ("node drain l", "live-nodes"), ("queue set l", "live-queues"),
-                                ("queue set root.a --pre", "--preview"), ("why l", "live-active"), ("submit --queue l", "live-queues"), ("sim run --prof", "--profile")):
+                                ("app --hadoop-conf /c --user u l", "live-apps,--hadoop-conf,/c,--user,u"), ("events --kind pre", "preempted"), ("events --node l", "live-nodes"),
+                                ("events --app l", "live-apps"), ("apps --state RUN", "RUNNING"), ("up --profile td", "tdw"), ("completion f", "fish"), ("apps --state --a", ""),
+                                ("app --hadoop-conf --a", ""), ("node drain host : 3", "34567"), ("node drain host :", "34567"), ("queue set root.a --pre", "--preview"), ("why l", "live-active"), ("submit --queue l", "live-queues"), ("sim run --prof", "--profile")):
             script += f"\nCOMP_WORDS=(fairlead {words}); COMP_CWORD={len(words.split())}; _fairlead; echo \"${{COMPREPLY[*]}}\""
             with self.subTest(words):
                 shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
