@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "base/text.h"
 #include "cluster_command.h"
@@ -39,6 +41,11 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
   row("Steady share", AmountText(queue, "steady_share"));
   row("At least", AmountText(queue, "min_share"));
   row("At most", queue.at("max_share").is_object() ? AmountText(queue, "max_share") : "no bound of its own");
+  if (queue.contains("max_running_apps")) {
+    row("Runs at most", Counted(queue["max_running_apps"].get<int64_t>(), "application"));
+  }
+  if (queue.contains("max_am_share")) row("Masters' part", queue["max_am_share"].dump() + " of its share");
+  if (queue.contains("priority")) row("Priority", queue["priority"].dump());
   row("Wanted", AmountText(queue, "demand"));
   row("Masters use", AmountText(queue, "master_used"));
   row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +
@@ -71,6 +78,11 @@ base::Result<Settings> Parse(const std::vector<std::string>& words) {
   return settings;
 }
 
+bool SameFile(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return std::filesystem::equivalent(one, other, none);
+}
+
 int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
   const base::Result<Settings> wanted = Parse(options.settings);
   if (!wanted.ok()) return command.Fail(wanted.error());
@@ -96,9 +108,19 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
     const auto refreshed = AskFairlead(cluster, "queues/refresh", "POST");
     const bool nobody = !refreshed.ok() && refreshed.error().code == shell::kRmUnreachable;
     if (!refreshed.ok() && !nobody) return command.Fail(refreshed.error());
+    const std::string read = refreshed.ok() ? refreshed->value("file", "") : "";
+    const bool in_use = !read.empty() && SameFile(read, edit->file);
     told["written"] = true;
-    told["in_use"] = refreshed.ok();
-    if (text) std::puts(nobody ? "no resource manager runs here; it reads the file when it starts" : "in use");
+    told["in_use"] = in_use;
+    if (!text) {
+    } else if (nobody) {
+      std::puts("no resource manager runs here; it reads the file when it starts");
+    } else if (in_use) {
+      std::puts("in use");
+    } else {
+      std::printf("not in use: the resource manager has its queues from %s\n",
+                  read.empty() ? "no file of this kind" : base::VisibleText(read).c_str());
+    }
   }
   if (!text) PrintJson(told);
   return kOk;

@@ -288,7 +288,23 @@ void PrintQueues(const sim::RunResult& run) {
   if (left_out > 0) std::printf("... and %zu more queues\n", left_out);
 }
 
+/// Error: a key that none of the profiles reads, so that the run would try nothing.
+base::Status CheckKeys(const std::vector<std::string>& keys, const std::vector<std::string>& profiles) {
+  std::vector<std::string> known;
+  for (const std::string& name : profiles) {
+    for (const profiles::Setting& setting : profiles::Find(name)->settings()) known.push_back(setting.key);
+  }
+  for (const std::string& text : keys) {
+    const std::string key = text.substr(0, text.find('='));
+    if (key.starts_with("yarn.scheduler.") || std::find(known.begin(), known.end(), key) != known.end()) continue;
+    return base::Error{"--key " + key + " is read by no profile of this run" + base::DidYouMean(key, known)};
+  }
+  return {};
+}
+
 int RunTraces(const std::string& command, const TraceArguments& arguments, const std::vector<std::string>& profiles) {
+  if (const auto keys = CheckKeys(arguments.keys, profiles); !keys)
+    return Complain(command, keys.error().message, kUsage);
   const auto wishes = model::ParseWishes(arguments.wishes);
   if (!wishes) return Complain(command, "--wishes: " + wishes.error().message, kUsage);
   if (!arguments.wishes.empty() && std::find(profiles.begin(), profiles.end(), "fairlead") == profiles.end()) {

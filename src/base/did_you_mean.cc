@@ -32,7 +32,7 @@ size_t SameBegin(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string DidYouMean(std::string_view name, const std::vector<std::string>& known) {
+std::string Nearest(std::string_view name, const std::vector<std::string>& known) {
   size_t least = kFar;
   std::string_view best;
   for (const std::string& one : known) {
@@ -45,7 +45,12 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& kn
       best = one;
     }
   }
-  if (least < kFar) return "; did you mean '" + std::string(best) + "'?";
+  return std::string(best);
+}
+
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& known) {
+  const std::string near = Nearest(name, known);
+  if (!near.empty()) return "; did you mean '" + near + "'?";
   std::string all;
   for (size_t i = 0; i < std::min(known.size(), kListed); ++i) all += (all.empty() ? "" : ", ") + known[i];
   if (all.empty()) return "";

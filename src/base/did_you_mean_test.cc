@@ -17,6 +17,11 @@ TEST(DidYouMean, ListsWhatThereIsWhenNothingIsNear) {
   EXPECT_EQ(DidYouMean("x", {}), "");
 }
 
+TEST(Nearest, IsNothingWhereNothingIsNear) {
+  EXPECT_EQ(Nearest("wieght", {"min", "weight"}), "weight");
+  EXPECT_EQ(Nearest("xy", {"ab"}), "");
+}
+
 TEST(DidYouMean, IsBounded) {
   const std::string text = DidYouMean(std::string(1 << 20, 'x'), std::vector<std::string>(100'000, "queue"));
   EXPECT_LT(text.size(), size_t{1000});

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <pugixml.hpp>
 
+#include "base/did_you_mean.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -290,6 +292,10 @@ std::vector<std::string> HadoopConf::Unread(const std::vector<std::string_view>&
     if (ours && !asked_.contains(key)) keys.push_back(key);
   }
   return keys;
+}
+
+std::string HadoopConf::ReadAndNear(const std::string& key) const {
+  return base::Nearest(key, {asked_.begin(), asked_.end()});
 }
 
 }  // namespace fairlead::config

@@ -15,7 +15,7 @@
 
 // Events and effects of the nm core: life of a container on one node (YARN's ContainerImpl, ApplicationImpl,
 // ResourceLocalizationService, NodeStatusUpdaterImpl of the NodeManager). Variant indices and field lists are only ever
-// appended: journals and the store hold them.
+// appended: the store holds them.
 
 namespace fairlead::model::nm {
 

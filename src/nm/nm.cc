@@ -77,7 +77,6 @@ void Nm::On(const Started& event) {
   }
   link_.BeginRegistration(now_);
   next_cache_check_ = now_ + config_.cache_check_interval;
-  std::vector<model::ApplicationId> over;
   for (auto& [id, app] : apps_) {
     if (app.record.finished) FinishApp(app, "Application killed by ResourceManager");
   }

@@ -50,7 +50,6 @@ class ResourceCache {
 
   void Restore(const model::nm::ResourceRecord& record);
   void SetNext(model::nm::ResourceNumber next) { next_ = next; }
-  model::nm::ResourceNumber next() const { return next_; }
   int64_t bytes() const;
   const std::map<model::nm::ResourceNumber, Entry>& entries() const { return entries_; }
 

@@ -71,7 +71,6 @@ class RmLink {
   bool registered() const { return registered_; }
   bool under_way() const { return under_way_; }
   int32_t response_id() const { return response_id_; }
-  int64_t failures() const { return failures_; }
 
   void HashInto(base::StateHasher& hasher) const {
     hasher.Mix(static_cast<uint64_t>(state_));

@@ -20,6 +20,7 @@ using model::rm::AttemptState;
 
 namespace {
 constexpr char kAppTable[] = "rm/app";
+constexpr int64_t kLongestLifetimeMs = int64_t{100} * 365 * 86'400'000;  // beyond it times would overflow
 }  // namespace
 
 void Apps::On(const model::rm::NewApplication& event) {
@@ -60,7 +61,9 @@ void Apps::On(const model::rm::Submit& event) {
     table_.Drop(app.index);
     return context_.Refuse(event.call, std::move(refused));
   }
-  if (event.submission.lifetime_s > 0) app.expires = {context_.wall().ms + event.submission.lifetime_s * 1000};
+  if (event.submission.lifetime_s > 0) {
+    app.expires = {context_.wall().ms + std::min(event.submission.lifetime_s, kLongestLifetimeMs / 1000) * 1000};
+  }
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
   table_.Enter(app);
   Place(app, event.call, false);
@@ -196,7 +199,8 @@ void Apps::ArmLifetime(App& app) {
     app.deadline = base::Instant::Max();
   }
   if (app.expires.ms <= 0 || IsEnding(app.state)) return;
-  app.deadline = context_.now() + base::Duration::Millis(std::max<int64_t>(0, app.expires.ms - context_.wall().ms));
+  const int64_t left = std::min(app.expires.ms, context_.wall().ms + kLongestLifetimeMs) - context_.wall().ms;
+  app.deadline = context_.now() + base::Duration::Millis(std::max<int64_t>(0, left));
   context_.Arm({app.deadline, Timer::Kind::kLifetime, app.index.value, 0});
 }
 
@@ -391,7 +395,7 @@ void Apps::Evict() {
     for (const auto& [number, attempt] : app.attempts) rows.push_back({kAttemptTable, ToString(attempt.id), "", true});
   };
   for (size_t i = 0; completed_in_store_ > config_.max_stored_apps && i < completed_.size(); ++i) {
-    drop(At(completed_[i]));
+    if (table_.Peek(completed_[i]).in_store) drop(At(completed_[i]));
   }
   while (static_cast<int64_t>(completed_.size()) > config_.max_completed_apps) {
     App& app = At(completed_.front());

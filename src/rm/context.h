@@ -141,6 +141,7 @@ class Context {
 
   std::string Check() const { return asked_.empty() ? "" : "the scheduler has not answered a call"; }
   void Mix(base::StateHasher& hasher) const;
+  void AfterRead() { container_maxima_ = ContainerMaxima(config_.queues); }
   FL_STATE_PART(config_.queues, cluster_timestamp_, epoch_, started_at_, last_txn_, last_own_call_, waiting_, timers_)
 
  private:

@@ -107,11 +107,12 @@ void Core::On(const model::scheduler::CallRefused& effect) {
     if constexpr (kItsCall) part.Refused(kind, effect.token, effect.refused);
     return kItsCall;
   };
-  std::visit(
+  const bool taken = std::visit(
       [&](const auto& kind) {
-        refuse(*this, kind) || refuse(apps_, kind) || refuse(attempts_, kind) || refuse(masters_, kind);
+        return refuse(*this, kind) || refuse(apps_, kind) || refuse(attempts_, kind) || refuse(masters_, kind);
       },
       asked);
+  FL_CHECK(taken, "a refusal that no part takes");
 }
 
 void Core::On(const model::rm::Persisted& event) {

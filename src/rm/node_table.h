@@ -30,6 +30,7 @@ class NodeTable {
   /// The node under the next index.
   Node& Add(Node node) {
     node.index.value = static_cast<uint32_t>(nodes_.size());
+    node.touched = false;  // it may be a copy of one that was
     Node& added = *nodes_.emplace_back(std::make_unique<Node>(std::move(node)));
     Touch(added);
     return added;

@@ -104,7 +104,7 @@ Node& Nodes::Add(const model::rm::RegisterNode& event) {
   node.capacity = event.capacity;
   node.physical = event.physical;
   node.version = event.version;
-  node.labels = event.labels;
+  if (config_.node_labels) node.labels = event.labels;
   node.health_report = event.health_report;
   node.health_time = context_.wall();
   table_.Activate(node);
@@ -272,7 +272,8 @@ void Nodes::RecoverContainer(Node& node, const model::rm::NodeContainer& status,
   container.resources = status.resources;
   container.priority = status.priority;
   container.allocation_request_id = status.allocation_request_id;
-  container.created = status.created;
+  // What the node says, as far as it can be.
+  container.created = std::min(std::max(status.created, app->submitted), context_.wall());
   container.version = status.version;
   container.is_master = is_master;
   container.state = ContainerState::kRunning;
@@ -495,12 +496,10 @@ void Nodes::On(const model::rm::RefreshNodes& event) {
       SetState(node, NodeEvent::kRecommission, NodeState::kRunning);
       context_.Tell(model::scheduler::NodeSchedulable{node.index, true});
       TellApps(node, model::rm::NodeChange::kUsable);
-    } else if (!allowed && !event.graceful) {
+    } else if (!allowed && (!event.graceful || node.state == NodeState::kUnhealthy)) {
       Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
-    } else if (!allowed && (node.state == NodeState::kRunning || node.state == NodeState::kDecommissioning)) {
+    } else if (!allowed) {
       Decommission(node, event);
-    } else if (!allowed && node.state == NodeState::kUnhealthy) {
-      Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     }
   }
   context_.Emit(model::rm::CallDone{event.call});

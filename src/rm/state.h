@@ -68,7 +68,7 @@ inline std::vector<const Container*> InOrder(const ContainerTable& containers) {
 
 /// Answers to masters and nodes are numbered round and round, never below 0 (getNextResponseId of
 /// ApplicationMasterService and ResourceTrackerService).
-inline int32_t NextResponseId(int32_t id) { return (id + 1) & INT32_MAX; }
+inline int32_t NextResponseId(int32_t id) { return static_cast<int32_t>((static_cast<uint32_t>(id) + 1) & INT32_MAX); }
 
 /// What an unregistering master left behind, until it is stored.
 struct Unregistration {

@@ -878,6 +878,13 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 2)
         self.assertIn("did you mean 'weight'?", shown.stderr)
         self.assertEqual(self.ask("queue set", "small", "weight=heavy").returncode, 2)
+        shown = self.ask("queue set", "small", "priority=7", "--preview")
+        self.assertEqual(shown.returncode, 2)
+        self.assertIn("it would have no effect: profile fairlead passes over priority", shown.stderr)
+        other = self.work / "other.xml"
+        other.write_text(before)
+        shown = self.ask("queue set", "small", "weight=4", "--file", other)
+        self.assertIn(f"not in use: the resource manager has its queues from {file}\n", shown.stdout)
         self.assertEqual(file.read_text(), before)
         shown = self.ask("queue set", "small", "weight=3")
         self.assertEqual(shown.returncode, 0, shown.stderr)
@@ -925,9 +932,9 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(os.read(out, 65536).decode(), r"replay +\[[# ]{30}\] +\d+ %  \d+ of \d+ batches.*\r\x1b\[K$")
         os.close(out)
 
-    def put(self, address, body):
+    def put(self, address, body, root="fairlead/v1"):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
-        request = urllib.request.Request(f"http://{page}/fairlead/v1/{address}", json.dumps(body).encode(),
+        request = urllib.request.Request(f"http://{page}/{root}/{address}", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"}, method="PUT")
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
@@ -954,6 +961,12 @@ class OnACluster(unittest.TestCase):
             status, refused = self.put("queues/root.lab/settings", {"settings": settings})
             self.assertEqual(status, 400, settings)
             self.assertIn(why, refused["error"])
+
+    def test_events_tell_what_was_done_and_not_what_was_refused(self):
+        app = self.finished_job()
+        status, refused = self.put(f"apps/{app}/queue", {"queue": "elsewhere"}, "ws/v1/cluster")
+        self.assertEqual(status, 400, refused)
+        self.assertNotIn("elsewhere", self.ask("events", "--kind", "action").stdout)
 
     def test_applications_of_a_queue_that_is_not_there(self):
         shown = self.ask("apps", "--queue", "nosuch")

@@ -29,12 +29,14 @@ const amount = (resources) => `${mib(resources.memory_mib)}, ${counted(resources
 
 const when = (ms) => cell(time(ms), "id");
 
-// What a node says of a container's end, without times and headings that say nothing: the first lines. The log has all.
+// What a node says of a container's end, without times and headings that say nothing: from the first line that tells of an
+// error, else the last lines. The log has all.
 const SAYS_NOTHING = /^(Exception from container-launch\.|Container id: .*|Exit code: .*|Container exited with a non-zero exit code.*|Container killed on request\..*|Last \d+ bytes of .*|Failing this attempt\..*)?$/;
 const BRIEF = 240;
 function brief(text) {
   const told = (text ?? "").split("\n").map((line) => line.replace(/^\[[\d .:-]+\]/, "").trim()).filter((line) => !SAYS_NOTHING.test(line));
-  const all = told.slice(0, 2).join(" ");
+  const error = told.findIndex((line) => /error|exception|abort|fatal|fail|cannot|killed/i.test(line));
+  const all = (error < 0 ? told.slice(-2) : told.slice(error, error + 2)).join(" ");
   return all.length > BRIEF ? `${all.slice(0, BRIEF)}…` : all + (told.length > 2 ? " …" : "");
 }
 const share = (part, whole) => (whole > 0 ? Math.min(1, part / whole) : 0);
@@ -65,11 +67,14 @@ function bar(whole, used, { demand, mark, label }) {
 
 const query = () => new URLSearchParams(location.search);
 
-function go(path, changes = {}) {
+let fromTop = false;  // another page is shown next, from its beginning
+
+function go(path, changes = {}, how = "pushState") {
+  fromTop ||= path !== location.pathname;
   const next = path === location.pathname ? query() : new URLSearchParams();
   for (const [key, value] of Object.entries(changes)) value ? next.set(key, value) : next.delete(key);
   const text = next.toString();
-  history.pushState(null, "", path + (text ? `?${text}` : ""));
+  history[how](null, "", path + (text ? `?${text}` : ""));
   render();
 }
 
@@ -80,9 +85,13 @@ document.addEventListener("click", (event) => {
   if (url.origin !== location.origin || !pageOf(url.pathname)) return;
   event.preventDefault();
   history.pushState(null, "", url);
+  fromTop = true;
   render();
 });
-addEventListener("popstate", () => render());
+addEventListener("popstate", () => {
+  document.activeElement?.blur();  // a field shows what the address says again
+  render();
+});
 
 // What the address chooses, each with a way to choose it no more.
 const filtersOf = (path, keys) => keys.filter((key) => query().get(key)).map((key) => el("button", { "aria-pressed": "true", title: "Remove this filter", onclick: () => go(path, { [key]: "", offset: "" }) }, `${key} ${query().get(key)} ×`));
@@ -137,8 +146,8 @@ function action(title, question, field, then) {
   return el("button", { onclick: async () => {
     const given = await confirmed(question, title, field);
     if (given === null) return;
-    freshness.textContent = await then(given).catch((error) => `Not done: ${error.message}`);
-    notice = Date.now();
+    outcome = await then(given).catch((error) => `Not done: ${error.message.replaceAll(/([a-z]\w*\.)+[A-Z]\w*: /g, "")}`);
+    outcomeUntil = Date.now() + (outcome.startsWith("Not done") ? NOT_DONE_MS : DONE_MS);
     render();
   } }, title);
 }
@@ -167,10 +176,10 @@ const PLACES = { NODE_LOCAL: "on a node that was asked for", RACK_LOCAL: "on a r
 function eventDetail(event) {
   if (event.kind === "granted") return PLACES[event.detail] ?? event.detail;
   if (event.kind !== "state") return howEnded(event).filter(Boolean).join(": ");
-  const [, who, now, why] = /^(\S+) is (\w+): (\w+)$/.exec(event.detail) ?? [];
+  const [, who, now, why, more] = /^(\S+) is (\w+): (\w+)(: .*)?$/.exec(event.detail) ?? [];
   if (!who) return event.detail;
   const attempt = /^appattempt_.*_0*(\d+)$/.exec(who);
-  return `${attempt ? `attempt ${attempt[1]} is ` : who === event.app || who === event.node ? "" : `${who} is `}${now}: ${words(why)}`;
+  return `${attempt ? `attempt ${attempt[1]} is ` : who === event.app || who === event.node ? "" : `${who} is `}${now}: ${words(why)}${more ?? ""}`;
 }
 
 // `known`: the columns that say the same in every row of this page; `user`: whose application it is of, where it is one's.
@@ -215,7 +224,7 @@ async function charts(queue) {
 
 // ---- applications
 
-const GROUPS = [["", "All"], ["running", "Running"], ["waiting", "Waiting"], ["ended", "Ended"]];
+const GROUPS = [["", "All"], ["running", "Running"], ["waiting", "Not started"], ["ended", "Ended"]];
 const COLUMNS = [["id", "Application"], ["name", "Name"], ["user", "User"], ["queue", "Queue"], ["state", "State"],
   ["containers", "Containers", "number"], ["memory", "Memory", "number"], ["submitted", "Submitted"], ["elapsed", "Duration", "number"]];
 
@@ -228,7 +237,7 @@ function tiles(cluster) {
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
   const waiting = Object.entries(cluster.waiting).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
   return el("div", { class: "tiles" }, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
-    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} waiting`)),
+    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} not started`)),
     tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || "none waits")),
     tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
@@ -248,26 +257,28 @@ function applicationRow(app) {
     cell(String(app.containers), "number"), cell(mib(app.used.memory_mib), "number"), when(app.submitted_ms), cell(span(app.elapsed_ms), "number"));
 }
 
-function pages(path, offset, total) {
+const offsetAsked = () => Math.max(0, Math.floor(Number(query().get("offset"))) || 0);
+
+function pages(path, total) {
+  const offset = offsetAsked();
   const last = Math.min(offset + PAGE_SIZE, total);
   return el("div", { class: "pager" },
     el("button", { disabled: offset === 0 && "", onclick: () => go(path, { offset: String(Math.max(0, offset - PAGE_SIZE)) }) }, "Previous"),
     el("button", { disabled: last >= total && "", onclick: () => go(path, { offset: String(offset + PAGE_SIZE) }) }, "Next"),
-    el("span", { class: "soft" }, `${total === 0 ? 0 : offset + 1}–${last} of ${total}`));
+    el("span", { class: "soft" }, offset < total ? `${offset + 1}–${last} of ${total}` : `none of ${total} here`));
 }
 
 async function applications() {
   const asked = query();
   const sort = asked.get("sort") ?? "-id";
-  const offset = Number(asked.get("offset") ?? 0);
-  const request = new URLSearchParams({ sort, offset, limit: PAGE_SIZE });
+  const request = new URLSearchParams({ sort, offset: offsetAsked(), limit: PAGE_SIZE });
   for (const key of ["group", "text", "queue", "user"]) if (asked.get(key)) request.set(key, asked.get(key));
   const [cluster, list] = await Promise.all([get("cluster"), get(`apps?${request}`)]);
   const search = el("input", { type: "search", placeholder: "Search id, name, user, queue   ( / )", "aria-label": "Search applications", value: asked.get("text") ?? "", id: "search" });
-  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster", { text: search.value, offset: "" }), 250); });
+  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster", { text: search.value, offset: "" }, "replaceState"), 250); });
   const chips = GROUPS.map(([key, title]) => el("button", { "aria-pressed": (asked.get("group") ?? "") === key, onclick: () => go("/cluster", { group: key, offset: "" }) }, title));
   const filters = filtersOf("/cluster", ["queue", "user"]);
-  const pager = pages("/cluster", offset, list.total);
+  const pager = pages("/cluster", list.total);
   return ["Applications", tiles(cluster), el("h2", {}, "Applications"),
     el("div", { class: "tools" }, search, el("div", { class: "chips" }, chips, filters)),
     table(COLUMNS.map((column) => sortHead(column, sort)), list.apps.map(applicationRow), "No application matches."), pager, ...(await charts("root"))];
@@ -295,7 +306,7 @@ async function application(id) {
   if (!app) return [id, el("h1", {}, id), el("p", {}, "The resource manager knows no application of this id; it forgets the oldest ended ones.")];
   const facts = [["State", state(app)], ["User", userLink(app.user)], ["Queue", queueLink(app.queue)], ["Type", app.type],
     ["Priority", String(app.priority)], ["Submitted", time(app.submitted_ms)], ["Ended", time(app.finished_ms)], ["Duration", span(app.elapsed_ms)],
-    ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ["Progress", percent(app.progress)]];
+    ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ...(app.finished_ms > 0 && app.final_status !== "SUCCEEDED" ? [] : [["Progress", percent(app.progress)]])];
   const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(nodeLink(attempt.node)),
     cell(logs(attempt.http_address, attempt.master, app.user)), cell([exitWords(attempt.exit_status), brief(attempt.diagnostics)].filter(Boolean).join(": "), "detail")));
   const running = app.running.map((container) => el("tr", {}, cell(container.id, "id"), cell(words(container.state)), cell(nodeLink(container.node)), cell(amount(container.resources)),
@@ -356,16 +367,18 @@ async function queue(name) {
   const answer = await get("queues");
   const own = answer.queues.find((one) => one.name === name);
   if (!own) return [name, el("h1", {}, name), el("p", {}, "There is no such queue.")];
-  const list = await get(`apps?${new URLSearchParams({ queue: name, sort: "-id", limit: PAGE_SIZE, offset: query().get("offset") ?? 0 })}`);
+  const list = await get(`apps?${new URLSearchParams({ queue: name, sort: "-id", limit: PAGE_SIZE, offset: offsetAsked() })}`);
   const below = answer.queues.filter((one) => one.parent === name);
   const most = (own.max_share.memory_mib < answer.cluster.memory_mib ? amount(own.max_share) : "the whole cluster");
   const facts = [["In", queueLink(own.parent)], ["Policy", own.policy], ["Weight", String(own.weight)], ["Uses", amount(own.used)], ["Fair share now", amount(own.fair_share)], ["Wants", amount(own.demand)],
-    ["At least", amount(own.min_share)], ["At most", most], ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
+    ["At least", amount(own.min_share)], ["At most", most],
+    ["Runs at most", own.max_running_apps === undefined ? "" : counted(own.max_running_apps, "application")], ["Masters' share", own.max_am_share === undefined ? "" : String(own.max_am_share)],
+    ["Priority", own.priority === undefined ? "" : String(own.priority)], ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
   const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given));
   return [name, el("h1", {}, name), actions(change), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
       below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
-    ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, Number(query().get("offset") ?? 0), list.total),
+    ...(await charts(name)), el("h2", {}, "Applications"), table(COLUMNS.map(([, title, kind]) => head(title, kind)), list.apps.map(applicationRow), "None."), pages(location.pathname, list.total),
     el("h2", {}, "Lately"), await happenings({ queue: name }, { known: ["Queue"] }), allOf({ queue: name })];
 }
 
@@ -414,27 +427,28 @@ function nodeRow(node) {
 }
 
 async function nodes() {
-  const offset = Number(query().get("offset") ?? 0);
-  const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset, limit: PAGE_SIZE })}`);
+  const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset: offsetAsked(), limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
-  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }), 250); });
-  const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Taken out: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
+  search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }, "replaceState"), 250); });
+  const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Not to be used: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
   return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
     nodeMap(answer.map), ...(out.length ? [el("div", { class: "chips" }, out)] : []), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
     table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),
-    pages("/cluster/nodes", offset, answer.total)];
+    pages("/cluster/nodes", answer.total)];
 }
 
 async function node(id) {
   const own = await get(`nodes/${encodeURIComponent(id)}`);
   if (!own) return [id, el("h1", {}, id), el("p", {}, "There is no such node; those that went away long ago are forgotten.")];
   const { measured } = own;
-  const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack], ["Health", own.health_report || "nothing to complain of"],
+  const there = ["RUNNING", "UNHEALTHY", "DECOMMISSIONING"].includes(own.state);
+  const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack],
+    ["Health", own.health_report || (there ? "nothing to complain of" : "not known any more")],
     ["Promised", `${mib(own.used.memory_mib)} of ${mib(own.capacity.memory_mib)}, ${own.used.vcores} of ${counted(own.capacity.vcores, "core")}, ${counted(own.containers, "container")}`],
-    ["Measured", `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`],
+    ...(!there ? [] : [["Measured", `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`]]),
     ...(measured.disk_busy_per_mille === undefined ? [] : [["Disks", `busy ${Math.round(measured.disk_busy_per_mille / 10)} % of the time, ${mib(Math.round(measured.disk_bytes_per_second / 2 ** 20))} a second`]]),
     ...(measured.network_bytes_per_second === undefined ? [] : [["Network", `${mib(Math.round(measured.network_bytes_per_second / 2 ** 20))} a second`]]),
-    ["Version", own.version], ["Its own page", el("a", { href: `http://${own.http_address}/node` }, own.http_address)]];
+    ["Version", own.version], ["Its own page", there ? el("a", { href: `http://${own.http_address}/node` }, own.http_address) : "its agent has ended, and with it the way to its logs"]];
   const set = (body) => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(id)}/state`, body);
   const serves = own.state === "RUNNING" || own.state === "UNHEALTHY";
   const buttons = actions(
@@ -460,46 +474,73 @@ async function lately() {
 
 // ---- showing and refreshing
 
+const noPage = () => ["No such page", el("h1", {}, "There is no such page"), el("p", {}, el("a", { href: "/cluster" }, "Applications"))];
+
+// Addresses that Hadoop's pages have, too: an attempt or a container leads to its application, a state to a list.
+const ofApplication = (id) => application(`application_${/(\d+_\d+)_\d+/.exec(id)?.[1]}`);
+const filtered = (page, path, key) => (value) => {
+  history.replaceState(null, "", `${path}?${key}=${encodeURIComponent(value)}`);
+  return page();
+};
+const GROUP_OF = { RUNNING: "running", NEW: "waiting", SUBMITTED: "waiting", ACCEPTED: "waiting" };
+const PAGES = new Map([["cluster", applications], ["apps", applications], ["scheduler", queues], ["nodes", nodes], ["events", lately]]);
+const PAGES_OF_ONE = new Map([["app", application], ["queue", queue], ["node", node], ["appattempt", ofApplication], ["container", ofApplication],
+  ["apps", (state) => filtered(applications, "/cluster", "group")(GROUP_OF[state] ?? "ended")], ["nodes", filtered(nodes, "/cluster/nodes", "text")]]);
+
 function pageOf(path) {
   const parts = path.split("/").filter(Boolean);
   if (parts.length === 0) return applications;
   if (parts[0] !== "cluster" || parts.length > 3) return null;
-  if (parts[1] === "app" && parts[2]) return () => application(parts[2]);
-  if (parts[1] === "queue" && parts[2]) return () => queue(decodeURIComponent(parts[2]));
-  if (parts[1] === "node" && parts[2]) return () => node(decodeURIComponent(parts[2]));
-  return { undefined: applications, apps: applications, cluster: applications, scheduler: queues, nodes, events: lately }[parts[1]] ?? null;
+  if (parts.length < 3) return PAGES.get(parts[1] ?? "cluster") ?? null;
+  const page = PAGES_OF_ONE.get(parts[1]);
+  try {
+    const id = decodeURIComponent(parts[2]);
+    return page ? () => page(id) : null;
+  } catch {
+    return null;  // no text
+  }
 }
 
 // At the foot of every page: whose pages these are.
 async function tellAbout() {
   const cluster = await get("cluster");
-  document.getElementById("about").textContent = `, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
+  document.getElementById("about").textContent = `${cluster.name && `, cluster ${cluster.name}`}, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
 }
 
 let turn = 0;
 let timer = 0;
 let lastGood = 0;
-let notice = 0;  // when the outcome of an action was told: it stays for a while
-const NOTICE_MS = 6000;
+// The outcome of an action is told for a while, beside whatever else is told.
+let outcome = "";
+let outcomeUntil = 0;
+const DONE_MS = 6000;
+const NOT_DONE_MS = 30_000;
+
+function tell(text, kind = "") {
+  const told = Date.now() < outcomeUntil ? outcome : "";
+  freshness.className = kind || (told.startsWith("Not done") ? "stale" : "");
+  freshness.textContent = kind ? `${told} ${text}`.trim() : told || text;
+}
 
 async function render() {
   clearTimeout(timer);
   if (dialog.open) return;
-  if (!getSelection().isCollapsed && turn > 0) return void (timer = setTimeout(render, REFRESH_MS));  // somebody copies text
+  if (!getSelection().isCollapsed && turn > 0) {  // somebody copies text
+    tell(`paused while text is selected.${oldness(lastGood)}`);
+    return void (timer = setTimeout(render, REFRESH_MS));
+  }
   const mine = ++turn;
   try {
-    const [title, ...parts] = await pageOf(location.pathname)();
+    const [title, ...parts] = await (pageOf(location.pathname) ?? noPage)();
     if (mine !== turn) return;
     show(parts);
     document.title = `${title} · Fairlead`;
     if (lastGood === 0) tellAbout();
     lastGood = Date.now();
-    freshness.className = "";
-    if (Date.now() - notice > NOTICE_MS) freshness.textContent = "live";
+    tell("live");
   } catch (error) {
     if (mine !== turn) return;
-    freshness.className = "stale";
-    freshness.textContent = `The resource manager does not answer (${error.message}).${oldness(lastGood)}`;
+    tell(`The resource manager does not answer (${error.message}).${oldness(lastGood)}`, "stale");
   }
   if (!document.hidden) timer = setTimeout(render, REFRESH_MS);
 }
@@ -526,8 +567,13 @@ function show(parts) {
     here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
   shownPath = location.pathname;
-  const fresh = focused?.id === "search" ? document.getElementById("search") : place?.reduce((at, index) => at?.children[index], main);
-  if (!fresh || fresh === main || fresh.tagName !== focused.tagName) return;
+  if (fromTop) scrollTo(0, 0);
+  fromTop = false;
+  const same = (one) => one?.tagName === focused.tagName && one.textContent === focused.textContent;
+  const there = place?.reduce((at, index) => at?.children[index], main);
+  const fresh = focused?.id === "search" ? document.getElementById("search")
+    : place && !same(there) ? [...main.querySelectorAll(focused.tagName)].find(same) : there;
+  if (!fresh || fresh === main) return;
   if (focused.id === "search") fresh.value = focused.value;
   fresh.focus({ preventScroll: true });
   if (focused.id === "search") fresh.setSelectionRange(focused.selectionStart, focused.selectionEnd);

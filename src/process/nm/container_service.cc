@@ -175,7 +175,6 @@ void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTok
                                    const std::vector<wire::hadoop_rpc::TokenProto>& update_tokens, CallKind kind) {
   model::nm::UpdateContainers event;
   event.attempt = ep::FromWire(token.AppAttemptId());
-  std::vector<Refusal> refused;
   for (const wire::hadoop_rpc::TokenProto& one : update_tokens) {
     const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(one);
     if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);

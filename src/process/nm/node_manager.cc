@@ -149,7 +149,6 @@ void NodeManager::Pump() {
     events_.clear();
     std::vector<Effect> effects;
     core_.Step(env_.loop.Now(), env_.loop.Wall(), batch, effects);
-    if (recorder_) recorder_(env_.loop.Now(), env_.loop.Wall(), batch, effects);
     Execute(std::move(effects));
     if (!*alive) return;
   }

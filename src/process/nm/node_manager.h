@@ -85,10 +85,6 @@ class NodeManager : private ContainerEvents {
   const endpoints::yarn::NodeIdentity& identity() const { return identity_; }
   const Settings& settings() const { return settings_; }
   base::WallTime started() const { return started_; }
-  /// For the journal: called after each step.
-  using Recorder = std::function<void(base::Instant now, base::WallTime wall, std::span<const model::nm::Event>,
-                                      std::span<const model::nm::Effect>)>;
-  void SetRecorder(Recorder recorder) { recorder_ = std::move(recorder); }
 
  private:
   enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
@@ -187,7 +183,6 @@ class NodeManager : private ContainerEvents {
   std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told
   std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;
-  Recorder recorder_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

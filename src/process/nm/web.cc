@@ -38,7 +38,6 @@ std::string TimeText(base::WallTime time) {
   return std::string(text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S +0000 %Y", &parts));
 }
 
-/// Hadoop's state names on this port: everything before the end but RUNNING counts as it is.
 bool IsOver(const ContainerView& container) { return container.state == model::nm::ContainerState::kDone; }
 
 std::vector<LogFile> FilesOf(const std::map<model::ContainerId, std::vector<LogFile>>& files,

@@ -43,7 +43,7 @@ class Web {
  private:
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
-  /// What was read for one request; `text` is of the log that it names.
+  /// What was read for one request; `named` is of the log that it names.
   struct Logs {
     std::map<model::ContainerId, std::vector<LogFile>> files;
     LogAnswer named;

@@ -99,13 +99,19 @@ void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
       return Refuse(call.token, ex::kYarn, "A node's resource cannot be negative.");
     }
   }
-  for (const w::NodeResourceMapProto& entry : request->node_resource_map) {
+  const auto refused = std::make_shared<bool>(false);
+  const size_t last = request->node_resource_map.size();
+  if (last == 0) return server_->ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});
+  for (size_t i = 0; i < last; ++i) {
+    const w::NodeResourceMapProto& entry = request->node_resource_map[i];
     m::ResizeNode event;
     event.address = endpoints::yarn::FromWire(entry.NodeId());
     event.capacity = endpoints::yarn::Bounded(endpoints::yarn::FromWire(entry.ResourceOption().Resource()));
-    Ask(std::move(event), [](const m::OuterEffect&) {});
+    Ask(std::move(event), [this, to = call.token, refused, answers = i + 1 == last](const m::OuterEffect& effect) {
+      *refused = *refused || Refused(to, effect);
+      if (answers && !*refused) server_->ReplyMessage(to, w::UpdateNodeResourceResponseProto{});
+    });
   }
-  server_->ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});
 }
 
 void ResourceManager::OnHaCall(const rpc::IncomingCall& call) {

@@ -115,6 +115,7 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   if (!request->Diagnostics().empty()) {
     event.diagnostics += " with diagnostic message: " + std::string(request->Diagnostics());
   }
+  if (app && !fairlead::rm::IsEnding(app->state)) NoteKill(call.caller.user, call.peer.host, *app);
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     w::KillApplicationResponseProto response;
@@ -398,9 +399,12 @@ void ResourceManager::Move(const rpc::IncomingCall& call) {
   m::MoveApp event;
   event.app = id;
   event.queue = request->target_queue;
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
-  });
+  Ask(std::move(event),
+      [this, to = call.token, id, user = call.caller.user, peer = call.peer.host](const m::OuterEffect& effect) {
+        if (Refused(to, effect)) return;
+        NoteMove(user, peer, id);
+        server_->ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
+      });
 }
 
 void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
@@ -410,10 +414,13 @@ void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
   event.app = FromWire(request->application_id);
   event.priority = request->application_priority.Priority();
   if (!RequireApp(call, event.app, Access::kModify)) return;
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+  Ask(std::move(event), [this, to = call.token, id = event.app, user = call.caller.user,
+                         peer = call.peer.host](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
+    const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
+    NotePriority(user, peer, id, now);
     w::UpdateApplicationPriorityResponseProto response;
-    response.application_priority = endpoints::yarn::PriorityToWire(std::get<m::PriorityAnswer>(effect).priority);
+    response.application_priority = endpoints::yarn::PriorityToWire(now);
     server_->ReplyMessage(to, response);
   });
 }

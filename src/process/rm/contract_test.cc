@@ -342,6 +342,25 @@ TEST_P(Contract, RefusedReloadKeepsTheQueues) {
   EXPECT_EQ(cluster.core().config().queues.queues.size(), 3u);
 }
 
+/// What is recovered is told in one step: the application, its attempt and its asks, before a refusal is heard.
+TEST_P(Contract, ARecoveredApplicationWhoseQueueIsNoLeafAnyMoreFails) {
+  ResourceMachine machine(Cluster::Config(), GetParam().make());
+  m::Started started{1000, 1, {}, {}};
+  m::AppRecord& record = started.apps.emplace_back();
+  record.submission.id = {1000, 1};
+  record.submission.user = "ann";
+  record.submission.queue = "root";
+  record.submission.master_asks = {AskFor(256, 1)};
+  m::AttemptRecord& attempt = started.attempts.emplace_back();
+  attempt.id = {{1000, 1}, 1};
+  std::vector<m::OuterEffect> effects;
+  machine.Step({}, {}, {{started}}, effects);
+  const fairlead::rm::App* app = machine.core().FindApp({1000, 1});
+  ASSERT_NE(app, nullptr);
+  EXPECT_EQ(fairlead::rm::IsEnding(app->state), !hadoop()) << EnumName(app->state);
+  EXPECT_EQ(machine.scheduler().CheckInvariants(), "");
+}
+
 /// Calls at random, half of them such that they must be refused.
 class Callers {
  public:

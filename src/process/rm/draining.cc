@@ -67,4 +67,22 @@ void ResourceManager::NoteAction(const std::string& user, const std::string& pee
   lately_.Add(std::move(happening));
 }
 
+void ResourceManager::NoteKill(const std::string& user, const std::string& peer, const fairlead::rm::App& app) {
+  const model::ApplicationId& id = app.submission.id;
+  NoteAction(user, peer, ToString(id) + " is killed", id, app.submission.queue, "");
+}
+
+void ResourceManager::NoteMove(const std::string& user, const std::string& peer, const model::ApplicationId& id) {
+  const fairlead::rm::App* app = core().FindApp(id);
+  const std::string queue = app ? app->submission.queue : "";
+  NoteAction(user, peer, ToString(id) + " is moved to " + queue, id, queue, "");
+}
+
+void ResourceManager::NotePriority(const std::string& user, const std::string& peer, const model::ApplicationId& id,
+                                   int32_t now) {
+  const fairlead::rm::App* app = core().FindApp(id);
+  NoteAction(user, peer, "the priority of " + ToString(id) + " becomes " + std::to_string(now), id,
+             app ? app->submission.queue : "", "");
+}
+
 }  // namespace fairlead::process::rm

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "model/exit_status.h"
+#include "process/rm/queue_names.h"
 
 namespace fairlead::process::rm {
 
@@ -110,10 +111,6 @@ class Teller {
   model::AppIndex held_for_;  // of this step's last reservation
 };
 
-bool Below(std::string_view queue, std::string_view above) {
-  return queue == above || (queue.size() > above.size() && queue.starts_with(above) && queue[above.size()] == '.');
-}
-
 }  // namespace
 
 std::string_view EnumName(HappeningKind kind) {
@@ -162,7 +159,7 @@ std::vector<const Happening*> Lately::Find(const Filter& filter, size_t most, co
     for (auto one = kept_[kind].rbegin(); one != kept_[kind].rend() && of_kind < most; ++one) {
       if (one->number <= filter.after) break;
       if (filter.app.number != 0 && one->app != filter.app) continue;
-      if (!filter.queue.empty() && !Below(one->queue, filter.queue)) continue;
+      if (!filter.queue.empty() && !AtOrBelow(one->queue, filter.queue)) continue;
       if (!filter.node.empty() && one->node != filter.node) continue;
       if (told && !told(*one)) continue;
       found.push_back(&*one);

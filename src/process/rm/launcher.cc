@@ -68,7 +68,7 @@ base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMa
 
 void MasterLauncher::Launch(const model::rm::LaunchMaster& launch) {
   const uint64_t id = ++last_job_;
-  jobs_[id] = {launch, "", loop_.Now() + times_.give_up};
+  jobs_[id] = {launch, loop_.Now() + times_.give_up};
   Try(id);
 }
 

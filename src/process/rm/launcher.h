@@ -38,7 +38,6 @@ class MasterLauncher {
  private:
   struct Job {
     model::rm::LaunchMaster launch;
-    std::string request;
     base::Instant give_up;
   };
   base::Result<std::string> BuildRequest(const model::rm::LaunchMaster& launch);

@@ -70,7 +70,7 @@ wire::yarn::ContainerReportProto ReportOf(const Core& core, const App& app, cons
 wire::yarn::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage);
 wire::yarn::YarnClusterMetricsProto MetricsOf(const Core& core);
 
-/// The AM's own URL as the proxy must fetch it, and the one clients are shown.
+/// The URL of the master's page that clients are shown.
 std::string TrackingUrl(const App& app, const Attempt& attempt);
 
 /// True when the application passes the filters of getApplications.

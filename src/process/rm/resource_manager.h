@@ -62,7 +62,10 @@ struct ResourceManagerOptions {
   std::function<std::string(const std::string&)> ip_of;
   /// The include and exclude lists as their files have them now.
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
-  /// The allocation file as it is now; what is odd in it is appended.
+  std::string cluster_name;  // yarn.resourcemanager.cluster-id
+  /// The file that holds the queues; empty: none does.
+  std::string queue_file;
+  /// That file as it is now; what is odd in it is appended.
   std::function<base::Result<model::QueueTree>(std::vector<std::string>& warnings)> read_queues;
   /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
   std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
@@ -174,6 +177,10 @@ class ResourceManager {
   /// Notes an act for /fairlead/v1/events and the log.
   void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
                   const std::string& queue, const std::string& node);
+  /// What was done to an application, by RPC or REST.
+  void NoteKill(const std::string& user, const std::string& peer, const fairlead::rm::App& app);
+  void NoteMove(const std::string& user, const std::string& peer, const model::ApplicationId& id);
+  void NotePriority(const std::string& user, const std::string& peer, const model::ApplicationId& id, int32_t now);
 
   const Lately& lately() const { return lately_; }
   const Charts& charts() const { return charts_; }

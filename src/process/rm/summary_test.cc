@@ -4,7 +4,7 @@
 
 #include "scheduler/fairlead/fairlead.h"
 
-// Random steps of every profile are in machine_test.cc and contract_test.cc; here is what a reader holds.
+// Random steps of every profile are in contract_test.cc; here is what a reader holds.
 
 namespace fairlead::process::rm {
 namespace {
@@ -97,6 +97,29 @@ TEST_F(SummaryTest, ACallThatSaysNothingNewMakesNoRowAnew) {
   call.progress = 0.5F;
   Do(call);
   EXPECT_EQ(machine_.TakeTouchedApps().size(), 1u);
+}
+
+TEST_F(SummaryTest, ANodeThatIsHealthyAgainIsCountedAgain) {
+  m::RegisterNode node;
+  node.call = 1;
+  node.address = {"n1", 1};
+  node.capacity = model::Resources::Of(4096, 4);
+  Do(node);
+  Refresh();
+  m::Heartbeat beat;
+  beat.call = 2;
+  beat.address = node.address;
+  for (const bool healthy : {false, true}) {
+    beat.healthy = healthy;
+    Do(beat);
+    ++beat.response_id;
+    Refresh();
+    EXPECT_EQ(summary_.cluster().running_capacity.memory_mib(), healthy ? 4096 : 0);
+  }
+  beat.healthy = false;
+  Do(beat);
+  Refresh();
+  EXPECT_EQ(summary_.cluster().running_capacity.memory_mib(), 0);
 }
 
 TEST_F(SummaryTest, UsageGoesOnWithTimeWithoutANewRow) {

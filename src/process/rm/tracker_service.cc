@@ -87,6 +87,7 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
 
 void ResourceManager::RecordLogs(const w::NodeHeartbeatRequestProto& request) {
   const m::NodeAddress address = endpoints::yarn::FromWire(request.node_status->NodeId());
+  if (!core().FindNode(address)) return;
   for (const w::LogAggregationReportProto& report : request.log_aggregation_reports_for_apps) {
     const model::ApplicationId app = endpoints::yarn::FromWire(report.ApplicationId());
     const fairlead::rm::App* known = report.log_aggregation_status ? core().FindApp(app) : nullptr;

@@ -79,7 +79,7 @@ void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   const std::string user = UserOf(request);
   if (RefuseStranger(user, reply)) return;
   manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
-  TakeQueues(reply, Document::Object().Add("refreshed", true));
+  TakeQueues(reply, Document::Object().Add("refreshed", true).Add("file", manager_.options().queue_file));
 }
 
 void Web::TakeQueues(const Reply& reply, Document answer) {

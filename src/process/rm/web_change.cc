@@ -109,7 +109,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   if (const std::string why = Text(*body, "diagnostics"); !why.empty()) {
     event.diagnostics += " with diagnostic message: " + why;
   }
-  manager_.NoteAction(user, request.peer, id + " is killed", app.submission.id, app.submission.queue, "");
+  manager_.NoteKill(user, request.peer, app);
   manager_.Ask(std::move(event), [](const m::OuterEffect&) {});
   done(202, "KILLING");
 }
@@ -129,10 +129,9 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   m::MoveApp event;
   event.app = app.submission.id;
   event.queue = queue;
-  manager_.NoteAction(UserOf(request), request.peer, ToString(event.app) + " is moved to " + queue, event.app,
-                      app.submission.queue, "");
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
+    manager_.NoteMove(UserOf(request), request.peer, id);
     const App* moved = manager_.core().FindApp(id);
     const std::string now = moved ? moved->submission.queue : "";
     reply(Render(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
@@ -141,7 +140,8 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
 
 void Web::SetPriority(const http::Request& request, const App& app, const Reply& reply) {
   const base::Result<json> body = BodyOf(request, "applicationpriority");
-  if (!body.ok() || Text(*body, "priority").empty()) {
+  const std::string priority = body.ok() ? Text(*body, "priority") : "";
+  if (priority.empty() || priority.find_first_not_of("-0123456789") != std::string::npos) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
   }
   if (!manager_.MayAccess(UserOf(request), app, true)) {
@@ -151,13 +151,11 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   m::SetPriority event;
   event.app = app.submission.id;
   event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
-  manager_.NoteAction(UserOf(request), request.peer,
-                      "the priority of " + ToString(event.app) + " becomes " + std::to_string(event.priority),
-                      event.app, app.submission.queue, "");
-  manager_.Ask(std::move(event), [request, reply, this](const m::OuterEffect& effect) {
+  manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
-    const int32_t priority = std::get<m::PriorityAnswer>(effect).priority;
-    reply(Render(request, Document::Object().Add("priority", priority), BareRoot(request, "applicationpriority")));
+    const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
+    manager_.NotePriority(UserOf(request), request.peer, id, now);
+    reply(Render(request, Document::Object().Add("priority", now), BareRoot(request, "applicationpriority")));
   });
 }
 
@@ -179,6 +177,8 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
     if (Refused(request, reply, effect)) return;
     if (const App* changed = manager_.core().FindApp(id)) {
       reply(Render(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));
+    } else {
+      reply(NotFound());
     }
   });
 }

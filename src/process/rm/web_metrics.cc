@@ -72,6 +72,7 @@ void Web::Metrics(const Reply& reply) {
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   out.Gauge("rpc_connections", "Open RPC connections", static_cast<int64_t>(manager_.rpc_server().connections()));
+  out.Gauges("cluster_info", "1; the label is the cluster's name", "name", {{manager_.options().cluster_name, 1}});
   Values waiting;
   for (const auto& [reason, count] : waiting_.counts()) waiting.emplace_back(EnumName(reason), count);
   out.Gauges("waiting_containers", "Containers asked for and not granted by the reason for which they wait", "reason",

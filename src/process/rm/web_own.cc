@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "process/rm/queue_names.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -97,7 +98,7 @@ bool Matches(const App& app, const Query& query) {
   if (group == "waiting" && !Waits(app)) return false;
   if (group == "ended" && !Core::IsCompleted(app)) return false;
   const auto& submission = app.submission;
-  if (const auto queue = Asked(query, "queue"); !queue.empty() && queue != submission.queue) return false;
+  if (const auto queue = Asked(query, "queue"); !queue.empty() && !AtOrBelow(submission.queue, queue)) return false;
   if (const auto user = Asked(query, "user"); !user.empty() && user != submission.user) return false;
   const std::string_view text = Asked(query, "text");
   return text.empty() || ContainsIgnoringCase(ToString(submission.id), text) ||
@@ -200,9 +201,10 @@ Document Web::OwnCluster() {
   for (const auto& [reason, count] : waiting_.counts()) waiting.Add(std::string(EnumName(reason)), count);
   return Document::Object()
       .Add("id", manager_.core().cluster_timestamp())
+      .Add("name", manager_.options().cluster_name)
       .Add("version", manager_.options().version)
       .Add("profile", manager_.options().profile)
-      .Add("capacity", AmountDocument(sums.running_capacity))
+      .Add("capacity", AmountDocument(sums.capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)
       .Add("waiting", std::move(waiting))
@@ -271,7 +273,16 @@ void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& re
 
 namespace {
 
-Document QueuesDocument(const scheduler::View& view) {
+/// Settings that no view has, where the file gives them.
+void AddSettings(const model::QueueConfig& queue, Document& document) {
+  if (queue.max_running_apps) document.Add("max_running_apps", *queue.max_running_apps);
+  if (queue.max_am_share) document.Add("max_am_share", Document::Double(*queue.max_am_share));
+  if (queue.priority) document.Add("priority", *queue.priority);
+}
+
+Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
+  std::map<std::string_view, const model::QueueConfig*> configured;
+  for (const model::QueueConfig& queue : tree.queues) configured.emplace(queue.name, &queue);
   Document::List list;
   for (const scheduler::QueueView& queue : view.queues) {
     list.push_back(Document::Object()
@@ -289,6 +300,9 @@ Document QueuesDocument(const scheduler::View& view) {
                        .Add("master_used", AmountDocument(queue.master_used))
                        .Add("runnable_apps", queue.runnable_apps)
                        .Add("waiting_apps", queue.waiting_apps));
+    if (const auto found = configured.find(queue.name); found != configured.end()) {
+      AddSettings(*found->second, list.back());
+    }
   }
   return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
 }
@@ -309,8 +323,9 @@ void Web::SurveyWaiting() {
 }
 
 void Web::OwnQueues(const Reply& reply) {
-  Aside(reply,
-        [view = manager_.scheduler().GetQueues()] { return http::JsonResponse(200, QueuesDocument(view).ToJson("")); });
+  Aside(reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
+    return http::JsonResponse(200, QueuesDocument(view, tree).ToJson(""));
+  });
 }
 
 namespace {

@@ -30,7 +30,8 @@ Resources Core::Normalized(Resources size) const {
 }
 
 void Core::On(const ev::Allocate& event) {
-  const AppSlot slot = SlotOf(event.app);
+  const AppSlot slot = books_.apps.Find(event.app);
+  if (!slot.valid()) return Refuse(event.token, {Refusal::kAttemptEnded, {}, {}, {}});
   if (!policy_->SetsSizes()) return Take(slot, event);
   ev::Allocate call = event;
   for (model::Ask& ask : call.asks) ask.capability = policy_->SizeOf(books_, slot, ask);

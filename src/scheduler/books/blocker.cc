@@ -58,16 +58,19 @@ void FindMasterLimits(const Books& books, const App& app, const Resources& size,
                       std::vector<Blocker>& out) {
   if (!app.needs_master) return;
   const bool cluster = books.queues.ClusterMastersExceed(size);
-  const auto add = [&](const Queue& queue, const char* remedy) {
+  const auto add = [&](QueueId id, const char* remedy) {
+    const Queue& queue = books.queues[id];
+    const std::string of_at_most = " of at most " + model::InWords(books.queues.MasterLimits(id));
     out.push_back({Reason::kMasterShare, queue.name,
-                   "masters in queue " + queue.name + " use " + model::InWords(queue.master_used) + "; " +
-                       model::InWords(size) + " more, or that of an earlier application, exceeds the masters' share",
+                   "masters in queue " + queue.name + " use " + model::InWords(queue.master_used) +
+                       (queue.master_share < 0 ? "" : of_at_most) + "; " + model::InWords(size) +
+                       " more, or the master of an earlier application, is too much",
                    remedy});
   };
   if (books.queues.LeafMastersExceed(app.leaf, size) || (closed && !cluster)) {
-    add(books.queues[app.leaf], "raise maxAMShare, or wait for an application to end");
+    add(app.leaf, "raise maxAMShare, or wait for an application to end");
   }
-  if (cluster) add(books.queues[kRoot], "add nodes, or wait for an application to end");
+  if (cluster) add(kRoot, "add nodes, or wait for an application to end");
 }
 
 Blocker NoRoom(const Books& books, const Shape& shape) {

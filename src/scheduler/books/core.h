@@ -74,7 +74,7 @@ class Core final : public Scheduler, public Prefetcher {
  private:
   Core(const Core& other);
 
-  // core.cc, nodes_events.cc, lifecycle.cc, calls.cc
+  // core.cc, node_events.cc, lifecycle.cc, asks.cc
   void On(const ev::NodeAdded& event);
   void On(const ev::NodeRemoved& event);
   void On(const ev::NodeResized& event);

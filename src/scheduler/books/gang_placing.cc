@@ -56,11 +56,15 @@ void Core::EnterGang(AppSlot slot, Ask& ask) {
 bool Core::PlaceGangs() {
   bool granted = false;
   for (size_t i = 0; i < books_.gangs.all().size();) {
+    if (!books_.gangs.WorthATry(i)) {
+      ++i;
+      continue;
+    }
     const Gang gang = books_.gangs.all()[i];
     const std::vector<Ask>& asks = books_.apps[gang.app].asks;
     const bool pending =
         std::any_of(asks.begin(), asks.end(), [&](const Ask& ask) { return ask.gang == gang.number && ask.count > 0; });
-    if (pending && !(books_.gangs.WorthATry(i) && PlaceGang(gang))) {
+    if (pending && !PlaceGang(gang)) {
       books_.gangs.NoteFailure(i++);
       continue;
     }

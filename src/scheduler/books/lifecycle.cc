@@ -142,7 +142,8 @@ void Core::RunWaiting() {
 }
 
 void Core::On(const ev::AttemptAdded& event) {
-  const AppSlot slot = SlotOf(event.app);
+  const AppSlot slot = books_.apps.Find(event.app);
+  if (!slot.valid()) return;  // it was refused at a recovery, in the same step
   books_.apps.StartAttempt(slot, event.attempt);
   if (!event.transfer_containers) EndContainers(slot, false);
   policy_->AppChanged(books_, slot);
@@ -150,8 +151,8 @@ void Core::On(const ev::AttemptAdded& event) {
 }
 
 void Core::On(const ev::AttemptRemoved& event) {
-  const AppSlot slot = SlotOf(event.app);
-  if (books_.apps[slot].attempt == event.attempt) EndAttempt(slot, event.keep_containers);
+  const AppSlot slot = books_.apps.Find(event.app);
+  if (slot.valid() && books_.apps[slot].attempt == event.attempt) EndAttempt(slot, event.keep_containers);
 }
 
 void Core::EndAttempt(AppSlot slot, bool keep_containers) {

@@ -101,8 +101,8 @@ void Core::On(const ev::ContainerEnded& event) {
 }
 
 void Core::On(const ev::ContainerRecovered& event) {
-  const AppSlot slot = SlotOf(event.app);
-  if (!books_.nodes.Alive(event.node) || books_.containers.Find(event.container).valid()) return;
+  const AppSlot slot = books_.apps.Find(event.app);
+  if (!slot.valid() || !books_.nodes.Alive(event.node) || books_.containers.Find(event.container).valid()) return;
   if (event.resources.AnyNegative() || event.resources.IsZero()) return;
   const QueueId leaf = books_.apps[slot].leaf;
   for (size_t t = 0; t < books_.types; ++t) {

@@ -268,7 +268,14 @@ std::vector<const std::set<AppIndex>*> Queues::TakeReopened() {
   return lists;
 }
 
+Resources Queues::MasterLimits(QueueId id) const {
+  Resources limits;
+  for (size_t t = 0; t < types_; ++t) limits[t] = MasterLimit(id, t);
+  return limits;
+}
+
 int64_t Queues::MasterLimit(QueueId leaf, size_t type) const {
+  if (leaf == kRoot) return static_cast<int64_t>(Wide(total_[type]) * Wide(cluster_master_share_) / 1000);
   std::vector<QueueId> path;
   for (QueueId q = leaf; q != kRoot; q = queues_[q].parent) path.push_back(q);
   int64_t base = total_[type];
@@ -304,8 +311,7 @@ bool Queues::ClusterMastersExceed(const Resources& size) const {
   const Queue& root = queues_[kRoot];
   if (root.masters == 0) return false;
   for (size_t t = 0; t < types_; ++t) {
-    const auto limit = static_cast<int64_t>(Wide(total_[t]) * Wide(cluster_master_share_) / 1000);
-    if (size[t] > 0 && root.master_used[t] + size[t] > limit) return true;
+    if (size[t] > 0 && root.master_used[t] + size[t] > MasterLimit(kRoot, t)) return true;
   }
   return false;
 }

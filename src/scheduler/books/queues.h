@@ -149,6 +149,8 @@ class Queues {
   /// One more master of that size is above the leaf's share for masters; the first one never is.
   bool LeafMastersExceed(QueueId leaf, const model::Resources& size) const;
   bool ClusterMastersExceed(const model::Resources& size) const;
+  /// What masters of the leaf, or of the cluster (kRoot), may use together.
+  model::Resources MasterLimits(QueueId leaf) const;
   /// What those who use the queue may still get: the least that it and the queues above leave of `room`.
   model::Resources Headroom(QueueId leaf, model::Resources room) const;
 

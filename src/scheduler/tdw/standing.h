@@ -89,7 +89,6 @@ class Standing {
   bool AnyoneWaits() const { return groups_in_order_.classes() != 0; }
 
   const std::vector<Pool>& pools() const { return pools_; }
-  const std::vector<Group>& groups() const { return groups_; }
   bool Consistent() const;
   FL_STATE(fair_, groups_in_order_, groups_, pools_)
 

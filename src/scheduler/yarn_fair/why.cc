@@ -105,7 +105,9 @@ void ExplainQueue(const Books& books, const Attempt& attempt, ms::Pending& pendi
     pending.reason = PendingReason::kMasterShare;
     pending.detail = "masters of queue " + leaf.name + " use " + model::InWords(leaf.am_used) + " of at most " +
                      model::InWords(MasterLimit(books, leaf));
-    pending.remedy = "wait until an application of the queue ends, or raise its maxAMShare";
+    // Without masters there the limit is what the cluster has free for some type (FSLeafQueue.computeMaxAMResource).
+    pending.remedy = leaf.am_used.IsZero() ? "wait until containers of other queues end, or raise its maxAMShare"
+                                           : "wait until an application of the queue ends, or raise its maxAMShare";
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "env_posix/posix_loop.h"
 
 namespace fairlead::shell {
@@ -44,6 +46,23 @@ base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
     settings.conf.Set(pair.substr(0, equals), pair.substr(equals + 1));
   }
   return settings;
+}
+
+void WarnOfUnread(const config::HadoopConf& conf, const std::vector<std::string_view>& prefixes,
+                  const std::string& daemon, std::vector<std::string>& warnings) {
+  const auto tell = [&](const std::string& key, const std::string& near) {
+    warnings.push_back(key + " has no effect on " + daemon + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  };
+  const std::vector<std::string> own = conf.Unread(prefixes);
+  for (const std::string& key : own) {
+    // Clients read the first, masters' command lines the second.
+    if (key.starts_with("yarn.resourcemanager.connect.") || key.ends_with(".classpath")) continue;
+    tell(key, conf.ReadAndNear(key));
+  }
+  for (const std::string& key : conf.Unread({"yarn."})) {
+    const std::string near = conf.ReadAndNear(key);
+    if (!near.empty() && std::find(own.begin(), own.end(), key) == own.end()) tell(key, near);
+  }
 }
 
 }  // namespace fairlead::shell

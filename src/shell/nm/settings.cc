@@ -15,6 +15,7 @@
 #include "env_posix/posix_loop.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 
 namespace fairlead::shell {
@@ -407,9 +408,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
       "containers are started by the resource manager's tokens alone"));
   std::erase(out.warnings, "");
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
-  for (const std::string& key : conf.Unread({"yarn.nodemanager.", "yarn.log-aggregation"})) {
-    if (!key.ends_with(".classpath")) out.warnings.push_back(key + " has no effect on this node agent");
-  }
+  WarnOfUnread(conf, {"yarn.nodemanager.", "yarn.log-aggregation", "fairlead.nm."}, "this node agent", out.warnings);
   out.hosts = ReadKnownHosts(conf, out.warnings);
   out.hosts.AddName(out.manager.host);
   return out;

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -60,7 +61,7 @@ int Refuse(const std::string& message, int code) {
 /// A journal is for replay alone: without one the daemon starts as well.
 void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSettings& settings) {
   if (settings.journal_bytes_max == 0) return;
-  daemon.journal_header = RmJournalHeader(conf, settings, settings.manager.version);
+  daemon.journal_header = RmJournalHeader(conf, settings);
   auto journal =
       JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", daemon.journal_header,
                           settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
@@ -171,6 +172,8 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
     if (tree.ok()) tree->wishes = *wishes;
     return tree;
   };
+  settings->manager.queue_file =
+      source->queues ? std::filesystem::absolute(from.yaml).string() : settings->allocation_file;
   settings->manager.edit_queue_file = [from](const process::rm::QueueChange& change) {
     return EditQueueFile(from, "", change);
   };

@@ -22,6 +22,25 @@ base::Result<model::QueueTree> Parse(const profiles::Profile& profile, bool yaml
   return settings.queues.value_or(model::QueueTree{});
 }
 
+base::Result<std::string> WithChange(bool yaml, const std::string& text, const QueueChange& change) {
+  return (yaml ? config::EditFairleadYaml : config::EditAllocationFile)(text, change.queue, change.settings);
+}
+
+/// Error: the profile passes over what the change sets. It is looked at in a file of its own.
+base::Status CheckEffect(const config::Settings& settings, const profiles::Profile& profile, QueueChange change) {
+  std::erase_if(change.settings, [](const auto& setting) { return setting.second.empty(); });
+  const bool yaml = settings.queues.has_value();
+  const base::Result<std::string> alone = WithChange(yaml, yaml ? "" : "<allocations>\n</allocations>\n", change);
+  if (!alone.ok()) return {};  // the whole file's check says what is wrong
+  std::vector<std::string> warnings;
+  auto tree = Parse(profile, yaml, "", *alone, warnings);
+  if (!tree.ok()) return {};
+  if (const auto wishes = profiles::ReadWishes(settings.conf)) tree->wishes = *wishes;
+  const std::vector<std::string> passed = profiles::PassedOverIn(profile, *tree);
+  if (!passed.empty()) return base::Error{"it would have no effect: " + passed.front()};
+  return {};
+}
+
 base::Status Check(const config::Settings& settings, const profiles::Profile& profile, const QueueEdit& edit) {
   std::vector<std::string> old_warnings;
   std::vector<std::string> warnings;
@@ -56,11 +75,11 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
     return base::Error{edit.file + ": " + text.error().message, text.error().code};
   }
   edit.before = std::move(*text);
-  const auto change_text = settings->queues ? config::EditFairleadYaml : config::EditAllocationFile;
-  base::Result<std::string> after = change_text(edit.before, change.queue, change.settings);
+  base::Result<std::string> after = WithChange(settings->queues.has_value(), edit.before, change);
   if (!after.ok()) return base::Error{edit.file + ": " + after.error().message};
   edit.after = std::move(*after);
   if (const base::Status checked = Check(*settings, *profile, edit); !checked.ok()) return checked.error();
+  if (const base::Status effect = CheckEffect(*settings, *profile, change); !effect.ok()) return effect.error();
   return edit;
 }
 

@@ -42,6 +42,7 @@ std::string RunScript(const std::string& script, const std::string& host) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "";
   std::istringstream words(text);
   std::string rack;
   words >> rack;
@@ -80,7 +81,7 @@ base::Result<std::function<std::string(const std::string&)>> RackLookup(const co
         if (const auto it = known->racks.find(host); it != known->racks.end()) return it->second;
       }
       std::string rack = host.starts_with("-") ? "" : RunScript(script, host);
-      if (rack.empty()) rack = "/default-rack";
+      if (rack.empty()) return std::string("/default-rack");  // asked again next time
       const std::lock_guard lock(known->mutex);
       if (known->racks.size() < 100'000) known->racks[host] = rack;
       return rack;

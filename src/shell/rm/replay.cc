@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/stored.h"
+#include "base/version.h"
 #include "process/rm/machine.h"
 
 namespace fairlead::shell {
@@ -61,7 +62,7 @@ base::Result<std::unique_ptr<process::rm::ResourceMachine>> MakeMachine(
 
 }  // namespace
 
-JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build) {
+JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings) {
   Configuration configuration;
   for (const auto& [key, raw] : conf.Explicit()) {
     if (key != kAllocationFileKey) configuration.keys[key] = conf.Find(key).value_or(raw);
@@ -69,7 +70,7 @@ JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& 
   configuration.queues = settings.manager.core.queues;
   JournalHeader header;
   header.core = "rm";
-  header.build = build;
+  header.build = base::Version();
   header.configuration = base::EncodeStored(configuration);
   return header;
 }

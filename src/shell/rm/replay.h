@@ -13,7 +13,7 @@
 namespace fairlead::shell {
 
 /// The header of a resource manager's journal: everything that its machine is made from.
-JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings, const std::string& build);
+JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings);
 /// Makes it that of a segment that goes on from the machine as it is.
 void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine);
 

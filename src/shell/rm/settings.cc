@@ -17,6 +17,7 @@
 #include "profiles/sizes.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 #include "shell/base/view_access.h"
 #include "shell/rm/rack_lookup.h"
@@ -114,6 +115,11 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
   for (const Listener& listener : listeners) {
     base::Result<env::Endpoint> endpoint = Address(conf, listener.key, listener.port, loopback);
     if (!endpoint.ok()) return endpoint.error();
+    if (endpoint->host.find("${") != std::string::npos) conf.Refuse(listener.key, endpoint->host + " has no value");
+    for (size_t i = 0; i < bound.size(); ++i) {
+      if (endpoint->port != 0 && bound[i] == *endpoint)
+        conf.Refuse(listener.key, std::string("this is ") + listeners[i].key + ", too; write another port");
+    }
     *listener.endpoint = *endpoint;
     bound.push_back(*endpoint);
   }
@@ -206,8 +212,7 @@ std::string StateDirectory(const HadoopConf& conf) {
   return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
 }
 
-// Looked up on the loop's thread, as Hadoop does under its lock: only where lists are configured, and once a
-// registration.
+// Only where lists are configured, once a registration and off the thread that decides.
 std::string AddressOfHost(const std::string& host) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -326,6 +331,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
   if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
   ReadLimits(conf, out);
+  out.manager.cluster_name = conf.String("yarn.resourcemanager.cluster-id");
   out.state_directory = StateDirectory(conf);
   if (out.ha) out.state_directory += "/" + out.ha->id;
   const std::string include = conf.String(kIncludePath);
@@ -348,10 +354,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   out.manager.groups_of = GroupsOfUser;
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
-  for (const std::string& key : conf.Unread({"yarn.resourcemanager.", "yarn.scheduler."})) {
-    if (key.starts_with("yarn.resourcemanager.connect.")) continue;  // clients read it
-    out.warnings.push_back(key + " has no effect on this resource manager");
-  }
+  WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
+               "this resource manager", out.warnings);
   out.hosts = ReadKnownHosts(conf, out.warnings);
   return out;
 }

@@ -41,6 +41,33 @@ TEST(RmSettingsTest, AnUnknownProfileIsRefusedWithTheKnownOnes) {
   EXPECT_THAT(settings.error().message, testing::HasSubstr("write one of fairlead, yarn-fair, tdw"));
 }
 
+TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
+  config::Settings settings;
+  settings.conf.Set("fairlead.scheduler.node-ordr", "pack");
+  settings.conf.Set("yarn.resourcemanger.hostname", "h");
+  settings.conf.Set("yarn.of-another-program", "1");
+  const auto read = ReadRmSettings(settings, "");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(read->warnings,
+              testing::ElementsAre("fairlead.scheduler.node-ordr has no effect on this resource manager; did you mean "
+                                   "'fairlead.scheduler.node-order'?",
+                                   "yarn.resourcemanger.hostname has no effect on this resource manager; did you mean "
+                                   "'yarn.resourcemanager.hostname'?"));
+}
+
+TEST(RmSettingsTest, AddressesThatCannotBeListenedAtAreRefused) {
+  config::Settings settings;
+  settings.conf.Set("yarn.resourcemanager.address", "127.0.0.1:8088");
+  settings.conf.Set("yarn.resourcemanager.webapp.address", "127.0.0.1:8088");
+  settings.conf.Set("yarn.resourcemanager.admin.address", "${x}:1");
+  settings.conf.Set("x", "${y}");
+  settings.conf.Set("y", "${x}");
+  const auto read = ReadRmSettings(settings, "");
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("this is yarn.resourcemanager.address, too"));
+  EXPECT_THAT(read.error().message, testing::HasSubstr("yarn.resourcemanager.admin.address"));
+}
+
 config::Settings TwoManagers() {
   config::Settings settings;
   for (const auto& [key, value] : std::map<std::string, std::string>{{"yarn.resourcemanager.ha.enabled", "true"},
