@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
@@ -47,14 +48,33 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
   if (answer->status == 200 && json.is_object()) return json;
   const std::string told = json.is_object() ? json.value("error", "") : "";
   if (!told.empty()) return base::Error{told, answer->status == 404 ? shell::kRmNotFound : shell::kRmRefused};
-  return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP " +
-                         std::to_string(answer->status) + ")",
-                     shell::kRmRefused};
+  if (answer->status == 404) {
+    return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP 404)",
+                       kAnotherManager};
+  }
+  return base::Error{
+      "the resource manager's web port answers with HTTP " + std::to_string(answer->status) + "; look into its log",
+      shell::kRmRefused};
+}
+
+base::Result<ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target) {
+  auto answer = AskFairlead(cluster, target);
+  if (!answer.ok() && answer.error().code == kAnotherManager) return ordered_json();
+  return answer;
+}
+
+void TakeNoBoundsOut(ordered_json& answer) {
+  constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
+  for (ordered_json& queue : answer.at("queues")) {
+    ordered_json& most = queue.at("max_share");
+    if (most.value("memory_mib", int64_t{0}) >= kNoBoundMib) most = nullptr;
+  }
 }
 
 base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) {
-  const auto answer = AskFairlead(cluster, "queues");
+  auto answer = AskFairlead(cluster, "queues");
   if (!answer.ok()) return answer.error();
+  TakeNoBoundsOut(*answer);
   std::string known;
   for (const auto& queue : answer->value("queues", ordered_json::array())) {
     const std::string full = queue.value("name", "");
@@ -62,6 +82,32 @@ base::Result<ordered_json> FindQueue(Cluster& cluster, const std::string& name) 
     known += (known.empty() ? "" : ", ") + full;
   }
   return base::Error{"there is no queue " + name + "; there are " + known.substr(0, 300), shell::kRmNotFound};
+}
+
+base::Status NameInFull(Cluster& cluster, std::string& queue) {
+  const auto found = FindQueue(cluster, queue);
+  if (found.ok()) queue = found->value("name", queue);
+  if (found.ok() || found.error().code == kAnotherManager) return {};
+  return found.error();
+}
+
+base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::string& name) {
+  const auto nodes = AskFairlead(cluster, "nodes");
+  if (!nodes.ok()) return nodes.error();
+  std::vector<std::string> found;
+  std::string known;
+  for (const auto& node : nodes->value("nodes", ordered_json::array())) {
+    const std::string id = node.value("id", "");
+    known += (known.empty() ? "" : ", ") + id;
+    if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
+  }
+  const auto drained = nodes->value("drained", ordered_json::array());
+  const auto named = [&](const ordered_json& out) { return out.value("host", "") == name; };
+  if (found.empty() && std::any_of(drained.begin(), drained.end(), named)) found.push_back(name);
+  if (!found.empty()) return found;
+  if (known.size() > 300) known = known.substr(0, 300) + " ...";
+  return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),
+                     shell::kRmNotFound};
 }
 
 void PrintJson(const ordered_json& json) {
@@ -80,12 +126,6 @@ std::string PageUrl(const Cluster& cluster, const std::string& path,
 
 void SayPage(const Command& command, const std::string& url) {
   if (!command.options.json && ::isatty(STDOUT_FILENO) != 0) std::fprintf(stderr, "as a page: %s\n", url.c_str());
-}
-
-ordered_json FairleadDetail(Cluster& cluster, const std::string& id) {
-  const auto answer = cluster.client->Get("/fairlead/v1/apps/" + id);
-  if (!answer.ok() || answer->status != 200) return nullptr;
-  return ordered_json::parse(answer->body, nullptr, false);
 }
 
 }  // namespace fairlead::apps

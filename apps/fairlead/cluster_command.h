@@ -47,8 +47,17 @@ base::Result<wire::yarn::ApplicationReportProto> Report(Cluster& cluster, const 
 /// An answer of /fairlead/v1/TARGET as JSON. Error: nothing answers, it is refused, or it is another resource manager.
 base::Result<nlohmann::ordered_json> AskFairlead(Cluster& cluster, const std::string& target,
                                                  const std::string& method = "GET", const std::string& body = "");
+/// The same; null of another resource manager.
+base::Result<nlohmann::ordered_json> AskIfFairleads(Cluster& cluster, const std::string& target);
+/// Of /fairlead/v1/queues: a share that is a number beyond all clusters is null.
+void TakeNoBoundsOut(nlohmann::ordered_json& answer);
 /// The queue of that full name, or below root. Error: there is none, with those that there are, or AskFairlead's.
 base::Result<nlohmann::ordered_json> FindQueue(Cluster& cluster, const std::string& name);
+/// Gives a queue its full name; another resource manager's stays as it is. Error: FindQueue's.
+base::Status NameInFull(Cluster& cluster, std::string& queue);
+/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there. A host that was taken out before the
+/// manager's start has no node yet, and is meant by its name. Error: there is none, with those that there are.
+base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
 void PrintJson(const nlohmann::ordered_json& json);
 /// The page of the resource manager that shows the same: "http://rm:8088/cluster/nodes".
@@ -56,7 +65,5 @@ std::string PageUrl(const Cluster& cluster, const std::string& path,
                     const std::vector<std::pair<std::string, std::string>>& filters = {});
 /// Says it, on standard error, to whoever sits at a terminal.
 void SayPage(const Command& command, const std::string& url);
-/// What only Fairlead tells about an application; null elsewhere.
-nlohmann::ordered_json FairleadDetail(Cluster& cluster, const std::string& id);
 
 }  // namespace fairlead::apps

@@ -1,6 +1,7 @@
 #include "cluster_options.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
 
 namespace fairlead::apps {
@@ -14,14 +15,20 @@ void AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   command.add_flag("--json", options.json, "print JSON");
 }
 
-base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
-  shell::SettingsSource source = options.source;
+base::Result<config::Settings> LoadSettings(shell::SettingsSource& source) {
   for (const char* variable : {"HADOOP_CONF_DIR", "YARN_CONF_DIR"}) {
     const char* value = std::getenv(variable);
     if (source.hadoop_conf.empty() && source.yaml.empty() && value != nullptr) source.hadoop_conf = value;
   }
   auto settings = shell::LoadSettings(source);
-  if (!settings) return base::Error{settings.error().message};  // without errno: its code is kUsage
+  if (settings.ok()) return settings;
+  return base::Error{settings.error().message, settings.error().code == ENOENT ? int{shell::kRmNotFound} : 0};
+}
+
+base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
+  shell::SettingsSource source = options.source;
+  auto settings = LoadSettings(source);
+  if (!settings) return settings.error();
   auto client = shell::YarnClient::Create(settings->conf, options.user.empty() ? shell::CurrentUser() : options.user);
   if (!client) return client.error();
   return Cluster{std::move(settings).value(), std::move(client).value(), std::move(source)};
@@ -34,6 +41,7 @@ ExitCode CodeOf(const base::Error& error) {
     case shell::kRmNotFound:
       return kNotFound;
     case shell::kRmRefused:
+    case kAnotherManager:
       return kFailed;
     default:
       return kUsage;

@@ -19,12 +19,17 @@ struct ClusterOptions {
 /// Adds --hadoop-conf, --config, --set, --user and --json.
 void AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
+/// Error::code: the web port answers, and is not that of a resource manager of Fairlead's.
+inline constexpr int kAnotherManager = 100;
+
 struct Cluster {
   config::Settings settings;
   std::unique_ptr<shell::YarnClient> client;
   shell::SettingsSource source;  // where the settings are from
 };
 
+/// What `source` names; without a name HADOOP_CONF_DIR, then YARN_CONF_DIR, are put into it.
+base::Result<config::Settings> LoadSettings(shell::SettingsSource& source);
 /// Loads the configuration and makes the client; on failure complains and gives the exit code.
 base::Result<Cluster> OpenCluster(const ClusterOptions& options);
 

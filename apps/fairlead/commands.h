@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,9 @@ void AddSim(CLI::App& app, int& exit_code);         // sim
 void AddConfig(CLI::App& app, int& exit_code);      // config check
 void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
 void AddMan(CLI::App& app, int& exit_code);         // man
+
+/// Of options that are a seed, or count seeds.
+inline constexpr int64_t kSeedMax = 1'000'000'000'000;
 
 /// Prints "fairlead NAME: MESSAGE" (what, why, what to do) on stderr and gives `code`; a stranger's control characters
 /// in it are seen.

@@ -1,7 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "cluster_options.h"
+#include "cluster_command.h"
 #include "commands.h"
 #include "profiles/profile.h"
 #include "shell/base/settings.h"
@@ -13,46 +13,78 @@ namespace {
 
 constexpr const char* kCommand = "config check";
 
-void PrintWarnings(const char* daemon, const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) std::printf("%s: warning: %s\n", daemon, warning.c_str());
-}
+using nlohmann::ordered_json;
 
-/// What `fairlead rm` would refuse, its queues and host lists included.
-base::Status CheckRm(const config::Settings& settings, const std::string& conf_directory) {
+/// What `fairlead rm` would refuse, its queues and host lists included; else what it would do.
+base::Result<ordered_json> CheckRm(const config::Settings& settings, const std::string& conf_directory) {
   const auto rm = shell::ReadRmSettings(settings, conf_directory);
   if (!rm) return rm.error();
-  PrintWarnings("rm", rm->warnings);
-  std::printf("rm: profile %s, queues from %s, state in %s\n", rm->manager.profile.c_str(),
-              !rm->allocation_file.empty() ? rm->allocation_file.c_str()
-              : settings.queues            ? "Fairlead's YAML"
-                                           : "Fairlead's defaults",
-              rm->state_directory.c_str());
-  return {};
+  const std::string queues = !rm->allocation_file.empty() ? rm->allocation_file
+                             : settings.queues            ? "Fairlead's YAML"
+                                                          : "Fairlead's defaults";
+  return ordered_json{
+      {"profile", rm->manager.profile}, {"queues", queues}, {"state", rm->state_directory}, {"warnings", rm->warnings}};
 }
 
-base::Status CheckNm(const config::Settings& settings) {
+base::Result<ordered_json> CheckNm(const config::Settings& settings) {
   const auto nm = shell::ReadNmSettings(settings);
   if (!nm) return nm.error();
-  PrintWarnings("nm", nm->warnings);
-  std::printf("nm: %zu auxiliary services, state in %s\n", nm->services.size(), nm->state_directory.c_str());
-  return {};
+  return ordered_json{{"services", nm->services.size()}, {"state", nm->state_directory}, {"warnings", nm->warnings}};
 }
 
-int Check(const shell::SettingsSource& source, const std::string& daemon, bool show) {
-  const auto settings = shell::LoadSettings(source);
-  if (!settings) return Complain(kCommand, settings.error().message, kUsage);
-  if (show) {
-    for (const auto& [key, value] : settings->conf.Explicit()) std::printf("%s = %s\n", key.c_str(), value.c_str());
+std::string TextOf(const ordered_json& field) { return field.is_string() ? field.get<std::string>() : field.dump(); }
+
+void PrintChecked(const std::string& daemon, const ordered_json& checked) {
+  for (const ordered_json& warning : checked["warnings"])
+    std::printf("%s: warning: %s\n", daemon.c_str(), TextOf(warning).c_str());
+  const std::string does = daemon == "rm"
+                               ? "profile " + TextOf(checked["profile"]) + ", queues from " + TextOf(checked["queues"])
+                               : TextOf(checked["services"]) + " auxiliary services";
+  std::printf("%s: %s, state in %s\n", daemon.c_str(), does.c_str(), TextOf(checked["state"]).c_str());
+}
+
+struct CheckOptions {
+  shell::SettingsSource source;
+  std::string daemon = "all";
+  bool show = false;
+  bool json = false;
+};
+
+int Check(CheckOptions& options) {
+  const auto settings = LoadSettings(options.source);
+  if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
+  ordered_json told = ordered_json::object();
+  for (const auto& [key, value] : settings->conf.Explicit()) {
+    if (options.show) told["keys"][key] = value;
+    if (options.show && !options.json) std::printf("%s = %s\n", key.c_str(), value.c_str());
   }
-  if (daemon != "nm") {
-    if (const auto rm = CheckRm(*settings, source.hadoop_conf); !rm.ok()) {
-      return Complain(kCommand, "rm: " + rm.error().message, kUsage);
-    }
+  for (const std::string daemon : {"rm", "nm"}) {
+    if (options.daemon != "all" && options.daemon != daemon) continue;
+    const auto checked = daemon == "rm" ? CheckRm(*settings, options.source.hadoop_conf) : CheckNm(*settings);
+    if (!checked) return Complain(kCommand, daemon + ": " + checked.error().message, kUsage);
+    if (!options.json) PrintChecked(daemon, *checked);
+    told[daemon] = *checked;
   }
-  if (daemon != "rm") {
-    if (const auto nm = CheckNm(*settings); !nm.ok()) return Complain(kCommand, "nm: " + nm.error().message, kUsage);
-  }
+  if (options.json) PrintJson(told);
   return kOk;
+}
+
+ordered_json ProfilesJson() {
+  ordered_json list = ordered_json::array();
+  for (const profiles::Profile& profile : profiles::All()) {
+    ordered_json keys = ordered_json::array();
+    for (const profiles::Setting& setting : profile.settings())
+      keys.push_back({{"key", setting.key}, {"default", setting.fallback}, {"meaning", setting.meaning}});
+    list.push_back({{"name", profile.name}, {"about", profile.about}, {"keys", keys}});
+  }
+  return list;
+}
+
+ordered_json NamesJson() {
+  ordered_json list = ordered_json::array();
+  for (const config::YamlEntry& entry : config::YamlEntries())
+    list.push_back({{"name", entry.path}, {"key", entry.key}, {"meaning", entry.meaning}});
+  return list;
 }
 
 }  // namespace
@@ -66,22 +98,25 @@ void AddConfig(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --hadoop-conf "
       "/etc/hadoop/conf --daemon nm\n  fairlead config check --config fairlead.yaml --show\n\nExit status: 0 when the "
       "daemons would start on it; 2 with what is wrong, where, and what to write instead.");
-  auto source = std::make_shared<shell::SettingsSource>();
-  auto show = std::make_shared<bool>(false);
-  auto daemon = std::make_shared<std::string>("all");
-  check->add_option("--daemon", *daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
-  check->add_option("--hadoop-conf", source->hadoop_conf, "directory of Hadoop's files");
-  check->add_option("--config", source->yaml, "Fairlead's own YAML file");
-  check->add_option("--set", source->overrides, "KEY=VALUE; may be repeated");
-  check->add_flag("--show", *show, "print every key that is set");
-  check->callback([source, show, daemon, &exit_code] { exit_code = Check(*source, *daemon, *show); });
+  auto options = std::make_shared<CheckOptions>();
+  check->add_option("--daemon", options->daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
+  check->add_option("--hadoop-conf", options->source.hadoop_conf,
+                    "directory of Hadoop's files (default: HADOOP_CONF_DIR, YARN_CONF_DIR, which daemons do not read)");
+  check->add_option("--config", options->source.yaml, "Fairlead's own YAML file");
+  check->add_option("--set", options->source.overrides, "KEY=VALUE; may be repeated");
+  check->add_flag("--show", options->show, "print every key that is set");
+  check->add_flag("--json", options->json, "print JSON");
+  check->callback([options, &exit_code] { exit_code = Check(*options); });
 
   CLI::App* list = config->add_subcommand(
       "profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
   list->footer("Examples:\n  fairlead config profiles\n  fairlead config profiles --markdown");
   auto markdown = std::make_shared<bool>(false);
-  list->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md");
-  list->callback([markdown] {
+  auto json = std::make_shared<bool>(false);
+  CLI::Option* as_json = list->add_flag("--json", *json, "print JSON");
+  list->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(as_json);
+  list->callback([markdown, json] {
+    if (*json) return PrintJson(ProfilesJson());
     for (const profiles::Profile& profile : profiles::All()) {
       if (*markdown) {
         std::printf("%s\n", profiles::Section(profile).c_str());
@@ -97,7 +132,9 @@ void AddConfig(CLI::App& app, int& exit_code) {
   CLI::App* names =
       config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");
   names->footer("Examples:\n  fairlead config names\n  fairlead config names | grep queue");
-  names->callback([] {
+  names->add_flag("--json", *json, "print JSON");
+  names->callback([json] {
+    if (*json) return PrintJson(NamesJson());
     for (const config::YamlEntry& entry : config::YamlEntries()) {
       std::printf("%-22s %-50s %s\n", entry.path, entry.key, entry.meaning);
     }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "base/text.h"
 #include "cluster_command.h"
@@ -19,24 +21,54 @@ struct EventsOptions {
   std::string app;
   std::string queue;
   std::string node;
+  std::vector<std::string> nodes{""};  // that `node` means; "": all
   std::string kind;
   int64_t limit = 50;
   bool follow = false;
 };
 
-std::string TargetOf(const EventsOptions& options, int64_t after, int64_t limit) {
+/// Finds what the options name, in short, too. Error: it is not there, though it may have been.
+base::Status Find(Cluster& cluster, const model::ApplicationId& app, EventsOptions& options) {
+  if (!options.app.empty()) {
+    if (const auto report = Report(cluster, app); !report.ok()) return report.error();
+  }
+  if (!options.queue.empty()) {
+    if (base::Status named = NameInFull(cluster, options.queue); !named.ok()) return named;
+  }
+  if (options.node.empty()) return {};
+  options.nodes = {options.node};
+  const auto nodes = FindNodes(cluster, options.node);
+  if (!nodes.ok()) return nodes.error();
+  options.nodes = *nodes;
+  return {};
+}
+
+std::string TargetOf(const EventsOptions& options, const std::string& node, int64_t after, int64_t limit) {
   std::string target = "events?limit=" + std::to_string(limit) + "&after=" + std::to_string(after);
   for (const auto& [key, value] : {std::pair{"app", options.app}, std::pair{"queue", options.queue},
-                                   std::pair{"node", options.node}, std::pair{"kind", options.kind}}) {
+                                   std::pair{"node", node}, std::pair{"kind", options.kind}}) {
     if (!value.empty()) target += "&" + std::string(key) + "=" + process::http::PercentEncode(value);
   }
   return target;
 }
 
+/// The newest first, at most `limit`.
+base::Result<ordered_json> Ask(Cluster& cluster, const EventsOptions& options, int64_t after, int64_t limit) {
+  std::vector<ordered_json> events;
+  for (const std::string& node : options.nodes) {
+    const auto answer = AskFairlead(cluster, TargetOf(options, node, after, limit));
+    if (!answer.ok()) return answer.error();
+    for (const ordered_json& event : answer->at("events")) events.push_back(event);
+  }
+  const auto number = [](const ordered_json& event) { return event.value("number", int64_t{0}); };
+  std::ranges::sort(events, std::greater(), number);
+  events.resize(std::min(events.size(), static_cast<size_t>(limit)));
+  return ordered_json(events);
+}
+
 std::string SizeText(const ordered_json& event) {
   if (!event.contains("size")) return "-";
-  return MemoryText(event["size"].value("memory_mib", int64_t{0})) + ", " +
-         std::to_string(event["size"].value("vcores", int64_t{0})) + " vc";
+  return apps::SizeText(event["size"].value("memory_mib", int64_t{0}), event["size"].value("vcores", int64_t{0}));
 }
 
 std::string DetailText(const ordered_json& event) {
@@ -49,15 +81,20 @@ void AddRow(Table& table, const ordered_json& event) {
              SizeText(event), DetailText(event)});
 }
 
-int Events(const Command& command, Cluster& cluster, const EventsOptions& options) {
+int Events(const Command& command, Cluster& cluster, EventsOptions& options) {
+  const auto app = options.app.empty() ? model::ApplicationId() : model::ParseApplicationId(options.app);
+  if (!app) return Complain(command.name, app.error().message, kUsage);
+  const base::Status found = Find(cluster, *app, options);
   if (options.follow) NoteInterrupts();
   int64_t after = 0;
+  const std::vector<size_t> usual = {19, 9, 38, 16, 21, 15};
+  Table table({"TIME", "WHAT", "CONTAINER OR APPLICATION", "QUEUE", "NODE", "SIZE", "DETAIL"},
+              options.follow ? usual : std::vector<size_t>());
   for (bool first = true;; first = false) {
-    const auto answer = AskFairlead(cluster, TargetOf(options, after, first ? options.limit : 1000));
+    const auto answer = Ask(cluster, options, after, first ? options.limit : 1000);
     if (!answer.ok()) return command.Fail(answer.error());
-    const ordered_json events = answer->value("events", ordered_json::array());
-    Table table =
-        first ? Table({"TIME", "WHAT", "CONTAINER OR APPLICATION", "QUEUE", "NODE", "SIZE", "DETAIL"}) : Table();
+    const ordered_json& events = *answer;
+    if (first && events.empty() && !found.ok()) return command.Fail(found.error());
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       if (command.options.json && options.follow) {
         std::puts(base::VisibleText(event->dump(-1, ' ', false, ordered_json::error_handler_t::replace)).c_str());
@@ -66,11 +103,10 @@ int Events(const Command& command, Cluster& cluster, const EventsOptions& option
     }
     if (!events.empty()) after = events.front().value("number", after);
     if (command.options.json && !options.follow) {
-      PrintJson(*answer);
+      PrintJson({{"events", events}});
     } else if (!command.options.json) {
       table.Print();
     }
-    std::fflush(stdout);
     if (first)
       SayPage(
           command,
@@ -89,8 +125,8 @@ void AddEvents(CLI::App& app, int& exit_code) {
       options,
       [](const Command& command, Cluster& cluster, EventsOptions& wanted) { return Events(command, cluster, wanted); });
   events->add_option("--app", options->app, "only of this application");
-  events->add_option("--queue", options->queue, "only of this queue and those below it (full name)");
-  events->add_option("--node", options->node, "only of this node (HOST:PORT)");
+  events->add_option("--queue", options->queue, "only of this queue and those below it; root. may be left out");
+  events->add_option("--node", options->node, "only of this node: HOST:PORT, or HOST");
   events->add_option("--kind", options->kind, "only of this kind")
       ->check(
           CLI::IsMember({"granted", "held", "released", "ended", "preempted", "notice", "refused", "state", "action"}));

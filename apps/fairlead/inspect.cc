@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -69,7 +70,7 @@ struct AppsFilter {
   bool watch = false;
 };
 
-base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filter) {
+yarn::GetApplicationsRequestProto ToRequest(const AppsFilter& filter) {
   using State = yarn::YarnApplicationStateProto;
   constexpr State kStates[] = {State::kNew,     State::kNewSaving, State::kSubmitted, State::kAccepted,
                                State::kRunning, State::kFinished,  State::kFailed,    State::kKilled};
@@ -78,16 +79,8 @@ base::Result<yarn::GetApplicationsRequestProto> ToRequest(const AppsFilter& filt
   request.queues = filter.queues;
   for (const State state : kStates) {
     const bool live = state <= State::kRunning;
-    if (filter.states.empty() && (filter.all || live)) request.application_states.push_back(state);
-  }
-  for (const std::string& wanted : filter.states) {
-    bool known = false;
-    for (const State state : kStates) {
-      if (Name(state) != wanted) continue;
-      request.application_states.push_back(state);
-      known = true;
-    }
-    if (!known) return base::Error{"'" + wanted + "' is no application state; write for example RUNNING or FINISHED"};
+    const bool wanted = filter.states.empty() ? filter.all || live : std::ranges::count(filter.states, Name(state)) > 0;
+    if (wanted) request.application_states.push_back(state);
   }
   return request;
 }
@@ -113,14 +106,13 @@ const std::vector<std::string> kAppColumns = {"ID",    "NAME",       "USER",   "
 int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
   filter.all = filter.states.empty();  // an end is shown, too
   const auto request = ToRequest(filter);
-  if (!request) return command.Fail(request.error());
   NoteInterrupts();
   std::map<std::string, std::vector<std::string>> shown;
   bool first = true;
+  Table table(kAppColumns, {31, 16, 8, 16, 8, 9});
   do {
-    const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+    const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
     if (!answer) return command.Fail(answer.error());
-    Table table = first && !command.options.json ? Table(kAppColumns) : Table();
     for (const auto& report : answer->applications) {
       std::vector<std::string> row = AppRow(report);
       std::vector<std::string> facts(row.begin(), row.end() - 1);
@@ -136,19 +128,23 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
         table.Add(std::move(row));
       }
     }
-    table.Print();
-    std::fflush(stdout);
+    if (!command.options.json) table.Print();
     first = false;
   } while (PauseUnlessInterrupted(cluster, 1000));
   return kOk;
 }
 
-int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
+int Apps(const Command& command, Cluster& cluster, AppsFilter& filter) {
+  base::Status named;  // a queue that is not there any more may have had applications
+  for (std::string& queue : filter.queues) {
+    if (const base::Status full = NameInFull(cluster, queue); !full.ok()) named = full;
+  }
+  if (filter.watch && !named.ok()) return command.Fail(named.error());
   if (filter.watch) return WatchApps(command, cluster, filter);
   const auto request = ToRequest(filter);
-  if (!request) return command.Fail(request.error());
-  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
   if (!answer) return command.Fail(answer.error());
+  if (answer->applications.empty() && !named.ok()) return command.Fail(named.error());
   if (command.options.json) {
     ordered_json list = ordered_json::array();
     for (const auto& report : answer->applications) list.push_back(AppJson(report));
@@ -157,10 +153,6 @@ int Apps(const Command& command, Cluster& cluster, const AppsFilter& filter) {
   }
   Table table(kAppColumns);
   for (const auto& report : answer->applications) table.Add(AppRow(report));
-  for (const std::string& queue : table.size() > 0 ? std::vector<std::string>{} : filter.queues) {
-    const auto found = FindQueue(cluster, queue);
-    if (!found.ok() && found.error().code == shell::kRmNotFound) return command.Fail(found.error());
-  }
   table.Print();
   if (table.size() == 0 && filter.states.empty() && !filter.all)
     std::fputs("no application is active; --all shows ended ones\n", stderr);
@@ -216,11 +208,13 @@ void PrintAttempts(const ordered_json& detail) {
   }
 }
 
-/// Containers that have ended, as far as the resource manager remembers them.
-void PrintEnded(Cluster& cluster, const std::string& id) {
+/// Containers that have ended, the latest first, as far as the resource manager remembers them.
+ordered_json Ended(Cluster& cluster, const std::string& id) {
   const auto answer = AskFairlead(cluster, "events?kind=ended&limit=" + std::to_string(kEndedShown) + "&app=" + id);
-  if (!answer.ok()) return;
-  const ordered_json events = answer->value("events", ordered_json::array());
+  return answer.ok() ? answer->at("events") : ordered_json::array();
+}
+
+void PrintEnded(const ordered_json& events, const std::string& id) {
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     const int status = event->value("exit_status", int{model::kExitInvalid});
     const std::string said = status == model::kExitAborted ? event->value("detail", "") : "";
@@ -239,10 +233,13 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (!id) return Complain(command.name, id.error().message, kUsage);
   const auto report = Report(cluster, *id);
   if (!report) return command.Fail(report.error());
-  const ordered_json detail = FairleadDetail(cluster, text);
+  const auto told = AskIfFairleads(cluster, "apps/" + text);
+  if (!told.ok()) return command.Fail(told.error());
+  const ordered_json& detail = *told;
   if (command.options.json) {
     ordered_json out = AppJson(*report);
     out["fairlead"] = detail;
+    out["ended"] = detail.is_object() ? Ended(cluster, text) : ordered_json();
     PrintJson(out);
     return kOk;
   }
@@ -254,6 +251,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   row("Name", std::string(report->Name()));
   row("User", std::string(report->User()));
   row("Queue", std::string(report->Queue()));
+  row("Priority", std::to_string(report->priority.value_or(yarn::PriorityProto{}).priority.value_or(0)));
   row("State", std::string(Name(report->YarnApplicationState())));
   row("Final", std::string(Name(report->FinalApplicationStatus())));
   row("Progress", std::to_string(static_cast<int>(report->progress.value_or(0) * 100)) + " %");
@@ -267,7 +265,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (report->application_type.value_or("") == "FAIRLEAD") row("History", "fairlead history " + text);
   if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   PrintAttempts(detail);
-  if (detail.is_object()) PrintEnded(cluster, text);
+  if (detail.is_object()) PrintEnded(Ended(cluster, text), text);
   if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
   return kOk;
 }
@@ -279,11 +277,13 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
   if (!id) return Complain(command.name, id.error().message, kUsage);
   const auto report = Report(cluster, *id);
   if (!report) return command.Fail(report.error());
-  const ordered_json detail = FairleadDetail(cluster, text);
+  const auto told = AskIfFairleads(cluster, "apps/" + text);
+  if (!told.ok()) return command.Fail(told.error());
+  const ordered_json& detail = *told;
   const std::string state(Name(report->YarnApplicationState()));
   if (command.options.json) {
-    const bool told = detail.is_object() && detail.contains("pending");
-    PrintJson({{"id", text}, {"state", state}, {"pending", told ? detail["pending"] : ordered_json()}});
+    PrintJson(
+        {{"id", text}, {"state", state}, {"pending", detail.is_object() ? detail.at("pending") : ordered_json()}});
     return kOk;
   }
   const bool ended = report->YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
@@ -325,8 +325,9 @@ std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto
 int NodesOutOfService(const Command& command, Cluster& cluster, const std::vector<yarn::NodeReportProto>& nodes) {
   Table table({"NODE", "STATE", "SINCE", "BY", "WHY"});
   ordered_json list = ordered_json::array();
-  const auto known = AskFairlead(cluster, "nodes?limit=0");
-  const ordered_json drained = known.ok() ? known->value("drained", ordered_json::array()) : ordered_json::array();
+  const auto known = AskIfFairleads(cluster, "nodes?limit=0");
+  if (!known.ok()) return command.Fail(known.error());
+  const ordered_json drained = known->is_object() ? known->at("drained") : ordered_json::array();
   for (const auto& node : nodes) {
     if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
     const std::vector<std::string> row = ReasonRow(cluster, node, drained);
@@ -394,42 +395,26 @@ void AddQueueRows(const yarn::QueueInfoProto& queue, const std::string& parent, 
 }
 
 /// Live shares of a Fairlead resource manager.
-bool PrintFairleadQueues(const Command& command, Cluster& cluster) {
-  const auto answer = AskFairlead(cluster, "queues");
-  if (!answer.ok()) return false;
-  const ordered_json& json = *answer;
-  if (command.options.json) {
-    PrintJson(json);
-    return true;
-  }
+void PrintFairleadQueues(const Command& command, const ordered_json& json) {
+  if (command.options.json) return PrintJson(json);
   Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
-    return MemoryText(value.value("memory_mib", int64_t{0})) + ", " +
-           std::to_string(value.value("vcores", int64_t{0})) + " vc";
-  };
-  const auto bounded = [&](const ordered_json& queue) {  // a share without a bound is a very large one
-    const int64_t whole = json.value("cluster", ordered_json::object()).value("memory_mib", int64_t{0});
-    const int64_t most = queue.value("max_share", ordered_json::object()).value("memory_mib", int64_t{0});
-    return most < whole;
+    return SizeText(value.value("memory_mib", int64_t{0}), value.value("vcores", int64_t{0}));
   };
   for (const auto& queue : json.at("queues")) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
     table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
-               bounded(queue) ? amount(queue, "max_share") : "-", amount(queue, "used"), amount(queue, "demand"),
-               std::to_string(queue.value("runnable_apps", 0)), std::to_string(queue.value("waiting_apps", 0))});
+               queue.at("max_share").is_object() ? amount(queue, "max_share") : "-", amount(queue, "used"),
+               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
+               std::to_string(queue.value("waiting_apps", 0))});
   }
   table.Print();
-  return true;
 }
 
-int Queues(const Command& command, Cluster& cluster) {
-  const std::string page = PageUrl(cluster, "/cluster/scheduler");
-  if (PrintFairleadQueues(command, cluster)) {
-    SayPage(command, page);
-    return kOk;
-  }
+/// Hadoop's, over YARN's protocol.
+int PrintHadoopsQueues(const Command& command, Cluster& cluster) {
   yarn::GetQueueInfoRequestProto request;
   request.queue_name = "root";
   request.include_child_queues = true;
@@ -445,7 +430,19 @@ int Queues(const Command& command, Cluster& cluster) {
   } else {
     table.Print();
   }
-  SayPage(command, page);
+  return kOk;
+}
+
+int Queues(const Command& command, Cluster& cluster) {
+  auto answer = AskIfFairleads(cluster, "queues");
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (answer->is_object()) {
+    TakeNoBoundsOut(*answer);
+    PrintFairleadQueues(command, *answer);
+  } else if (const int code = PrintHadoopsQueues(command, cluster); code != kOk) {
+    return code;
+  }
+  SayPage(command, PageUrl(cluster, "/cluster/scheduler"));
   return kOk;
 }
 
@@ -515,8 +512,7 @@ int Values(Cluster& cluster, const std::string& kind) {
   AppsFilter filter;
   filter.all = kind == "apps";
   const auto request = ToRequest(filter);
-  if (!request) return kUsage;
-  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", *request);
+  const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
   if (!answer) return kUnreachable;
   for (const auto& report : answer->applications) std::puts(Spell(report.ApplicationId()).c_str());
   return kOk;
@@ -537,9 +533,10 @@ void AddInspect(CLI::App& app, int& exit_code) {
       [](const Command& command, Cluster& cluster, AppsFilter& options) { return Apps(command, cluster, options); });
   apps->add_flag("--all,-a", filter->all, "ended ones, too");
   apps->add_flag("--watch,-w", filter->watch, "go on with what changes, until Ctrl-C");
-  apps->add_option("--state", filter->states, "only these states");
+  apps->add_option("--state", filter->states, "only these states")
+      ->check(CLI::IsMember({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED", "RUNNING", "FINISHED", "FAILED", "KILLED"}));
   apps->add_option("--of-user", filter->users, "only of these users");
-  apps->add_option("--queue", filter->queues, "only of these queues");
+  apps->add_option("--queue", filter->queues, "only of these queues; root. may be left out");
   apps->footer("Examples:\n  fairlead apps\n  fairlead apps --watch\n  fairlead apps --all --queue root.prod --json");
 
   auto id = std::make_shared<std::string>();

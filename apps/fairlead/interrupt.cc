@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 
 namespace fairlead::apps {
 namespace {
@@ -18,6 +19,7 @@ bool Interrupted() { return interrupted != 0; }
 
 bool PauseUnlessInterrupted(Cluster& cluster, int64_t milliseconds) {
   constexpr int64_t kSliceMs = 50;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return false;
   for (; milliseconds > 0 && interrupted == 0; milliseconds -= kSliceMs) {
     cluster.client->Pause(std::min(milliseconds, kSliceMs));
   }

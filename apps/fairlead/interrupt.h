@@ -9,7 +9,7 @@ namespace fairlead::apps {
 /// From now on Ctrl-C and SIGTERM are noted and end nothing.
 void NoteInterrupts();
 bool Interrupted();
-/// Waits, and ends early when interrupted; true: go on.
+/// Writes what was printed and waits; ends early when interrupted, or when nothing can be written. True: go on.
 bool PauseUnlessInterrupted(Cluster& cluster, int64_t milliseconds);
 
 }  // namespace fairlead::apps

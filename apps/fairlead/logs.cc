@@ -8,6 +8,7 @@
 #include "application_logs.h"
 #include "base/text.h"
 #include "cluster_command.h"
+#include "interrupt.h"
 #include "process/http/http.h"
 
 // `fairlead logs`: of running and of ended applications, from the nodes that wrote them; with Hadoop's nodes, too.
@@ -63,9 +64,9 @@ base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::ve
 
 /// Masters of ended attempts, as Fairlead's resource manager remembers them.
 void AddMasters(Cluster& cluster, const std::string& application, std::vector<ContainerLogs>& out) {
-  const ordered_json detail = FairleadDetail(cluster, application);
-  if (!detail.is_object()) return;
-  for (const auto& attempt : detail.value("attempts", ordered_json::array())) {
+  const auto detail = AskFairlead(cluster, "apps/" + application);
+  if (!detail.ok()) return;
+  for (const auto& attempt : detail->value("attempts", ordered_json::array())) {
     AddOnce(out, attempt.value("master", ""), attempt.value("http_address", ""));
   }
 }
@@ -224,24 +225,29 @@ class Printer {
   void PrintFile(const ContainerLogs& logs, const std::string& file, int64_t size, bool last) {
     const auto [at, is_new] = places_.try_emplace({logs.container, file});
     int64_t& position = at->second.position;
-    bool tail = is_new && options_.tail >= 0;
+    const bool searched = !options_.grep.empty();
+    const bool kept = is_new && searched && options_.tail >= 0;  // the last lines are known at the end alone
+    std::string last_lines;
+    bool tail = is_new && !searched && options_.tail >= 0;
     if (tail) position = std::max<int64_t>(0, size - std::min<int64_t>(options_.tail * kLineGuess, kPieceBytes));
     found_ = true;
     bool first = is_new && !options_.follow;  // a file without text is shown to be there
     while (first || position < size) {
       const auto text = ReadFrom(cluster_, logs, options_.application, file, position);
-      if (!text.ok() || (text->empty() && !first)) return;
+      if (!text.ok() || (text->empty() && !first)) break;
       position += static_cast<int64_t>(text->size());
       const std::string_view part = tail ? LastLines(*text, options_.tail) : std::string_view(*text);
-      if (options_.grep.empty()) {
-        Show(logs.container, file, part, first);
-      } else {
+      if (searched) {
         const std::string lines = Matching(at->second, part, last && position >= size);
         matched_ |= !lines.empty();
-        Show(logs.container, file, lines, false);
+        if (kept) last_lines = LastLines(last_lines + lines, options_.tail);
+        if (!kept) Show(logs.container, file, lines, false);
+      } else {
+        Show(logs.container, file, part, first);
       }
       first = tail = false;
     }
+    Show(logs.container, file, last_lines, false);
   }
 
   void Show(const std::string& container, const std::string& file, std::string_view text, bool always) {
@@ -289,8 +295,7 @@ int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
     if (!report) return command.Fail(report.error());
     const bool last = !options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished;
     if (const base::Status printed = printer.Print(last); !printed.ok()) return command.Fail(printed.error());
-    if (last) break;
-    cluster.client->Pause(kFollowDelayMs);
+    if (last || !PauseUnlessInterrupted(cluster, kFollowDelayMs)) break;
   }
   return printer.found() ? kOk : Complain(command.name, printer.Missing(), printer.missing_code());
 }
@@ -328,11 +333,12 @@ void AddLogs(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* logs = AddClusterCommand<LogsOptions>(app, exit_code, "logs",
                                                   "Print an application's logs, also after its end", options, Logs);
+  logs->remove_option(logs->get_option("--json"));  // a log is what its program wrote
   logs->add_option("id", options->application, "application id")->required();
   logs->add_option("--container", options->container, "only of this container");
   logs->add_option("--file", options->file, "only this file (default: stdout and stderr)");
   logs->add_option("--grep", options->grep, "only lines that hold this text");
-  logs->add_option("--tail", options->tail, "of each file the last so many lines alone")
+  logs->add_option("--tail", options->tail, "of each file the last so many lines alone, of those that --grep finds")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}));
   logs->add_flag("--follow,-f", options->follow, "go on until the application has ended");
   logs->footer(

@@ -1,7 +1,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -100,11 +103,8 @@ int ExplainWrongWords(const CLI::App& app, const CLI::ParseError& error) {
   return Complain(name, WithAdvice(what, word, known, read_on), fairlead::apps::kUsage);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int Run(int argc, char** argv) {
   using namespace fairlead::apps;
-  StartWithLargePages(argc, argv);
   fairlead::process::http::SetOwnProcess(fairlead::env_posix::ReadOwnProcess);
   CLI::App app{
       "Fairlead shares one cluster among many data-processing jobs: a resource manager, node agents and a shuffle\n"
@@ -155,4 +155,22 @@ int main(int argc, char** argv) {
     return Complain(argv[1], std::string("an answer has not the form that was expected: ") + error.what(), kFailed);
   }
   return exit_code;
+}
+
+/// Output that is lost, as on a full disk, is told; a reader that has gone (head) wants no more of it.
+int AfterOutput(const std::string& command, int exit_code) {
+  errno = EIO;                                             // where the system gives no reason
+  if (std::ferror(stdout) != 0) std::fputc('\n', stdout);  // fails again, and so tells why
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  if (errno == EPIPE) return exit_code;
+  using namespace fairlead::apps;
+  return Complain(command, std::string("cannot write the output: ") + std::strerror(errno),
+                  exit_code == kOk ? kFailed : static_cast<ExitCode>(exit_code));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  StartWithLargePages(argc, argv);
+  return AfterOutput(argc > 1 ? argv[1] : "", Run(argc, argv));
 }

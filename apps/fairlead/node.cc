@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
@@ -20,27 +19,6 @@ struct NodeOptions {
   int64_t timeout_s = -1;
   bool no_wait = false;
 };
-
-/// The ids of the nodes that NODE means: HOST:PORT, or HOST for what runs there. A host that was taken out before the
-/// manager's start has no node yet, and is meant by its name.
-base::Result<std::vector<std::string>> NodesOf(Cluster& cluster, const std::string& name) {
-  const auto nodes = AskFairlead(cluster, "nodes");
-  if (!nodes.ok()) return nodes.error();
-  std::vector<std::string> found;
-  std::string known;
-  for (const auto& node : nodes->value("nodes", ordered_json::array())) {
-    const std::string id = node.value("id", "");
-    known += (known.empty() ? "" : ", ") + id;
-    if (id == name || id.substr(0, id.rfind(':')) == name) found.push_back(id);
-  }
-  const auto drained = nodes->value("drained", ordered_json::array());
-  const auto named = [&](const ordered_json& out) { return out.value("host", "") == name; };
-  if (found.empty() && std::any_of(drained.begin(), drained.end(), named)) found.push_back(name);
-  if (!found.empty()) return found;
-  if (known.size() > 300) known = known.substr(0, 300) + " ...";
-  return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),
-                     shell::kRmNotFound};
-}
 
 /// The state that the node has then; "" of a host without a node.
 base::Result<std::string> SetState(Cluster& cluster, const std::string& id, const char* state, int64_t timeout_s) {
@@ -76,7 +54,7 @@ int AwaitEmpty(const Command& command, Cluster& cluster, const std::string& id) 
 }
 
 int Take(const Command& command, Cluster& cluster, const NodeOptions& options, const char* state) {
-  const auto ids = NodesOf(cluster, options.node);
+  const auto ids = FindNodes(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
   ordered_json list = ordered_json::array();
   for (const std::string& id : *ids) {
@@ -97,21 +75,20 @@ int Take(const Command& command, Cluster& cluster, const NodeOptions& options, c
 }
 
 int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& options) {
-  const auto ids = NodesOf(cluster, options.node);
+  const auto ids = FindNodes(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
   ordered_json list = ordered_json::array();
   for (const std::string& id : *ids) {
     const auto state = SetState(cluster, id, "RUNNING", -1);
     if (!state.ok()) return command.Fail(state.error());
-    list.push_back({{"id", id}, {"state", *state}});
-    const bool out = state->empty() || *state == "DECOMMISSIONED";
-    if (!command.options.json)
-      std::printf("%s %s%s\n", base::VisibleText(id).c_str(), state->empty() ? "taken back" : state->c_str(),
-                  out ? "; its node agent has ended and may be started again" : "");
+    const bool ended = state->empty() || *state == "DECOMMISSIONED";
+    list.push_back({{"id", id}, {"state", *state}, {"agent_ended", ended}});
     if (*state == "DECOMMISSIONING") {
       return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
                       kFailed);
     }
+    const std::string now = ended ? "its node agent has ended, start it again" : "it is " + *state;
+    if (!command.options.json) std::printf("%s is taken back; %s\n", base::VisibleText(id).c_str(), now.c_str());
   }
   if (command.options.json) PrintJson(list);
   return kOk;

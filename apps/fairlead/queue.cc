@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -39,9 +40,7 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
   row("Fair share", AmountText(queue, "fair_share"));
   row("Steady share", AmountText(queue, "steady_share"));
   row("At least", AmountText(queue, "min_share"));
-  constexpr int64_t kNoBoundMib = int64_t{1} << 46;  // no cluster sums up to that
-  const bool bounded = queue.at("max_share").value("memory_mib", int64_t{0}) < kNoBoundMib;
-  row("At most", bounded ? AmountText(queue, "max_share") : "no bound of its own");
+  row("At most", queue.at("max_share").is_object() ? AmountText(queue, "max_share") : "no bound of its own");
   if (queue.contains("max_running_apps")) {
     row("Runs at most", Counted(queue["max_running_apps"].get<int64_t>(), "application"));
   }
@@ -71,6 +70,9 @@ base::Result<Settings> Parse(const std::vector<std::string>& words) {
       return base::Error{"'" + word +
                          "' is no setting; write NAME=VALUE, for example weight=2, or NAME= to take it out"};
     }
+    const std::string name = word.substr(0, equals);
+    if (std::ranges::count(settings, name, &Settings::value_type::first) > 0)
+      return base::Error{"'" + name + "' is said twice; say it once"};
     settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
   }
   return settings;

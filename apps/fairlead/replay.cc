@@ -32,8 +32,8 @@ void Print(const process::rm::Happening& one) {
   const int status = over ? one.exit_status : int{model::kExitInvalid};
   const std::string row = TimeText(one.at.ms) + "  " + std::string(EnumName(one.kind)) + "  " + what + "  " +
                           OrDash(one.queue) + "  " + OrDash(one.node) + "  " +
-                          (one.size.memory_mib() == 0 ? "-" : MemoryText(one.size.memory_mib())) + "  " +
-                          ExitWords(status, one.detail);
+                          (one.size.memory_mib() == 0 ? "-" : SizeText(one.size.memory_mib(), one.size.vcores())) +
+                          "  " + ExitWords(status, one.detail);
   std::puts(base::VisibleText(row).c_str());
 }
 

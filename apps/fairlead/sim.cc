@@ -2,7 +2,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "commands.h"
+#include "cluster_command.h"
 #include "progress.h"
 #include "sim/cluster/fault_run.h"
 #include "sim/standalone/standalone_faults.h"
@@ -20,6 +20,7 @@ struct FaultOptions {
   int twice = 0;
   bool ha = false;
   bool standalone = false;
+  bool json = false;
   int managers() const { return ha ? 2 : 1; }
   /// What chose the cluster, on the command line.
   const char* kind() const { return standalone ? " --standalone" : ha ? " --ha" : ""; }
@@ -63,7 +64,7 @@ bool PrintCounts(const env_sim::FaultCounts& counts, const FaultOptions& options
     table.Add({name, require_all ? "0  NEVER" : "0"});
     complete = false;
   }
-  table.Print();
+  if (!options.json) table.Print();
   return complete || !require_all;
 }
 
@@ -72,6 +73,7 @@ int Faults(const FaultOptions& options) {
   env_sim::FaultCounts counts;
   double virtual_seconds = 0;
   int failed = 0;
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
   const auto began = std::chrono::steady_clock::now();
   Progress progress("sim faults");
   for (int i = 0; i < options.seeds; ++i) {
@@ -84,22 +86,33 @@ int Faults(const FaultOptions& options) {
     if (options.seeds <= 10 || !run.ok()) progress.TakeAway();
     virtual_seconds += run.virtual_seconds;
     for (const auto& [name, count] : run.counts) counts[name] += count;
-    if (options.seeds <= 10) {
+    if (options.seeds <= 10 && !options.json) {
       std::printf("seed %llu hash %016llx, %lld steps, %.0f s\n", static_cast<unsigned long long>(seed),
                   static_cast<unsigned long long>(run.hash), static_cast<long long>(run.steps), run.virtual_seconds);
     }
     if (run.ok()) continue;
     ++failed;
-    PrintFailure(run, options);
+    failures.push_back({{"seed", seed}, {"violations", run.violations}});
+    if (!options.json) PrintFailure(run, options);
     if (bug != sim::PlantedBug::kNone) break;  // found
   }
   progress.TakeAway();
   const std::chrono::duration<double> real = std::chrono::steady_clock::now() - began;
   const bool many = options.seeds >= 100;
-  const bool complete = bug != sim::PlantedBug::kNone || PrintCounts(counts, options, many);
+  const bool planted = bug != sim::PlantedBug::kNone;
+  const bool complete = planted || PrintCounts(counts, options, many);
+  if (options.json) {
+    PrintJson({{"seeds", options.seeds},
+               {"failures", failures},
+               {"faults", counts},
+               {"all_fired", complete},
+               {"simulated_seconds", virtual_seconds},
+               {"seconds", real.count()}});
+    return complete && (failed != 0) == planted ? kOk : kFailed;
+  }
   std::printf("%.0f simulated seconds in %.1f s (%.0f per second)\n", virtual_seconds, real.count(),
               virtual_seconds / std::max(real.count(), 1e-9));
-  if (bug != sim::PlantedBug::kNone) {
+  if (planted) {
     std::printf(failed ? "the planted bug was found\n" : "the planted bug was NOT found\n");
     return failed ? kOk : kFailed;
   }
@@ -122,10 +135,14 @@ void AddSim(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead sim faults --seeds 200\n  fairlead sim faults --ha --seeds 200\n  fairlead sim faults "
       "--standalone --seeds 200\n  fairlead sim faults --first 17 --seeds 1");
   auto options = std::make_shared<FaultOptions>();
-  faults->add_option("--first", options->first, "first seed")->capture_default_str();
-  faults->add_option("--seeds", options->seeds, "number of seeds")->check(CLI::PositiveNumber)->capture_default_str();
+  faults->add_option("--first", options->first, "first seed")
+      ->check(CLI::Range(int64_t{0}, kSeedMax))
+      ->capture_default_str();
+  faults->add_option("--seeds", options->seeds, "number of seeds")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
   faults->add_option("--twice", options->twice, "run so many of the seeds a second time and compare the final states")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
       ->check(
@@ -137,6 +154,7 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->add_flag("--standalone", options->standalone,
                  "a Standalone cluster: two Masters, of which one leads, Workers and drivers")
       ->excludes(ha);
+  faults->add_flag("--json", options->json, "print JSON");
   faults->callback([options, &exit_code] {
     const bool known = options->plant.empty() || options->plant == "no-fence" || options->plant == "late-step-down";
     if (options->standalone && !known) {

@@ -71,7 +71,9 @@ void AddSimStages(CLI::App& sim, int& exit_code) {
   stages->add_option("--hosts", options->hosts, "number of hosts, with one executor of four slots each")
       ->check(CLI::Range(2, 10'000))
       ->capture_default_str();
-  stages->add_option("--seed", options->seed, "of everything that is drawn")->capture_default_str();
+  stages->add_option("--seed", options->seed, "of everything that is drawn")
+      ->check(CLI::Range(int64_t{0}, kSeedMax))
+      ->capture_default_str();
   stages->add_flag("--json", *json, "print results as JSON");
   stages->callback([options, json, &exit_code] { exit_code = Stages(*options, *json); });
 }

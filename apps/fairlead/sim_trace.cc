@@ -408,6 +408,7 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command.add_option("--seed", arguments.seed, "of everything that is drawn: jobs, places of blocks, faults")
+      ->check(CLI::Range(int64_t{0}, kSeedMax))
       ->capture_default_str();
   command.add_flag("--preemption", arguments.preemption, "take containers back from queues above their share");
   command.add_flag("--scheduler-only", arguments.scheduler_only,

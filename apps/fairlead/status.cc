@@ -49,14 +49,12 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
   ordered_json metrics;
   if (led) metrics = ObjectOf(cluster.client->Get("/ws/v1/cluster/metrics"), "clusterMetrics");
   if (command.options.json) {
-    const ordered_json out = {{"managers", managers}, {"metrics", metrics}};
-    std::puts(
-        base::VisibleText(out.dump(2, ' ', false, ordered_json::error_handler_t::replace), base::Lines::kKept).c_str());
+    PrintJson({{"managers", managers}, {"metrics", metrics}});
   } else {
     table.Print();
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
     if (led) {
-      std::printf("%s, %s running and %lld waiting, %s, %s of %s in use\n",
+      std::printf("%s, %s running and %lld pending, %s, %s of %s in use\n",
                   Counted(number("activeNodes"), "node").c_str(), Counted(number("appsRunning"), "application").c_str(),
                   static_cast<long long>(number("appsPending")),
                   Counted(number("containersAllocated"), "container").c_str(),

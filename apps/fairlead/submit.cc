@@ -70,7 +70,7 @@ base::Result<JobFile> InspectJob(const std::string& given) {
   std::error_code error;
   const std::string path = std::filesystem::canonical(given, error).string();
   struct stat info {};
-  if (error || ::stat(path.c_str(), &info) != 0) return base::Error{given + ": no such file", kUsage};
+  if (error || ::stat(path.c_str(), &info) != 0) return base::Error{given + ": no such file", kNotFound};
   if (!S_ISREG(info.st_mode)) return base::Error{given + " is not a file", kUsage};
   if (::access(path.c_str(), X_OK) != 0) return base::Error{given + " is not executable; build the job first", kUsage};
   return JobFile{path, info.st_size, info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000};
@@ -215,9 +215,9 @@ class ProgressLines {
   /// Why its asks wait, as far as the resource manager tells.
   std::vector<std::string> WaitLines() const {
     std::vector<std::string> lines;
-    const nlohmann::ordered_json detail = FairleadDetail(cluster_, id_);
-    if (!detail.is_object()) return lines;
-    for (const auto& ask : detail.value("pending", nlohmann::ordered_json::array())) {
+    const auto detail = AskFairlead(cluster_, "apps/" + id_);
+    if (!detail.ok()) return lines;
+    for (const auto& ask : detail->value("pending", nlohmann::ordered_json::array())) {
       const std::string remedy = ask.value("remedy", "");
       lines.push_back(base::VisibleText("waits: " + ask.value("reason", "") + ": " + ask.value("detail", "") +
                                         (remedy.empty() ? "" : "; to free it: " + remedy)));
@@ -299,21 +299,35 @@ int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id
                                          {"finalStatus", status},
                                          {"diagnostics", report.Diagnostics()},
                                          {"elapsedMs", report.finish_time.value_or(0) - report.start_time.value_or(0)}};
-    const std::string text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
+    PrintJson(json);
   } else {
     PrintOutput(cluster, id);
     std::fprintf(stderr, "%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
                  DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
   }
   if (good) return kOk;
-  return Complain("submit", std::string(report.Diagnostics()) + "\nits logs: fairlead logs " + id, kJobFailed);
+  const std::string why(report.Diagnostics());
+  const bool succeeded = why.find(" exited with  exitCode: 0\n") != std::string::npos;  // in Hadoop's words
+  const char* hint = succeeded ? "it ended without registering as a master: is it linked with the engine?\n" : "";
+  return Complain("submit", why + "\n" + hint + "its logs: fairlead logs " + id, kJobFailed);
 }
 
 void KillQuietly(Cluster& cluster, const yarn::ApplicationIdProto& id) {
   yarn::KillApplicationRequestProto request;
   request.application_id = id;
   (void)cluster.client->Call<yarn::KillApplicationResponseProto>("forceKillApplication", request).ok();
+}
+
+/// A driver is there anew, and why the last one ended.
+void SayNewAttempt(Cluster& cluster, const model::ApplicationId& id, int32_t attempt) {
+  yarn::GetApplicationAttemptReportRequestProto request;
+  request.application_attempt_id.emplace().application_id = ToProto(id);
+  request.application_attempt_id->attempt_id = attempt - 1;
+  const auto answer =
+      cluster.client->Call<yarn::GetApplicationAttemptReportResponseProto>("getApplicationAttemptReport", request);
+  const std::string why(answer ? answer->ApplicationAttemptReport().Diagnostics() : "");
+  std::fprintf(stderr, "attempt %d begins; attempt %d ended: %s\n", attempt, attempt - 1,
+               base::VisibleText(why.substr(0, why.find('\n'))).c_str());
 }
 
 /// Follows the application to its end; Ctrl-C kills it.
@@ -329,6 +343,7 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
   proto.id = parsed.number;
   cluster.client->SetPatience(base::Duration::Seconds(120));
   ProgressLines lines(cluster, id);
+  int32_t attempt = 1;
   while (true) {
     const auto answer = cluster.client->Call<yarn::GetApplicationReportResponseProto>("getApplicationReport", request);
     if (!answer) return Complain("submit", answer.error().message, CodeOf(answer.error()));
@@ -338,7 +353,12 @@ int Follow(const SubmitOptions& options, Cluster& cluster, const std::string& id
       return Finish(options, cluster, id, report);
     }
     if (!options.cluster.json) lines.Show(report);
+    if (const int32_t now = report.CurrentApplicationAttemptId().AttemptId(); now > attempt) {
+      lines.Clear();
+      SayNewAttempt(cluster, parsed, attempt = now);
+    }
     if (interrupted) {
+      lines.Clear();  // and is not cleared itself
       std::fprintf(stderr, "interrupted: killing %s\n", id.c_str());
       KillQuietly(cluster, proto);
       interrupted = 0;
@@ -366,12 +386,13 @@ int Submit(const SubmitOptions& options) {
   auto cluster = OpenCluster(options.cluster);
   if (!cluster) return Complain("submit", cluster.error().message, CodeOf(cluster.error()));
   const auto job = InspectJob(options.command[0]);
-  if (!job) return Complain("submit", job.error().message, kUsage);
+  if (!job) return Complain("submit", job.error().message, static_cast<ExitCode>(job.error().code));
   WarnOfNewQueue(*cluster, options.queue);
   const auto id = SubmitJob(options, *cluster, *job);
   if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));
   if (options.detach) {
-    std::puts(id->c_str());
+    if (options.cluster.json) PrintJson({{"id", *id}});
+    if (!options.cluster.json) std::puts(id->c_str());
     return kOk;
   }
   if (!options.cluster.json) {

@@ -8,31 +8,50 @@
 
 namespace fairlead::apps {
 
+namespace {
+
+constexpr size_t kWidestCell = 64;
+
+/// Characters of UTF-8.
+size_t Characters(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string Shortened(std::string_view text, size_t columns) {
+  if (Characters(text) <= columns) return std::string(text);
+  size_t end = 0;
+  for (; columns > 1; --columns) end += std::max<size_t>(1, base::Utf8Length(text.substr(end)));
+  return std::string(text.substr(0, end)) + "…";
+}
+
 void Table::Add(std::vector<std::string> row) {
-  for (std::string& cell : row) cell = base::VisibleText(cell);
+  for (std::string& cell : row)
+    cell = Shortened(base::VisibleText(cell), &cell == &row.back() ? std::string::npos : kWidestCell);
   rows_.push_back(std::move(row));
 }
 
-std::vector<std::string> Table::Lines() const {
-  if (rows_.empty()) return {};
-  std::vector<size_t> widths(rows_.front().size());
+std::vector<std::string> Table::Lines() {
   for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    widths_.resize(std::max(widths_.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths_[i] = std::max(widths_[i], Characters(row[i]));
   }
   std::vector<std::string> lines;
   for (const auto& row : rows_) {
     std::string line;
     for (size_t i = 0; i < row.size(); ++i) {
       line += row[i];
-      if (i + 1 < row.size()) line.append(widths[i] - row[i].size() + 2, ' ');
+      if (i + 1 < row.size()) line.append(widths_[i] - Characters(row[i]) + 2, ' ');
     }
     lines.push_back(std::move(line));
   }
   return lines;
 }
 
-void Table::Print() const {
+void Table::Print() {
   for (const std::string& line : Lines()) std::puts(line.c_str());
+  rows_.clear();
 }
 
 std::string MemoryText(int64_t mib) {
@@ -46,6 +65,8 @@ std::string MemoryText(int64_t mib) {
   }
   return buffer;
 }
+
+std::string SizeText(int64_t mib, int64_t vcores) { return MemoryText(mib) + ", " + std::to_string(vcores) + " vc"; }
 
 std::string DurationText(int64_t ms) {
   const auto seconds = static_cast<long long>(std::max<int64_t>(ms, 0) / 1000);

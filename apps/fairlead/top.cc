@@ -17,6 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr size_t kWideEnough = 140;  // for the columns of applications
+
 struct TopOptions {
   bool once = false;
   int64_t seconds = 2;
@@ -50,15 +52,14 @@ std::vector<std::string> ClusterLines(const ordered_json& cluster) {
   return {meter("memory ", memory, memory_all, MemoryText(memory) + " of " + MemoryText(memory_all)),
           meter("cores  ", cores, cores_all, std::to_string(cores) + " of " + std::to_string(cores_all)),
           "applications " + count("apps", {"RUNNING"}) + " running, " + count("apps", {"ACCEPTED", "SUBMITTED"}) +
-              " waiting; containers " + std::to_string(cluster.value("containers", int64_t{0})) + "; nodes " +
+              " pending; containers " + std::to_string(cluster.value("containers", int64_t{0})) + "; nodes " +
               count("nodes", {"RUNNING"}) + " running, " + count("nodes", {"DECOMMISSIONING", "UNHEALTHY", "LOST"}) +
               " draining, unhealthy or lost"};
 }
 
-std::vector<std::string> QueueLines(const ordered_json& answer) {
+std::vector<std::string> QueueLines(const ordered_json& queues, int64_t whole) {
   Table table({"QUEUE", "USED", "FAIR SHARE", "WANTED", "", "RUNNABLE", "WAITING"});
-  const int64_t whole = Memory(answer, "cluster");
-  for (const auto& queue : answer.value("queues", ordered_json::array())) {
+  for (const auto& queue : queues) {
     table.Add({queue.value("name", ""), MemoryText(Memory(queue, "used")), MemoryText(Memory(queue, "fair_share")),
                MemoryText(Memory(queue, "demand")), Bar(Memory(queue, "used"), whole, 20),
                std::to_string(queue.value("runnable_apps", 0)), std::to_string(queue.value("waiting_apps", 0))});
@@ -66,20 +67,27 @@ std::vector<std::string> QueueLines(const ordered_json& answer) {
   return table.Lines();
 }
 
-std::vector<std::string> AppLines(const ordered_json& answer) {
-  Table table({"APPLICATION", "NAME", "USER", "QUEUE", "STATE", "CONTAINERS", "MEMORY", "AGE", "WAITS FOR"});
-  for (const auto& app : answer.value("apps", ordered_json::array())) {
+/// Where a terminal is too narrow for all columns, the state and the reason come first.
+std::vector<std::string> AppLines(const ordered_json& apps, size_t columns) {
+  const auto ordered = [narrow = columns < kWideEnough](std::vector<std::string> cells) {
+    if (!narrow) return cells;
+    std::rotate(cells.begin() + 1, cells.begin() + 4, cells.begin() + 5);
+    std::rotate(cells.begin() + 2, cells.end() - 1, cells.end());
+    return cells;
+  };
+  Table table(ordered({"APPLICATION", "NAME", "USER", "QUEUE", "STATE", "CONTAINERS", "MEMORY", "AGE", "WAITS FOR"}));
+  for (const auto& app : apps) {
     const ordered_json pending = app.value("pending", ordered_json::object());
-    table.Add({app.value("id", ""), app.value("name", "").substr(0, 30), app.value("user", ""), app.value("queue", ""),
-               app.value("state", ""), std::to_string(app.value("containers", 0)), MemoryText(Memory(app, "used")),
-               DurationText(app.value("elapsed_ms", int64_t{0})), pending.value("detail", "")});
+    table.Add(ordered({app.value("id", ""), Shortened(app.value("name", ""), 30), app.value("user", ""),
+                       app.value("queue", ""), app.value("state", ""), std::to_string(app.value("containers", 0)),
+                       MemoryText(Memory(app, "used")), DurationText(app.value("elapsed_ms", int64_t{0})),
+                       pending.value("detail", "")}));
   }
   return table.Lines();
 }
 
-std::vector<std::string> NodeLines(const ordered_json& answer) {
+std::vector<std::string> NodeLines(std::vector<ordered_json> nodes) {
   Table table({"NODE", "STATE", "MEMORY", "", "CORES", "CONTAINERS"});
-  std::vector<ordered_json> nodes = answer.value("nodes", std::vector<ordered_json>{});
   std::stable_sort(nodes.begin(), nodes.end(),
                    [](const ordered_json& a, const ordered_json& b) { return Memory(a, "used") > Memory(b, "used"); });
   for (const auto& node : nodes) {
@@ -93,26 +101,35 @@ std::vector<std::string> NodeLines(const ordered_json& answer) {
   return table.Lines();
 }
 
-/// The picture's parts, each with its heading first.
-base::Result<std::vector<std::vector<std::string>>> Picture(Cluster& cluster) {
+/// What is shown, as the resource manager tells it.
+base::Result<ordered_json> Picture(Cluster& cluster) {
   const auto whole = AskFairlead(cluster, "cluster");
   if (!whole.ok()) return whole.error();
-  const auto queues = AskFairlead(cluster, "queues");
+  auto queues = AskFairlead(cluster, "queues");
   if (!queues.ok()) return queues.error();
+  TakeNoBoundsOut(*queues);
   const auto running = AskFairlead(cluster, "apps?group=running&sort=-memory&limit=100");
   if (!running.ok()) return running.error();
   const auto waiting = AskFairlead(cluster, "apps?group=waiting&sort=submitted&limit=100");
   if (!waiting.ok()) return waiting.error();
   const auto nodes = AskFairlead(cluster, "nodes?limit=1000");
   if (!nodes.ok()) return nodes.error();
-  ordered_json apps = *running;
-  for (const auto& app : waiting->value("apps", ordered_json::array())) apps["apps"].push_back(app);
-  return std::vector<std::vector<std::string>>{ClusterLines(*whole), QueueLines(*queues), AppLines(apps),
-                                               NodeLines(*nodes)};
+  ordered_json apps = running->at("apps");
+  for (const auto& app : waiting->at("apps")) apps.push_back(app);
+  return ordered_json{
+      {"cluster", *whole}, {"queues", queues->at("queues")}, {"apps", apps}, {"nodes", nodes->at("nodes")}};
+}
+
+using Parts = std::vector<std::vector<std::string>>;
+
+/// Each with its heading first, for lines of so many characters.
+Parts PartsOf(const ordered_json& picture, size_t columns) {
+  return {ClusterLines(picture["cluster"]), QueueLines(picture["queues"], Memory(picture["cluster"], "capacity")),
+          AppLines(picture["apps"], columns), NodeLines(picture["nodes"])};
 }
 
 /// Parts that are longer than their fair part of the screen are cut, and say so.
-std::vector<std::string> Fit(const std::vector<std::vector<std::string>>& parts, size_t rows, size_t columns) {
+std::vector<std::string> Fit(const Parts& parts, size_t rows, size_t columns) {
   std::vector<std::string> lines;
   for (size_t i = 0; i < parts.size(); ++i) {
     const size_t left = rows > lines.size() ? rows - lines.size() : 0;
@@ -123,7 +140,7 @@ std::vector<std::string> Fit(const std::vector<std::vector<std::string>>& parts,
     if (i + 1 < parts.size()) lines.emplace_back();
   }
   if (lines.size() > rows) lines.resize(rows);
-  for (std::string& line : lines) line = line.substr(0, columns);
+  for (std::string& line : lines) line = Shortened(line, columns);
   return lines;
 }
 
@@ -138,11 +155,12 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  void Show(const std::vector<std::vector<std::string>>& parts) const {
+  void Show(const ordered_json& picture) const {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
     std::string text = "\x1b[H";
-    for (const std::string& line : Fit(parts, static_cast<size_t>(size.ws_row) - 2, size.ws_col))
+    for (const std::string& line :
+         Fit(PartsOf(picture, size.ws_col), static_cast<size_t>(size.ws_row) - 2, size.ws_col))
       text += line + "\x1b[K\n";
     text += "\x1b[K\n\x1b[K" + TimeText(int64_t{std::time(nullptr)} * 1000) + "   Ctrl-C ends it\x1b[J";
     std::fputs(text.c_str(), stdout);
@@ -153,13 +171,19 @@ class Screen {
 int Top(const Command& command, Cluster& cluster, const TopOptions& options) {
   auto picture = Picture(cluster);
   if (!picture.ok()) return command.Fail(picture.error());
+  if (options.once && command.options.json) {
+    PrintJson(*picture);
+    return kOk;
+  }
   if (options.once) {
-    for (size_t i = 0; i < picture->size(); ++i) {
+    const Parts parts = PartsOf(*picture, kWideEnough);
+    for (size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) std::puts("");
-      for (const std::string& line : (*picture)[i]) std::puts(line.c_str());
+      for (const std::string& line : parts[i]) std::puts(line.c_str());
     }
     return kOk;
   }
+  if (command.options.json) return Complain(command.name, "--json goes with --once", kUsage);
   if (::isatty(STDOUT_FILENO) == 0)
     return Complain(command.name, "this is no terminal; --once prints one picture", kUsage);
   NoteInterrupts();

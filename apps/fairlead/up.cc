@@ -530,6 +530,16 @@ int Up(UpOptions options) {
   return exit_code;
 }
 
+/// The first queue that is named a second time; "": none is.
+std::string NamedTwice(const std::vector<std::string>& queues) {
+  std::set<std::string> names;
+  for (const std::string& queue : queues) {
+    const std::string name = queue.substr(0, queue.find('='));
+    if (!names.insert(name).second) return name;
+  }
+  return "";
+}
+
 }  // namespace
 
 void AddUp(CLI::App& app, int& exit_code) {
@@ -571,7 +581,11 @@ void AddUp(CLI::App& app, int& exit_code) {
   up->add_flag("--with-parent", options->with_parent, "end when the process that started this one ends");
   up->add_flag("--any-user", options->any_user,
                "serve processes of every user of this machine (default: yours alone, since programs run as you)");
-  up->callback([options, &exit_code] { exit_code = Up(*options); });
+  up->callback([options, &exit_code] {
+    const std::string twice = NamedTwice(options->shape.queues);
+    if (!twice.empty()) throw CLI::ValidationError("--queue", twice + " is said twice; say it once");
+    exit_code = Up(*options);
+  });
 }
 
 }  // namespace fairlead::apps

@@ -2,6 +2,7 @@
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
 import concurrent.futures
 import fcntl
+import http.server
 import json
 import os
 import pathlib
@@ -11,8 +12,11 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
+import threading
 import time
 import unittest
 import urllib.error
@@ -79,6 +83,14 @@ class Words(unittest.TestCase):
             self.assertIn("queues from Fairlead's YAML", run("config", "check", "--config", file.name).stdout)
         self.assertIn("queues from Fairlead's defaults", run("config", "check").stdout)
 
+    def test_config_check_reads_what_commands_read(self):
+        with tempfile.TemporaryDirectory() as work:
+            (pathlib.Path(work) / "yarn-site.xml").write_text("<configuration>")
+            for variable in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+                shown = subprocess.run([FAIRLEAD, "config", "check"], env={**os.environ, variable: work}, capture_output=True, text=True, timeout=60)
+                self.assertEqual(shown.returncode, 2)
+                self.assertIn(f"{work}/yarn-site.xml", shown.stderr)
+
     def test_config_check_tells_of_misspelt_elements_and_queues_written_twice(self):
         with tempfile.TemporaryDirectory() as work:
             file = pathlib.Path(work) / "fair-scheduler.xml"
@@ -87,6 +99,17 @@ class Words(unittest.TestCase):
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn("did you mean 'weight'?", shown.stdout)
             self.assertIn(":2:2: queue root.prod is written twice", shown.stdout)
+
+    def test_a_full_disk_is_told_and_a_reader_that_has_gone_is_not(self):
+        for words in (("config", "profiles"), ("completion", "bash"), ("version",), ("--help",), ("apps", "--help"), ("man",)):
+            with open("/dev/full", "w") as full:
+                shown = subprocess.run([FAIRLEAD, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead {words[0]}: cannot write the output: No space left on device\n"))
+        reading, writing = os.pipe()
+        os.close(reading)
+        shown = subprocess.run([FAIRLEAD, "version"], stdout=writing, stderr=subprocess.PIPE, restore_signals=False, timeout=60)
+        os.close(writing)
+        self.assertEqual((shown.returncode, shown.stderr), (0, b""))
 
     def test_numbers_that_cannot_be_meant(self):
         for option in ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle"):
@@ -139,17 +162,21 @@ WRONG = [
     *[(("node", action), 2, "required") for action in ("drain", "undrain", "decommission")],
     *[(("node", "drain", "n1", f"--timeout={value}"), 2, "--timeout") for value in ("0", "-1", "x")],
     (("queue", "set", "root.a"), 2, "required"), (("queue", "set", "root.a", "weight"), 2, "weight=2"),
+    (("queue", "set", "root.a", "weight=2", "weight=3"), 2, "'weight' is said twice; say it once"), (("up", "--queue", "a=1", "--queue", "a=2"), 2, "--queue: a is said twice"),
     (("queue", "set", "root.a", "weight=2", "--file", "/nosuch.xml"), 4, "/nosuch.xml"),
     (("events", "--kind", "nosuch"), 2, "--kind"), (("events", "--limit", "0"), 2, "--limit"), (("top", "--interval", "0"), 2, "--interval"),
     # Ids.
-    *[((command, word), 2, word) for command in ("app", "why", "kill", "logs") for word in
+    *[((*command.split(), word), 2, word) for command in ("app", "why", "kill", "logs", "events --app") for word in
       ("x", "application_", "application_1", "application_x_1", "application_1_x", "job_1_1", CONTAINER, "application_1_1_1")],
+    (("logs", ID, "--json"), 2, "'--json' is not understood"), (("config", "profiles", "--json", "--markdown"), 2, "--markdown"),
     (("logs", ID, "--container", "x"), 2, "--container"), (("logs", ID, "--container", "container_1700000000000_0002_01_000001"), 2, "is not of"),
     # Numbers.
     *[(("up", f"{option}={value}"), 2, option) for option in ("--nodes", "--memory", "--vcores", "--port-base") for value in ("x", "-1", "99999999999999")],
     (("up", "--nodes=0"), 2, "--nodes"), (("up", "--nodes=65"), 2, "--nodes"),
     *[(("submit", f"{option}={value}", "/bin/true"), 2, option) for option in
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
+    *[((*command.split(), "-1"), 2, "-1 not in range 0 to 1000000000000") for command in ("sim run tdw --seed", "sim stages --seed", "sim faults --first")],
+    (("sim", "faults", "--seeds", "0"), 2, "0 not in range 1 to 1000000000"), (("sim", "faults", "--twice", "-1"), 2, "-1 not in range 0 to 1000000000"),
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
     *[(("submit", f"--executor-memory={value}", "/bin/true"), 2, "like 512m or 2g") for value in ("512k", "1.5g", "g", "2 g", "99999999t")],
     *[(("submit", f"--max-attempts={value}", "/bin/true"), 2, "--max-attempts") for value in ("0", "-1")],
@@ -166,7 +193,8 @@ WRONG = [
     # Files and keys.
     (("replay", "/nosuch/file"), 4, "/nosuch/file"), (("history", "/nosuch/file"), 4, "/nosuch/file"),
     *[((*command, "--hadoop-conf", "/nosuch/conf"), 2, "/nosuch/conf") for command in (("apps",), ("nodes",), ("queues",), ("app", ID), ("config", "check"))],
-    *[((*command, "--config", "/nosuch.yaml"), 2, "/nosuch.yaml") for command in (("apps",), ("config", "check"), ("rm",), ("nm",))],
+    *[((*command, "--config", "/nosuch.yaml"), code, "/nosuch.yaml") for command, code in ((("apps",), 4), (("config", "check"), 4), (("history", ID), 4), (("rm",), 2), (("nm",), 2))],
+    (("submit", "/nosuch/job"), 4, "/nosuch/job: no such file"),
     *[((*command, "--set", "novalue"), 2, "KEY=VALUE") for command in (("apps",), ("nodes",), ("config", "check"), ("rm",), ("nm",))],
     (("config", "check", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
     (("rm", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
@@ -176,9 +204,9 @@ WRONG = [
     (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),
     # No cluster: which address, why, what to do.
     *[((command[0], *NOWHERE, *command[1:]), 3, "127.0.0.1:1 does not answer: Connection refused; start one with 'fairlead up'") for command in
-      (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("queues",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
+      (("apps",), ("apps", "-w"), ("app", ID), ("why", ID), ("nodes",), ("kill", ID), ("logs", ID), ("submit", "/bin/true"))],
     *[((*command, *NOWHERE), 3, f"fairlead {name}: the resource manager's web port does not answer: Connection refused; start one")
-      for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queue show", ("queue", "show", "root")))],
+      for name, command in (("top", ("top", "--once")), ("events", ("events",)), ("node drain", ("node", "drain", "n1")), ("queues", ("queues",)), ("queue show", ("queue", "show", "root")))],
 ]
 
 
@@ -245,9 +273,11 @@ class Manual(unittest.TestCase):
         self.assertEqual(shown.stdout.split("\n")[:2], ["logs", "--tail"], shown.stderr)
 
     def test_completion_of_bash_knows_what_follows_a_subcommand(self):
-        script = 'fairlead() { [ "$1" = values ] && echo "live-$2"; }\n' + run("completion", "bash").stdout
+        script = 'fairlead() { [ "$1" = values ] && args="${*:2}" && echo "live-${args// /,}"; [ "$2" = nodes ] && echo host:34567; }\n' + run("completion", "bash").stdout
         for words, expected in (("node dr", "drain"), ("node drain --ti", "--timeout"), ("node drain l", "live-nodes"), ("queue set l", "live-queues"),
-                                ("queue set root.a --pre", "--preview"), ("why l", "live-active"), ("submit --queue l", "live-queues"), ("sim run --prof", "--profile")):
+                                ("app --hadoop-conf /c --user u l", "live-apps,--hadoop-conf,/c,--user,u"), ("events --kind pre", "preempted"), ("events --node l", "live-nodes"),
+                                ("events --app l", "live-apps"), ("apps --state RUN", "RUNNING"), ("up --profile td", "tdw"), ("completion f", "fish"), ("apps --state --a", ""),
+                                ("app --hadoop-conf --a", ""), ("node drain host : 3", "34567"), ("node drain host :", "34567"), ("queue set root.a --pre", "--preview"), ("why l", "live-active"), ("submit --queue l", "live-queues"), ("sim run --prof", "--profile")):
             script += f"\nCOMP_WORDS=(fairlead {words}); COMP_CWORD={len(words.split())}; _fairlead; echo \"${{COMPREPLY[*]}}\""
             with self.subTest(words):
                 shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
@@ -436,6 +466,36 @@ class OnACluster(unittest.TestCase):
         self.assertEqual((shown.returncode, shown.stdout), (0, "2 different words\n"), shown.stderr)
         self.assertRegex(shown.stderr, r"^submitted application_\d+_\d+\nits page: http://127\.0\.0\.1:\d+/cluster/app/application_\d+_\d+\n(.*\n)*application_\d+_\d+ ended: SUCCEEDED after \d+s\n$")
 
+    def test_submit_tells_of_a_program_that_is_no_job_and_of_each_attempt(self):
+        shown = self.ask("submit", "--max-attempts", "2", "--driver-memory", "64m", "/bin/sleep", "1")
+        self.assertEqual(shown.returncode, 5, shown.stderr)
+        self.assertIn("it ended without registering as a master: is it linked with the engine?\nits logs: ", shown.stderr)
+        self.assertRegex(shown.stderr, r"\nattempt 2 begins; attempt 1 ended: AM Container for \S+ exited with  exitCode: 0\n")
+        self.assertNotIn("is it linked", self.ask("submit", "--max-attempts", "1", "--driver-memory", "64m", "/bin/false").stderr)
+
+    def test_submit_interrupted_at_a_terminal_says_so_and_leaves_it_there(self):
+        out, terminal = pty.openpty()
+        submit = subprocess.Popen([FAIRLEAD, "submit", "--hadoop-conf", self.conf, "--driver-memory", "64m", "/bin/sleep", "600"], stdout=subprocess.DEVNULL, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while b"ACCEPTED" not in text:
+            text += os.read(out, 65536)
+        submit.send_signal(signal.SIGINT)
+        try:
+            while part := os.read(out, 65536):
+                text += part
+        except OSError:  # the other side is closed
+            pass
+        os.close(out)
+        self.assertEqual(submit.wait(timeout=60), 5)
+        rows = []  # as the terminal shows them
+        for piece in re.split(rb"(\x1b\[\d+A\x1b\[J|\r\n)", text):
+            if up := re.fullmatch(rb"\x1b\[(\d+)A\x1b\[J", piece):
+                del rows[-int(up.group(1)):]
+            elif piece and piece != b"\r\n":
+                rows.append(piece)
+        self.assertTrue(any(row.startswith(b"interrupted: killing application_") for row in rows), rows)
+
     def test_submit_says_why_it_waits(self):
         # Two tasks that wait for each other, and one slot: it keeps its memory.
         (self.work / "marks").mkdir()
@@ -476,19 +536,29 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(differences(pending, {"type": "array", "items": {"$ref": "#/definitions/pending"}}), [])
         asked = [("apps", "--all"), ("app", done), ("app", keeper), ("app", waits), ("why", waits), ("nodes",), ("queues",), ("queue show", "root.small"), ("events", "--limit", "1000"), ("status",),
                  ("history", done), ("queue set", "root.small", "weight=9", "--preview"), ("node drain", "127.0.0.2", "--no-wait"), ("nodes --reasons",), ("node undrain", "127.0.0.2"), ("kill", keeper),
-                 ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",)]
+                 ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",),
+                 ("submit --detach", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once2"), ("top --once",), ("config check",),
+                 ("config profiles",), ("config names",), ("sim faults", "--seeds", "1")]
+        of_no_cluster = ("version", "config profiles", "config names", "sim faults")
         for command, *words in asked:
-            shown = self.ask(command, "--json", *words) if command != "version" else run("version", "--json")
+            shown = self.ask(command, "--json", *words) if command not in of_no_cluster else run(*command.split(), "--json", *words)
             self.assertEqual(shown.returncode, 0, f"{command}: {shown.stderr}")
             told = json.loads(shown.stdout)
             self.assertEqual(differences(told, SCHEMA["commands"][command]), [], command)
-            self.assertNotEqual(differences({}, SCHEMA["commands"][command]), [], command)  # it can fail
+            self.assertNotEqual(differences({"": 0}, SCHEMA["commands"][command]), [], command)  # it can fail
             if isinstance(told, list):
                 self.assertTrue(told, command)
         self.assertEqual(set(SCHEMA["commands"]) - {command for command, *_ in asked}, {"node decommission"})
 
+    def test_what_has_no_bound_is_null_and_what_has_ended_is_told(self):
+        self.assertIsNone(json.loads(self.ask("queue show", "root", "--json").stdout)["max_share"])
+        self.assertEqual({queue["max_share"] for queue in json.loads(self.ask("queues", "--json").stdout)["queues"] if queue["name"] == "root"}, {None})
+        app = self.finished_job()
+        self.assertEqual([event["kind"] for event in json.loads(self.ask("app", app, "--json").stdout)["ended"]], ["ended"] * 2)
+
     def test_an_application_shows_how_its_containers_ended(self):
         shown = self.ask("app", self.finished_job()).stdout
+        self.assertRegex(shown, r"\nPriority     0\n")
         self.assertRegex(shown, r"\nHistory      fairlead history application_\d+_\d+\n")
         self.assertEqual(len(re.findall(r"^Ended +container_\S+ on \S+:\d+: \S", shown, re.M)), 2, shown)
         self.assertNotIn("Diagnostics", shown)
@@ -509,6 +579,8 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertEqual([line.partition(":")[0] for line in shown.stdout.splitlines()[1:]], ['{"stage_started"'] * 2)
         self.assertEqual(self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started", "-f").stdout, shown.stdout)
+        last = self.ask("logs", app, "--file", "events.jsonl", "--grep", "stage_started", "--tail", "1")
+        self.assertEqual(last.stdout.splitlines()[1:], shown.stdout.splitlines()[-1:], last.stderr)
         shown = self.ask("logs", app, "--grep", "no such text")
         self.assertEqual((shown.returncode, shown.stdout), (1, ""))
         self.assertIn(f"no line of {app} holds 'no such text'", shown.stderr)
@@ -618,6 +690,48 @@ class OnACluster(unittest.TestCase):
             self.assertIn(word, shown.stdout)
         self.assertEqual(self.ask("top").returncode, 2)  # no terminal
 
+    def test_long_names_and_other_letters_keep_columns(self):
+        (self.work / "names").mkdir()
+        for name in ("ä" * 3000, "ä"):
+            app = self.ask("submit", "--detach", "--executors", "1", "--name", name, BUILD / "tests/engine_faults", "meet", self.work / "names", "9").stdout.strip()
+            self.addCleanup(self.ask, "kill", app)
+        for words in (("apps",), ("top", "--once")):
+            lines = self.ask(*words).stdout.splitlines()
+            header = next(line for line in lines if re.match("ID|APPLICATION", line))
+            rows = [line for line in lines if line.startswith("application_1")]
+            self.assertGreaterEqual(len(rows), 2)
+            for row in rows:
+                self.assertNotEqual(row[header.index("USER")], " ")
+                self.assertEqual(row[header.index("USER") - 1], " ")
+                self.assertLess(len(row), 400)
+            self.assertTrue(any("ä…" in row for row in rows))
+        self.assertRegex(self.ask("top", "--once").stdout, r"\napplications \d+ running, \d+ pending; ")
+
+    def test_a_narrow_top_shows_state_and_reason_first(self):
+        out, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 60, 0, 0))
+        top = subprocess.Popen([FAIRLEAD, "top", "--hadoop-conf", self.conf], stdout=terminal, stderr=terminal)
+        os.close(terminal)
+        text = b""
+        while b"Ctrl-C ends it" not in text:
+            text += os.read(out, 65536)
+        top.send_signal(signal.SIGINT)
+        self.assertEqual(top.wait(timeout=30), 0)
+        os.close(out)
+        self.assertRegex(text.decode(), r"APPLICATION +STATE +WAITS FOR")
+
+    def test_watched_rows_stand_below_their_header(self):
+        for words in (("apps", "-w"), ("events", "-f", "--queue", "root.watched")):
+            if words[0] == "events":  # the queue has to be there
+                self.ask("submit", "--queue", "watched", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "watched")
+            watch = subprocess.Popen([FAIRLEAD, *words, "--hadoop-conf", self.conf], stdout=subprocess.PIPE, text=True)
+            header = watch.stdout.readline()
+            self.ask("submit", "--queue", "watched", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / f"watched-{words[0]}")
+            row = watch.stdout.readline()
+            watch.send_signal(signal.SIGINT)
+            watch.communicate(timeout=30)
+            self.assertEqual((row[header.index("QUEUE") - 1], row[header.index("QUEUE"):].split()[0]), (" ", "root.watched"), header + row)
+
     def test_top_is_live_on_a_terminal_and_leaves_it_as_it_was(self):
         out, terminal = pty.openpty()
         top = subprocess.Popen([FAIRLEAD, "top", "--hadoop-conf", self.conf, "--interval", "1"], stdout=terminal, stderr=terminal)
@@ -662,6 +776,27 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(watch.wait(timeout=30), 0)
         watch.stdout.close()
 
+    def test_watching_ends_where_nothing_can_be_written(self):
+        app = self.finished_job()
+        for words in (("nodes", "--json"), ("apps", "-w"), ("events", "-f"), ("events", "-f", "--json"), ("logs", app), ("top", "--once"), ("node", "drain", "127.0.0.77", "--help")):
+            with open("/dev/full", "w") as full:
+                shown = subprocess.run([FAIRLEAD, *words, "--hadoop-conf", self.conf], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (1, f"fairlead {words[0]}: cannot write the output: No space left on device\n"))
+
+    def test_a_web_port_that_does_not_answer_is_not_taken_for_hadoops(self):
+        app = self.finished_job()
+        nobody = ("--set", "yarn.resourcemanager.webapp.address=127.0.0.1:1")
+        for words in (("why", app), ("app", app), ("app", app, "--json"), ("queues",), ("nodes", "--reasons")):
+            shown = self.ask(*words, *nobody)
+            self.assertEqual((shown.returncode, shown.stdout), (3, ""), words)
+            self.assertIn("the resource manager's web port does not answer: Connection refused", shown.stderr)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler) as hadoops:  # 404 to what only Fairlead has
+            hadoops.RequestHandlerClass.log_message = lambda *_: None
+            threading.Thread(target=hadoops.serve_forever, daemon=True).start()
+            shown = self.ask("queues", "--set", f"yarn.resourcemanager.webapp.address=127.0.0.1:{hadoops.server_port}")
+            hadoops.shutdown()
+        self.assertRegex(shown.stdout, r"^QUEUE +STATE +CAPACITY")
+
     def test_events_tell_of_an_application(self):
         app = self.finished_job()
         shown = self.ask("events", "--app", app)
@@ -669,7 +804,22 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(shown.stdout, r"granted +container_")
         self.assertRegex(shown.stdout, r"ended +container_\S+ .*(succeeded|ended with)")
         self.assertIn(f"{app} is FINISHED", shown.stdout)
-        self.assertEqual(self.ask("events", "--app", "application_1_1").returncode, 0)
+
+    def test_filters_take_short_names_and_refuse_what_is_not_there(self):
+        shown = self.ask("submit", "--executors", "1", "--queue", "small", BUILD / "examples/word_count", self.work / "text", self.work / "in-small")
+        app = re.search(r"application_\d+_\d+", shown.stderr).group()
+        for words in (("apps", "-a", "--queue", "small"), ("apps", "-a", "--queue", "root.small"), ("events", "--queue", "small", "--limit", "1000")):
+            self.assertIn(app, self.ask(*words).stdout, words)
+        granted = json.loads(self.ask("events", "--app", app, "--kind", "granted", "--json").stdout)["events"][0]["node"]
+        for node in (granted, granted.rpartition(":")[0]):
+            told = json.loads(self.ask("events", "--node", node, "--limit", "1000", "--json").stdout)["events"]
+            self.assertIn(app, [event.get("app") for event in told])
+            self.assertEqual([event["number"] for event in told], sorted((event["number"] for event in told), reverse=True))
+        for words, what in ((("events", "--queue", "nosuch"), "there is no queue nosuch; there are root"), (("events", "--node", "nosuch"), "there is no node nosuch; there are "),
+                            (("events", "--app", "application_1_1"), "application_1_"), (("apps", "--queue", "nosuch", "--json"), "there is no queue nosuch")):
+            shown = self.ask(*words)
+            self.assertEqual((shown.returncode, shown.stdout), (4, ""), words)
+            self.assertIn(what, shown.stderr)
 
     def test_a_node_is_drained_and_taken_back(self):
         def state():
@@ -690,7 +840,7 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(self.ask("nodes", "--reasons").stdout, r"\n127\.0\.0\.2:\d+ +DECOMMISSIONED +20\d\d-\S+ \d\d:\d\d:\d\d +\S+ from 127\.0\.0\.1 +\S")
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertIn("its node agent has ended and may be started again", shown.stdout)
+        self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ is taken back; its node agent has ended, start it again\n")
         deadline = time.monotonic() + 60  # `up` starts it
         while "RUNNING" not in state():
             self.assertLess(time.monotonic(), deadline, (self.work / "up.log").read_text())
@@ -770,7 +920,7 @@ class OnACluster(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, shown.stdout[-2000:] + shown.stderr)
             time.sleep(0.2)
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB")
+        self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB, \d+ vc  ")
         self.assertRegex(shown.stdout, rf"  state  {app}  .*is RUNNING")
 
     def test_a_replay_shows_how_far_it_is(self):
