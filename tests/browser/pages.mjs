@@ -182,7 +182,13 @@ async function whatPeopleDo() {
   assert.match(await page.content(), /stderr/);
   await judge(page, log);
   await page.click("main a:has-text('stderr')");
+  await page.waitForSelector("h1:has-text('stderr of container_')");
   await judge(page, "a log");
+  await page.click("main a:text-is('stdout')");
+  await page.waitForSelector("h1:has-text('stdout of container_')");
+  await page.click("nav a:text-is('Application')");
+  await page.waitForSelector("h2:has-text('Containers that have ended')");
+  await page.goBack();
   // The node's own pages lead back.
   await page.click("nav a:text-is('Node')");
   await page.waitForSelector("h1:has-text('Node ')");
@@ -190,6 +196,11 @@ async function whatPeopleDo() {
   await fitsEverySize(page, "a node's own page");
   await page.click("nav a:has-text('Applications')");
   await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+  // Addresses of Hadoop's pages lead somewhere, and others say so.
+  await page.goto(`${url}/cluster/appattempt/${app.replace("application", "appattempt")}_000001`);
+  await page.waitForSelector(`td.id:has-text('appattempt_')`);
+  await page.goto(`${url}/cluster/constructor`);
+  await page.waitForSelector("h1:has-text('There is no such page')");
   // Queue and node from the application.
   await page.goto(`${url}/cluster/app/${app}`);
   await page.click("dd a[href^='/cluster/queue/']");

@@ -184,9 +184,9 @@ function eventDetail(event) {
 
 // `known`: the columns that say the same in every row of this page; `user`: whose application it is of, where it is one's.
 function eventTable(events, known = [], user = undefined) {
-  const subject = ({ app, container, http_address: http }) => {
+  const subject = ({ app, container, http_address: http, node_gone: gone }) => {
     if (user === undefined) return container ? el("a", { href: `/cluster/app/${app}` }, container) : appLink(app);
-    return container && http ? el("a", { href: logsAddress(http, container, user) }, container) : container ?? "";
+    return container && http && !gone ? el("a", { href: logsAddress(http, container, user) }, container) : container ?? "";
   };
   const columns = [["When", undefined, (event) => when(event.at_ms)],
     ["What", undefined, (event) => cell(el("span", { class: ["preempted", "refused"].includes(event.kind) || event.exit_status > 0 ? "why" : "" }, event.kind))],
@@ -224,7 +224,7 @@ async function charts(queue) {
 
 // ---- applications
 
-const GROUPS = [["", "All"], ["running", "Running"], ["waiting", "Not started"], ["ended", "Ended"]];
+const GROUPS = [["", "All"], ["running", "Running"], ["waiting", "Pending"], ["ended", "Ended"]];
 const COLUMNS = [["id", "Application"], ["name", "Name"], ["user", "User"], ["queue", "Queue"], ["state", "State"],
   ["containers", "Containers", "number"], ["memory", "Memory", "number"], ["submitted", "Submitted"], ["elapsed", "Duration", "number"]];
 
@@ -237,7 +237,7 @@ function tiles(cluster) {
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
   const waiting = Object.entries(cluster.waiting).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
   return el("div", { class: "tiles" }, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
-    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} not started`)),
+    tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} pending`)),
     tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || "none waits")),
     tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
@@ -292,11 +292,12 @@ function waiting(pending, ended) {
   return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, ended ? "Nothing: it has ended." : "Nothing: every ask has been granted.");
 }
 
-const logs = (http, container, user) => (http ? el("a", { href: logsAddress(http, container, user) }, "logs") : undefined);
+const logs = (http, container, user, gone) => (gone ? el("span", { class: "soft" }, "its node is gone") : http ? el("a", { href: logsAddress(http, container, user) }, "logs") : undefined);
 
 // A job of the engine: its driver shows what it does, and afterwards the node that keeps the driver's event log.
 function ownPage(app) {
-  const http = app.attempts.at(-1)?.http_address;
+  const { http_address: http, node_gone: gone } = app.attempts.at(-1) ?? {};
+  if (app.finished_ms > 0 && gone) return "what it kept for its page went with its node";
   if (app.type !== "FAIRLEAD" || app.finished_ms === 0 || !http) return el("a", { href: asCaller(`/proxy/${app.id}/`) }, "the master's own page");
   return el("a", { href: `http://${http}/static/history.html?${new URLSearchParams({ app: app.id, ...(caller ? { "user.name": caller } : {}) })}` }, "its history");
 }
@@ -308,12 +309,12 @@ async function application(id) {
     ["Priority", String(app.priority)], ["Submitted", time(app.submitted_ms)], ["Ended", time(app.finished_ms)], ["Duration", span(app.elapsed_ms)],
     ["Holds", `${counted(app.containers, "container")}, ${amount(app.used)}`], ...(app.finished_ms > 0 && app.final_status !== "SUCCEEDED" ? [] : [["Progress", percent(app.progress)]])];
   const attempts = app.attempts.map((attempt) => el("tr", {}, cell(attempt.id, "id"), cell(words(attempt.state)), cell(nodeLink(attempt.node)),
-    cell(logs(attempt.http_address, attempt.master, app.user)), cell([exitWords(attempt.exit_status), brief(attempt.diagnostics)].filter(Boolean).join(": "), "detail")));
+    cell(logs(attempt.http_address, attempt.master, app.user, attempt.node_gone)), cell([exitWords(attempt.exit_status), brief(attempt.diagnostics)].filter(Boolean).join(": "), "detail")));
   const running = app.running.map((container) => el("tr", {}, cell(container.id, "id"), cell(words(container.state)), cell(nodeLink(container.node)), cell(amount(container.resources)),
     cell(String(container.priority), "number"), when(container.created_ms), cell(logs(container.http_address, container.id, app.user))));
   const { events } = await get(`events?${new URLSearchParams({ app: id, limit: 1000 })}`);
   const over = events.filter((event) => ["ended", "preempted"].includes(event.kind)).map((event) => el("tr", {}, cell(event.container, "id"), cell(nodeLink(event.node)), when(event.at_ms),
-    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, howEnded(event)[0])), cell(howEnded(event)[1], "detail"), cell(logs(event.http_address, event.container, app.user))));
+    cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, howEnded(event)[0])), cell(howEnded(event)[1], "detail"), cell(logs(event.http_address, event.container, app.user, event.node_gone))));
   const rest = (part, body) => act("PUT", `/ws/v1/cluster/apps/${app.id}/${part}`, body);
   const buttons = app.finished_ms > 0 ? undefined : actions(
     action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),

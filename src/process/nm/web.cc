@@ -428,7 +428,7 @@ std::string Filled(std::string_view frame, const std::map<std::string_view, std:
 
 }  // namespace
 
-http::Response Web::Html(const std::string& title, const std::string& body) const {
+http::Response Web::Html(const std::string& title, const std::string& body, const std::string& app) const {
   http::Response response;
   response.content_type = "text/html; charset=utf-8";
   response.headers = {{"Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'"},
@@ -438,6 +438,7 @@ http::Response Web::Html(const std::string& title, const std::string& body) cons
   if (!options_.cluster_page.empty()) {
     const std::string page = http::HtmlEscape(options_.cluster_page);
     pages = "<a href=\"" + page + "/cluster\">Applications</a><a href=\"" + page + "/cluster/nodes\">Nodes</a>";
+    if (!app.empty()) pages = "<a href=\"" + page + "/cluster/app/" + app + "\">Application</a>" + pages;
   }
   response.body = Filled(FindFrame("frame.html")->bytes,
                          {{"@TITLE@", http::HtmlEscape(title)}, {"@PAGES@", pages}, {"@BODY@", body}});
@@ -485,27 +486,32 @@ http::Response Web::LogPage(const http::Request& request, const Segments& path, 
       path.size() < 3 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[2]);
   if (!id) return http::TextResponse(400, "Not a container id.\n");
   if (auto forbidden = Forbidden(request, id->attempt.app)) return *std::move(forbidden);
-  const std::string title = "Logs for " + path[2];
+  const std::string title = path.size() > 4 ? path[4] + " of " + path[2] : "Logs of " + path[2];
   const std::vector<LogFile> files = FilesOf(logs.files, *id);
   const std::string base_path =
       "/node/containerlogs/" + path[2] + "/" + (path.size() > 3 ? http::PercentEncode(path[3]) : "user");
   const std::string who = "&user.name=" + http::PercentEncode(CallerOf(request));
+  const auto link = [&](const std::string& name, int64_t start, const std::string& text) {
+    return "<a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=" + std::to_string(start) + who +
+           "\">" + http::HtmlEscape(text) + "</a>";
+  };
   std::string body;
+  std::string others;
   for (const LogFile& file : files) {
-    const std::string& name = file.name;
-    if (path.size() > 4 && name != path[4]) continue;
+    const std::string size = std::to_string(file.size);
+    const std::string of_name = link(file.name, -kPageLogBytes, file.name);
     if (path.size() <= 4) {
-      body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=-" +
-              std::to_string(kPageLogBytes) + who + "\">" + http::HtmlEscape(name) + "</a> : Total file length is " +
-              std::to_string(file.size) + " bytes.</p>";
-      continue;
+      body += "<p>" + of_name + " : Total file length is " + size + " bytes.</p>";
+    } else if (file.name != path[4]) {
+      others += " " + of_name;
+    } else {
+      body += "<p>" + link(file.name, 0, "the whole log") + " (" + size + " bytes)</p><pre>" +
+              http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error) + "</pre>";
     }
-    body += "<p><a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=0" + who +
-            "\">the whole log</a> (" + std::to_string(file.size) + " bytes)</p><pre>" +
-            http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error) + "</pre>";
   }
   if (body.empty()) body = "<p>No logs available for container " + http::HtmlEscape(path[2]) + "</p>";
-  return Html(title, body);
+  if (!others.empty()) body = "<p>Other logs of this container:" + others + "</p>" + body;
+  return Html(title, body, ToString(id->attempt.app));
 }
 
 // ---- Metrics ------------------------------------------------------------------------------------------------------

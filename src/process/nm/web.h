@@ -83,7 +83,8 @@ class Web {
                                int status = 200);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
-  http::Response Html(const std::string& title, const std::string& body) const;
+  /// `app`: the application that the page is of, if it is of one.
+  http::Response Html(const std::string& title, const std::string& body, const std::string& app = "") const;
 
   env::Loop& loop_;
   ContainerLogs& logs_;

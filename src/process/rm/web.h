@@ -86,6 +86,8 @@ class Web {
   Document OwnNode(const Node& node, const std::string& user) const;
   /// The node of HOST:PORT, or null.
   const Node* FindNamed(const std::string& address) const;
+  /// No agent answers for HOST:PORT any more: what it kept cannot be shown.
+  bool IsGone(const std::string& node) const;
   // web_lately.cc
   /// May `user` hear of the application? One that is forgotten is the administrators' alone.
   bool MayHearOf(const std::string& user, const model::ApplicationId& id) const;

@@ -58,7 +58,10 @@ void Web::OwnEvents(const http::Request& request, const Reply& reply) const {
   const std::string user = UserOf(request);
   Document::List list;
   const auto told = [&](const Happening& one) { return one.app.number == 0 || MayHearOf(user, one.app); };
-  for (const Happening* one : manager_.lately().Find(filter, most, told)) list.push_back(EventDocument(*one));
+  for (const Happening* one : manager_.lately().Find(filter, most, told)) {
+    list.push_back(EventDocument(*one));
+    if (!one->http_address.empty() && IsGone(one->node)) list.back().Add("node_gone", true);
+  }
   reply(http::JsonResponse(200, Document::Object().Add("events", Document(std::move(list))).ToJson("")));
 }
 

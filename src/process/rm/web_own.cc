@@ -408,6 +408,13 @@ const Node* Web::FindNamed(const std::string& address) const {
   return manager_.core().FindNode({address.substr(0, colon), port});
 }
 
+bool Web::IsGone(const std::string& node) const {
+  const Node* found = FindNamed(node);
+  return found == nullptr ||
+         (found->state != model::rm::NodeState::kRunning && found->state != model::rm::NodeState::kUnhealthy &&
+          found->state != model::rm::NodeState::kDecommissioning);
+}
+
 namespace {
 
 /// What is not known is left out.
@@ -466,6 +473,9 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
                            .Add("http_address", attempt.master.http_address)
                            .Add("exit_status", attempt.exit_status)
                            .Add("diagnostics", attempt.diagnostics));
+    if (attempt.master.id.value != 0 && IsGone(ToString(attempt.master.address))) {
+      attempts.back().Add("node_gone", true);
+    }
   }
   Document::List containers;
   for (const fairlead::rm::Container* container : InOrder(app.containers)) {
