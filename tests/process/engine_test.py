@@ -66,6 +66,9 @@ class WithACluster(unittest.TestCase):
         command = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--json", "--executor-memory", executor_memory, *options, FAULTS, *job]
         return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
+    def id_of(self, detached):
+        return json.loads(detached.communicate(timeout=60)[0])["id"]
+
     def finish(self, job):
         """The application's id and what the driver printed."""
         out, err = job.communicate(timeout=120)
@@ -121,7 +124,7 @@ class OnACluster(WithACluster):
     def test_a_killed_job_leaves_nothing_behind(self):
         out = self.directory / "killed"
         job = self.start(["--detach"], "slow", out)
-        application = job.communicate(timeout=60)[0].strip()
+        application = self.id_of(job)
         until(lambda: (out / "_temporary").exists(), "the first output")
         self.tool("kill", application)
         until(lambda: self.cluster.app(application)["state"] == "KILLED", "the end")
@@ -130,7 +133,7 @@ class OnACluster(WithACluster):
 
     def history_of_detached(self, end, *job):
         """The text and the JSON that `history` gives once `end` has been done to a running job."""
-        application = self.start(["--detach", "--max-attempts", "1"], *job).communicate(timeout=60)[0].strip()
+        application = self.id_of(self.start(["--detach", "--max-attempts", "1"], *job))
         if end:
             until(lambda: subprocess.run([peers.BINARY, "history", "--hadoop-conf", self.cluster.conf, application], capture_output=True,
                                          text=True).stdout.count("stage "), "the first stage")
@@ -180,7 +183,7 @@ class OnACluster(WithACluster):
     def test_idle_executors_are_given_back_and_their_shuffle_files_stay(self):
         work, go = self.directory / "work", self.directory / "go"
         job = self.start(["--executors", "3", "--executors-min", "0", "--executor-idle", "1", "--detach"], "shrink", work, go)
-        application = job.communicate(timeout=60)[0].strip()
+        application = self.id_of(job)
         containers = lambda: self.cluster.app(application)["runningContainers"]
         until(lambda: containers() == 4, "driver and three executors")
         work.touch()

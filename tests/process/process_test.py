@@ -165,7 +165,7 @@ class Kills(Daemons):
         self.cluster.start_rm()
         shown = until(lambda: (answer := tool("node", "undrain", host)).returncode != 3 and answer, "the resource manager")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-        self.assertRegex(shown.stdout, r"^\S+ (taken back|DECOMMISSIONED); its node agent has ended and may be started again\n")
+        self.assertRegex(shown.stdout, r"^\S+ is taken back; its node agent has ended, start it again\n")
         self.assertEqual(tool("node", "undrain", "nosuch").returncode, 4)
 
     def test_journal_replays_and_an_altered_event_is_found(self):

@@ -410,11 +410,12 @@ void ResourceManager::Move(const rpc::IncomingCall& call) {
 void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
   const auto request = Parse<w::UpdateApplicationPriorityRequestProto>(call);
   if (!request) return;
+  const model::ApplicationId id = FromWire(request->application_id);
   m::SetPriority event;
-  event.app = FromWire(request->application_id);
+  event.app = id;
   event.priority = request->application_priority.Priority();
-  if (!RequireApp(call, event.app, Access::kModify)) return;
-  Ask(std::move(event), [this, to = call.token, id = event.app, user = call.caller.user,
+  if (!RequireApp(call, id, Access::kModify)) return;
+  Ask(std::move(event), [this, to = call.token, id, user = call.caller.user,
                          peer = call.peer.host](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
