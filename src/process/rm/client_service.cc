@@ -415,15 +415,15 @@ void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
   event.app = id;
   event.priority = request->application_priority.Priority();
   if (!RequireApp(call, id, Access::kModify)) return;
-  Ask(std::move(event), [this, to = call.token, id, user = call.caller.user,
-                         peer = call.peer.host](const m::OuterEffect& effect) {
-    if (Refused(to, effect)) return;
-    const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
-    NotePriority(user, peer, id, now);
-    w::UpdateApplicationPriorityResponseProto response;
-    response.application_priority = endpoints::yarn::PriorityToWire(now);
-    server_->ReplyMessage(to, response);
-  });
+  Ask(std::move(event),
+      [this, to = call.token, id, user = call.caller.user, peer = call.peer.host](const m::OuterEffect& effect) {
+        if (Refused(to, effect)) return;
+        const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
+        NotePriority(user, peer, id, now);
+        w::UpdateApplicationPriorityResponseProto response;
+        response.application_priority = endpoints::yarn::PriorityToWire(now);
+        server_->ReplyMessage(to, response);
+      });
 }
 
 void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
