@@ -112,15 +112,11 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
     const bool in_use = !read.empty() && SameFile(read, edit->file);
     told["written"] = true;
     told["in_use"] = in_use;
-    if (!text) {
-    } else if (nobody) {
-      std::puts("no resource manager runs here; it reads the file when it starts");
-    } else if (in_use) {
-      std::puts("in use");
-    } else {
-      std::printf("not in use: the resource manager has its queues from %s\n",
-                  read.empty() ? "no file of this kind" : base::VisibleText(read).c_str());
-    }
+    const std::string taken =
+        nobody   ? "no resource manager runs here; it reads the file when it starts"
+        : in_use ? "in use"
+                 : "not in use: the resource manager has its queues from " + (read.empty() ? "no file" : read);
+    if (text) std::puts(base::VisibleText(taken).c_str());
   }
   if (!text) PrintJson(told);
   return kOk;
