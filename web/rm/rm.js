@@ -2,7 +2,7 @@
 // from /fairlead/v1; the address holds what is filtered and sorted, so a page can be sent to a colleague.
 
 import { chart } from "/static/chart.js";
-import { el, fetchSoon, mib, oldness, span, time } from "/static/parts.js";
+import { el, fetchSoon, mib, oldness, paused, span, time } from "/static/parts.js";
 
 const REFRESH_MS = 2000;
 const PAGE_SIZE = 50;
@@ -526,8 +526,8 @@ function tell(text, kind = "") {
 async function render() {
   clearTimeout(timer);
   if (dialog.open) return;
-  if (!getSelection().isCollapsed && turn > 0) {  // somebody copies text
-    tell(`paused while text is selected.${oldness(lastGood)}`);
+  if (paused(lastGood)) {
+    tell(paused(lastGood));
     return void (timer = setTimeout(render, REFRESH_MS));
   }
   const mine = ++turn;
