@@ -4,7 +4,7 @@
 #include <type_traits>
 
 // One field list per struct. FL_FIELDS(a, b, c) inside a struct gives it
-//   template <class V> static void ForEachField(V&& v)      calls v("a", &Self::a), ...
+//   static void VisitFields(self, visitor)      calls visitor("a", self.a), ...
 // from which base/codec.h makes the journal encoding, the state hash and JSON. Indices of variants and fields are only
 // ever appended.
 
