@@ -16,6 +16,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
+import namespaces  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
 
@@ -113,6 +114,9 @@ class RealNodes(unittest.TestCase):
                "yarn.nodemanager.linux-container-executor.cgroups.hierarchy": f"/{self.groups.name}/node{number}/containers", **self.node_keys(number)}
         added = "".join(f"<property><name>{key}</name><value>{value}</value></property>" for key, value in own.items())
         site.write_text(site.read_text().replace("</configuration>", added + "</configuration>"))
+        self.spawn_node(number)
+
+    def spawn_node(self, number):
         self.cluster.spawn(f"nm{number}", self.groups.within(number, peers.BINARY, "nm", "--hadoop-conf", self.cluster.node_conf(number)),
                            env={**os.environ, **peers.java_environment()})
 
@@ -269,6 +273,86 @@ class DiskRates(RealNodes):
         app = self.submit(f"sh {script}")
         self.cluster.wait(told.exists, f"what the container of {app} wrote", 60)
         self.assertGreater(int(told.read_text()) / 1000, at_its_rate)
+
+
+# Sends so many MB to an address, waits until all have come, and writes how many milliseconds that took.
+SENDER = """import os, socket, sys, time
+begin = time.monotonic()
+with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as connection:
+    connection.sendall(bytes(int(sys.argv[3]) * 1000000))
+    connection.shutdown(socket.SHUT_WR)
+    assert connection.recv(1) == b"."
+with open(sys.argv[4] + ".part", "w") as told:
+    told.write(str(int((time.monotonic() - begin) * 1000)))
+os.rename(sys.argv[4] + ".part", sys.argv[4])
+"""
+TAKER = """import socket, sys
+with socket.create_server((sys.argv[1], 0)) as server:
+    print(server.getsockname()[1], flush=True)
+    while True:
+        connection, _ = server.accept()
+        with connection:
+            while connection.recv(1 << 16):
+                pass
+            connection.sendall(b".")
+"""
+
+
+class NetworkRates(RealNodes):
+    """What a container has of a resource type is all that it sends through the interface, and stays so when the agent ends."""
+    nodes = 1
+    megabits, megabytes = 16, 6
+    keys = {"yarn.resource-types": "net-rate", "yarn.nodemanager.resource-type.net-rate": 100, "fairlead.nm.network-rate-type": "net-rate",
+            "fairlead.scheduler.profile": "tdw", "fairlead.scheduler.tdw.network-type": "net-rate", "fairlead.scheduler.tdw.jobtracker.network": megabits}
+
+    def setUp(self):
+        if reason := namespaces.missing():
+            self.skipTest(reason)
+        if not any("net_cls" in line.split()[3] for line in pathlib.Path("/proc/mounts").read_text().splitlines()):
+            mount = tempfile.mkdtemp(prefix="fairlead-net-cls-")
+            self.addCleanup(os.rmdir, mount)
+            subprocess.run(["mount", "-t", "cgroup", "-o", "net_cls", "net_cls", mount], check=True)
+            self.addCleanup(subprocess.run, ["umount", mount], check=True)
+        machines = namespaces.Machines("taker")
+        self.addCleanup(machines.remove)
+        self.interface, self.address = machines.tag, machines.address("taker")
+        taker = subprocess.Popen([*machines.within("taker"), sys.executable, "-c", TAKER, self.address], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(taker.stdout.close)
+        self.addCleanup(taker.wait)
+        self.addCleanup(taker.kill)
+        self.port = int(taker.stdout.readline())
+        super().setUp()
+
+    def node_keys(self, number):
+        return {"fairlead.nm.network-interface": self.interface}
+
+    def sender(self, told):
+        return [sys.executable, self.directory / "sender.py", self.address, self.port, self.megabytes, told]
+
+    def send(self, name):
+        """A container that sends; gives the file in which it tells how long that took."""
+        told = self.directory / name
+        self.submit(" ".join(map(str, self.sender(told))))
+        return told
+
+    def test_a_container_sends_at_its_rate(self):
+        (self.directory / "sender.py").write_text(SENDER)
+        at_its_rate = 8 * self.megabytes / self.megabits * 1000 * 0.8
+        alone = self.directory / "alone"
+        subprocess.run(list(map(str, self.sender(alone))), check=True)
+        self.assertLess(int(alone.read_text()), at_its_rate, "the interface itself is no faster")
+        first = self.send("first")
+        self.cluster.wait(lambda: "htb" in self.classes(), "the first container's class")
+        self.cluster.kill("nm1")
+        self.spawn_node(1)
+        second = self.send("second")
+        self.cluster.wait(lambda: first.exists() and second.exists(), "what the containers sent", 60)
+        self.assertGreater(int(first.read_text()), at_its_rate)
+        self.assertGreater(int(second.read_text()), at_its_rate)
+        self.assertEqual(self.classes().count("htb"), 2, self.classes())
+
+    def classes(self):
+        return subprocess.run(["tc", "class", "show", "dev", self.interface], capture_output=True, text=True, check=True).stdout
 
 
 if __name__ == "__main__":

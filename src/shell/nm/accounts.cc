@@ -44,6 +44,19 @@ void DropBoundingSet() {
   for (cap_value_t cap = 0; ::cap_get_bound(cap) >= 0; ++cap) ::cap_drop_bound(cap);
 }
 
+base::Error CannotBecome(const UnixUser& user) {
+  return {"cannot become " + user.name + ": " + std::strerror(errno), errno};
+}
+
+base::Status ChangeTo(const UnixUser& user) {
+  if (user.user == ::geteuid() && user.group == ::getegid()) return {};
+  const std::vector<gid_t> groups(user.groups.begin(), user.groups.end());
+  const bool changed = ::setgroups(groups.size(), groups.data()) == 0 &&
+                       ::setresgid(user.group, user.group, user.group) == 0 &&
+                       ::setresuid(user.user, user.user, user.user) == 0;
+  return changed ? base::Status() : CannotBecome(user);
+}
+
 bool Contains(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -114,16 +127,17 @@ base::Status KeepCapabilities(const std::string& names) {
 }
 
 base::Status Become(const UnixUser& user) {
-  const auto failed = [&] { return base::Error{"cannot become " + user.name + ": " + std::strerror(errno), errno}; };
   DropBoundingSet();
-  const std::vector<gid_t> groups(user.groups.begin(), user.groups.end());
-  if (user.user != ::geteuid() || user.group != ::getegid()) {
-    if (::setgroups(groups.size(), groups.data()) < 0) return failed();
-    if (::setresgid(user.group, user.group, user.group) < 0) return failed();
-    if (::setresuid(user.user, user.user, user.user) < 0) return failed();
-  }
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return failed();
+  if (base::Status changed = ChangeTo(user); !changed) return changed;
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return CannotBecome(user);
   return KeepCapabilities("");
+}
+
+base::Status BecomeWith(const UnixUser& user, const std::string& capabilities) {
+  DropBoundingSet();
+  ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+  if (base::Status changed = ChangeTo(user); !changed) return changed;
+  return KeepCapabilities(capabilities);
 }
 
 }  // namespace fairlead::shell

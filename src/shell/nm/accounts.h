@@ -46,6 +46,8 @@ struct RunAs {
 /// Makes this process `user` for good: its groups, no capability, no way to get one (no_new_privs, empty bounding set).
 /// For a process with one thread.
 base::Status Become(const UnixUser& user);
+/// Makes this process `user`, who keeps these capabilities and no other, as below. For a process with one thread.
+base::Status BecomeWith(const UnixUser& user, const std::string& capabilities);
 /// Keeps of the capabilities only these (libcap's words, "cap_kill,cap_setuid"; "": none); no program that is loaded
 /// later gets any.
 base::Status KeepCapabilities(const std::string& names);

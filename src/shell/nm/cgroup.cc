@@ -15,12 +15,14 @@
 #include <sstream>
 
 #include "env_posix/read_all.h"
+#include "shell/nm/network_rates.h"
 
 namespace fairlead::shell {
 
 namespace {
 
 constexpr int64_t kPeriodMicros = 100'000;
+constexpr char kClassFile[] = "/net_cls.classid";
 
 /// A group's share of the CPU among its siblings: the file, what the kernel writes there first, which is also the
 /// weight of one ordinary process, and the bounds.
@@ -80,8 +82,8 @@ bool HasWord(const std::string& list, const std::string& word, char separator) {
 }
 
 struct Mounts {
-  std::string memory, cpu, pids, blkio;  // v1
-  std::string unified;                   // v2
+  std::string memory, cpu, pids, blkio, net_cls;  // v1
+  std::string unified;                            // v2
 };
 
 /// Mount points of the hierarchies from /proc/self/mountinfo (fields: proc(5)).
@@ -102,6 +104,7 @@ Mounts FindMounts() {
     if (HasWord(options, "cpu", ',')) mounts.cpu = point;
     if (HasWord(options, "pids", ',')) mounts.pids = point;
     if (HasWord(options, "blkio", ',')) mounts.blkio = point;
+    if (HasWord(options, "net_cls", ',')) mounts.net_cls = point;
   }
   return mounts;
 }
@@ -142,7 +145,8 @@ bool EnableBelow(const std::string& mount, const std::string& root, const std::s
 
 }  // namespace
 
-Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores, std::vector<std::string> disks) {
+Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores, std::vector<std::string> disks,
+                        bool network) {
   Cgroups found;
   found.node_vcores_ = node_vcores;
   found.disks_ = std::move(disks);
@@ -165,6 +169,7 @@ Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores, std::
     if (limits_disks && !mounts.blkio.empty()) found.io_root_ = MakeRoot(mounts.blkio, hierarchy, why);
     if (mounts.memory.empty()) why = "no memory controller is mounted";
   }
+  if (network && !mounts.net_cls.empty()) found.network_root_ = MakeRoot(mounts.net_cls, hierarchy, why);
   found.cpu_mount_ = found.is_v2_ ? mounts.unified : mounts.cpu;
   found.WeighCpuRoot();
   found.description_ = std::string("control groups v") + (found.is_v2_ ? "2" : "1") + ": memory " +
@@ -172,13 +177,14 @@ Cgroups Cgroups::Detect(const std::string& hierarchy, int64_t node_vcores, std::
                        (found.has_cpu() ? "on" : "off") + ", process limit " +
                        (found.pids_root_.empty() ? "off" : "on");
   if (limits_disks) found.description_ += std::string(", rate of disks ") + (found.has_disks() ? "on" : "off");
+  if (network) found.description_ += std::string(", rate of network ") + (found.has_network() ? "on" : "off");
   if (!why.empty()) found.description_ += " (" + why + ")";
   return found;
 }
 
 std::vector<std::string> Cgroups::RootsOf() const {
   std::vector<std::string> roots;
-  for (const std::string& root : {memory_root_, cpu_root_, pids_root_, io_root_}) {
+  for (const std::string& root : {memory_root_, cpu_root_, pids_root_, io_root_, network_root_}) {
     if (!root.empty() && std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
   }
   return roots;
@@ -266,6 +272,8 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
     }
     if (below(pids_root_) && limits.processes_max > 0)
       set(directory + "/pids.max", std::to_string(limits.processes_max));
+    if (below(network_root_))
+      set(directory + kClassFile, std::to_string(limits.network_class > 0 ? kNetworkMajor | limits.network_class : 0));
     if (!below(io_root_) || limits.disk_bytes_per_second <= 0) continue;
     for (const std::string& disk : disks_) {
       const std::string rate = std::to_string(limits.disk_bytes_per_second);
@@ -279,6 +287,14 @@ base::Status Cgroups::SetLimits(const CgroupPlace& place, const CgroupLimits& li
   }
   if (!why.empty()) return base::Error{why};
   return {};
+}
+
+uint32_t Cgroups::NetworkClassOf(const CgroupPlace& place) const {
+  for (const std::string& directory : place.directories) {
+    if (!network_root_.empty() && directory.starts_with(network_root_ + "/"))
+      return static_cast<uint32_t>(ReadNumber(directory + kClassFile, 0)) & 0xffff;
+  }
+  return 0;
 }
 
 base::Status Cgroups::GiveTo(uint32_t user, uint32_t group) const {

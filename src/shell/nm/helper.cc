@@ -1,7 +1,6 @@
 #include "shell/nm/helper.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <spawn.h>
@@ -161,22 +160,12 @@ struct Rules {
   ::_exit(RunSupervisor(start.control, rights));
 }
 
-/// The agent's user, with the right to become others and to end them.
-bool BecomeAgentWhoSwitches(const UnixUser& agent) {
-  ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-  const std::vector<gid_t> groups(agent.groups.begin(), agent.groups.end());
-  if (agent.user != 0 &&
-      (::setgroups(groups.size(), groups.data()) < 0 || ::setresgid(agent.group, agent.group, agent.group) < 0 ||
-       ::setresuid(agent.user, agent.user, agent.user) < 0))
-    return false;
-  return KeepCapabilities(kStarterCapabilities).ok();
-}
-
 /// Forks a supervisor for each Start. Containers descend from this process and have its list of calls, so it is one
 /// that takes nothing from them. It hears from the helper's processes alone, not from the agent, and ends with them.
 [[noreturn]] void RunStarter(const Rules& rules) {
   ::prctl(PR_SET_NAME, "fl-starter");
-  if (rules.policy.switch_user && !(BecomeAgentWhoSwitches(rules.policy.agent) && rules.calls_of_containers.Impose()))
+  if (rules.policy.switch_user &&
+      !(BecomeWith(rules.policy.agent, kStarterCapabilities).ok() && rules.calls_of_containers.Impose()))
     ::_exit(2);
   Packet packet;
   while (ReceivePacket(packet)) {

@@ -58,6 +58,20 @@ std::vector<std::string> DisksToLimit(NmSettings& settings) {
   return disks;
 }
 
+void LimitNetwork(NmSettings& settings, const UnixUser& agent) {
+  const auto without = [&](const std::string& why) {
+    settings.warnings.push_back("fairlead.nm.network-rate-type: containers send without limit: " + why);
+  };
+  if (!settings.containers.cgroups.has_network()) {
+    return without(
+        "no net_cls control group can be written (as root: mkdir /run/net_cls; mount -t cgroup -o net_cls net_cls "
+        "/run/net_cls)");
+  }
+  base::Result<std::unique_ptr<NetworkRates>> rates = NetworkRates::Start(settings.network_interface, agent);
+  if (!rates) return without(rates.error().message);
+  settings.containers.network = std::move(*rates);
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
@@ -76,8 +90,10 @@ base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
     settings.manager.user = rules.agent.name;
   }
   if (settings.use_cgroups) {
+    const bool network = settings.containers.network_rate_type != 0;
     settings.containers.cgroups =
-        Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1], DisksToLimit(settings));
+        Cgroups::Detect(settings.cgroup_hierarchy, settings.manager.core.capacity[1], DisksToLimit(settings), network);
+    if (network) LimitNetwork(settings, rules.agent);
     if (changes) {
       const base::Status given = settings.containers.cgroups.GiveTo(rules.agent.user, rules.agent.group);
       if (!given) settings.warnings.push_back(given.error().message);

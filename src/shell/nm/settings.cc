@@ -173,6 +173,16 @@ void ReadUsers(const HadoopConf& conf, NmSettings& out) {
   }
 }
 
+/// The resource type whose amount the kernel makes a rate of; 0: none.
+size_t RateType(const HadoopConf& conf, const char* key, bool use_cgroups) {
+  const std::string type = conf.String(key);
+  if (type.empty()) return 0;
+  const int index = model::ResourceTypes::Find(type);
+  if (index < 2) conf.Refuse(key, type + " is none of yarn.resource-types; add it there, or leave this key out");
+  if (!use_cgroups) conf.Refuse(key, "the kernel limits by control groups; fairlead.nm.cgroups is false");
+  return static_cast<size_t>(std::max(index, 0));
+}
+
 void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
   const char* key = "yarn.nodemanager.container-executor.class";
   const std::string executor = conf.String(key);
@@ -216,13 +226,13 @@ void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
       conf.Time("yarn.nodemanager.sleep-delay-before-sigkill.ms", base::Duration::Millis(250));
   out.containers.stderr_tail_bytes = conf.Int("yarn.nodemanager.container.stderr.tail.bytes", 4096, 0, 1 << 20);
   out.use_cgroups = conf.Bool("fairlead.nm.cgroups", true);
-  const char* rate_key = "fairlead.nm.disk-rate-type";
-  if (const std::string type = conf.String(rate_key); !type.empty()) {
-    const int index = model::ResourceTypes::Find(type);
-    if (index < 2) conf.Refuse(rate_key, type + " is none of yarn.resource-types; add it there, or leave this key out");
-    out.containers.disk_rate_type = static_cast<size_t>(std::max(index, 0));
-    if (!out.use_cgroups) conf.Refuse(rate_key, "the kernel limits by control groups; fairlead.nm.cgroups is false");
-  }
+  out.containers.disk_rate_type = RateType(conf, "fairlead.nm.disk-rate-type", out.use_cgroups);
+  const char* network_key = "fairlead.nm.network-rate-type";
+  const char* interface_key = "fairlead.nm.network-interface";
+  out.containers.network_rate_type = RateType(conf, network_key, out.use_cgroups);
+  out.network_interface = conf.String(interface_key);
+  if (out.containers.network_rate_type != 0 && out.network_interface.empty())
+    conf.Refuse(network_key, std::string("name the interface by which containers send in ") + interface_key);
   out.cgroup_hierarchy = conf.String("yarn.nodemanager.linux-container-executor.cgroups.hierarchy", "/hadoop-yarn");
 }
 

@@ -38,7 +38,8 @@ struct NmSettings {
   NmDirsOptions dirs;
   base::Duration disk_check_interval = base::Duration::Seconds(120);
   SupervisedOptions containers;
-  bool use_cgroups = true;  // fairlead.nm.cgroups
+  bool use_cgroups = true;        // fairlead.nm.cgroups
+  std::string network_interface;  // fairlead.nm.network-interface
   std::string cgroup_hierarchy;
   LocalizerOptions localizer;
   Errands::Options errands;

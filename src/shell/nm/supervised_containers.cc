@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "process/nm/layout.h"
@@ -85,7 +86,9 @@ class Worker : public process::nm::Containers {
     Enqueue("new limits of a container", [this, id, resources] {
       const auto at = entries_.find(id);
       if (at == entries_.end()) return;
-      if (base::Status set = options_.cgroups.SetLimits(at->second.place, LimitsOf(resources)); !set)
+      Entry& entry = at->second;
+      entry.network_class = HoldNetwork(id, resources, entry.network_class);
+      if (base::Status set = options_.cgroups.SetLimits(entry.place, LimitsOf(resources, entry)); !set)
         Warn(model::ToString(id) + ": new limits: " + set.error().message);
     });
   }
@@ -108,6 +111,7 @@ class Worker : public process::nm::Containers {
     int64_t supervisor = 0;  // its pid, once it has told
     bool running_told = false;
     CgroupPlace place;
+    uint32_t network_class = 0;  // of NetworkRates; 0: without limit
     std::string log_dir;
   };
   /// A container of an earlier run whose supervisor does not answer yet.
@@ -183,7 +187,7 @@ class Worker : public process::nm::Containers {
 
   std::string ControlDir(const ContainerId& id) const { return options_.control_root + "/" + model::ToString(id); }
 
-  CgroupLimits LimitsOf(const model::Resources& resources) const {
+  CgroupLimits LimitsOf(const model::Resources& resources, const Entry& entry) const {
     CgroupLimits limits;
     if (options_.limit_memory) limits.memory_bytes = resources.memory_mib() << 20;
     limits.cpu_shares_vcores = resources.vcores();
@@ -191,7 +195,27 @@ class Worker : public process::nm::Containers {
     limits.processes_max = options_.processes_max;
     if (const size_t type = options_.disk_rate_type; type != 0)
       limits.disk_bytes_per_second = std::min(resources[type], INT64_MAX >> 20) << 20;
+    limits.network_class = entry.network_class;
     return limits;
+  }
+
+  /// The class for what the container sends, at the rate that it has booked; `held`: the one that it has.
+  uint32_t HoldNetwork(const ContainerId& id, const model::Resources& resources, uint32_t held) {
+    const int64_t rate = options_.network ? resources[options_.network_rate_type] : 0;
+    if (rate <= 0) return 0;
+    const uint32_t network_class = held > 0 ? held : FreeNetworkClass();
+    const base::Status set = options_.network->Set(network_class, rate);
+    if (!set) Warn(model::ToString(id) + " sends without limit: " + set.error().message);
+    return set ? network_class : 0;
+  }
+
+  uint32_t FreeNetworkClass() const {
+    std::set<uint32_t> used;
+    for (const auto& [id, entry] : entries_) used.insert(entry.network_class);
+    for (const auto& [id, search] : searches_) used.insert(search.entry.network_class);
+    uint32_t free = 1;
+    while (used.contains(free)) ++free;
+    return free;
   }
 
   void DoLaunch(const LaunchPlan& plan) {
@@ -215,7 +239,8 @@ class Worker : public process::nm::Containers {
     Entry entry;
     entry.user = plan.user;
     entry.log_dir = plan.log_dirs.empty() ? "" : plan.log_dirs.front();
-    base::Result<CgroupPlace> place = options_.cgroups.Create(spec.container, LimitsOf(plan.resources));
+    entry.network_class = HoldNetwork(plan.id, plan.resources, 0);
+    base::Result<CgroupPlace> place = options_.cgroups.Create(spec.container, LimitsOf(plan.resources, entry));
     if (place) {
       entry.place = *place;
       order.cgroups = spec.cgroups = place->directories;
@@ -250,6 +275,7 @@ class Worker : public process::nm::Containers {
     search.until_ms = NowMs() + kConnectMsMax;
     search.entry.user = user;
     search.entry.place = options_.cgroups.Find(model::ToString(id));
+    search.entry.network_class = options_.cgroups.NetworkClassOf(search.entry.place);
     search.entry.log_dir = RememberedLogDir(ControlDir(id));
     searches_[id] = std::move(search);
   }

@@ -11,6 +11,7 @@
 #include "shell/nm/cgroup.h"
 #include "shell/nm/errands.h"
 #include "shell/nm/helper.h"
+#include "shell/nm/network_rates.h"
 
 namespace fairlead::shell {
 
@@ -20,7 +21,9 @@ struct SupervisedOptions {
   bool limit_memory = true;  // hard limit by the kernel where it can
   bool limit_cpu = false;    // hard limit, besides shares
   int64_t processes_max = 0;
-  size_t disk_rate_type = 0;  // fairlead.nm.disk-rate-type: the resource type that is MiB/s of disks; 0: none
+  size_t disk_rate_type = 0;     // fairlead.nm.disk-rate-type: the resource type that is MiB/s of disks; 0: none
+  size_t network_rate_type = 0;  // fairlead.nm.network-rate-type: the one that is Mbit/s of what is sent; 0: none
+  std::shared_ptr<NetworkRates> network;  // null: without limit
   base::Duration agent_away = base::Duration::Seconds(600);
   base::Duration leftover_grace = base::Duration::Millis(250);
   base::Duration usage_interval = base::Duration::Seconds(3);
