@@ -8,6 +8,7 @@
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -32,6 +33,7 @@ constexpr int64_t kMbitMax = 10'000'000;
 constexpr int64_t kBurstBytesMin = 64 << 10;  // of one packet, as segmentation offload hands it over
 constexpr int64_t kNanosPerTick = 64;         // in which HTB counts a burst (psched_ticks in the kernel)
 constexpr uint32_t kQuantumBytes = 60'000;
+constexpr int kOtherEndsMs = 2000;
 
 /// What the agent tells its keeper; an errno comes back, 0 when it is done.
 struct Rate {
@@ -138,17 +140,26 @@ Fd LoadFilter() {
   return Fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load)));
 }
 
-/// Held as long as the agent's keeper lives: a name in the network namespace, so that no second agent uses the classes.
+/// Held as long as the keeper lives: a name in the network namespace, so that no second agent uses the classes. The
+/// keeper of an agent that has just ended is about to end, too.
 base::Result<Fd> ClaimInterface(const std::string& interface) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = "fairlead-network-" + interface;
   std::memcpy(address.sun_path + 1, name.data(), std::min(name.size(), sizeof address.sun_path - 1));
-  Fd claim(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const auto* at = reinterpret_cast<const sockaddr*>(&address);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (::bind(claim.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0) return claim;
+  const Fd other(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  Fd claim(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  bool claimed = ::bind(claim.get(), at, size) == 0;
+  if (!claimed && errno == EADDRINUSE) {
+    pollfd end{other.get(), 0, 0};
+    if (::connect(other.get(), at, size) == 0) ::poll(&end, 1, kOtherEndsMs);
+    claimed = ::bind(claim.get(), at, size) == 0;
+  }
+  if (claimed && ::listen(claim.get(), 1) == 0) return claim;
   if (errno == EADDRINUSE) return base::Error{"another node agent sets the rates of " + interface};
-  return ErrnoOf("bind");
+  return ErrnoOf("the name of " + interface);
 }
 
 [[noreturn]] void Keep(TrafficControl& control, const UnixUser& agent, const Fd& agents_end) {
