@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/measured_use.h"
 #include "model/resources.h"
+#include "model/store_row.h"
 
 // Events and effects of the nm core: life of a container on one node (YARN's ContainerImpl, ApplicationImpl,
 // ResourceLocalizationService, NodeStatusUpdaterImpl of the NodeManager). Variant indices and field lists are only ever
@@ -345,13 +346,7 @@ using Event = std::variant<Started, Persisted, StartContainers, StopContainers, 
 
 // ---- Effects ------------------------------------------------------------------------------------------------------
 
-struct StoreRow {
-  std::string table;  // "nm_apps", "nm_containers", "nm_resources"
-  std::string key;
-  std::string value;
-  bool remove = false;
-  FL_FIELDS(table, key, value, remove)
-};
+using model::StoreRow;  // of "nm_apps", "nm_containers", "nm_resources"
 /// Rows to commit together; Persisted{txn} must follow where txn is not 0.
 struct Persist {
   static constexpr std::string_view kName = "persist";
@@ -380,13 +375,6 @@ struct CallRefused {
   std::string exception;
   std::string message;
   FL_FIELDS(call, exception, message)
-};
-/// First container of an application on this node: make its directories.
-struct InitApp {
-  static constexpr std::string_view kName = "init_app";
-  ApplicationId app;
-  std::string user;
-  FL_FIELDS(app, user)
 };
 /// An auxiliary service hears of an application's data (InitializeApplication).
 struct InitService {
@@ -553,8 +541,8 @@ struct AddLinks {
   FL_FIELDS(container, user, links)
 };
 
-using Effect = std::variant<Persist, CallAnswer, CallRefused, InitApp, InitService, ServiceContainer, Fetch,
-                            RemoveResource, Launch, Attach, Signal, Resize, CleanContainer, CleanApp, HandleLogs,
-                            Register, Heartbeat, Unregister, Exit, StateChanged, AddLinks>;
+using Effect = std::variant<Persist, CallAnswer, CallRefused, InitService, ServiceContainer, Fetch, RemoveResource,
+                            Launch, Attach, Signal, Resize, CleanContainer, CleanApp, HandleLogs, Register, Heartbeat,
+                            Unregister, Exit, StateChanged, AddLinks>;
 
 }  // namespace fairlead::model::nm

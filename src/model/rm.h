@@ -15,6 +15,7 @@
 #include "model/refusal.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
+#include "model/store_row.h"
 
 // Events and effects of the rm core: life cycles of applications, attempts, containers and nodes (YARN's RMAppImpl,
 // RMAppAttemptImpl, RMContainerImpl, RMNodeImpl, ApplicationMasterService, ResourceTrackerService, ClientRMService).
@@ -396,13 +397,7 @@ using OuterEvent =
 
 // ---- Effects to the outside ---------------------------------------------------------------------------------------
 
-struct StoreRow {
-  std::string table;
-  std::string key;
-  std::string value;
-  bool remove = false;
-  FL_FIELDS(table, key, value, remove)
-};
+using model::StoreRow;
 /// Rows to commit together; Persisted{txn} must follow. Answers that depend on them wait for it.
 struct Persist {
   static constexpr std::string_view kName = "persist";
@@ -555,7 +550,8 @@ struct StateChanged {
   std::string from;
   std::string to;
   std::string detail;
-  FL_FIELDS(subject, from, to, detail)
+  ApplicationId app;  // whose; number 0: a node's
+  FL_FIELDS(subject, from, to, detail, app)
 };
 
 using OuterEffect = std::variant<Persist, CallRefused, CallDone, NewApplicationAnswer, KillAnswer, PriorityAnswer,

@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/store_row.h"
 
 // Events and effects of the shuffle core: which executors of which applications keep blocks in which directories, who
 // may ask for them, and when they are forgotten (Spark: ExternalShuffleBlockResolver, ShuffleSecretManager). Variant
@@ -108,14 +109,7 @@ using Event = std::variant<Restore, RegisterExecutor, StartApp, StopApp, Executo
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 
-/// One change of the store; `remove` has no value.
-struct StoreRow {
-  std::string table;
-  std::string key;
-  std::string value;
-  bool remove = false;
-  FL_FIELDS(table, key, value, remove)
-};
+using model::StoreRow;
 /// Store all rows or none, then answer with Persisted.
 struct Persist {
   static constexpr std::string_view kName = "persist";

@@ -47,7 +47,6 @@ void Nm::On(const Started& event) {
     App& app = apps_[record.id];
     app.record = record;
     app.state = AppState::kRunning;
-    out_->push_back(InitApp{record.id, record.user});
     for (const ServiceData& service : record.services) out_->push_back(InitService{record.id, record.user, service});
   }
   for (const SpentToken& token : event.spent_tokens) seen_[token.container] = token.expires;
@@ -122,7 +121,6 @@ Nm::App& Nm::OpenApp(const ContainerSpec& spec) {
     app.record.view_acl = spec.view_acl;
     app.record.modify_acl = spec.modify_acl;
     app.record.log_context = spec.log_context;
-    out_->push_back(InitApp{id, spec.user});
     SetState(app, AppState::kRunning);
   }
   return app;

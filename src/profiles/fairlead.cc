@@ -8,12 +8,12 @@ namespace {
 
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
-using scheduler::HoldConfig;
 using scheduler::LearnedUseConfig;
 using scheduler::MeasuredLoadConfig;
 using scheduler::MeasuredUseConfig;
 using scheduler::OvercommitConfig;
 using scheduler::PreemptionConfig;
+using scheduler::ReservationConfig;
 using scheduler::SmallJobsConfig;
 
 constexpr Key<BooksConfig> kSharedKeys[] = {
@@ -107,12 +107,12 @@ constexpr Key<FairleadConfig> kKeys[] = {
                                                "and then for the rack of a named host"),
     KeyOf<&FairleadConfig::node_order>("fairlead.scheduler.node-order",
                                        "spread: the next node that has room; pack: the first one"),
-    KeyOf<&FairleadConfig::holds, &HoldConfig::after>(
+    KeyOf<&FairleadConfig::reservations, &ReservationConfig::after>(
         "fairlead.scheduler.reservation.after-ms",
         "how long an ask waits in a full cluster before a node is kept for it"),
-    KeyOf<&FairleadConfig::holds, &HoldConfig::duration>("fairlead.scheduler.reservation.duration-ms",
-                                                         "how long one reservation lasts"),
-    KeyOf<&FairleadConfig::holds, &HoldConfig::nodes_per_thousand>(
+    KeyOf<&FairleadConfig::reservations, &ReservationConfig::duration>("fairlead.scheduler.reservation.duration-ms",
+                                                                       "how long one reservation lasts"),
+    KeyOf<&FairleadConfig::reservations, &ReservationConfig::nodes_per_thousand>(
         "fairlead.scheduler.reservation.nodes-per-thousand",
         "nodes per thousand that are reserved at the same time; at least one", Range{0, 1000}),
     KeyOf<&FairleadConfig::preemption, &PreemptionConfig::enabled>("yarn.scheduler.fair.preemption",

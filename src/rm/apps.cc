@@ -179,7 +179,7 @@ void Apps::Saved(App& app, bool ok, const std::string& error) {
     for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kKilled))
       context_.Emit(model::rm::KillAnswer{call, true});
     context_.Tell(model::scheduler::AppRemoved{app.index});
-    context_.Log(ToString(app.submission.id), "NEW_SAVING", "NEW", ToString(refused));
+    context_.Log(app.submission.id, "NEW_SAVING", "NEW", ToString(refused));
     Forget(app);
     return;
   }
@@ -424,8 +424,7 @@ void Apps::RetryFinal(App& app) {
 }
 
 void Apps::On(const model::scheduler::GangExpired& effect) {
-  context_.Log(ToString(At(effect.app).submission.id), "", "",
-               "gang " + std::to_string(effect.gang) + " did not start in time");
+  context_.Log(At(effect.app).submission.id, "", "", "gang " + std::to_string(effect.gang) + " did not start in time");
 }
 
 Attempt* Apps::FindAttempt(const model::ApplicationAttemptId& id, App** app) {

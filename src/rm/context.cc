@@ -14,10 +14,6 @@ void Context::BeginRun(int64_t cluster_timestamp, int32_t epoch) {
   started_at_ = now_;
 }
 
-void Context::Log(std::string subject, std::string_view from, std::string_view to, std::string detail) {
-  Emit(model::rm::StateChanged{std::move(subject), std::string(from), std::string(to), std::move(detail)});
-}
-
 Asked& Context::Awaited(uint64_t token) {
   const auto it = asked_.find(token);
   FL_CHECK(it != asked_.end(), "the scheduler answers what nobody asked");

@@ -88,13 +88,16 @@ class Context {
               std::vector<int64_t> numbers = {}) {
     Refuse(call, {why, std::move(names), {}, std::move(numbers)});
   }
-  void Log(std::string subject, std::string_view from, std::string_view to, std::string detail = {});
+  template <class Id>
+  void Log(const Id& id, std::string_view from, std::string_view to, std::string detail) {
+    Emit(model::rm::StateChanged{ToString(id), std::string(from), std::string(to), std::move(detail), AppOf(id)});
+  }
   /// The event means nothing in that state: all stays as it is.
   template <class Id, class State, class Event>
   void RefuseTransition(const Id& id, State state, Event event, State to) {
     std::string why("refused ");
     why.append(EnumName(event)).append(" to ").append(EnumName(to));
-    Log(ToString(id), EnumName(state), EnumName(state), std::move(why));
+    Log(id, EnumName(state), EnumName(state), std::move(why));
   }
   /// One step of a life cycle; false: its table does not have it.
   template <class Life, class Id, class State, class Event>
@@ -105,7 +108,7 @@ class Context {
     }
     std::string why(EnumName(event));
     if (!detail.empty()) why.append(": ").append(detail);
-    Log(ToString(id), EnumName(state), EnumName(to), std::move(why));
+    Log(id, EnumName(state), EnumName(to), std::move(why));
     state = to;
     return true;
   }
@@ -145,6 +148,11 @@ class Context {
   FL_STATE_PART(config_.queues, cluster_timestamp_, epoch_, started_at_, last_txn_, last_own_call_, waiting_, timers_)
 
  private:
+  static model::ApplicationId AppOf(const model::ApplicationId& id) { return id; }
+  static model::ApplicationId AppOf(const model::ApplicationAttemptId& id) { return id.app; }
+  static model::ApplicationId AppOf(const model::ContainerId& id) { return id.attempt.app; }
+  static model::ApplicationId AppOf(const model::rm::NodeAddress&) { return {}; }
+
   Config config_;
   ContainerMaxima container_maxima_;  // of config_.queues
   int64_t cluster_timestamp_ = 0;

@@ -128,6 +128,11 @@ constexpr bool IsEnding(model::rm::AttemptState state) {
   return IsOver(state) || state == model::rm::AttemptState::kFinalSaving ||
          state == model::rm::AttemptState::kFinishing;
 }
+/// Its agent answers.
+constexpr bool IsActive(model::rm::NodeState state) {
+  return state == model::rm::NodeState::kRunning || state == model::rm::NodeState::kUnhealthy ||
+         state == model::rm::NodeState::kDecommissioning;
+}
 /// It may be moved, and its priority and lifetime changed.
 constexpr bool IsActive(model::rm::AppState state) {
   return state == model::rm::AppState::kSubmitted || state == model::rm::AppState::kAccepted ||

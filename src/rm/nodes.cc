@@ -203,7 +203,7 @@ void Nodes::Reconnect(Node& node, const model::rm::RegisterNode& event) {
     table_.Resized();
     if (node.in_scheduler) context_.Tell(model::scheduler::NodeResized{node.index, node.capacity});
   }
-  context_.Log(ToString(node.address), EnumName(node.state), EnumName(node.state), "RECONNECTED");
+  context_.Log(node.address, EnumName(node.state), EnumName(node.state), "RECONNECTED");
 }
 
 void Nodes::RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers) {

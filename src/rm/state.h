@@ -98,8 +98,7 @@ struct Attempt {
   // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;
   model::rm::AttemptState state = model::rm::AttemptState::kNew;
-  bool known = false;  // the service answers calls of this attempt
-  bool unregister_seen = false;
+  bool known = false;        // the service answers calls of this attempt
   bool master_gone = false;  // the master's container ended while the final state was being stored
   int32_t response_id = -1;
   int32_t containers_allocated = 0;
@@ -138,11 +137,11 @@ struct Attempt {
   std::vector<model::rm::UpdatedContainer> updated;
   std::vector<model::rm::UpdateError> update_errors;
   std::vector<model::rm::ContainerInfo> recovered;  // of earlier attempts, learnt after registration
-  FL_STATE(id, state, known, unregister_seen, master_gone, response_id, containers_allocated, containers_preempted,
-           granted, just_finished, told, memory_ms, vcore_ms, preempt_strict, preempt_contract, master, token_nodes,
-           last_answer, last_seen, headroom, state_before_saving, target, final_status, pending_diagnostics,
-           kill_diagnostics, unregistration, host, rpc_port, original_url, proxied_url, progress, diagnostics,
-           exit_status, started, finished, preempted_memory_ms, preempted_vcore_ms, updated, update_errors, recovered)
+  FL_STATE(id, state, known, master_gone, response_id, containers_allocated, containers_preempted, granted,
+           just_finished, told, memory_ms, vcore_ms, preempt_strict, preempt_contract, master, token_nodes, last_answer,
+           last_seen, headroom, state_before_saving, target, final_status, pending_diagnostics, kill_diagnostics,
+           unregistration, host, rpc_port, original_url, proxied_url, progress, diagnostics, exit_status, started,
+           finished, preempted_memory_ms, preempted_vcore_ms, updated, update_errors, recovered)
 };
 
 // What the scheduler was asked and has not answered, by the call's token. It answers within the step.
@@ -207,7 +206,6 @@ struct App {
   model::rm::AppState state_before_saving = model::rm::AppState::kNew;
   model::rm::AppState state_before_killing = model::rm::AppState::kNew;
   model::rm::AppState target = model::rm::AppState::kNew;  // after FINAL_SAVING
-  bool attempt_finished_while_saving = false;
   int32_t max_attempts = 2;
   int32_t next_attempt = 1;
   std::string pending_diagnostics;
@@ -250,9 +248,9 @@ struct App {
   Attempt* current() { return latest; }
   const Attempt* current() const { return latest; }
   FL_STATE_PART(index, alive, touched, state, in_scheduler, in_store, containers, attempts, ran_on, reservations,
-                submission, state_before_saving, state_before_killing, target, attempt_finished_while_saving,
-                max_attempts, next_attempt, pending_diagnostics, diagnostics, submitted, started, launched, finished,
-                expires, deadline, master_asks, ended_recovered, node_changes, waiting_calls)
+                submission, state_before_saving, state_before_killing, target, max_attempts, next_attempt,
+                pending_diagnostics, diagnostics, submitted, started, launched, finished, expires, deadline,
+                master_asks, ended_recovered, node_changes, waiting_calls)
 };
 
 // Large on purpose: one record a node, of which a heartbeat touches the first lines alone.

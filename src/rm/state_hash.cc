@@ -57,9 +57,9 @@ void Mix(base::StateHasher& hash, const Container& one) {
 }
 
 void Mix(base::StateHasher& hash, const Attempt& one) {
-  MixAll(hash, one.id, one.state, one.known, one.unregister_seen, one.master_gone, one.response_id,
-         one.containers_allocated, one.containers_preempted, one.granted, one.just_finished, one.told, one.memory_ms,
-         one.vcore_ms, one.preempt_strict, one.preempt_contract, one.master, one.last_seen, one.headroom);
+  MixAll(hash, one.id, one.state, one.known, one.master_gone, one.response_id, one.containers_allocated,
+         one.containers_preempted, one.granted, one.just_finished, one.told, one.memory_ms, one.vcore_ms,
+         one.preempt_strict, one.preempt_contract, one.master, one.last_seen, one.headroom);
   for (const bool has : one.token_nodes.bits()) hash.Mix(has ? 1 : 0);
   MixTarget(hash, one.last_answer);
   MixAll(hash, one.state_before_saving, one.target, one.final_status, one.pending_diagnostics, one.kill_diagnostics,
@@ -74,10 +74,9 @@ void Mix(base::StateHasher& hash, const Attempt& one) {
 
 void Mix(base::StateHasher& hash, const App& one) {
   MixAll(hash, one.index, one.alive, one.state, one.in_scheduler, one.in_store, one.ran_on, one.reservations,
-         one.submission, one.state_before_saving, one.state_before_killing, one.target,
-         one.attempt_finished_while_saving, one.max_attempts, one.next_attempt, one.pending_diagnostics,
-         one.diagnostics, one.submitted, one.started, one.launched, one.finished, one.expires, one.deadline,
-         one.master_asks, one.node_changes);
+         one.submission, one.state_before_saving, one.state_before_killing, one.target, one.max_attempts,
+         one.next_attempt, one.pending_diagnostics, one.diagnostics, one.submitted, one.started, one.launched,
+         one.finished, one.expires, one.deadline, one.master_asks, one.node_changes);
   MixTarget(hash, one.ended_recovered);
   for (const auto& [what, call] : one.waiting_calls) MixAll(hash, what, call);
   for (const auto& [number, attempt] : one.attempts) Mix(hash, attempt);

@@ -1,6 +1,7 @@
 #include "oracle/tdw_replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -8,7 +9,7 @@
 #include "model/scheduler.h"
 #include "profiles/profile.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/tdw/notices.h"
+#include "tasks/hash_order.h"
 
 namespace fairlead::oracle {
 namespace {
@@ -17,6 +18,42 @@ namespace ev = model::scheduler;
 using nlohmann::json;
 
 constexpr int32_t kReducePriority = 10;
+
+/// The article's notifiers: what was granted to a session and taken from it since it was last told, in one message.
+/// Each session belongs to one of a fixed number of threads, by the hash of its name; a thread tells its sessions in
+/// the order in which they first had something.
+class Notices {
+ public:
+  struct Message {
+    size_t thread = 0;
+    model::AppIndex session;
+    std::vector<model::ContainerId> granted;
+    std::vector<model::ContainerId> preempted;
+  };
+
+  explicit Notices(size_t threads) : threads_(threads) {}
+
+  Message& Of(model::AppIndex session, const model::ContainerId& container) {
+    const int32_t hash = tasks::JavaHash(model::ToString(container.attempt.app));
+    const size_t thread = static_cast<size_t>(hash & INT32_MAX) % threads_.size();
+    std::vector<Message>& messages = threads_[thread];
+    const auto at =
+        std::find_if(messages.begin(), messages.end(), [&](const Message& one) { return one.session == session; });
+    return at != messages.end() ? *at : messages.emplace_back(Message{thread, session, {}, {}});
+  }
+  /// What every thread tells when it looks, the first thread first.
+  std::vector<Message> Take() {
+    std::vector<Message> all;
+    for (std::vector<Message>& messages : threads_) {
+      std::move(messages.begin(), messages.end(), std::back_inserter(all));
+      messages.clear();
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::vector<Message>> threads_;  // in order of the first notice
+};
 
 std::string TypeOf(int32_t priority, bool master) {
   return master ? "jobtracker" : priority == kReducePriority ? "reduce" : "map";
@@ -147,7 +184,7 @@ class Player {
   std::map<std::string, Container> live_;  // by name
   json grants_;                            // of the last round
   json victims_;
-  scheduler::tdw::Notices notices_{1};
+  Notices notices_{1};
 };
 
 void Player::AddNode(const json& node) {
@@ -264,14 +301,14 @@ void Player::Step() {
       const std::string type = TypeOf(grant->priority, grant->is_master);
       live_[name] = {app, type, grant->node, hosts_[grant->node.value], grant->container};
       --sessions_.at(app).waiting[type];
-      notices_.Granted(grant->app, grant->container);
+      notices_.Of(grant->app, grant->container).granted.push_back(grant->container);
       grants_.push_back({{"c", name}, {"type", type}, {"node", hosts_[grant->node.value]}});
     } else if (const auto* finished = std::get_if<ev::Finished>(&effect)) {
       const std::string name =
           std::to_string(apps_[finished->app.value]) + ":" + std::to_string(finished->container.value);
       if (finished->exit_status == model::kExitPreempted) {
         victims_.push_back(name);
-        notices_.Preempted(finished->app, finished->container);
+        notices_.Of(finished->app, finished->container).preempted.push_back(finished->container);
       }
       live_.erase(name);
     }
@@ -354,7 +391,7 @@ std::string Player::Play(const json& scenario, const std::vector<json>& expected
   core_ = (*maker)(0);
   timestamp_ = scenario.value("clusterTimestamp", int64_t{1700000000000});
   now_ms_ = scenario.value("clock", int64_t{0});
-  notices_ = scheduler::tdw::Notices(conf.value("notify", json::object()).value("threads", size_t{1}));
+  notices_ = Notices(conf.value("notify", json::object()).value("threads", size_t{1}));
   for (const json& node : scenario.value("nodes", json::array())) AddNode(node);
   const json& steps = scenario.at("steps");
   if (steps.size() != expected.size()) return "  the trace has another number of steps";

@@ -340,7 +340,7 @@ class History(unittest.TestCase):
                 metrics = {name: rng.choice((0, 0, 1, 1000, 3 << 20)) if rng.random() < 0.4 else 0 for name in numbers}
                 launch = {"at_ms": 5, "task": task, "stage": stage, "stage_attempt": 0, "partition": task, "attempt": 0, "executor": str(executor), "level": "ANY",
                           "speculative": rng.random() < 0.05, "wanted": "h9", "why": rng.choice(("", "", "busy", "gone"))}
-                lines.append({"task_finished": {"launch": launch, "at_ms": 5 + took, "end": rng.choice(("success",) * 9 + ("exception",)), "reason": "", "metrics": metrics}})
+                lines.append({"task_finished": {"launch": launch, "at_ms": 5 + took, "end": rng.choice(("success",) * 18 + ("exception", "killed")), "reason": "", "metrics": metrics}})
         with tempfile.TemporaryDirectory() as work:
             log = pathlib.Path(work) / "events.jsonl"
             log.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
@@ -351,7 +351,7 @@ class History(unittest.TestCase):
             self.assertEqual(page.returncode, 0, page.stderr)
             self.assertEqual(ours, json.loads(page.stdout), f"FAIRLEAD_SEED={seed}")
             kinds = {kind for _, _, kind, _ in ours}
-            self.assertEqual(kinds, {"slow tasks", "large reads", "spilling tasks", "slow executor", "failed attempts", "bad records", "second tries", "away from data"})
+            self.assertEqual(kinds, {"slow tasks", "large reads", "spilling tasks", "slow executor", "failed attempts", "attempts taken back", "bad records", "second tries", "away from data"})
 
 
 class ShuffleService(unittest.TestCase):

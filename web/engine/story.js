@@ -57,7 +57,7 @@ const HOW = {
 
 function quantiles(values) {
   values.sort((a, b) => a - b);
-  const at = (share) => values[Math.floor((values.length - 1) * share)] ?? 0;
+  const at = (share) => values[Math.min(Math.floor(values.length * share), values.length - 1)] ?? 0;
   const [min, p25, median, p75, max] = [0, 0.25, 0.5, 0.75, 1].map(at);
   return { min, p25, median, p75, max };
 }

@@ -442,7 +442,7 @@ async function node(id) {
   const own = await get(`nodes/${encodeURIComponent(id)}`);
   if (!own) return [id, el("h1", {}, id), el("p", {}, "There is no such node; those that went away long ago are forgotten.")];
   const { measured } = own;
-  const there = ["RUNNING", "UNHEALTHY", "DECOMMISSIONING"].includes(own.state);
+  const there = !own.node_gone;
   const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack],
     ["Health", own.health_report || (there ? "nothing to complain of" : "not known any more")],
     ["Promised", `${mib(own.used.memory_mib)} of ${mib(own.capacity.memory_mib)}, ${own.used.vcores} of ${counted(own.capacity.vcores, "core")}, ${counted(own.containers, "container")}`],

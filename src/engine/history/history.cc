@@ -24,7 +24,7 @@ Quantiles QuantilesOf(const std::vector<const TaskRow*>& tasks, const std::funct
   for (const TaskRow* task : tasks) values.push_back(value(*task));
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  const auto at = [&](size_t percent) { return values[(values.size() - 1) * percent / 100]; };
+  const auto at = [&](size_t percent) { return values[std::min(values.size() * percent / 100, values.size() - 1)]; };
   return {at(0), at(25), at(50), at(75), at(100)};
 }
 
@@ -62,7 +62,7 @@ StageSummary History::Summarize(const StageRow& stage) const {
     sum.speculative += task.speculative ? 1 : 0;
     if (task.ended_ms == 0) continue;
     if (!task.succeeded()) {
-      ++sum.failed;
+      ++(task.taken_back() ? sum.taken_back : sum.failed);
       continue;
     }
     good.push_back(&task);

@@ -30,6 +30,10 @@ struct TaskRow {
   TaskMetrics metrics;
 
   bool succeeded() const { return end == "success"; }
+  /// By no fault of the task: its container was taken back, its node was lost, or another try was first.
+  bool taken_back() const {
+    return end == "killed" || end == "commit_denied" || end == "executor_lost caused_by_app=false";
+  }
   /// Milliseconds from launch to end as the driver saw it; of a finished task.
   int64_t duration_ms() const { return ended_ms - launched_ms; }
 };
@@ -38,8 +42,8 @@ struct StageRow {
   StageStarted started;
   int64_t ended_ms = 0;  // 0: it runs, or its driver did not live to tell
   std::string failure;
-  int64_t done = 0;  // tasks with an output that is still there
-  int64_t failed = 0;
+  int64_t done = 0;    // tasks with an output that is still there
+  int64_t failed = 0;  // attempts that ended otherwise, those that were taken back, too
   int64_t running = 0;
   std::vector<TaskRow> tasks;              // in order of their ends, those that run last; empty once dropped
   std::optional<StageSummary> dropped;     // what is left of them then, or was told of all

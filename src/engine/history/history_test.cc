@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 // The application's story: events as lines and back, a log that was cut off, what the summary says, and that nothing
 // from a log gets into the page unescaped.
 
@@ -109,6 +111,30 @@ TEST(HistoryTest, FindsWhatIsWorthALook) {
             "slow tasks 1: 1 task took up to 1.1 s, the median is 100 ms\n"
             "spilling tasks 1: 1 task spilled 6.8 KiB: more partitions or memory\n"
             "failed attempts 1: 1 attempt failed\n");
+}
+
+TEST(HistoryTest, WhatWasTakenBackHasNotFailed) {
+  std::vector<Event> events = Story();
+  int64_t task = 10;
+  for (const char* end : {"killed", "commit_denied", "executor_lost caused_by_app=false",
+                          "executor_lost caused_by_app=true", "fetch_failed"}) {
+    events.insert(events.end() - 3, Task(task++, 4, 1300, 1400, end));
+  }
+  const auto history = ReadLog(LogOf(events));
+  const StageSummary sum = history->Summarize(history->stages().at({4, 0}));
+  EXPECT_EQ(sum.taken_back, 3);
+  EXPECT_EQ(sum.failed, 3);
+  EXPECT_NE(ToText(*history).find("3 attempts failed\n      3 attempts taken back\n"), std::string::npos);
+}
+
+TEST(HistoryTest, AMedianIsSparks) {
+  std::vector<Event> events = Story();
+  events.resize(4);
+  events.push_back(Task(0, 4, 1200, 1201));
+  events.push_back(Task(1, 4, 1200, 1209));
+  const auto history = ReadLog(LogOf(events));
+  const Quantiles two = history->Summarize(history->stages().at({4, 0})).duration_ms;
+  EXPECT_EQ(std::tie(two.min, two.p25, two.median, two.p75, two.max), std::make_tuple(1, 1, 9, 9, 9));
 }
 
 TEST(HistoryTest, ATaskThatReadsAllIsFoundWhereTheMedianReadsNothing) {

@@ -143,7 +143,7 @@ HistoryJson Collect(const History& history) {
     std::vector<Finding> findings = FindingsOf(summary);
     out.stages.push_back({key.first, key.second, row.started.job, row.started.name,
                           history.StateOf(row.ended_ms, row.failure), row.started.tasks, row.done, row.running,
-                          row.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
+                          summary.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
                           std::move(summary), std::move(findings)});
   }
   return out;
@@ -198,6 +198,7 @@ std::vector<Finding> FindingsOf(const StageSummary& sum) {
   for (const std::string& executor : sum.slow_executors)
     add("slow executor", 1, "executor " + executor + " took twice the median or more: its node may be busy");
   add("failed attempts", sum.failed, base::Counted(sum.failed, "attempt") + " failed");
+  add("attempts taken back", sum.taken_back, base::Counted(sum.taken_back, "attempt") + " taken back");
   add("bad records", sum.bad_records, base::Counted(sum.bad_records, "bad record") + " left out");
   add("second tries", sum.speculative, tasks(sum.speculative) + " run a second time beside the first");
   for (const auto& [why, count] : sum.away)

@@ -9,7 +9,8 @@
 
 namespace fairlead::engine::history {
 
-/// Of the tasks that succeeded: least, quartiles and largest.
+/// Of the tasks that succeeded: least, quartiles and largest, as Spark takes them: of n sorted values the one at
+/// min(floor(q * n), n - 1) (AppStatusStore.taskSummary).
 struct Quantiles {
   int64_t min = 0;
   int64_t p25 = 0;
@@ -22,7 +23,8 @@ struct Quantiles {
 /// What is made of the tasks of a stage.
 struct StageSummary {
   int64_t succeeded = 0;
-  int64_t failed = 0;  // attempts that ended otherwise
+  int64_t failed = 0;      // attempts that ended otherwise
+  int64_t taken_back = 0;  // and by no fault of their own
   int64_t speculative = 0;
   Quantiles duration_ms;
   Quantiles fetch_wait_ms;
@@ -58,7 +60,8 @@ struct StageSummary {
   FL_FIELDS(succeeded, failed, speculative, duration_ms, fetch_wait_ms, read_bytes, written_bytes, input_bytes,
             output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
             peak_memory, duration_skew_percent, input_skew_percent, levels, away, cached_read, cached_fetched,
-            cached_bytes_fetched, cached_made, spill_bytes, slow_tasks, large_reads, spilling_tasks, slow_executors)
+            cached_bytes_fetched, cached_made, spill_bytes, slow_tasks, large_reads, spilling_tasks, slow_executors,
+            taken_back)
   /// Worth a look: tasks that took or read far more than the others.
   bool skewed() const { return slow_tasks > 0 || large_reads > 0; }
 };

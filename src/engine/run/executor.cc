@@ -368,11 +368,25 @@ int64_t NowNs() {
       .count();
 }
 
+/// What a task that went well tells.
+we::TaskDone DoneBy(int64_t task, TaskContext& context) {
+  we::TaskDone done;
+  done.task = task;
+  done.result = std::move(context.output.result);
+  for (const int64_t size : context.output.block_sizes)
+    done.sizes.push_back(static_cast<char>(tasks::EncodeSize(size)));
+  base::Encode(done.metrics, context.metrics);
+  done.counters = std::move(context.counters);
+  done.run_ns = context.metrics.run_ns;
+  done.remote_read_ns = context.metrics.fetch_wait_ns;
+  done.remote_read_bytes = context.metrics.shuffle_bytes_remote + context.metrics.cached_bytes_fetched;
+  return done;
+}
+
 }  // namespace
 
 void Executor::Execute(const Work& work, Context& context) {
   we::TaskBroke broke{work.launch.task, static_cast<int32_t>(FailureKind::kException), "", -1, -1, UINT32_MAX};
-  we::TaskDone done;
   bool good = false;
   const int64_t begin = NowNs();
   TaskContext::SetCurrent(&context);
@@ -412,18 +426,6 @@ void Executor::Execute(const Work& work, Context& context) {
   }
   TaskContext::SetCurrent(nullptr);
   context.metrics.run_ns = NowNs() - begin;
-  if (good) {
-    done.task = work.launch.task;
-    done.result = std::move(context.output.result);
-    for (const int64_t size : context.output.block_sizes) {
-      done.sizes.push_back(static_cast<char>(tasks::EncodeSize(size)));
-    }
-    base::Encode(done.metrics, context.metrics);
-    done.counters = std::move(context.counters);
-    done.run_ns = context.metrics.run_ns;
-    done.remote_read_ns = context.metrics.fetch_wait_ns;
-    done.remote_read_bytes = context.metrics.shuffle_bytes_remote + context.metrics.cached_bytes_fetched;
-  }
   bool more = false;
   {
     const std::lock_guard lock(mutex_);
@@ -432,7 +434,7 @@ void Executor::Execute(const Work& work, Context& context) {
     more = core_.HasWork();
   }
   if (good) {
-    send_(std::move(done), more);
+    send_(DoneBy(work.launch.task, context), more);
   } else {
     send_(std::move(broke), more);
   }

@@ -1,6 +1,7 @@
 #include "process/http/http.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/text.h"
 
@@ -53,6 +54,11 @@ std::vector<std::string> PathSegments(std::string_view path) {
 
 Response TextResponse(int status, std::string_view text) {
   return {status, "text/plain; charset=utf-8", base::VisibleText(text, base::Lines::kKept), {}};
+}
+
+Response BrokenPage(std::string_view what, const std::exception& error) {
+  std::fprintf(stderr, "%s: %s\n", base::VisibleText(what).c_str(), error.what());
+  return TextResponse(500, "This page could not be made; the log says why.\n");
 }
 
 Response Redirect(const std::string& to) {
@@ -124,6 +130,17 @@ Response RestAnswer(int status, bool xml, std::string body) {
   response.body = std::move(body);
   response.headers = {
       {"Cache-Control", "no-cache"}, {"X-Content-Type-Options", "nosniff"}, {"X-Frame-Options", "SAMEORIGIN"}};
+  return response;
+}
+
+std::string CallerOf(const Request& request) {
+  const auto named = request.query.find("user.name");
+  return named == request.query.end() || named->second.empty() ? "dr.who" : named->second;
+}
+
+Response Allowing(std::string methods) {
+  Response response = TextResponse(200, "");
+  response.headers = {{"Allow", std::move(methods)}};
   return response;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,8 @@ Response TextResponse(int status, std::string_view text);
 /// 302.
 Response Redirect(const std::string& to);
 Response JsonResponse(int status, std::string json);
+/// 500 for a page that could not be made; `what` it was and the reason go to standard error.
+Response BrokenPage(std::string_view what, const std::exception& error);
 
 /// Appends "name: value" and the end of the line to a head. Control characters become spaces, so that no text from
 /// outside begins another header; a name that is no token, or more than 64 KiB, leaves the header out.
@@ -61,5 +64,15 @@ std::string HtmlEscape(std::string_view text);
 bool PrefersXml(const Request& request);
 /// `body`, which is XML or JSON, with the headers of Hadoop's REST answers.
 Response RestAnswer(int status, bool xml, std::string body);
+/// `document` below `root` as the request wants it.
+template <class Document>
+Response Rendered(const Request& request, const Document& document, std::string_view root, int status = 200) {
+  const bool xml = PrefersXml(request);
+  return RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
+}
+/// Who asks, as Hadoop's simple authentication has it.
+std::string CallerOf(const Request& request);
+/// The answer to OPTIONS: how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator).
+Response Allowing(std::string methods);
 
 }  // namespace fairlead::process::http

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "process/http/server.h"
@@ -96,6 +98,17 @@ TEST_F(HttpTest, HostileInputGetsAnErrorAndTheServerGoesOn) {
   EXPECT_NE(Raw("hrpc\x09 garbage\r\n\r\n").find("400"), std::string::npos);
   EXPECT_NE(Raw("GET / HTTP/1.1\r\nA: " + std::string(4000, 'a') + "\r\n\r\n").find("431"), std::string::npos);
   EXPECT_NE(Raw("PUT / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n").find("413"), std::string::npos);
+  EXPECT_EQ(Get("/")->body, "ok");
+}
+
+TEST_F(HttpTest, APageThatThrowsIsAnsweredForAndTheServerGoesOn) {
+  Serve([](const Request& request, const Server::Reply& reply) {
+    if (request.path == "/bad") throw std::runtime_error("no such column");
+    reply(TextResponse(200, "ok"));
+  });
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(Get("/bad")->status, 500);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "GET /bad: no such column\n");
   EXPECT_EQ(Get("/")->body, "ok");
 }
 

@@ -130,7 +130,7 @@ class ServerImpl final : public Server {
     };
     request.asker = sessions_.find(session)->second;
     if (auto refusal = Refusal(hosts_, request)) return reply(*std::move(refusal));
-    handler_(std::move(request), reply);
+    Guard(request, reply, [&] { handler_(std::move(request), reply); });
   }
 
   /// Lets the session parse when its turn comes: one request a turn of the loop, so that whatever else the loop has to
@@ -345,6 +345,16 @@ void Session::OnClosed(const std::string&) { server_.Remove(id_); }
 void Session::Evict() { server_.Remove(id_, ServerImpl::Ending::kNow); }
 
 }  // namespace
+
+void Guard(const Request& request, const Server::Reply& reply, const std::function<void()>& handle) {
+  if (request.method != "GET" && request.method != "HEAD") return handle();
+  const std::string what = request.method + " " + request.path;  // `handle` may take the request
+  try {
+    handle();
+  } catch (const std::exception& error) {
+    reply(BrokenPage(what, error));
+  }
+}
 
 base::Result<std::unique_ptr<Server>> Server::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                      KnownHosts hosts, Handler handler, ServerLimits limits) {

@@ -28,7 +28,7 @@ struct ServerLimits {
 /// An HTTP/1.1 server over the env ports (parsing by Boost.Beast): keep-alive, one request of a connection at a time,
 /// everything bounded by ServerLimits. The next request of a connection is parsed when its last answer is mostly taken.
 /// The handler answers now or later through `reply`, exactly once, on the loop's thread; a reply to a connection that
-/// has gone is dropped. What Refusal() does not let pass `hosts` never reaches it.
+/// has gone is dropped. What Refusal() does not let pass `hosts` never reaches it. Guard calls it.
 class Server {
  public:
   using Reply = std::function<void(Response)>;
@@ -41,5 +41,9 @@ class Server {
   /// What its connections hold in memory: bytes not parsed, answers not taken.
   virtual size_t held_bytes() const = 0;
 };
+
+/// Calls `handle`. When it throws at a GET or HEAD, BrokenPage answers: it only read. At any other method that ends the
+/// process: a change may be half done.
+void Guard(const Request& request, const Server::Reply& reply, const std::function<void()>& handle);
 
 }  // namespace fairlead::process::http

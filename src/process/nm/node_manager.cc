@@ -237,8 +237,6 @@ void NodeManager::End(int code, const std::string& reason) {
 
 // ---- Applications, containers, files ------------------------------------------------------------------------------
 
-void NodeManager::Do(model::nm::InitApp&) {}  // who puts something into its directories makes them
-
 void NodeManager::Do(model::nm::InitService& effect) {
   for (AuxService* service : env_.services) {
     if (service->name() == effect.service.service)

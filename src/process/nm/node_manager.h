@@ -103,7 +103,6 @@ class NodeManager : private ContainerEvents {
   void Do(model::nm::Persist& effect, std::vector<model::nm::Effect> after);
   void Do(model::nm::CallAnswer& effect);
   void Do(model::nm::CallRefused& effect);
-  void Do(model::nm::InitApp& effect);
   void Do(model::nm::InitService& effect);
   void Do(model::nm::ServiceContainer& effect);
   void Do(model::nm::Fetch& effect);

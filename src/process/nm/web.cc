@@ -60,12 +60,6 @@ http::Response LogBytes(std::string text) {
   return response;
 }
 
-/// Who asks, as Hadoop's simple authentication has it.
-std::string CallerOf(const http::Request& request) {
-  const auto named = request.query.find("user.name");
-  return named == request.query.end() || named->second.empty() ? "dr.who" : named->second;
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, ContainerLogs& logs, NodeManager& manager,
@@ -157,12 +151,7 @@ std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments&
 }
 
 http::Response Web::Answer(const http::Request& request, const Segments& path, const Logs& logs) const {
-  if (request.method ==
-      "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
-    http::Response allowed = http::TextResponse(200, "");
-    allowed.headers = {{"Allow", "GET, HEAD, OPTIONS"}};
-    return allowed;
-  }
+  if (request.method == "OPTIONS") return http::Allowing("GET, HEAD, OPTIONS");
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "Only GET is served here.\n");
   if (path.size() >= 3 && path[0] == "ws" && path[1] == "v1" && path[2] == "node")
     return Rest(request, Segments(path.begin() + 3, path.end()), logs);
@@ -186,7 +175,7 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
 
 bool Web::MayView(const http::Request& request, const fairlead::nm::View& view, const model::ApplicationId& id) const {
   if (!options_.may_view) return true;
-  const std::string caller = CallerOf(request);
+  const std::string caller = http::CallerOf(request);
   const auto app = std::find_if(view.apps.begin(), view.apps.end(), [&](const AppView& a) { return a.id == id; });
   return app == view.apps.end() ? options_.may_view(caller, "", "")
                                 : options_.may_view(caller, app->user, app->view_acl);
@@ -195,13 +184,13 @@ bool Web::MayView(const http::Request& request, const fairlead::nm::View& view, 
 std::optional<http::Response> Web::Forbidden(const http::Request& request, const model::ApplicationId& id) const {
   if (MayView(request, manager_.View(), id)) return std::nullopt;
   return Error(request, 403, "ForbiddenException",
-               "java.lang.Exception: User [" + CallerOf(request) + "] is not authorized to view " + ToString(id));
+               "java.lang.Exception: User [" + http::CallerOf(request) + "] is not authorized to view " + ToString(id));
 }
 
 // ---- /ws/v1/node --------------------------------------------------------------------------------------------------
 
 http::Response Web::Rest(const http::Request& request, const Segments& path, const Logs& logs) const {
-  if (path.empty() || (path[0] == "info" && path.size() == 1)) return Render(request, NodeInfo(), "nodeInfo");
+  if (path.empty() || (path[0] == "info" && path.size() == 1)) return http::Rendered(request, NodeInfo(), "nodeInfo");
   if (path[0] == "apps") return Apps(request, path);
   if (path[0] == "containers" || path[0] == "containerlogs") return ContainersOrLogs(request, path, logs);
   if (path[0] == "auxiliaryservices" && path.size() == 1)
@@ -257,7 +246,7 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
                        ". The valid ApplicationId should start with prefix application");
     if (auto forbidden = Forbidden(request, *id)) return *std::move(forbidden);
     for (const AppView& app : view.apps) {
-      if (app.id == *id) return Render(request, document(app), "app");
+      if (app.id == *id) return http::Rendered(request, document(app), "app");
     }
     return Error(request, 404, "NotFoundException", "java.lang.Exception: app with id " + path[1] + " not found");
   }
@@ -288,7 +277,7 @@ http::Response Web::Apps(const http::Request& request, const Segments& path) con
   }
   Document out = Document::Object();
   if (!apps.empty()) out.Add("app", std::move(apps));
-  return Render(request, out, "apps");
+  return http::Rendered(request, out, "apps");
 }
 
 Web::Document Web::ContainerInfo(const ContainerView& container, const Logs& logs) const {
@@ -321,7 +310,7 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
     }
     Document out = Document::Object();
     if (!containers.empty()) out.Add("container", std::move(containers));
-    return Render(request, out, "containers");
+    return http::Rendered(request, out, "containers");
   }
   const base::Result<model::ContainerId> id =
       path.size() < 2 ? base::Result<model::ContainerId>(base::Error{}) : model::ParseContainerId(path[1]);
@@ -337,7 +326,7 @@ http::Response Web::ContainersOrLogs(const http::Request& request, const Segment
   }
   if (path[0] == "containers" && path.size() == 2) {
     for (const ContainerView& container : view.containers) {
-      if (container.id == *id) return Render(request, ContainerInfo(container, logs), "container");
+      if (container.id == *id) return http::Rendered(request, ContainerInfo(container, logs), "container");
     }
     return Error(request, 404, "NotFoundException",
                  "java.lang.Exception: container with id, " + path[1] + ", not found");
@@ -382,8 +371,8 @@ http::Response Web::LogList(const http::Request& request, const model::Container
       .Add("logAggregationType", "LOCAL")
       .Add("containerId", ToString(id))
       .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
-  if (!http::PrefersXml(request)) return Render(request, out, "containerLogsInfo");
-  return Render(request, Document::Object().Add("containerLogsInfo", std::move(out)), "containerLogsInfoes");
+  if (!http::PrefersXml(request)) return http::Rendered(request, out, "containerLogsInfo");
+  return http::Rendered(request, Document::Object().Add("containerLogsInfo", std::move(out)), "containerLogsInfoes");
 }
 
 http::Response Web::LogText(const http::Request& request, const model::ContainerId& id, const std::string& name,
@@ -467,7 +456,7 @@ http::Response Web::FrontPage(const http::Request& request) const {
     const std::string id = ToString(container.id);
     const std::array<std::string, 5> cells = {
         "<a href=\"/node/containerlogs/" + id + "/" + http::PercentEncode(container.user) +
-            "?user.name=" + http::PercentEncode(CallerOf(request)) + "\">" + id + "</a>",
+            "?user.name=" + http::PercentEncode(http::CallerOf(request)) + "\">" + id + "</a>",
         http::HtmlEscape(container.user), std::string(EnumName(container.state)),
         IsOver(container) ? std::to_string(container.exit_status) : std::string(),
         http::HtmlEscape(model::InWords(container.resources))};
@@ -490,7 +479,7 @@ http::Response Web::LogPage(const http::Request& request, const Segments& path, 
   const std::vector<LogFile> files = FilesOf(logs.files, *id);
   const std::string base_path =
       "/node/containerlogs/" + path[2] + "/" + (path.size() > 3 ? http::PercentEncode(path[3]) : "user");
-  const std::string who = "&user.name=" + http::PercentEncode(CallerOf(request));
+  const std::string who = "&user.name=" + http::PercentEncode(http::CallerOf(request));
   const auto link = [&](const std::string& name, int64_t start, const std::string& text) {
     return "<a href=\"" + base_path + "/" + http::PercentEncode(name) + "/?start=" + std::to_string(start) + who +
            "\">" + http::HtmlEscape(text) + "</a>";
@@ -563,11 +552,6 @@ void Web::TellMetrics(const http::Server::Reply& reply) {
   }
 }
 
-http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
-  const bool xml = http::PrefersXml(request);
-  return http::RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
-}
-
 http::Response Web::Error(const http::Request& request, int status, const std::string& exception,
                           const std::string& message) {
   Document document = Document::Object();
@@ -576,7 +560,7 @@ http::Response Web::Error(const http::Request& request, int status, const std::s
                         : exception == "IllegalArgumentException" ? "java.lang."
                                                                   : "org.apache.hadoop.yarn.webapp.";
   document.Add("javaClassName", package + exception);
-  return Render(request, document, "RemoteException", status);
+  return http::Rendered(request, document, "RemoteException", status);
 }
 
 }  // namespace fairlead::process::nm

@@ -79,8 +79,6 @@ class Web {
   std::optional<http::Response> Forbidden(const http::Request& request, const model::ApplicationId& id) const;
   bool MayView(const http::Request& request, const fairlead::nm::View& view, const model::ApplicationId& id) const;
 
-  static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
-                               int status = 200);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
   /// `app`: the application that the page is of, if it is of one.

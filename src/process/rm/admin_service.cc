@@ -15,7 +15,9 @@ namespace w = wire::yarn;
 namespace h = wire::hadoop_rpc;
 namespace ex = endpoints::yarn::exceptions;
 
-void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
+void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoAdminCall); }
+
+void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
   const auto is = [&](std::string_view name) { return call.method == name; };
   if (is("refreshServiceAcls")) {
@@ -34,9 +36,11 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
   if (is("getGroupsForUser")) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
     if (!request) return;
-    w::GetGroupsForUserResponseProto response;
-    response.groups = options_.groups_of(request->user);
-    return server_->ReplyMessage(to, response);
+    return groups_.Learn(request->user, [this, to, user = request->user] {
+      w::GetGroupsForUserResponseProto response;
+      response.groups = groups_.Of(user);
+      server_->ReplyMessage(to, response);
+    });
   }
   if (is("refreshNodes")) return RefreshNodes(call);
   if (is("updateNodeResource")) return UpdateNodeResource(call);
@@ -56,7 +60,8 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) {
     });
     return server_->ReplyMessage(to, response);
   }
-  // Users' groups, ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
+  if (is("refreshUserToGroupsMappings")) groups_.Expire();
+  // ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
   if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
       is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
     return server_->Reply(to, "");

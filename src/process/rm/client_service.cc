@@ -26,12 +26,15 @@ struct Route {
 };
 }  // namespace
 
-void ResourceManager::OnClientCall(const rpc::IncomingCall& call) {
+void ResourceManager::OnClientCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoClientCall); }
+
+void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
   static constexpr Route kRoutes[] = {
       {"getApplicationReport", &ResourceManager::GetReport},
       {"submitApplication", &ResourceManager::Submit},
       {"forceKillApplication", &ResourceManager::Kill},
       {"getApplications", &ResourceManager::GetApplications},
+      {"getClusterMetrics", &ResourceManager::GetMetrics},
       {"getClusterNodes", &ResourceManager::GetNodes},
       {"getQueueInfo", &ResourceManager::GetQueueInfo},
       {"getQueueUserAcls", &ResourceManager::GetQueueAcls},
@@ -53,11 +56,6 @@ void ResourceManager::OnClientCall(const rpc::IncomingCall& call) {
     return Ask(m::NewApplication{}, [this, to](const m::OuterEffect& effect) {
       if (!Refused(to, effect)) server_->ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
     });
-  }
-  if (call.method == "getClusterMetrics") {
-    w::GetClusterMetricsResponseProto response;
-    response.cluster_metrics = MetricsOf(core());
-    return server_->ReplyMessage(to, response);
   }
   if (call.method == "getResourceTypeInfo") {
     w::GetAllResourceTypeInfoResponseProto response;
@@ -132,7 +130,7 @@ w::ApplicationReportProto Report(const AppRow& row, bool full, const ReportFacts
 }
 
 /// What getApplications gives, encoded.
-std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const AppRows& rows, Viewer& viewer,
+std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const AppRows& rows, const Viewer& viewer,
                             const ReportFacts& facts) {
   w::GetApplicationsResponseProto response;
   const int64_t limit = request.limit.value_or(INT64_MAX);
@@ -140,7 +138,7 @@ std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const
   rows.ForEach([&](const AppRow& row) {
     if (static_cast<int64_t>(response.applications.size()) >= limit || !Matches(row.app, request)) return;
     const bool full = viewer.May(row.app, false);
-    if (scope == w::ApplicationsRequestScopeProto::kOwn && row.app.submission.user != viewer.user()) return;
+    if (scope == w::ApplicationsRequestScopeProto::kOwn && row.app.submission.user != viewer.user) return;
     if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
     response.applications.push_back(Report(row, full, facts));
   });
@@ -183,29 +181,44 @@ void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetApplicationsRequestProto>(call);
   if (!request) return;
   ReplyInTurn(call, [this, request = *request, user = call.caller.user]() -> std::function<std::string()> {
-    return [request, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
+    return [request, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()] {
       return ApplicationsFor(request, rows, viewer, facts);
     };
   });
 }
 
+void ResourceManager::GetMetrics(const rpc::IncomingCall& call) {
+  w::GetClusterMetricsResponseProto response;
+  const auto count = [nodes = Fresh().cluster().nodes](m::NodeState state) {
+    return static_cast<int32_t>(nodes[static_cast<size_t>(state)]);
+  };
+  w::YarnClusterMetricsProto& metrics = response.cluster_metrics.emplace();
+  metrics.num_active_nms = count(m::NodeState::kRunning);
+  metrics.num_unhealthy_nms = count(m::NodeState::kUnhealthy);
+  metrics.num_decommissioning_nms = count(m::NodeState::kDecommissioning);
+  metrics.num_node_managers = *metrics.num_active_nms + *metrics.num_unhealthy_nms + *metrics.num_decommissioning_nms;
+  metrics.num_decommissioned_nms = count(m::NodeState::kDecommissioned);
+  metrics.num_lost_nms = count(m::NodeState::kLost);
+  metrics.num_rebooted_nms = count(m::NodeState::kRebooted);
+  metrics.num_shutdown_nms = count(m::NodeState::kShutdown);
+  server_->ReplyMessage(call.token, response);
+}
+
 void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
   const auto request = Parse<w::GetClusterNodesRequestProto>(call);
   if (!request) return;
-  w::GetClusterNodesResponseProto response;
-  const std::vector<NodeUsage> usage = UsageByNode(core());
-  core().ForEachNode([&](const Node& node) {
-    const auto state = ToWire(node.state);
-    if (!request->node_states.empty() &&
-        std::find(request->node_states.begin(), request->node_states.end(), state) == request->node_states.end()) {
-      return;
-    }
-    w::NodeReportProto& report = response.node_reports.emplace_back(
-        ReportOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{}));
-    report.containers_utilization = endpoints::yarn::ToWire(node.containers_use);
-    report.node_utilization = endpoints::yarn::ToWire(node.use);
+  ReplyInTurn(call, [this, states = request->node_states]() -> std::function<std::string()> {
+    return [states, nodes = NodeRows(core())] {
+      w::GetClusterNodesResponseProto response;
+      for (const NodeRow& node : nodes) {
+        if (!states.empty() && std::find(states.begin(), states.end(), ToWire(node.state)) == states.end()) continue;
+        w::NodeReportProto& report = response.node_reports.emplace_back(ReportOf(node));
+        report.containers_utilization = ToWire(node.containers_use);
+        report.node_utilization = ToWire(node.use);
+      }
+      return response.Encode();
+    };
   });
-  server_->ReplyMessage(call.token, response);
 }
 
 namespace {

@@ -160,7 +160,7 @@ wire::hadoop_rpc::TokenProto KeyRing::NmToken(const model::ApplicationAttemptId&
 
 wire::yarn::NodeReportProto KeyRing::NodeReport(model::NodeIndex index) {
   const fairlead::rm::Node* node = core_.NodeAt(index);
-  return node ? ReportOf(*node, {}) : wire::yarn::NodeReportProto{};
+  return node ? ReportOf(NodeRowOf(*node)) : wire::yarn::NodeReportProto{};
 }
 
 model::rm::NodeAddress KeyRing::AddressOf(model::NodeIndex index) {

@@ -140,8 +140,7 @@ void Lately::Record(base::WallTime at, const Core& core, const model::rm::StateC
   Happening happening;
   happening.at = at;
   happening.kind = HappeningKind::kState;
-  if (const auto attempt = model::ParseApplicationAttemptId(change.subject); attempt.ok()) happening.app = attempt->app;
-  if (const auto id = model::ParseApplicationId(change.subject); id.ok()) happening.app = *id;
+  happening.app = change.app;
   if (happening.app.number == 0) {
     happening.node = change.subject;
   } else if (const App* app = core.FindApp(happening.app)) {

@@ -72,8 +72,8 @@ TEST(Lately, TellsOfTheSchedulersEffectsWithoutKnowingTheApplication) {
 TEST(Lately, StatesNameTheirApplicationOrNode) {
   Lately lately;
   const Core core{fairlead::rm::Config{}};
-  lately.Record({}, core, {"appattempt_1000_0007_000001", "NEW", "LAUNCHED", ""});
-  lately.Record({}, core, {"n1:4000", "RUNNING", "LOST", "silent"});
+  lately.Record({}, core, {"appattempt_1000_0007_000001", "NEW", "LAUNCHED", "", {1000, 7}});
+  lately.Record({}, core, {"n1:4000", "RUNNING", "LOST", "silent", {}});
   const auto all = lately.Find({}, 9);
   EXPECT_EQ(all[1]->app.number, 7);
   EXPECT_EQ(all[0]->node, "n1:4000");

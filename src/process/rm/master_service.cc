@@ -21,29 +21,7 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
   const rpc::CallToken to = call.token;
   if (call.method == "allocate") {
-    const auto request = Parse<w::AllocateRequestProto>(call);
-    if (!request) return;
-    if (const auto refused = endpoints::yarn::TooLong(*request)) {
-      const endpoints::yarn::RemoteException why = endpoints::yarn::ExceptionOf(*refused);
-      return Refuse(to, why.class_name, why.message);
-    }
-    for (const w::ResourceRequestProto& ask : request->ask) {
-      if (!ask.capability) return RefuseMissing(call, "capability in an ask");
-      if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");
-    }
-    base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
-    ++counters_.allocate_calls;
-    Ask(std::move(*event), [this, to, key = token.KeyId(), began = loop_.ReadClock()](const m::OuterEffect& effect) {
-      counters_.allocate.Add(loop_.ReadClock() - began);
-      if (Refused(to, effect)) return;
-      const auto& answer = std::get<m::AllocateAnswer>(effect);
-      w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
-      if (keys_->amrm().next && keys_->amrm().newest().id != key) {
-        response.am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(answer.attempt));
-      }
-      server_->ReplyMessage(to, response);
-    });
+    Allocate(call, attempt, token.KeyId());
   } else if (call.method == "registerApplicationMaster") {
     const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
     if (!request) return;
@@ -73,6 +51,32 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
       server_->ReplyMessage(to, response);
     });
   }
+}
+
+void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key) {
+  const auto request = Parse<w::AllocateRequestProto>(call);
+  if (!request) return;
+  if (const auto refused = endpoints::yarn::TooLong(*request)) {
+    const endpoints::yarn::RemoteException why = endpoints::yarn::ExceptionOf(*refused);
+    return Refuse(call.token, why.class_name, why.message);
+  }
+  for (const w::ResourceRequestProto& ask : request->ask) {
+    if (!ask.capability) return RefuseMissing(call, "capability in an ask");
+    if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");
+  }
+  base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
+  if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
+  ++counters_.allocate_calls;
+  Ask(std::move(*event), [this, to = call.token, key, began = loop_.ReadClock()](const m::OuterEffect& effect) {
+    counters_.allocate.Add(loop_.ReadClock() - began);
+    if (Refused(to, effect)) return;
+    const auto& answer = std::get<m::AllocateAnswer>(effect);
+    w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
+    if (keys_->amrm().next && keys_->amrm().newest().id != key) {
+      response.am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(answer.attempt));
+    }
+    server_->ReplyMessage(to, response);
+  });
 }
 
 }  // namespace fairlead::process::rm

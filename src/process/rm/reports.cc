@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unordered_map>
 
 #include "endpoints/yarn/rm_convert.h"
 
@@ -47,17 +48,41 @@ AppUsage UsageAt(const UsageRecord& record, base::WallTime now) {
   return usage;
 }
 
-std::vector<NodeUsage> UsageByNode(const Core& core) {
-  std::vector<NodeUsage> usage;
+NodeRow NodeRowOf(const Node& node) {
+  return {node.address,
+          node.HttpAddress(),
+          node.rack,
+          node.state,
+          node.in_scheduler,
+          node.capacity,
+          {},
+          0,
+          node.use,
+          node.containers_use,
+          node.version,
+          node.health_report,
+          node.health_time,
+          node.labels,
+          node.decommission_timeout_s};
+}
+
+std::vector<NodeRow> NodeRows(const Core& core, const Node* only) {
+  std::vector<NodeRow> rows;
+  std::unordered_map<uint32_t, size_t> at;  // by the node's index
+  const auto add = [&](const Node& node) {
+    at.emplace(node.index.value, rows.size());
+    rows.push_back(NodeRowOf(node));
+  };
+  only ? add(*only) : core.ForEachNode(add);
   core.ForEachApp([&](const App& app) {
     app.containers.ForEach([&](const Container& container) {
-      const uint32_t index = container.node.value;
-      if (index >= usage.size()) usage.resize(index + 1);
-      usage[index].used += container.resources;
-      ++usage[index].containers;
+      const auto row = at.find(container.node.value);
+      if (row == at.end()) return;
+      rows[row->second].used += container.resources;
+      ++rows[row->second].containers;
     });
   });
-  return usage;
+  return rows;
 }
 
 std::string TrackingUrl(const App& app, const Attempt& attempt) {
@@ -198,14 +223,14 @@ w::ContainerReportProto ReportOf(const Core& core, const App& app, const Contain
   return report;
 }
 
-w::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage) {
+w::NodeReportProto ReportOf(const NodeRow& node) {
   w::NodeReportProto report;
   report.node_id = ToWire(node.address);
-  report.http_address = node.HttpAddress();
+  report.http_address = node.http_address;
   report.rack_name = node.rack;
-  report.used = ToWire(usage.used);
+  report.used = ToWire(node.used);
   report.capability = ToWire(node.capacity);
-  report.num_containers = usage.containers;
+  report.num_containers = node.containers;
   report.node_state = ToWire(node.state);
   report.health_report = node.health_report;
   report.last_health_report_time = node.health_time.ms;
@@ -214,23 +239,6 @@ w::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage) {
     report.decommissioning_timeout = static_cast<uint32_t>(node.decommission_timeout_s);
   }
   return report;
-}
-
-w::YarnClusterMetricsProto MetricsOf(const Core& core) {
-  w::YarnClusterMetricsProto metrics;
-  int32_t counts[8] = {};
-  core.ForEachNode([&](const Node& node) { ++counts[static_cast<size_t>(node.state) % 8]; });
-  const auto count = [&](NodeState state) { return counts[static_cast<size_t>(state)]; };
-  metrics.num_node_managers =
-      count(NodeState::kRunning) + count(NodeState::kUnhealthy) + count(NodeState::kDecommissioning);
-  metrics.num_decommissioned_nms = count(NodeState::kDecommissioned);
-  metrics.num_active_nms = count(NodeState::kRunning);
-  metrics.num_lost_nms = count(NodeState::kLost);
-  metrics.num_unhealthy_nms = count(NodeState::kUnhealthy);
-  metrics.num_rebooted_nms = count(NodeState::kRebooted);
-  metrics.num_decommissioning_nms = count(NodeState::kDecommissioning);
-  metrics.num_shutdown_nms = count(NodeState::kShutdown);
-  return metrics;
 }
 
 namespace {

@@ -49,12 +49,28 @@ AppUsage UsageAt(const UsageRecord& record, base::WallTime now);
 /// Cost: the application's live containers.
 UsageRecord UsageRecordOf(const App& app, base::WallTime now);
 
-/// What runs on a node; cost: all live containers, so call it once for all nodes.
-struct NodeUsage {
+/// One node as readers see it; any thread may read it.
+struct NodeRow {
+  model::rm::NodeAddress address;
+  std::string http_address;
+  std::string rack;
+  model::rm::NodeState state = model::rm::NodeState::kNew;
+  bool in_scheduler = false;
+  model::Resources capacity;
   model::Resources used;
   int32_t containers = 0;
+  model::MeasuredUse use;
+  model::MeasuredUse containers_use;
+  std::string version;
+  std::string health_report;
+  base::WallTime health_time;
+  std::vector<std::string> labels;
+  int64_t decommission_timeout_s = -1;
 };
-std::vector<NodeUsage> UsageByNode(const Core& core);
+/// Without what runs on it.
+NodeRow NodeRowOf(const Node& node);
+/// `only`, or null for all nodes in Core::ForEachNode's order. Cost: all live containers, besides.
+std::vector<NodeRow> NodeRows(const Core& core, const Node* only = nullptr);
 
 /// What reports of applications tell of others.
 struct ReportFacts {
@@ -67,8 +83,7 @@ wire::yarn::ApplicationReportProto ReportOf(const App& app, const UsageRecord& u
                                             const ReportFacts& facts);
 wire::yarn::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt& attempt);
 wire::yarn::ContainerReportProto ReportOf(const Core& core, const App& app, const Container& container);
-wire::yarn::NodeReportProto ReportOf(const Node& node, const NodeUsage& usage);
-wire::yarn::YarnClusterMetricsProto MetricsOf(const Core& core);
+wire::yarn::NodeReportProto ReportOf(const NodeRow& node);
 
 /// The URL of the master's page that clients are shown.
 std::string TrackingUrl(const App& app, const Attempt& attempt);

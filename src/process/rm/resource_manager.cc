@@ -289,11 +289,11 @@ void ResourceManager::StoreLost(const env::CommitError& error) {
 // ---- Who may do what ----
 
 bool ResourceManager::IsAdministrator(const std::string& user) const {
-  return model::Lists(options_.admin_acl, user, options_.groups_of(user));
+  return model::Lists(options_.admin_acl, user, groups_.Of(user));
 }
 
 bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
-  return fairlead::rm::QueueAllows(queues(), queue, user, options_.groups_of(user), administer);
+  return fairlead::rm::QueueAllows(queues(), queue, user, groups_.Of(user), administer);
 }
 
 // ClientRMService.moveApplicationAcrossQueues.
@@ -310,8 +310,17 @@ std::string ResourceManager::MoveError(const std::string& user, const model::App
 }
 
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
-  std::shared_ptr<const model::QueueTree> here(std::shared_ptr<void>(), &queues());
-  return Viewer(user, {options_.core.acls, options_.admin_acl, std::move(here), options_.groups_of}).May(app, modify);
+  return ViewerHere(user).May(app, modify);
+}
+
+void ResourceManager::LearnCaller(const rpc::IncomingCall& call, Handler handler) {
+  if (groups_.Knows(call.caller.user)) return (this->*handler)(call);
+  groups_.Learn(call.caller.user,
+                [this, handler, token = call.token, caller = call.caller, peer = call.peer,
+                 protocol = std::string(call.protocol), method = std::string(call.method),
+                 request = std::string(call.request), retries = call.retry_count, asker = call.asker] {
+                  (this->*handler)({token, caller, peer, protocol, method, request, retries, asker});
+                });
 }
 
 // ---- For readers ----
@@ -321,10 +330,15 @@ Summary& ResourceManager::Fresh() {
   return summary_;
 }
 
-Viewer ResourceManager::ViewerOf(std::string user) const {
-  AccessRules rules{options_.core.acls, options_.admin_acl, nullptr, options_.groups_of};
-  if (rules.acls) rules.queues = std::make_shared<const model::QueueTree>(queues());
-  return Viewer(std::move(user), std::move(rules));
+Viewer ResourceManager::ViewerHere(const std::string& user) const {
+  std::shared_ptr<const model::QueueTree> here(std::shared_ptr<void>(), &queues());
+  return {user, groups_.Of(user), options_.core.acls, options_.admin_acl, std::move(here)};
+}
+
+Viewer ResourceManager::ViewerOf(const std::string& user) const {
+  Viewer viewer = ViewerHere(user);
+  viewer.queues = viewer.acls ? std::make_shared<const model::QueueTree>(queues()) : nullptr;
+  return viewer;
 }
 
 ReportFacts ResourceManager::FactsForReports() {
@@ -333,7 +347,7 @@ ReportFacts ResourceManager::FactsForReports() {
 }
 
 endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {
-  return {user, options_.groups_of(user), address};
+  return {user, groups_.Of(user), address};
 }
 
 void ResourceManager::ReloadQueues(model::QueueTree queues, ReloadDone done) {

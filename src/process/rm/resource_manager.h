@@ -17,6 +17,7 @@
 #include "process/http/metrics.h"
 #include "process/rm/charts.h"
 #include "process/rm/key_ring.h"
+#include "process/rm/known_groups.h"
 #include "process/rm/large_answers.h"
 #include "process/rm/lately.h"
 #include "process/rm/launcher.h"
@@ -140,7 +141,9 @@ class ResourceManager {
   /// The addresses that are listened at.
   const PortAddresses& bound() const { return ports_->bound(); }
 
-  /// May `user` see (or change) the application?
+  // Who may do what, of users who were learnt (KnownGroups).
+  KnownGroups& known() { return groups_; }
+  /// May `user` see (or change) the application? Of many ask ViewerHere.
   bool MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const;
   bool IsAdministrator(const std::string& user) const;
   /// Is `user` on the list of the queue or of one above it?
@@ -192,7 +195,9 @@ class ResourceManager {
   /// What readers see, as it is now. Cost: what has changed since.
   Summary& Fresh();
   /// The user, to be taken to another thread. Cost: with yarn.acl.enable, the queues.
-  Viewer ViewerOf(std::string user) const;
+  Viewer ViewerOf(const std::string& user) const;
+  /// The user, for as long as this thread decides nothing.
+  Viewer ViewerHere(const std::string& user) const;
   ReportFacts FactsForReports();
 
   /// Counters for /metrics.
@@ -235,6 +240,10 @@ class ResourceManager {
   void Warn(const std::string& text) const;
 
   enum class Access { kAny, kView, kModify };
+  using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
+
+  /// Lets `handler` have the call once its caller is known.
+  void LearnCaller(const rpc::IncomingCall& call, Handler handler);
 
   /// Parses `Request`, or answers the call with an exception and gives nothing.
   template <class Request>
@@ -250,12 +259,14 @@ class ResourceManager {
   void RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id);
 
   // client_service.cc
+  void DoClientCall(const rpc::IncomingCall& call);
   /// Answers in turn with what `begin` reads and its work encodes off this thread.
   void ReplyInTurn(const rpc::IncomingCall& call, std::function<std::function<std::string()>()> begin);
   void Submit(const rpc::IncomingCall& call);
   void Kill(const rpc::IncomingCall& call);
   void GetReport(const rpc::IncomingCall& call);
   void GetApplications(const rpc::IncomingCall& call);
+  void GetMetrics(const rpc::IncomingCall& call);
   void GetNodes(const rpc::IncomingCall& call);
   void GetQueueInfo(const rpc::IncomingCall& call);
   void GetQueueAcls(const rpc::IncomingCall& call);
@@ -268,12 +279,15 @@ class ResourceManager {
   void SetTimeouts(const rpc::IncomingCall& call);
   void FailAttempt(const rpc::IncomingCall& call);
   void Signal(const rpc::IncomingCall& call);
+  // master_service.cc: `key` is the AMRM key of the caller's token
+  void Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key);
   // tracker_service.cc
   void RegisterNode(const rpc::IncomingCall& call);
   void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event);
   void Heartbeat(const rpc::IncomingCall& call);
   void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
   // admin_service.cc
+  void DoAdminCall(const rpc::IncomingCall& call);
   void RefreshNodes(const rpc::IncomingCall& call);
   void UpdateNodeResource(const rpc::IncomingCall& call);
 
@@ -281,6 +295,7 @@ class ResourceManager {
   env::Net& net_;
   env::Store* store_;
   ResourceManagerOptions options_;
+  KnownGroups groups_{loop_, options_.groups_of};
   base::WallTime started_;
   std::unique_ptr<ResourceMachine> machine_;
   std::unique_ptr<KeyRing> keys_;

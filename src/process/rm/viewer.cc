@@ -6,17 +6,12 @@
 
 namespace fairlead::process::rm {
 
-const std::vector<std::string>& Viewer::Groups() {
-  if (!groups_) groups_ = rules_.groups_of(user_);
-  return *groups_;
-}
-
-bool Viewer::May(const fairlead::rm::App& app, bool modify) {
-  if (!rules_.acls || user_ == app.submission.user) return true;
-  if (model::Lists(rules_.administrators, user_, Groups())) return true;
+bool Viewer::May(const fairlead::rm::App& app, bool modify) const {
+  if (!acls || user == app.submission.user) return true;
+  if (model::Lists(administrators, user, groups)) return true;
   const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
-  if (model::Lists(config::ParseAccessList(acl.empty() ? " " : acl), user_, Groups())) return true;
-  return fairlead::rm::QueueAllows(*rules_.queues, app.submission.queue, user_, Groups(), true);
+  if (model::Lists(config::ParseAccessList(acl.empty() ? " " : acl), user, groups)) return true;
+  return fairlead::rm::QueueAllows(*queues, app.submission.queue, user, groups, true);
 }
 
 }  // namespace fairlead::process::rm

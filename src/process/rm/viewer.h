@@ -1,10 +1,7 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/queues.h"
@@ -12,30 +9,17 @@
 
 namespace fairlead::process::rm {
 
-/// What decides who sees and changes which application (yarn.acl.enable, yarn.admin.acl, the queues' lists).
-struct AccessRules {
+/// One user's eyes and hands (yarn.acl.enable, yarn.admin.acl, the queues' lists). Whoever owns it may take it to any
+/// thread.
+struct Viewer {
+  std::string user;
+  std::vector<std::string> groups;
   bool acls = false;
   model::AccessList administrators;
-  std::shared_ptr<const model::QueueTree> queues;
-  std::function<std::vector<std::string>(const std::string&)> groups_of;  // may be called on any thread
-};
+  std::shared_ptr<const model::QueueTree> queues;  // null without `acls`
 
-/// One user's eyes and hands. Whoever owns it may take it to any thread; it asks for the user's groups when they are
-/// needed, once.
-class Viewer {
- public:
-  Viewer(std::string user, AccessRules rules) : user_(std::move(user)), rules_(std::move(rules)) {}
-
-  const std::string& user() const { return user_; }
   /// May the user see (or change) the application? (ApplicationACLsManager)
-  bool May(const fairlead::rm::App& app, bool modify);
-
- private:
-  const std::vector<std::string>& Groups();
-
-  std::string user_;
-  AccessRules rules_;
-  std::optional<std::vector<std::string>> groups_;
+  bool May(const fairlead::rm::App& app, bool modify) const;
 };
 
 }  // namespace fairlead::process::rm

@@ -20,7 +20,9 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
   auto server = http::Server::Listen(
       loop_, net_, endpoint, std::move(hosts), [this](const http::Request& request, const Reply& reply) {
         const Segments path = http::PathSegments(request.path);
-        if (!path.empty() && path[0] == "proxy") return Proxy(request, Segments(path.begin() + 1, path.end()), reply);
+        if (!path.empty() && path[0] == "proxy") {
+          return Learned(&Web::Proxy, request, Segments(path.begin() + 1, path.end()), reply);
+        }
         if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
         reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
       });
@@ -38,12 +40,7 @@ void Web::Serve(http::Request request, Reply reply) {
 }
 
 void Web::Route(const http::Request& request, const Reply& reply) {
-  if (request.method ==
-      "OPTIONS") {  // how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator)
-    http::Response allowed = http::TextResponse(200, "");
-    allowed.headers = {{"Allow", "GET, HEAD, PUT, POST, OPTIONS"}};
-    return reply(std::move(allowed));
-  }
+  if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, POST, OPTIONS"));
   Segments path = http::PathSegments(request.path);
   const auto starts = [&](std::initializer_list<std::string_view> prefix) {
     if (path.size() < prefix.size()) return false;
@@ -54,10 +51,10 @@ void Web::Route(const http::Request& request, const Reply& reply) {
     return true;
   };
   const auto rest = [&](size_t n) { return Segments(path.begin() + static_cast<std::ptrdiff_t>(n), path.end()); };
-  if (starts({"ws", "v1", "cluster"})) return Cluster(request, rest(3), reply);
-  if (starts({"fairlead", "v1"})) return Own(request, rest(2), reply);
+  if (starts({"ws", "v1", "cluster"})) return Learned(&Web::Cluster, request, rest(3), reply);
+  if (starts({"fairlead", "v1"})) return Learned(&Web::Own, request, rest(2), reply);
   if (starts({"proxy"})) {
-    if (!proxy_) return Proxy(request, rest(1), reply);
+    if (!proxy_) return Learned(&Web::Proxy, request, rest(1), reply);
     if (request.method != "GET" && request.method != "HEAD") return reply(http::TextResponse(405, "Not here.\n"));
     return reply(http::Redirect(manager_.core().config().ProxyBase() + request.target));
   }
@@ -77,6 +74,14 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   reply(NotFound());
 }
 
+void Web::Learned(Part part, const http::Request& request, const Segments& path, const Reply& reply) {
+  const std::string caller = http::CallerOf(request);
+  if (manager_.known().Knows(caller)) return (this->*part)(request, path, reply);
+  manager_.known().Learn(caller, [this, alive = std::weak_ptr<bool>(alive_), part, request, path, reply] {
+    if (!alive.expired()) http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
+  });
+}
+
 http::Response Web::NotFound() {
   http::Response page = http::TextResponse(404,
                                            "<!doctype html><html lang=\"en\"><title>Not found</title><p>Not found. "
@@ -89,9 +94,21 @@ std::string_view Web::BareRoot(const http::Request& request, std::string_view ro
   return http::PrefersXml(request) ? root : std::string_view();
 }
 
-void Web::Aside(const Reply& reply, std::function<http::Response()> make) {
+namespace {
+/// On a pool's thread nobody else would catch it.
+http::Response Guarded(std::string_view what, const std::function<http::Response()>& make) {
+  try {
+    return make();
+  } catch (const std::exception& error) {
+    return http::BrokenPage(what, error);
+  }
+}
+}  // namespace
+
+void Web::Aside(std::string_view what, const Reply& reply, std::function<http::Response()> make) {
   auto made = std::make_shared<http::Response>();
-  loop_.Offload([made, make = std::move(make)] { *made = make(); }, [made, reply] { reply(std::move(*made)); });
+  loop_.Offload([made, what = std::string(what), make = std::move(make)] { *made = Guarded(what, make); },
+                [made, reply] { reply(std::move(*made)); });
 }
 
 namespace {
@@ -106,7 +123,7 @@ std::function<http::Response()> Rendering(const http::Request& request, std::str
 
 void Web::RenderAside(const http::Request& request, std::string_view root, const Reply& reply,
                       std::function<Document()> make) {
-  Aside(reply, Rendering(request, root, std::move(make)));
+  Aside(root, reply, Rendering(request, root, std::move(make)));
 }
 
 void Web::RenderInTurn(const http::Request& request, std::string_view root, const Reply& reply,
@@ -115,14 +132,9 @@ void Web::RenderInTurn(const http::Request& request, std::string_view root, cons
   large_.Add(
       request.asker,
       [made, request, root = std::string(root), begin = std::move(begin)]() -> LargeAnswers::Work {
-        return [made, render = Rendering(request, root, begin())] { *made = render(); };
+        return [made, root, render = Rendering(request, root, begin())] { *made = Guarded(root, render); };
       },
       [made, reply] { reply(std::move(*made)); });
-}
-
-http::Response Web::Render(const http::Request& request, const Document& document, std::string_view root, int status) {
-  const bool xml = http::PrefersXml(request);
-  return http::RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
 }
 
 // GenericExceptionHandler of YARN's web services.
@@ -138,12 +150,7 @@ http::Response Web::Error(const http::Request& request, int status, const std::s
   if (exception == "AuthorizationException") package = "org.apache.hadoop.security.authorize.";
   if (exception == "YarnException") package = "org.apache.hadoop.yarn.exceptions.";
   document.Add("javaClassName", package + exception);
-  return Render(request, document, "RemoteException", status);
-}
-
-std::string Web::UserOf(const http::Request& request) const {
-  const auto it = request.query.find("user.name");
-  return it == request.query.end() || it->second.empty() ? "dr.who" : it->second;
+  return http::Rendered(request, document, "RemoteException", status);
 }
 
 }  // namespace fairlead::process::rm

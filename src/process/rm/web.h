@@ -51,6 +51,10 @@ class Web {
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
 
+  using Part = void (Web::*)(const http::Request& request, const Segments& path, const Reply& reply);
+  /// Lets `part` answer once the caller is known.
+  void Learned(Part part, const http::Request& request, const Segments& path, const Reply& reply);
+
   // web_cluster.cc: /ws/v1/cluster
   void Cluster(const http::Request& request, const Segments& path, const Reply& reply);
   void ClusterApp(const http::Request& request, const Segments& path, const Reply& reply);
@@ -59,7 +63,7 @@ class Web {
   void Nodes(const http::Request& request, const Segments& path, const Reply& reply);
   Document ClusterInfo() const;
   void ClusterMetrics(const http::Request& request, const Reply& reply);
-  Document NodeDocument(const Node& node, const NodeUsage& usage) const;
+  static Document NodeDocument(const NodeRow& node);
   Document AttemptDocument(const App& app, const Attempt& attempt) const;
   Document ContainerDocument(const App& app, const Container& container) const;
   // web_scheduler.cc
@@ -82,15 +86,15 @@ class Web {
   void FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply);
   Document OwnApp(const App& app, const std::string& user) const;
   void OwnQueues(const Reply& reply);
-  Document OwnNodes(const http::Request& request) const;
+  void OwnNodes(const http::Request& request, const Reply& reply);
   Document OwnNode(const Node& node, const std::string& user) const;
   /// The node of HOST:PORT, or null.
   const Node* FindNamed(const std::string& address) const;
-  /// No agent answers for HOST:PORT any more: what it kept cannot be shown.
-  bool IsGone(const std::string& node) const;
+  /// No agent answers any more: what it kept cannot be shown. Null: it is forgotten.
+  static bool IsGone(const Node* node) { return !node || !fairlead::rm::IsActive(node->state); }
   // web_lately.cc
-  /// May `user` hear of the application? One that is forgotten is the administrators' alone.
-  bool MayHearOf(const std::string& user, const model::ApplicationId& id) const;
+  /// May they hear of the application? One that is forgotten is the administrators' alone.
+  bool MayHearOf(const Viewer& viewer, const model::ApplicationId& id) const;
   void OwnEvents(const http::Request& request, const Reply& reply) const;
   void OwnHistory(const http::Request& request, const Reply& reply) const;
   // web_act.cc
@@ -108,11 +112,8 @@ class Web {
   // web_proxy.cc
   void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
 
-  /// JSON or XML, as the request's Accept header wants it (RMWebServices: JSON is the default).
-  static http::Response Render(const http::Request& request, const Document& document, std::string_view root,
-                               int status = 200);
-  /// Answers with what `make` makes off the thread that decides; it holds all that it reads.
-  void Aside(const Reply& reply, std::function<http::Response()> make);
+  /// Answers with what `make` makes off the thread that decides; it holds all that it reads. `what`: for the log.
+  void Aside(std::string_view what, const Reply& reply, std::function<http::Response()> make);
   void RenderAside(const http::Request& request, std::string_view root, const Reply& reply,
                    std::function<Document()> make);
   /// The same for long answers, in turn; `begin` reads what the answer is made of.
@@ -124,7 +125,6 @@ class Web {
                               const std::string& message);
   /// No resource has this address: a page, as Hadoop's container gives it, and no exception.
   static http::Response NotFound();
-  std::string UserOf(const http::Request& request) const;
 
   env::Loop& loop_;
   env::Net& net_;

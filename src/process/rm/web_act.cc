@@ -47,7 +47,7 @@ bool Web::RefuseStranger(const std::string& user, const Reply& reply) const {
 // PUT nodes/HOST:PORT/state {"state": "DECOMMISSIONING" | "DECOMMISSIONED" | "RUNNING", "timeout_s": N}; of a host that
 // is taken out nodes/HOST/state, too: after a restart nobody knows the ports of what ran there.
 void Web::SetNodeState(const http::Request& request, const std::string& address, const Reply& reply) {
-  const std::string user = UserOf(request);
+  const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   const Node* node = FindNamed(address);
   if (!node && !manager_.drained().contains(address)) return OwnError(reply, 404, "there is no node " + address);
@@ -76,7 +76,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
 
 // POST queues/refresh: as `yarn rmadmin -refreshQueues`.
 void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
-  const std::string user = UserOf(request);
+  const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
   TakeQueues(reply, Document::Object().Add("refreshed", true).Add("file", manager_.options().queue_file));
@@ -94,7 +94,7 @@ void Web::TakeQueues(const Reply& reply, Document answer) {
 // PUT queues/NAME/settings {"settings": {"weight": "3"}, "version": "..."}: as `fairlead queue set`. Without a version
 // nothing is written: the answer says what would differ, and the version of the file that this is about.
 void Web::SetQueue(const http::Request& request, const std::string& queue, const Reply& reply) {
-  const std::string user = UserOf(request);
+  const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   const ResourceManagerOptions& options = manager_.options();
   if (!options.edit_queue_file) return OwnError(reply, 404, "the queues of this resource manager are in no file");

@@ -50,7 +50,7 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
     const Document document = Document::Object()
                                   .Add("application-id", ToString(answer.app))
                                   .Add("maximum-resource-capability", ResourceDocument(answer.maximum));
-    reply(Render(request, document, BareRoot(request, "NewApplication")));
+    reply(http::Rendered(request, document, BareRoot(request, "NewApplication")));
   });
 }
 
@@ -63,7 +63,7 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + context.error().message));
   }
   base::Result<m::Submission> submission =
-      endpoints::yarn::ToSubmission(*context, manager_.SubmitterOf(UserOf(request), request.peer));
+      endpoints::yarn::ToSubmission(*context, manager_.SubmitterOf(http::CallerOf(request), request.peer));
   if (!submission.ok()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + submission.error().message));
   }
@@ -83,12 +83,12 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
 void Web::SetState(const http::Request& request, const App& app, const Reply& reply) {
   const base::Result<json> body = BodyOf(request, "appstate");
   const std::string state = body.ok() ? Text(*body, "state") : "";
-  const std::string user = UserOf(request);
+  const std::string user = http::CallerOf(request);
   if (state.empty())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No state was given."));
   const std::string id = ToString(app.submission.id);
   const auto done = [request, reply, id](int status, const std::string& text) {
-    reply(Render(request, Document::Object().Add("state", text), BareRoot(request, "appstate"), status));
+    reply(http::Rendered(request, Document::Object().Add("state", text), BareRoot(request, "appstate"), status));
   };
   if (state != "KILLED") {
     const std::string now(EnumName(Core::VisibleState(app)));
@@ -119,11 +119,13 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   const std::string queue = body.ok() ? Text(*body, "queue") : "";
   if (queue.empty())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No queue was given."));
-  if (!manager_.MayAccess(UserOf(request), app, true)) {
-    return reply(Error(request, 403, "ForbiddenException",
-                       "java.lang.Exception: User " + UserOf(request) + " cannot perform operation MODIFY_APP"));
+  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+    return reply(
+        Error(request, 403, "ForbiddenException",
+              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
   }
-  if (const std::string denied = manager_.MoveError(UserOf(request), app.submission.id, queue); !denied.empty()) {
+  if (const std::string denied = manager_.MoveError(http::CallerOf(request), app.submission.id, queue);
+      !denied.empty()) {
     return reply(Error(request, 403, "ForbiddenException", "java.security.AccessControlException: " + denied));
   }
   m::MoveApp event;
@@ -131,10 +133,10 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   event.queue = queue;
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
-    manager_.NoteMove(UserOf(request), request.peer, id);
+    manager_.NoteMove(http::CallerOf(request), request.peer, id);
     const App* moved = manager_.core().FindApp(id);
     const std::string now = moved ? moved->submission.queue : "";
-    reply(Render(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
+    reply(http::Rendered(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
   });
 }
 
@@ -144,9 +146,10 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   if (priority.empty() || priority.find_first_not_of("-0123456789") != std::string::npos) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
   }
-  if (!manager_.MayAccess(UserOf(request), app, true)) {
-    return reply(Error(request, 403, "ForbiddenException",
-                       "java.lang.Exception: User " + UserOf(request) + " cannot perform operation MODIFY_APP"));
+  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+    return reply(
+        Error(request, 403, "ForbiddenException",
+              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
   }
   m::SetPriority event;
   event.app = app.submission.id;
@@ -154,8 +157,8 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
-    manager_.NotePriority(UserOf(request), request.peer, id, now);
-    reply(Render(request, Document::Object().Add("priority", now), BareRoot(request, "applicationpriority")));
+    manager_.NotePriority(http::CallerOf(request), request.peer, id, now);
+    reply(http::Rendered(request, Document::Object().Add("priority", now), BareRoot(request, "applicationpriority")));
   });
 }
 
@@ -166,9 +169,10 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
   if (!expires.ok()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + expires.error().message));
   }
-  if (!manager_.MayAccess(UserOf(request), app, true)) {
-    return reply(Error(request, 403, "ForbiddenException",
-                       "java.lang.Exception: User " + UserOf(request) + " cannot perform operation MODIFY_APP"));
+  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+    return reply(
+        Error(request, 403, "ForbiddenException",
+              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
   }
   m::SetLifetime event;
   event.app = app.submission.id;
@@ -176,7 +180,7 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     if (const App* changed = manager_.core().FindApp(id)) {
-      reply(Render(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));
+      reply(http::Rendered(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));
     } else {
       reply(NotFound());
     }

@@ -231,7 +231,7 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "apps" && path.size() == 1 && request.method == "POST") return Submit(request, reply);
   if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
-  if (what == "info" && path.size() <= 1) return reply(Render(request, ClusterInfo(), "clusterInfo"));
+  if (what == "info" && path.size() <= 1) return reply(http::Rendered(request, ClusterInfo(), "clusterInfo"));
   if (what == "metrics") return ClusterMetrics(request, reply);
   if (what == "scheduler") return ClusterScheduler(request, reply);
   if (what == "apps") return Apps(request, reply);
@@ -247,8 +247,8 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
     return RenderAside(request, "appStatInfo", reply,
                        [query = request.query, rows = manager_.Fresh().Rows()] { return Statistics(query, rows); });
   }
-  if (what == "get-node-to-labels") return reply(Render(request, Document(), "nodeToLabelsInfo"));
-  if (what == "get-node-labels") return reply(Render(request, Document(), "nodeLabelsInfo"));
+  if (what == "get-node-to-labels") return reply(http::Rendered(request, Document(), "nodeToLabelsInfo"));
+  if (what == "get-node-labels") return reply(http::Rendered(request, Document(), "nodeLabelsInfo"));
   reply(NotFound());
 }
 
@@ -366,13 +366,46 @@ AppFacts FactsOf(const ResourceManager& manager) {
   return facts;
 }
 
+/// What it holds and has used.
+void AddUsage(const AppRow& row, const AppFacts& facts, Document& document) {
+  const App& app = row.app;
+  const AppUsage usage = UsageAt(row.usage, facts.now);
+  const bool live = !Core::IsCompleted(app) || usage.containers > 0;
+  const double cluster = facts.cluster_memory;
+  double queue_share = 0;
+  if (const auto it = facts.queue_maximum.find(FullQueueName(app.submission.queue)); it != facts.queue_maximum.end()) {
+    queue_share = it->second;
+  }
+  if (queue_share <= 0 || queue_share > cluster) queue_share = cluster;
+  const auto percent = [&](double whole) {
+    return whole > 0 && live ? static_cast<float>(static_cast<double>(usage.used.memory_mib()) * 100.0 / whole) : 0.0F;
+  };
+  document.Add("allocatedMB", live ? usage.used.memory_mib() : -1)
+      .Add("allocatedVCores", live ? usage.used.vcores() : -1)
+      .Add("reservedMB", live ? usage.reserved.memory_mib() : -1)
+      .Add("reservedVCores", live ? usage.reserved.vcores() : -1)
+      .Add("runningContainers", live ? usage.containers : -1)
+      .Add("memorySeconds", usage.memory_seconds)
+      .Add("vcoreSeconds", usage.vcore_seconds)
+      .Add("queueUsagePercentage", Document::Float(percent(queue_share)))
+      .Add("clusterUsagePercentage", Document::Float(percent(cluster)))
+      .Add("resourceSecondsMap", SecondsMap(usage.memory_seconds, usage.vcore_seconds, false))
+      .Add("preemptedResourceMB", int64_t{0})
+      .Add("preemptedResourceVCores", int64_t{0})
+      .Add("numNonAMContainerPreempted", app.current() ? app.current()->containers_preempted : 0)
+      .Add("numAMContainerPreempted", int64_t{0})
+      .Add("preemptedMemorySeconds", usage.preempted_memory_seconds)
+      .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
+      .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
+                                                     usage.preempted_memory_seconds == 0));
+}
+
 // dao/AppInfo: what the caller may not see is left out.
 Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
   const App& app = row.app;
   const base::WallTime now = facts.now;
   const Attempt* attempt = app.current();
-  const bool completed = Core::IsCompleted(app);
-  const int64_t finished = completed ? app.finished.ms : 0;
+  const int64_t finished = Core::IsCompleted(app) ? app.finished.ms : 0;
   Document document = Document::Object();
   document.Add("id", ToString(app.submission.id))
       .Add("user", app.submission.user)
@@ -406,36 +439,8 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
     }
     document.Add("masterNodeId", ToString(attempt->master.address));
   }
-  const AppUsage usage = UsageAt(row.usage, now);
-  const bool live = !completed || usage.containers > 0;
-  const double cluster = facts.cluster_memory;
-  double queue_share = 0;
-  if (const auto it = facts.queue_maximum.find(FullQueueName(app.submission.queue)); it != facts.queue_maximum.end()) {
-    queue_share = it->second;
-  }
-  if (queue_share <= 0 || queue_share > cluster) queue_share = cluster;
-  const auto percent = [&](double whole) {
-    return whole > 0 && live ? static_cast<float>(static_cast<double>(usage.used.memory_mib()) * 100.0 / whole) : 0.0F;
-  };
-  document.Add("allocatedMB", live ? usage.used.memory_mib() : -1)
-      .Add("allocatedVCores", live ? usage.used.vcores() : -1)
-      .Add("reservedMB", live ? usage.reserved.memory_mib() : -1)
-      .Add("reservedVCores", live ? usage.reserved.vcores() : -1)
-      .Add("runningContainers", live ? usage.containers : -1)
-      .Add("memorySeconds", usage.memory_seconds)
-      .Add("vcoreSeconds", usage.vcore_seconds)
-      .Add("queueUsagePercentage", Document::Float(percent(queue_share)))
-      .Add("clusterUsagePercentage", Document::Float(percent(cluster)))
-      .Add("resourceSecondsMap", SecondsMap(usage.memory_seconds, usage.vcore_seconds, false))
-      .Add("preemptedResourceMB", int64_t{0})
-      .Add("preemptedResourceVCores", int64_t{0})
-      .Add("numNonAMContainerPreempted", attempt ? attempt->containers_preempted : 0)
-      .Add("numAMContainerPreempted", int64_t{0})
-      .Add("preemptedMemorySeconds", usage.preempted_memory_seconds)
-      .Add("preemptedVcoreSeconds", usage.preempted_vcore_seconds)
-      .Add("preemptedResourceSecondsMap", SecondsMap(usage.preempted_memory_seconds, usage.preempted_vcore_seconds,
-                                                     usage.preempted_memory_seconds == 0))
-      .Add("logAggregationStatus", std::string(Name(row.logs.At(app, now))))
+  AddUsage(row, facts, document);
+  document.Add("logAggregationStatus", std::string(Name(row.logs.At(app, now))))
       .Add("unmanagedApplication", app.submission.unmanaged);
   if (!app.submission.label.empty()) document.Add("appNodeLabelExpression", app.submission.label);
   document.Add("amNodeLabelExpression", "")
@@ -461,9 +466,8 @@ std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(ap
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
   if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
-  RenderInTurn(request, "apps", reply, [this, filter, user = UserOf(request)]() -> std::function<Document()> {
-    return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.ViewerOf(user),
-            facts = FactsOf(manager_)]() mutable {
+  RenderInTurn(request, "apps", reply, [this, filter, user = http::CallerOf(request)]() -> std::function<Document()> {
+    return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.ViewerOf(user), facts = FactsOf(manager_)] {
       Document::List list;
       rows.ForEach([&](const AppRow& row) {
         if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
@@ -495,22 +499,22 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   if (part.empty() && get) {
     AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
     row.logs = manager_.LogsOf(*app);
-    const bool full = manager_.MayAccess(UserOf(request), *app, false);
-    return reply(Render(request, AppDocument(row, full, FactsOf(manager_)), "app"));
+    const bool full = manager_.MayAccess(http::CallerOf(request), *app, false);
+    return reply(http::Rendered(request, AppDocument(row, full, FactsOf(manager_)), "app"));
   }
   if (part == "state" && get) {
-    return reply(Render(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
-                        BareRoot(request, "appstate")));
+    return reply(http::Rendered(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
+                                BareRoot(request, "appstate")));
   }
   if (part == "state" && request.method == "PUT") return SetState(request, *app, reply);
   if (part == "queue" && get) {
     return reply(
-        Render(request, Document::Object().Add("queue", app->submission.queue), BareRoot(request, "appqueue")));
+        http::Rendered(request, Document::Object().Add("queue", app->submission.queue), BareRoot(request, "appqueue")));
   }
   if (part == "queue" && request.method == "PUT") return Move(request, *app, reply);
   if (part == "priority" && get) {
-    return reply(Render(request, Document::Object().Add("priority", app->submission.priority),
-                        BareRoot(request, "applicationpriority")));
+    return reply(http::Rendered(request, Document::Object().Add("priority", app->submission.priority),
+                                BareRoot(request, "applicationpriority")));
   }
   if (part == "priority" && request.method == "PUT") return SetPriority(request, *app, reply);
   if (part == "timeouts" && get) {
@@ -520,8 +524,9 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
           "java.lang.Exception: Invalid application-state " + path[2] + " specified. It should be one of [LIFETIME]"));
     }
     const Document timeout = TimeoutDocument(*app, manager_.now_wall());
-    if (path.size() > 2) return reply(Render(request, timeout, "timeout"));
-    return reply(Render(request, Document::Object().Add("timeout", Document(Document::List{timeout})), "timeouts"));
+    if (path.size() > 2) return reply(http::Rendered(request, timeout, "timeout"));
+    return reply(
+        http::Rendered(request, Document::Object().Add("timeout", Document(Document::List{timeout})), "timeouts"));
   }
   if (part == "timeout" && request.method == "PUT") return SetTimeout(request, *app, reply);
   if (part == "appattempts" && get) return Attempts(request, *app, path, reply);
@@ -596,7 +601,7 @@ Document AttemptReportDocument(const Attempt& attempt) {
 }  // namespace
 
 void Web::Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply) {
-  if (const std::string user = UserOf(request); !manager_.MayAccess(user, app, false)) {
+  if (const std::string user = http::CallerOf(request); !manager_.MayAccess(user, app, false)) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User " + user + " does not have privilege to see this application " +
                            ToString(app.submission.id)));
@@ -606,7 +611,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
     for (const auto& [number, attempt] : app.attempts) list.push_back(AttemptDocument(app, attempt));
     Document document = Document::Object();
     if (!list.empty()) document.Add("appAttempt", Document(std::move(list)));
-    return reply(Render(request, document, "appAttempts"));
+    return reply(http::Rendered(request, document, "appAttempts"));
   }
   const base::Result<model::ApplicationAttemptId> id = model::ParseApplicationAttemptId(path[2]);
   if (!id.ok()) {
@@ -621,7 +626,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
                            path[2] + "' doesn't exist in RM."));
   }
   if (path.size() == 3) {
-    return reply(Render(request, AttemptReportDocument(attempt->second), BareRoot(request, "appAttempt")));
+    return reply(http::Rendered(request, AttemptReportDocument(attempt->second), BareRoot(request, "appAttempt")));
   }
   Document::List list;
   const bool current = app.current()->id == *id;
@@ -636,7 +641,7 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
     } else if (!list.empty()) {
       document.Add("container", Document(std::move(list)));
     }
-    return reply(Render(request, document, BareRoot(request, "containers")));
+    return reply(http::Rendered(request, document, BareRoot(request, "containers")));
   }
   const base::Result<model::ContainerId> container_id = model::ParseContainerId(path.size() > 4 ? path[4] : "");
   const Container* container = container_id.ok() ? manager_.core().FindContainer(*container_id) : nullptr;
@@ -645,11 +650,11 @@ void Web::Attempts(const http::Request& request, const App& app, const Segments&
                        "org.apache.hadoop.yarn.exceptions.ContainerNotFoundException: Container with id '" +
                            (path.size() > 4 ? path[4] : "") + "' doesn't exist in RM."));
   }
-  reply(Render(request, ContainerDocument(app, *container), BareRoot(request, "container")));
+  reply(http::Rendered(request, ContainerDocument(app, *container), BareRoot(request, "container")));
 }
 
-Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
-  const model::Resources available = node.in_scheduler ? node.capacity - usage.used : model::Resources{};
+Document Web::NodeDocument(const NodeRow& node) {
+  const model::Resources available = node.in_scheduler ? node.capacity - node.used : model::Resources{};
   const auto percent = [](double part, int64_t whole) {
     return Document::Float(whole <= 0 ? 0.0F : static_cast<float>(100.0 * part / static_cast<double>(whole)));
   };
@@ -658,14 +663,14 @@ Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
       .Add("state", EnumName(node.state))
       .Add("id", ToString(node.address))
       .Add("nodeHostName", node.address.host)
-      .Add("nodeHTTPAddress", node.in_scheduler || node.state == NodeState::kUnhealthy ? node.HttpAddress() : "")
+      .Add("nodeHTTPAddress", node.in_scheduler || node.state == NodeState::kUnhealthy ? node.http_address : "")
       .Add("lastHealthUpdate", node.health_time.ms)
       .Add("version", node.version)
       .Add("healthReport", node.health_report)
-      .Add("numContainers", usage.containers)
-      .Add("usedMemoryMB", usage.used.memory_mib())
+      .Add("numContainers", node.containers)
+      .Add("usedMemoryMB", node.used.memory_mib())
       .Add("availMemoryMB", available.memory_mib())
-      .Add("usedVirtualCores", usage.used.vcores())
+      .Add("usedVirtualCores", node.used.vcores())
       .Add("availableVirtualCores", available.vcores())
       .Add("memUtilization", percent(static_cast<double>(MiB(node.use.physical_bytes)), node.capacity.memory_mib()))
       .Add("cpuUtilization", percent(Cores(node.use.milli_cores), node.capacity.vcores()))
@@ -687,7 +692,7 @@ Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
                    .Add("aggregatedContainersPhysicalMemoryMB", MiB(node.containers_use.physical_bytes))
                    .Add("aggregatedContainersVirtualMemoryMB", MiB(node.containers_use.virtual_bytes))
                    .Add("containersCPUUsage", Document::Double(Cores(node.containers_use.milli_cores))));
-  document.Add("usedResource", ResourceDocument(usage.used))
+  document.Add("usedResource", ResourceDocument(node.used))
       .Add("availableResource", ResourceDocument(available))
       .Add("nodeAttributesInfo", Document())
       .Add("totalResource", ResourceDocument(node.capacity));
@@ -695,10 +700,6 @@ Document Web::NodeDocument(const Node& node, const NodeUsage& usage) const {
 }
 
 void Web::Nodes(const http::Request& request, const Segments& path, const Reply& reply) {
-  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
-  const auto usage_of = [&](const Node& node) {
-    return node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{};
-  };
   if (!path.empty()) {
     const size_t colon = path[0].rfind(':');
     if (colon == std::string::npos || colon + 1 == path[0].size()) {
@@ -710,7 +711,7 @@ void Web::Nodes(const http::Request& request, const Segments& path, const Reply&
       return reply(
           Error(request, 404, "NotFoundException", "java.lang.Exception: nodeId, " + path[0] + ", is not found"));
     }
-    return reply(Render(request, NodeDocument(*node, usage_of(*node)), "node"));
+    return reply(http::Rendered(request, NodeDocument(NodeRows(manager_.core(), node).front()), "node"));
   }
   std::vector<std::string> states;
   if (const auto it = request.query.find("states"); it != request.query.end()) {
@@ -724,17 +725,18 @@ void Web::Nodes(const http::Request& request, const Segments& path, const Reply&
                          "No enum constant org.apache.hadoop.yarn.api.records.NodeState." + state));
     }
   }
-  Document::List list;
-  manager_.core().ForEachNode([&](const Node& node) {
-    const bool active = node.state == NodeState::kRunning || node.state == NodeState::kUnhealthy ||
-                        node.state == NodeState::kDecommissioning;
-    const bool wanted =
-        states.empty() ? active : std::find(states.begin(), states.end(), EnumName(node.state)) != states.end();
-    if (wanted) list.push_back(NodeDocument(node, usage_of(node)));
+  RenderAside(request, "nodes", reply, [states, rows = NodeRows(manager_.core())] {
+    Document::List list;
+    for (const NodeRow& node : rows) {
+      const bool wanted = states.empty()
+                              ? fairlead::rm::IsActive(node.state)
+                              : std::find(states.begin(), states.end(), EnumName(node.state)) != states.end();
+      if (wanted) list.push_back(NodeDocument(node));
+    }
+    Document nodes = Document::Object();
+    if (!list.empty()) nodes.Add("node", Document(std::move(list)));
+    return nodes;
   });
-  Document nodes = Document::Object();
-  if (!list.empty()) nodes.Add("node", Document(std::move(list)));
-  reply(Render(request, nodes, "nodes"));
 }
 
 }  // namespace fairlead::process::rm

@@ -34,10 +34,10 @@ Document EventDocument(const Happening& one) {
 
 }  // namespace
 
-bool Web::MayHearOf(const std::string& user, const model::ApplicationId& id) const {
+bool Web::MayHearOf(const Viewer& viewer, const model::ApplicationId& id) const {
   const App* app = manager_.core().FindApp(id);
-  if (app) return manager_.MayAccess(user, *app, false);
-  return !manager_.core().config().acls || manager_.IsAdministrator(user);
+  if (app) return viewer.May(*app, false);
+  return !viewer.acls || manager_.IsAdministrator(viewer.user);
 }
 
 // ?app= &queue= &node= &kind= &after=NUMBER &limit=; the newest first. Of applications that the caller may not see
@@ -55,12 +55,12 @@ void Web::OwnEvents(const http::Request& request, const Reply& reply) const {
   filter.kind = Asked(query, "kind");
   filter.after = AskedNumber(query, "after", 0);
   const size_t most = std::min(AskedNumber(query, "limit", 100), kEventsMax);
-  const std::string user = UserOf(request);
+  const Viewer viewer = manager_.ViewerHere(http::CallerOf(request));
   Document::List list;
-  const auto told = [&](const Happening& one) { return one.app.number == 0 || MayHearOf(user, one.app); };
+  const auto told = [&](const Happening& one) { return one.app.number == 0 || MayHearOf(viewer, one.app); };
   for (const Happening* one : manager_.lately().Find(filter, most, told)) {
     list.push_back(EventDocument(*one));
-    if (!one->http_address.empty() && IsGone(one->node)) list.back().Add("node_gone", true);
+    if (!one->http_address.empty() && IsGone(FindNamed(one->node))) list.back().Add("node_gone", true);
   }
   reply(http::JsonResponse(200, Document::Object().Add("events", Document(std::move(list))).ToJson("")));
 }

@@ -77,16 +77,17 @@ void Web::Metrics(const Reply& reply) {
   for (const auto& [reason, count] : waiting_.counts()) waiting.emplace_back(EnumName(reason), count);
   out.Gauges("waiting_containers", "Containers asked for and not granted by the reason for which they wait", "reason",
              waiting);
-  Aside(reply, [out = std::move(out), view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
-                sums = manager_.Fresh().queues()]() mutable {
-    out.Gauge("containers", "Live containers", cluster.all.containers);
-    out.Gauge("capacity_memory_mib", "Memory of the nodes that run", cluster.running_capacity.memory_mib());
-    out.Gauge("capacity_vcores", "Virtual cores of the nodes that run", cluster.running_capacity.vcores());
-    out.Gauges("apps", "Applications by state", "state", Listed<model::rm::AppState>(cluster.states));
-    out.Gauges("nodes", "Nodes by state", "state", Listed<model::rm::NodeState>(cluster.nodes));
-    AddQueues(view, sums, out);
-    return out.ToResponse();
-  });
+  Aside("metrics", reply,
+        [out = std::move(out), view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
+         sums = manager_.Fresh().queues()]() mutable {
+          out.Gauge("containers", "Live containers", cluster.all.containers);
+          out.Gauge("capacity_memory_mib", "Memory of the nodes that run", cluster.running_capacity.memory_mib());
+          out.Gauge("capacity_vcores", "Virtual cores of the nodes that run", cluster.running_capacity.vcores());
+          out.Gauges("apps", "Applications by state", "state", Listed<model::rm::AppState>(cluster.states));
+          out.Gauges("nodes", "Nodes by state", "state", Listed<model::rm::NodeState>(cluster.nodes));
+          AddQueues(view, sums, out);
+          return out.ToResponse();
+        });
 }
 
 }  // namespace fairlead::process::rm

@@ -171,17 +171,17 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "queues") return OwnQueues(reply);
   if (what == "events") return OwnEvents(request, reply);
   if (what == "history") return OwnHistory(request, reply);
-  if (what == "nodes" && path.size() == 1) return answer(OwnNodes(request));
+  if (what == "nodes" && path.size() == 1) return OwnNodes(request, reply);
   if (what == "nodes" && path.size() == 2) {
     const Node* node = FindNamed(path[1]);
-    return node ? answer(OwnNode(*node, UserOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
+    return node ? answer(OwnNode(*node, http::CallerOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
   }
   if (what == "apps" && path.size() == 1) return OwnApps(request, reply);
   if (what == "apps" && path.size() == 2) {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
     const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
     if (!app) return OwnError(reply, 404, "no such application");
-    return answer(OwnApp(*app, UserOf(request)));
+    return answer(OwnApp(*app, http::CallerOf(request)));
   }
   OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history and openapi.json");
 }
@@ -239,10 +239,9 @@ struct Web::AppsAnswer {
 // off it again the answer is written.
 void Web::OwnApps(const http::Request& request, const Reply& reply) {
   const auto answer = std::make_shared<AppsAnswer>(manager_.Fresh().Rows(), manager_.now_wall());
-  const auto viewer = std::make_shared<Viewer>(manager_.ViewerOf(UserOf(request)));
-  const auto find = [query = request.query, answer, viewer] {
+  const auto find = [query = request.query, answer, viewer = manager_.ViewerOf(http::CallerOf(request))] {
     answer->page = PageOf(query, answer->rows, answer->now);
-    for (const AppRow* row : answer->page.rows) answer->may.push_back(viewer->May(row->app, false));
+    for (const AppRow* row : answer->page.rows) answer->may.push_back(viewer.May(row->app, false));
   };
   loop_.Offload(find, [this, alive = std::weak_ptr<bool>(alive_), reply, answer] {
     if (!alive.expired()) FindReasons(answer, reply);
@@ -268,7 +267,7 @@ void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& re
       if (!alive.expired()) FindReasons(answer, reply);
     });
   }
-  Aside(reply, [answer, at = manager_.now()] { return answer->Make(at); });
+  Aside("apps", reply, [answer, at = manager_.now()] { return answer->Make(at); });
 }
 
 namespace {
@@ -323,22 +322,22 @@ void Web::SurveyWaiting() {
 }
 
 void Web::OwnQueues(const Reply& reply) {
-  Aside(reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
+  Aside("queues", reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
     return http::JsonResponse(200, QueuesDocument(view, tree).ToJson(""));
   });
 }
 
 namespace {
 
-Document NodeDocumentOf(const Node& node, const NodeUsage& own) {
+Document ShortNode(const NodeRow& node) {
   return Document::Object()
       .Add("id", ToString(node.address))
       .Add("rack", node.rack)
       .Add("state", EnumName(node.state))
       .Add("capacity", AmountDocument(node.capacity))
-      .Add("used", AmountDocument(own.used))
-      .Add("containers", own.containers)
-      .Add("http_address", node.HttpAddress())
+      .Add("used", AmountDocument(node.used))
+      .Add("containers", node.containers)
+      .Add("http_address", node.http_address)
       .Add("version", node.version)
       .Add("health_report", node.health_report);
 }
@@ -359,45 +358,39 @@ Document ContainerOf(const Core& core, const Container& container) {
 
 // ?text= &offset= &limit=; by rack and name. "total" counts what matches, "map" has the rack, state and how full (in
 // thousandths) of every node, for a picture of all; "drained" the hosts that operators took out, seen or not.
-Document Web::OwnNodes(const http::Request& request) const {
-  const std::string_view text = Asked(request.query, "text");
-  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
-  const auto usage_of = [&](const Node& node) {
-    return node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{};
-  };
-  std::vector<const Node*> found;
-  std::vector<const Node*> all;
-  manager_.core().ForEachNode([&](const Node& node) {
-    all.push_back(&node);
-    if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) || ContainsIgnoringCase(node.rack, text) ||
-        ContainsIgnoringCase(EnumName(node.state), text)) {
-      found.push_back(&node);
+void Web::OwnNodes(const http::Request& request, const Reply& reply) {
+  Aside("nodes", reply, [query = request.query, rows = NodeRows(manager_.core()), out = manager_.drained()]() mutable {
+    std::stable_sort(rows.begin(), rows.end(), [](const NodeRow& a, const NodeRow& b) {
+      return std::tie(a.rack, a.address) < std::tie(b.rack, b.address);
+    });
+    const std::string_view text = Asked(query, "text");
+    std::vector<const NodeRow*> found;
+    Document::List map;
+    for (const NodeRow& node : rows) {
+      const int64_t room = node.capacity.memory_mib();
+      const int64_t full = room == 0 ? 0 : node.used.memory_mib() * 1000 / room;
+      map.push_back(Document(Document::List{ToString(node.address), node.rack, EnumName(node.state), full}));
+      if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) || ContainsIgnoringCase(node.rack, text) ||
+          ContainsIgnoringCase(EnumName(node.state), text)) {
+        found.push_back(&node);
+      }
     }
+    const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
+    const size_t count = std::min(AskedNumber(query, "limit", kNodesMax), found.size() - first);
+    Document::List list;
+    for (size_t i = first; i < first + count; ++i) list.push_back(ShortNode(*found[i]));
+    Document::List drained;
+    for (const auto& [host, one] : out) {
+      drained.push_back(
+          Document::Object().Add("host", host).Add("since_ms", one.order.since_ms).Add("by", one.order.by));
+    }
+    return http::JsonResponse(200, Document::Object()
+                                       .Add("total", static_cast<int64_t>(found.size()))
+                                       .Add("nodes", Document(std::move(list)))
+                                       .Add("map", Document(std::move(map)))
+                                       .Add("drained", Document(std::move(drained)))
+                                       .ToJson(""));
   });
-  const auto by_rack = [](const Node* a, const Node* b) {
-    return std::tie(a->rack, a->address) < std::tie(b->rack, b->address);
-  };
-  std::stable_sort(found.begin(), found.end(), by_rack);
-  std::stable_sort(all.begin(), all.end(), by_rack);
-  const size_t first = std::min(AskedNumber(request.query, "offset", 0), found.size());
-  const size_t count = std::min(AskedNumber(request.query, "limit", kNodesMax), found.size() - first);
-  Document::List list;
-  for (size_t i = first; i < first + count; ++i) list.push_back(NodeDocumentOf(*found[i], usage_of(*found[i])));
-  Document::List map;
-  for (const Node* node : all) {
-    const int64_t full =
-        node->capacity.memory_mib() == 0 ? 0 : usage_of(*node).used.memory_mib() * 1000 / node->capacity.memory_mib();
-    map.push_back(Document(Document::List{ToString(node->address), node->rack, EnumName(node->state), full}));
-  }
-  Document::List drained;
-  for (const auto& [host, out] : manager_.drained()) {
-    drained.push_back(Document::Object().Add("host", host).Add("since_ms", out.order.since_ms).Add("by", out.order.by));
-  }
-  return Document::Object()
-      .Add("total", static_cast<int64_t>(found.size()))
-      .Add("nodes", Document(std::move(list)))
-      .Add("map", Document(std::move(map)))
-      .Add("drained", Document(std::move(drained)));
 }
 
 const Node* Web::FindNamed(const std::string& address) const {
@@ -406,13 +399,6 @@ const Node* Web::FindNamed(const std::string& address) const {
   int32_t port = -1;
   std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
   return manager_.core().FindNode({address.substr(0, colon), port});
-}
-
-bool Web::IsGone(const std::string& node) const {
-  const Node* found = FindNamed(node);
-  return found == nullptr ||
-         (found->state != model::rm::NodeState::kRunning && found->state != model::rm::NodeState::kUnhealthy &&
-          found->state != model::rm::NodeState::kDecommissioning);
 }
 
 namespace {
@@ -437,14 +423,15 @@ Document MeasuredDocument(const Node& node) {
 
 // A node with what it measured last and the containers on it that the caller may see. Cost: all live containers.
 Document Web::OwnNode(const Node& node, const std::string& user) const {
-  const std::vector<NodeUsage> usage = UsageByNode(manager_.core());
-  Document document = NodeDocumentOf(node, node.index.value < usage.size() ? usage[node.index.value] : NodeUsage{});
+  Document document = ShortNode(NodeRows(manager_.core(), &node).front());
   document.Add("measured", MeasuredDocument(node));
+  if (IsGone(&node)) document.Add("node_gone", true);
   Document::List containers;
+  const Viewer viewer = manager_.ViewerHere(user);
   manager_.core().ForEachApp([&](const App& app) {
-    if (!manager_.MayAccess(user, app, false)) return;
     for (const Container* container : InOrder(app.containers)) {
       if (container->node != node.index) continue;
+      if (!viewer.May(app, false)) return;
       Document one = ContainerOf(manager_.core(), *container);
       containers.push_back(std::move(one.Add("app", ToString(app.submission.id)).Add("user", app.submission.user)));
     }
@@ -473,7 +460,7 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
                            .Add("http_address", attempt.master.http_address)
                            .Add("exit_status", attempt.exit_status)
                            .Add("diagnostics", attempt.diagnostics));
-    if (attempt.master.id.value != 0 && IsGone(ToString(attempt.master.address))) {
+    if (attempt.master.id.value != 0 && IsGone(manager_.core().FindNode(attempt.master.address))) {
       attempts.back().Add("node_gone", true);
     }
   }

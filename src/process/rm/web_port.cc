@@ -51,9 +51,7 @@ std::optional<http::Response> WebPort::OfThisProcess(const http::Request& reques
   if (request.path == "/healthz") return http::TextResponse(200, "standby\n");
   if (request.path != "/ws/v1/cluster/info") return std::nullopt;
   ClusterFacts facts{standby_.started, standby_.version, false, false, !standby_.active().empty()};
-  const auto document = ClusterDocument(facts);
-  const bool xml = http::PrefersXml(request);
-  return http::RestAnswer(200, xml, xml ? document.ToXml("clusterInfo") : document.ToJson("clusterInfo"));
+  return http::Rendered(request, ClusterDocument(facts), "clusterInfo");
 }
 
 void WebPort::Serve(http::Request request, http::Server::Reply reply) {

@@ -33,7 +33,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
     return reply(http::Redirect(page));
   }
   const bool running = attempt->state == model::rm::AttemptState::kRunning;
-  if (!manager_.MayAccess(UserOf(request), *app, false)) return reply(http::Redirect(page));
+  if (!manager_.MayAccess(http::CallerOf(request), *app, false)) return reply(http::Redirect(page));
   const std::string& url = attempt->original_url;
   if (!running) return reply(http::Redirect(url.starts_with("http") ? url : "http://" + url));
   // A page without its final slash would resolve its links one level too high.
@@ -42,7 +42,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   const auto target = http::ParsePageUrl(url, "the master's page");
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
   http::PassOn(loop_, net_, request, *target, rest, app->submission.user,
-               {{"Cookie", "proxy-user=" + http::PercentEncode(UserOf(request))},
+               {{"Cookie", "proxy-user=" + http::PercentEncode(http::CallerOf(request))},
                 {std::string(http::kPageSecret), manager_.keys().PageSecret(attempt->id)}},
                [reply, id](base::Result<http::Response> answer) {
                  reply(answer.ok() ? std::move(*answer)

@@ -28,13 +28,13 @@ struct PreemptionConfig {
   int32_t round_cap = 100;
 };
 
-/// Keeping a node free for a request that is too large for what is left on every node.
-struct HoldConfig {
-  /// How long a request waits in a full cluster before a node is kept for it.
+/// Keeping a node free for an ask that is too large for what is left on every node.
+struct ReservationConfig {
+  /// How long an ask waits in a full cluster before a node is kept for it.
   base::Duration after = base::Duration::Seconds(2);
-  /// How long one hold lasts.
+  /// How long a reservation lasts.
   base::Duration duration = base::Duration::Seconds(60);
-  /// At most this many nodes per thousand are held, and at least one.
+  /// At most this many nodes per thousand are kept so, and at least one.
   int32_t nodes_per_thousand = 50;
 };
 
@@ -97,7 +97,7 @@ struct FairleadConfig : BooksConfig {
   base::Duration rack_locality_wait = base::Duration::Millis(500);
   NodeOrder node_order = NodeOrder::kSpread;
   PreemptionConfig preemption;
-  HoldConfig holds;
+  ReservationConfig reservations;
   SmallJobsConfig small_jobs;
   MeasuredUseConfig measured_use;
   MeasuredLoadConfig measured_load;

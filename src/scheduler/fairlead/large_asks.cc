@@ -23,15 +23,16 @@ void FairPolicy::Review(Core& core) {
   }
 }
 
-/// One for each shape that found no room for `holds.after`: for the first ask in order that wants it.
+/// One for each shape that found no room for `reservations.after`: for the first ask in order that wants it.
 void FairPolicy::ReserveForLarge(Core& core) {
   Books& books = core.books();
-  const auto most = static_cast<size_t>(std::max(1, books.nodes.alive() * config_.holds.nodes_per_thousand / 1000));
+  const auto most =
+      static_cast<size_t>(std::max(1, books.nodes.alive() * config_.reservations.nodes_per_thousand / 1000));
   const std::vector<ShapeId> shapes = books.shapes.tight();
   for (const ShapeId id : shapes) {
     const Shape& shape = books.shapes[id];
     if (books.reservations.count() >= most) return;
-    if (!shape.blocked || shape.wanted == 0 || books.now < shape.blocked_since + config_.holds.after) continue;
+    if (!shape.blocked || shape.wanted == 0 || books.now < shape.blocked_since + config_.reservations.after) continue;
     if (!books.shapes.MayBePassed(id, books.types)) continue;
     uint64_t servable = books.shapes.ClassOf(id);
     if (!books.shapes.AloneInClass(id) || !(order_.Classes(books) & servable)) continue;
@@ -41,14 +42,14 @@ void FairPolicy::ReserveForLarge(Core& core) {
       if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo) continue;
       if (books.FindLimit(app, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
       const NodeIndex node = NodeToReserve(books, app, ask);
-      if (node.valid()) core.Reserve(slot, ask, node, config_.holds.duration);
+      if (node.valid()) core.Reserve(slot, ask, node, config_.reservations.duration);
       break;
     }
   }
 }
 
 /// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the asks
-/// whose turn it is and for which no node has had room for `holds.after` get nodes kept for them. O(waiting
+/// whose turn it is and for which no node has had room for `reservations.after` get nodes kept for them. O(waiting
 /// applications), and O(nodes) for each of kLooks asks at most.
 void FairPolicy::ReserveInOrder(Core& core) {
   constexpr int kLooks = 256;
@@ -74,7 +75,8 @@ void FairPolicy::ReserveInOrder(Core& core) {
       if (turn >= line.size()) continue;
       for (Ask& ask : books.apps.asks(line[turn])) {
         const Shape& shape = books.shapes[ask.shape];
-        if (!shape.blocked || ask.park != Park::kNo || books.now < shape.blocked_since + config_.holds.after) continue;
+        if (!shape.blocked || ask.park != Park::kNo || books.now < shape.blocked_since + config_.reservations.after)
+          continue;
         if (ask.count <= ask.reserved || !books.shapes.MayBePassed(ask.shape, books.types)) continue;
         if (++looks > kLooks || books.reservations.count() >= most) return;
         ReserveFor(core, line[turn], ask);

@@ -65,7 +65,7 @@ void FairPolicy::ParkMaster(Core& core, AppSlot idle, AppSlot starting) {
   for (Ask& ask : books.apps.asks(starting)) {
     if (!ask.open() || ask.reserved > 0 || !books.shapes[ask.shape].size.FitsIn(room)) continue;
     if (!Finder(books, config_).MayReserve(books.apps[starting], ask, node)) continue;
-    core.Reserve(starting, ask, node, config_.holds.duration);
+    core.Reserve(starting, ask, node, config_.reservations.duration);
     order_.MasterParked(idle);
     core.Finish(
         master, model::kExitPreempted,

@@ -223,7 +223,7 @@ void FairPolicy::Announce(Core& core, AppSlot slot, Ask& ask, NodeIndex node, co
   Books& books = core.books();
   const base::Duration grace = config_.preemption.grace;
   // The reservation outlives the grace time: a node may need a while to report the end.
-  const ReservationId reservation = core.Reserve(slot, ask, node, grace + config_.holds.duration);
+  const ReservationId reservation = core.Reserve(slot, ask, node, grace + config_.reservations.duration);
   for (const ContainerSlot victim : victims) {
     const Container& container = books.containers[victim];
     books.containers.SetTakenBack(victim, books.now + grace + base::Duration::Nanos(1));

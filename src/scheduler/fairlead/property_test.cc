@@ -86,9 +86,9 @@ class RandomHistory {
       config.preemption.interval = base::Duration::Millis(rng_.Between(0, 1000));
       config.preemption.minimum_run = base::Duration::Millis(rng_.Between(0, 1000));
     }
-    config.holds.after = base::Duration::Millis(rng_.Between(500, 5000));
-    config.holds.duration = base::Duration::Millis(rng_.Between(500, 5000));
-    config.holds.nodes_per_thousand = 200;
+    config.reservations.after = base::Duration::Millis(rng_.Between(500, 5000));
+    config.reservations.duration = base::Duration::Millis(rng_.Between(500, 5000));
+    config.reservations.nodes_per_thousand = 200;
     for (model::QueueConfig& queue : config.queues.queues) {
       if (queue.min_resources && queue.max_resources) queue.min_resources.reset();
     }
@@ -304,8 +304,8 @@ class Trial {
     EXPECT_EQ(fork_->CheckInvariants(), "");
     return Left() < waiting_.pending.ask.count;
   }
-  /// A victim ended, or a hold that was not to end did (time passed, or its request found room elsewhere): room that no
-  /// change made.
+  /// A victim ended, or a reservation that was not to end did (time passed, or its ask found room elsewhere): room that
+  /// no change made.
   bool disturbed() const { return disturbed_; }
   /// What happened on the fork and what why says there, for messages.
   std::string After() const {
@@ -325,12 +325,13 @@ class Trial {
     for (const ev::Effect& effect : effects) {
       base::ToJson(log_, effect);
       const auto* finished = std::get_if<ev::Finished>(&effect);
-      const bool hold_ended = std::holds_alternative<ev::Unreserved>(effect) && (at > history_now_ || !holders_gone_);
-      disturbed_ = disturbed_ || hold_ended || (finished && finished->exit_status == -102);
+      const bool reservation_ended =
+          std::holds_alternative<ev::Unreserved>(effect) && (at > history_now_ || !holders_gone_);
+      disturbed_ = disturbed_ || reservation_ended || (finished && finished->exit_status == -102);
     }
   }
   /// Nobody else takes the room: other asks go. While a blocker is left, those for which room is held stay unless the
-  /// hold is to end, and where an earlier master is in the way it stays too.
+  /// reservation is to end, and where an earlier master is in the way it stays too.
   void Withdraw(const std::vector<Blocker>& removed) {
     if (waiting_.Names(ev::PendingReason::kMasterShare) && removed.size() < waiting_.blockers.size()) return;
     const bool all = removed.size() == waiting_.blockers.size();

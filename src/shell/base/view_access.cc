@@ -12,7 +12,6 @@
 #include "model/access_list.h"
 
 namespace fairlead::shell {
-namespace {
 
 std::vector<std::string> LookUpGroups(const std::string& user) {
   passwd entry{};
@@ -36,7 +35,7 @@ std::vector<std::string> LookUpGroups(const std::string& user) {
   return names;
 }
 
-}  // namespace
+namespace {
 
 std::vector<std::string> GroupsOfUser(const std::string& user) {
   using Clock = std::chrono::steady_clock;
@@ -57,6 +56,8 @@ std::vector<std::string> GroupsOfUser(const std::string& user) {
   cache[user] = {now + std::chrono::minutes(5), groups};
   return groups;
 }
+
+}  // namespace
 
 std::string OwnUser() {
   passwd entry{};

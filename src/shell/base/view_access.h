@@ -10,8 +10,8 @@
 namespace fairlead::shell {
 
 /// Groups of a user as this machine knows them, primary first; none of a user it does not know, as Hadoop's
-/// ShellBasedUnixGroupsMapping. Cached for five minutes. For any thread; may wait for a directory service.
-std::vector<std::string> GroupsOfUser(const std::string& user);
+/// ShellBasedUnixGroupsMapping. For any thread; may wait for a directory service.
+std::vector<std::string> LookUpGroups(const std::string& user);
 
 /// The name of the user that this process runs as, or his number where he has none.
 std::string OwnUser();
@@ -23,7 +23,7 @@ model::AccessList ReadAdministrators(const config::HadoopConf& conf);
 using ViewAccess =
     std::function<bool(const std::string& caller, const std::string& owner, const std::string& view_acl)>;
 
-/// By yarn.acl.enable: without it everybody sees everything.
+/// By yarn.acl.enable: without it everybody sees everything. Keeps the groups of callers for five minutes.
 ViewAccess ReadViewAccess(const config::HadoopConf& conf);
 
 }  // namespace fairlead::shell

@@ -122,6 +122,26 @@ void MakeMachine(Daemon& daemon, NmSettings& settings) {
   daemon.localizer = MakeLocalizer(*daemon.loop, *daemon.errands, settings.localizer);
 }
 
+/// Runs until the end, and ends the parts in order.
+int RunUntilTheEnd(Daemon& daemon, bool keep_containers) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    daemon.loop->OnSignal(signal, [&daemon, keep_containers, first = true]() mutable {
+      if (!std::exchange(first, false)) return daemon.loop->Stop();  // asked twice: at once
+      daemon.manager->Shutdown(keep_containers);
+    });
+  }
+  daemon.loop->Run();
+  daemon.health.reset();
+  daemon.web.reset();
+  daemon.errands->Stop();
+  daemon.containers.reset();
+  daemon.localizer.reset();
+  daemon.manager.reset();
+  daemon.services.clear();
+  daemon.store.reset();
+  return daemon.exit_code;
+}
+
 }  // namespace
 
 int RunNodeManager(const NmOptions& options) {
@@ -177,23 +197,7 @@ int RunNodeManager(const NmOptions& options) {
   if (!started) return Refuse(started.error().message, 1);
   daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager,
                                              daemon.watchdog, *daemon.helper);
-  const bool keep = settings.recovery && settings.supervised;
-  for (const int signal : {SIGTERM, SIGINT}) {
-    daemon.loop->OnSignal(signal, [&daemon, keep, first = true]() mutable {
-      if (!std::exchange(first, false)) return daemon.loop->Stop();  // asked twice: at once
-      daemon.manager->Shutdown(keep);
-    });
-  }
-  daemon.loop->Run();
-  daemon.health.reset();
-  daemon.web.reset();
-  daemon.errands->Stop();
-  daemon.containers.reset();
-  daemon.localizer.reset();
-  daemon.manager.reset();
-  daemon.services.clear();
-  daemon.store.reset();
-  return daemon.exit_code;
+  return RunUntilTheEnd(daemon, settings.recovery && settings.supervised);
 }
 
 }  // namespace fairlead::shell

@@ -351,7 +351,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);
-  out.manager.groups_of = GroupsOfUser;
+  out.manager.groups_of = LookUpGroups;
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},

@@ -181,6 +181,19 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   return {};
 }
 
+/// spark.master.rest.*. `by_default`: as this Spark has it.
+void ReadRest(SparkKeys& keys, const std::string& host, bool by_default, StandaloneMasterSettings& settings) {
+  const bool open = settings.master.security.authenticates() && !settings.rest_filter;
+  if (!keys.Flag("spark.master.rest.enabled", by_default && !open)) return;
+  if (open) {
+    settings.warnings.emplace_back(
+        "spark.master.rest.enabled: whoever reaches the REST port runs drivers here, without the secret");
+  }
+  settings.rest = {keys.Text("spark.master.rest.host", host),
+                   static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
+  ReadBodyMax(keys, settings.rest_limits);
+}
+
 }  // namespace
 
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise) {
@@ -207,6 +220,11 @@ std::optional<std::string> ReadReverseProxy(SparkKeys& keys) {
   return url;
 }
 
+std::string HostOf(const std::string& option, const char* variable) {
+  const std::string host = option.empty() ? Variable(variable) : option;
+  return host.empty() ? "127.0.0.1" : host;
+}
+
 std::string AdvertisedHost(const std::string& host) {
   if (host != "0.0.0.0" && host != "::") return host;
   char name[HOST_NAME_MAX + 1] = {};
@@ -230,8 +248,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   if (!port) return port.error();
   const auto web_port = PortOf(options.web_port, "SPARK_MASTER_WEBUI_PORT", kWebPort);
   if (!web_port) return web_port.error();
-  std::string host = options.host.empty() ? Variable("SPARK_MASTER_HOST") : options.host;
-  if (host.empty()) host = "127.0.0.1";
+  const std::string host = HostOf(options.host, "SPARK_MASTER_HOST");
   settings.master.listen = {host, *port};
   settings.master.host = AdvertisedHost(host);
   settings.web = {host, static_cast<uint16_t>(keys.Number("spark.master.ui.port", *web_port, 0, kPortMax))};
@@ -253,17 +270,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.master.security = ReadSparkSecurity(keys);
   settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
-  const bool authenticates = settings.master.security.authenticates();
-  const bool open = authenticates && !settings.rest_filter;
-  if (keys.Flag("spark.master.rest.enabled", build->has_module_proxies() && !open)) {
-    if (open) {
-      settings.warnings.emplace_back(
-          "spark.master.rest.enabled: whoever reaches the REST port runs drivers here, without the secret");
-    }
-    settings.rest = {keys.Text("spark.master.rest.host", host),
-                     static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
-    ReadBodyMax(keys, settings.rest_limits);
-  }
+  ReadRest(keys, host, build->has_module_proxies(), settings);
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
   for (const char* key : kIgnored) {

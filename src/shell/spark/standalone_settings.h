@@ -46,6 +46,8 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise);
 /// spark.ui.reverseProxy: spark.ui.reverseProxyUrl without its final slash, "" without one; nothing: it is off.
 std::optional<std::string> ReadReverseProxy(SparkKeys& keys);
+/// Where a daemon listens: what was said, else the variable's, else 127.0.0.1.
+std::string HostOf(const std::string& option, const char* variable);
 /// As which others know a daemon that listens on `host`.
 std::string AdvertisedHost(const std::string& host);
 

@@ -182,6 +182,35 @@ sw::LogRolling ReadRolling(SparkKeys& keys, std::vector<std::string>& warnings) 
   return rolling;
 }
 
+/// How often it tells of itself, and how long it looks for a master.
+void ReadTimes(SparkKeys& keys, sw::SparkWorkerSettings& worker) {
+  constexpr int64_t kBeatsInTimeout = 4;
+  worker.heartbeat = base::Duration::Millis(keys.Seconds("spark.worker.timeout", 60) * 1000 / kBeatsInTimeout);
+  const int64_t early = keys.Number("spark.worker.initialRegistrationRetries", 6, 1, INT32_MAX);
+  const int64_t all = keys.Number("spark.worker.maxRegistrationRetries", 16, 1, INT32_MAX);
+  constexpr int64_t kEarlySeconds = 10, kLateSeconds = 60;
+  worker.patience =
+      base::Duration::Seconds(std::min(early, all) * kEarlySeconds + std::max<int64_t>(all - early, 0) * kLateSeconds);
+}
+
+/// What builds differ in.
+void ReadCleaningAndIds(SparkKeys& keys, WorkerDaemonSettings& daemon) {
+  sw::SparkWorkerSettings& worker = daemon.worker;
+  if (keys.Flag("spark.worker.cleanup.enabled", daemon.build.has_module_proxies())) {
+    worker.cleaning.emplace();
+    worker.cleaning->interval = base::Duration::Seconds(
+        std::max<int64_t>(keys.Seconds("spark.worker.cleanup.interval", worker.cleaning->interval.millis() / 1000), 1));
+    worker.cleaning->kept =
+        base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
+  }
+  constexpr const char* kIds = "spark.worker.idPattern";
+  if (daemon.build.has_module_proxies() && keys.Has(kIds)) {
+    auto ids = endpoints::spark::WorkerIds(keys.Text(kIds, ""));
+    if (!ids) keys.Refuse(kIds, ids.error().message);
+    if (ids.ok()) worker.ids = std::move(*ids);
+  }
+}
+
 /// spark.fairlead.cgroups, .cgroups.hierarchy.
 void ReadControlGroups(SparkKeys& keys, WorkerDaemonSettings& daemon) {
   constexpr const char* kKey = "spark.fairlead.cgroups";
@@ -226,8 +255,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   if (!port) return port.error();
   const auto web_port = PortOf(options.web_port, "SPARK_WORKER_WEBUI_PORT", kWebPort);
   if (!web_port) return web_port.error();
-  std::string host = options.host.empty() ? Variable("SPARK_WORKER_HOST") : options.host;
-  if (host.empty()) host = "127.0.0.1";
+  const std::string host = HostOf(options.host, "SPARK_WORKER_HOST");
   worker.listen = {host, *port};
   worker.host = AdvertisedHost(host);
   daemon.web = {host, static_cast<uint16_t>(keys.Number("spark.worker.ui.port", *web_port, 0, kPortMax))};
@@ -236,26 +264,8 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   if (worker.work_directory.empty()) worker.work_directory = home + "/work";
   const std::string local = Variable("SPARK_LOCAL_DIRS");
   worker.local_directories = Split(local.empty() ? keys.Text("spark.local.dir", "/tmp") : local, ",");
-  constexpr int64_t kBeatsInTimeout = 4;
-  worker.heartbeat = base::Duration::Millis(keys.Seconds("spark.worker.timeout", 60) * 1000 / kBeatsInTimeout);
-  const int64_t early = keys.Number("spark.worker.initialRegistrationRetries", 6, 1, INT32_MAX);
-  const int64_t all = keys.Number("spark.worker.maxRegistrationRetries", 16, 1, INT32_MAX);
-  constexpr int64_t kEarlySeconds = 10, kLateSeconds = 60;
-  worker.patience =
-      base::Duration::Seconds(std::min(early, all) * kEarlySeconds + std::max<int64_t>(all - early, 0) * kLateSeconds);
-  if (keys.Flag("spark.worker.cleanup.enabled", daemon.build.has_module_proxies())) {
-    worker.cleaning.emplace();
-    worker.cleaning->interval = base::Duration::Seconds(
-        std::max<int64_t>(keys.Seconds("spark.worker.cleanup.interval", worker.cleaning->interval.millis() / 1000), 1));
-    worker.cleaning->kept =
-        base::Duration::Seconds(keys.Seconds("spark.worker.cleanup.appDataTtl", worker.cleaning->kept.millis() / 1000));
-  }
-  constexpr const char* kIds = "spark.worker.idPattern";
-  if (daemon.build.has_module_proxies() && keys.Has(kIds)) {
-    auto ids = endpoints::spark::WorkerIds(keys.Text(kIds, ""));
-    if (!ids) keys.Refuse(kIds, ids.error().message);
-    if (ids.ok()) worker.ids = std::move(*ids);
-  }
+  ReadTimes(keys, worker);
+  ReadCleaningAndIds(keys, daemon);
   worker.reverse_proxy = ReadReverseProxy(keys);
   daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   worker.retained_executors = static_cast<size_t>(keys.Number("spark.worker.ui.retainedExecutors", 1000, 0, INT32_MAX));
@@ -287,6 +297,21 @@ void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) 
                              std::to_string(welcome.watched_port);
 }
 
+/// `worker`: null until it has started.
+base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLoop& loop, env::Disk& disk,
+                                                              WorkerDaemonSettings& settings,
+                                                              const std::unique_ptr<sw::SparkWorker>& worker) {
+  process::http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
+  hosts.AddName(settings.worker.host);
+  return process::http::Server::Listen(
+      loop, loop, settings.web, std::move(hosts),
+      Guarded(loop, settings.page_filter,
+              [&worker, &disk](const process::http::Request& request, const process::http::Server::Reply& reply) {
+                reply(worker ? sw::WorkerPage(*worker, disk, request)
+                             : process::http::TextResponse(503, "the worker starts"));
+              }));
+}
+
 }  // namespace
 
 int RunSparkWorker(const SparkWorkerOptions& options) {
@@ -301,15 +326,7 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
     if (!warning.empty()) log->Warn(warning);
   }
   std::unique_ptr<sw::SparkWorker> worker;
-  process::http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings->warnings);
-  hosts.AddName(settings->worker.host);
-  const auto page = process::http::Server::Listen(
-      *loop, *loop, settings->web, std::move(hosts),
-      Guarded(*loop, settings->page_filter,
-              [&](const process::http::Request& request, const process::http::Server::Reply& reply) {
-                reply(worker ? sw::WorkerPage(*worker, *disk, request)
-                             : process::http::TextResponse(503, "the worker starts"));
-              }));
+  const auto page = OpenPage(*loop, *disk, *settings, worker);
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
   for (const std::string& warning : settings->warnings) log->Warn(warning);

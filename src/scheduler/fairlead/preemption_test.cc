@@ -4,7 +4,7 @@
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/fairlead/test_cluster.h"
 
-// Holds for large requests, and preemption with grace, caps and without cycles.
+// Reservations for large asks, and preemption with grace, caps and without cycles.
 
 namespace fairlead::scheduler {
 namespace {
@@ -44,10 +44,10 @@ void RunUntil(TestCluster& cluster, int64_t seconds, std::vector<ev::PreemptionN
   cluster.now_ = end;
 }
 
-TEST(HoldsTest, LargeRequestIsNotPassedForEver) {
+TEST(LargeAsksTest, ALargeAskIsNotPassedForEver) {
   FairleadConfig config;
-  config.holds.after = base::Duration::Seconds(2);
-  config.holds.duration = base::Duration::Seconds(60);
+  config.reservations.after = base::Duration::Seconds(2);
+  config.reservations.duration = base::Duration::Seconds(60);
   TestCluster cluster(config);
   for (uint32_t i = 0; i < 3; ++i) cluster.Node(i, 4, 4);
   cluster.App(0, "root.small");
@@ -57,7 +57,7 @@ TEST(HoldsTest, LargeRequestIsNotPassedForEver) {
   RunUntil(cluster, 4);
   const auto why = cluster.scheduler().Why({1}, cluster.now_);
   ASSERT_EQ(why.size(), 1u);
-  // Small containers end one by one; without a hold the next small one takes each place.
+  // Small containers end one by one; without a reservation the next small one takes each place.
   for (int i = 0; i < 12 && cluster.LiveOf(1).empty(); ++i) {
     const auto live = cluster.LiveOf(0);
     for (const ev::Granted& one : live) {
@@ -72,9 +72,9 @@ TEST(HoldsTest, LargeRequestIsNotPassedForEver) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
-TEST(HoldsTest, HoldGoesWithItsRequest) {
+TEST(LargeAsksTest, AReservationGoesWithItsAsk) {
   FairleadConfig config;
-  config.holds.after = base::Duration::Seconds(1);
+  config.reservations.after = base::Duration::Seconds(1);
   TestCluster cluster(config);
   cluster.Node(0, 4, 4);
   cluster.App(0, "root.small");
@@ -102,7 +102,7 @@ TEST(PreemptionTest, GivesTheShareAfterGraceAndNoMore) {
   RunUntil(cluster, 10, &notices, &finished);
   EXPECT_TRUE(notices.empty());
   RunUntil(cluster, 14, &notices, &finished);
-  EXPECT_EQ(notices.size(), 5u);  // one hold a node, five nodes
+  EXPECT_EQ(notices.size(), 5u);  // one reservation a node, five nodes
   EXPECT_TRUE(finished.empty());
   RunUntil(cluster, 120, &notices, &finished);
   EXPECT_EQ(notices.size(), 10u);
