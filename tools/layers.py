@@ -25,7 +25,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "scheduler": "base model",
     "scheduler/shared": "base model",
     "scheduler/books": "base model scheduler scheduler/shared",
-    "scheduler/fairlead": "base scheduler scheduler/books scheduler/shared",
+    "scheduler/fairlead": "base model scheduler scheduler/books scheduler/shared",
     "scheduler/tdw": "base model scheduler scheduler/books scheduler/shared",
     "scheduler/spark_standalone": "base model scheduler scheduler/books",
     "scheduler/hadoop": "base model scheduler/shared",

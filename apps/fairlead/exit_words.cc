@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/exit_status.h"
+#include "model/taken_back.h"
 
 namespace fairlead::apps {
 
@@ -16,7 +17,7 @@ std::string ExitWords(int status) {
     case model::kExitDisksFailed:
       return "its node's disks failed";
     case model::kExitPreempted:
-      return "taken back for another queue (preempted)";
+      return "taken back (preempted)";  // what is said tells for whom
     case model::kExitExceededVirtualMemory:
       return "used more virtual memory than it asked for";
     case model::kExitExceededPhysicalMemory:
@@ -50,6 +51,8 @@ std::string ExitWords(int status, std::string said) {
     if (said == "Container released on a *lost* node") return "its node was lost";
     if (said == "Container released by application") return "given back by its master";
   }
+  if (status == model::kExitPreempted && said == model::DiagnosticsOf(model::TakenBackFor::kQueue))
+    return "taken back for another queue (preempted)";
   const std::string words = ExitWords(status);
   return words.empty() || said.empty() ? words + said : words + "; " + said;
 }

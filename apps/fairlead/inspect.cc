@@ -252,6 +252,8 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   row("User", std::string(report->User()));
   row("Queue", std::string(report->Queue()));
   row("Priority", std::to_string(report->priority.value_or(yarn::PriorityProto{}).priority.value_or(0)));
+  if (detail.is_object() && !detail.value("preemptable", true))
+    row("Gives back", "no: its containers are not taken back");
   row("State", std::string(Name(report->YarnApplicationState())));
   row("Final", std::string(Name(report->FinalApplicationStatus())));
   row("Progress", std::to_string(static_cast<int>(report->progress.value_or(0) * 100)) + " %");

@@ -22,6 +22,17 @@ std::string AmountText(const ordered_json& queue, const char* field) {
   return MemoryText(value.value("memory_mib", int64_t{0})) + ", " + Counted(value.value("vcores", int64_t{0}), "vcore");
 }
 
+void Row(const std::string& what, const std::string& value) {
+  std::printf("%-13s %s\n", what.c_str(), base::VisibleText(value).c_str());
+}
+
+/// Of profile `tdw`: the tasks of one type.
+void PrintTasks(const ordered_json& tasks) {
+  const int64_t missing = tasks.value("missing", int64_t{0});
+  Row(tasks.value("type", "") + "s", tasks["granted"].dump() + " granted, " + tasks["waiting"].dump() + " waiting" +
+                                         (missing > 0 ? ", " + std::to_string(missing) + " below the minimum" : ""));
+}
+
 int Show(const Command& command, Cluster& cluster, const std::string& name) {
   const auto found = FindQueue(cluster, name);
   if (!found.ok()) return command.Fail(found.error());
@@ -30,25 +41,25 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
     PrintJson(queue);
     return kOk;
   }
-  const auto row = [](const char* what, const std::string& value) {
-    std::printf("%-13s %s\n", what, base::VisibleText(value).c_str());
-  };
-  row("Queue", queue.value("name", ""));
-  row("Policy", queue.value("policy", ""));
-  row("Weight", queue["weight"].dump());
-  row("Used", AmountText(queue, "used"));
-  row("Fair share", AmountText(queue, "fair_share"));
-  row("Steady share", AmountText(queue, "steady_share"));
-  row("At least", AmountText(queue, "min_share"));
-  row("At most", queue.at("max_share").is_object() ? AmountText(queue, "max_share") : "no bound of its own");
+  Row("Queue", queue.value("name", ""));
+  Row("Policy", queue.value("policy", ""));
+  Row("Weight", queue["weight"].dump());
+  Row("Used", AmountText(queue, "used"));
+  Row("Fair share", AmountText(queue, "fair_share"));
+  Row("Steady share", AmountText(queue, "steady_share"));
+  Row("At least", AmountText(queue, "min_share"));
+  Row("At most", queue.at("max_share").is_object() ? AmountText(queue, "max_share") : "no bound of its own");
   if (queue.contains("max_running_apps")) {
-    row("Runs at most", Counted(queue["max_running_apps"].get<int64_t>(), "application"));
+    Row("Runs at most", Counted(queue["max_running_apps"].get<int64_t>(), "application"));
   }
-  if (queue.contains("max_am_share")) row("Masters' part", queue["max_am_share"].dump() + " of its share");
-  if (queue.contains("priority")) row("Priority", queue["priority"].dump());
-  row("Wanted", AmountText(queue, "demand"));
-  row("Masters use", AmountText(queue, "master_used"));
-  row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +
+  if (queue.contains("max_am_share")) Row("Masters' part", queue["max_am_share"].dump() + " of its share");
+  if (queue.contains("priority")) Row("Priority", queue["priority"].dump());
+  if (queue.contains("start_time")) Row("Start time", TimeText(queue["start_time"]));
+  Row("Gives back", queue.value("preemptable", true) ? "yes" : "no: nothing is taken from it");
+  for (const auto& one : queue.value("tasks", ordered_json::array())) PrintTasks(one);
+  Row("Wanted", AmountText(queue, "demand"));
+  Row("Masters use", AmountText(queue, "master_used"));
+  Row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +
                           std::to_string(queue.value("waiting_apps", 0)) + " waiting");
   return kOk;
 }

@@ -242,6 +242,7 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
                   ", " + Counted(now.tasks_ended, "task") + ", " + sim::SpanText(now.now_ms));
   });
   result.profile = name;
+  result.wishes = ToString(profile->wishes);
   result.trace = workload.name;
   result.seed = arguments.seed;
   return result;
@@ -310,6 +311,8 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
   if (!arguments.wishes.empty() && std::find(profiles.begin(), profiles.end(), "fairlead") == profiles.end()) {
     return Complain(command, "--wishes are switches of profile fairlead; leave one of both away", kUsage);
   }
+  for (const std::string& told : model::WithoutEffect(*wishes))
+    std::fprintf(stderr, "fairlead %s: --wishes: %s\n", command.c_str(), told.c_str());
   const auto workload = Load(arguments);
   if (!workload) {
     const int code = workload.error().code;

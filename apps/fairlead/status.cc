@@ -33,6 +33,13 @@ ordered_json AskManagers(Cluster& cluster) {
   return managers;
 }
 
+/// Its profile and wishes; null: a manager of Hadoop's, which has none.
+ordered_json SchedulerOf(Cluster& cluster) {
+  const auto told = AskFairlead(cluster, "cluster");
+  if (!told.ok()) return nullptr;
+  return {{"profile", told->value("profile", "")}, {"wishes", told->value("wishes", "none")}};
+}
+
 struct NoOptions {};
 
 int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
@@ -46,10 +53,11 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
     table.Add({id.empty() ? "-" : id, manager["state"], manager["startedOn"] > 0 ? TimeText(manager["startedOn"]) : "-",
                manager["version"], manager["page"]});
   }
-  ordered_json metrics;
+  ordered_json metrics, scheduler;
   if (led) metrics = ObjectOf(cluster.client->Get("/ws/v1/cluster/metrics"), "clusterMetrics");
+  if (led) scheduler = SchedulerOf(cluster);
   if (command.options.json) {
-    PrintJson({{"managers", managers}, {"metrics", metrics}});
+    PrintJson({{"managers", managers}, {"metrics", metrics}, {"scheduler", scheduler}});
   } else {
     table.Print();
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
@@ -59,6 +67,11 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
                   static_cast<long long>(number("appsPending")),
                   Counted(number("containersAllocated"), "container").c_str(),
                   MemoryText(number("allocatedMB")).c_str(), MemoryText(number("totalMB")).c_str());
+    }
+    if (scheduler.is_object()) {
+      const std::string words =
+          "profile " + scheduler.value("profile", "") + ", wishes " + scheduler.value("wishes", "");
+      std::puts(base::VisibleText(words).c_str());
     }
   }
   if (led) return kOk;

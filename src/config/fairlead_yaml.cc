@@ -179,7 +179,10 @@ class Reader {
 
   base::Status ReadQueues(const YAML::Node& section) {
     settings_.queues.emplace();
-    return ReadChildren("root", section);
+    const YAML::Node root = section.IsMap() ? section["root"] : YAML::Node(YAML::NodeType::Undefined);
+    if (!root.IsDefined()) return ReadChildren("root", section);
+    if (section.size() > 1) return Bad(root, "queues stand beside root; write them under its queues:");
+    return ReadQueue("root", root);
   }
 
   base::Status ReadChildren(const std::string& parent, const YAML::Node& children) {

@@ -69,6 +69,21 @@ TEST(FairleadYaml, MistakesAreNamedWithTheirPlace) {
   }
 }
 
+TEST(FairleadYaml, RootHasSettingsOfItsOwn) {
+  Settings settings;
+  const base::Status status =
+      AddFairleadYaml("f.yaml", "queues:\n  root: {policy: fifo, queues: {a: {queues: {root: }}}}\n", settings);
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  const std::vector<model::QueueConfig>& queues = settings.queues->queues;
+  ASSERT_EQ(queues.size(), 3u);
+  EXPECT_EQ(queues[0].name, "root");
+  EXPECT_EQ(*queues[0].policy, "fifo");
+  EXPECT_EQ(queues[1].name, "root.a");
+  EXPECT_EQ(queues[2].name, "root.a.root");
+  EXPECT_EQ(ErrorOf("queues:\n  a:\n  root: {policy: fifo}\n"),
+            "f.yaml:3:9: queues stand beside root; write them under its queues:");
+}
+
 TEST(FairleadYaml, AnEmptyFileIsFine) { EXPECT_EQ(ErrorOf(""), ""); }
 
 }  // namespace

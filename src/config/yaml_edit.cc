@@ -166,13 +166,16 @@ class Editor {
   std::string text_;
 };
 
-base::Result<Path> PathOf(std::string_view queue) {
+/// `below_root`: the file has an entry for root itself, and the others below it.
+base::Result<Path> PathOf(std::string_view queue, bool below_root) {
   Path path;
+  if (below_root) path = {"queues", "root"};
+  if (below_root && queue == "root") return path;
+  const std::string_view names = queue.substr(queue.starts_with("root.") ? 5 : 0);
   for (size_t next = 0; next != std::string_view::npos;) {
-    const size_t end = queue.find('.', next);
-    const std::string_view name = queue.substr(next, end == std::string_view::npos ? end : end - next);
+    const size_t end = names.find('.', next);
+    const std::string_view name = names.substr(next, end == std::string_view::npos ? end : end - next);
     next = end == std::string_view::npos ? end : end + 1;
-    if (path.empty() && name == "root" && next != std::string_view::npos) continue;
     if (name.empty() || name.find_first_of(" \t/:{}[],#&*!|>'\"%@`\n") != std::string_view::npos || name == "root") {
       return base::Error{"'" + std::string(queue) + "' is no queue whose settings stand here; write root.prod"};
     }
@@ -185,20 +188,21 @@ base::Result<Path> PathOf(std::string_view queue) {
 
 base::Result<std::string> EditFairleadYaml(std::string_view text, std::string_view queue,
                                            const std::vector<std::pair<std::string, std::string>>& settings) {
-  base::Result<Path> path = PathOf(queue);
-  if (!path.ok()) return path.error();
   Editor editor{std::string(text)};
-  for (const auto& [name, value] : settings) {
-    if (name.empty() || name == "queues" || (name + value).find('\n') != std::string::npos) {
-      return base::Error{"'" + name + "' is no setting of a queue; write weight=2"};
-    }
-    try {
+  try {
+    const bool below_root = Entry(Entry(YAML::Load(editor.text()), "queues"), "root").IsDefined();
+    base::Result<Path> path = PathOf(queue, below_root);
+    if (!path.ok()) return path.error();
+    for (const auto& [name, value] : settings) {
+      if (name.empty() || name == "queues" || (name + value).find('\n') != std::string::npos) {
+        return base::Error{"'" + name + "' is no setting of a queue; write weight=2"};
+      }
       Path entry = *path;
       entry.push_back(name);
       if (base::Status set = editor.Set(entry, value); !set.ok()) return set.error();
-    } catch (const YAML::Exception& e) {  // yaml-cpp reports by exception; it ends here
-      return base::Error{"not well-formed YAML: " + e.msg};
     }
+  } catch (const YAML::Exception& e) {  // yaml-cpp reports by exception; it ends here
+    return base::Error{"not well-formed YAML: " + e.msg};
   }
   return editor.text();
 }

@@ -47,6 +47,13 @@ TEST(YamlEdit, WhatIsNotThereIsMade) {
   EXPECT_EQ(Edited("", "a", {{"weight", "2"}}), "queues: {a: {weight: 2}}\n");
 }
 
+TEST(YamlEdit, RootAndThoseBelowIt) {
+  constexpr char kRoot[] = "queues:\n  root:\n    queues: {a: {weight: 1}}\n";
+  EXPECT_EQ(Edited(kRoot, "root", {{"policy", "fifo"}}),
+            "queues:\n  root:\n    policy: fifo\n    queues: {a: {weight: 1}}\n");
+  EXPECT_EQ(Edited(kRoot, "root.a", {{"weight", "2"}}), "queues:\n  root:\n    queues: {a: {weight: 2}}\n");
+}
+
 TEST(YamlEdit, AnEmptyValueTakesItOut) {
   EXPECT_EQ(Edited("queues:\n  prod:\n    weight: 3 # as agreed\n    max-apps: 2\n", "prod", {{"weight", ""}}),
             "queues:\n  prod:\n    max-apps: 2\n");

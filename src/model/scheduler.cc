@@ -54,6 +54,8 @@ std::string_view EnumName(PendingReason reason) {
       return "NODES_BUSY";
     case PendingReason::kUserMaximum:
       return "USER_MAXIMUM";
+    case PendingReason::kNextRound:
+      return "NEXT_ROUND";
   }
   return "?";
 }

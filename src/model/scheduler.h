@@ -403,6 +403,7 @@ enum class PendingReason : uint8_t {
   kLowerPriority,  // the application's own more urgent asks come first
   kNodesBusy,      // the nodes with room were measured to be overloaded
   kUserMaximum,    // the user, or a group of the user's, is at the maximum in all queues together
+  kNextRound,      // it is first, and what is granted is granted in rounds
 };
 std::string_view EnumName(PendingReason reason);
 

@@ -43,6 +43,9 @@ base::Result<Wishes> ParseWishes(std::string_view text) {
     const auto* found =
         std::find_if(std::begin(kWishes), std::end(kWishes), [&](const auto& w) { return w.first == one; });
     if (found == std::end(kWishes)) {
+      if (one == "all" || one == "none") {
+        return base::Error{"'" + std::string(one) + "' stands alone; write it, or names with commas between"};
+      }
       return base::Error{"there is no wish '" + std::string(one) + "'" + base::DidYouMean(one, WishNames())};
     }
     wishes.*(found->second) = true;
@@ -57,6 +60,14 @@ std::string ToString(const Wishes& wishes) {
     if (wishes.*field) text += (text.empty() ? "" : ",") + std::string(name);
   }
   return text.empty() ? "none" : text;
+}
+
+std::vector<std::string> WithoutEffect(const Wishes& wishes) {
+  std::vector<std::string> told;
+  if (wishes.park_masters && !wishes.small_jobs) told.emplace_back("park-masters has no effect without small-jobs");
+  if (wishes.learned_use && !wishes.measured_load && !wishes.overcommit)
+    told.emplace_back("learned-use only learns without measured-load or overcommit");
+  return told;
 }
 
 }  // namespace fairlead::model

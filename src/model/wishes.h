@@ -31,4 +31,7 @@ base::Result<Wishes> ParseWishes(std::string_view text);
 /// What ParseWishes takes.
 std::string ToString(const Wishes& wishes);
 
+/// Those that are on without what they need, a sentence each.
+std::vector<std::string> WithoutEffect(const Wishes& wishes);
+
 }  // namespace fairlead::model

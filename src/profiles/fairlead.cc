@@ -39,6 +39,8 @@ constexpr Key<BooksConfig> kWishKeys[] = {
         kWishesKey, "switches with commas between, or all (docs/wishes.md); a refresh of the queues reads it again"),
 };
 
+constexpr char kReclaimPercent[] = "fairlead.scheduler.overcommit.reclaim-percent";
+
 constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::bound>(
         "fairlead.scheduler.small-jobs.bound-ms",
@@ -84,8 +86,7 @@ constexpr Key<FairleadConfig> kKeys[] = {
         "fairlead.scheduler.overcommit.fill-percent", "of the machine's cores and memory that are meant to be used",
         Range{1, 100}),
     KeyOf<&FairleadConfig::overcommit, &OvercommitConfig::reclaim_percent>(
-        "fairlead.scheduler.overcommit.reclaim-percent", "above so much of them, containers above the capacity end",
-        Range{1, 100}),
+        kReclaimPercent, "above so much of them, containers above the capacity end", Range{1, 100}),
     KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::by_name>(
         "fairlead.scheduler.learned-use.by-name",
         "wish learned-use: a user's containers are of one kind by their application's name without digits"),
@@ -145,6 +146,12 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
   static_cast<BooksConfig&>(config) = *shared;
   ReadKeys<BooksConfig>(conf, kWishKeys, config);
   ReadKeys<FairleadConfig>(conf, kKeys, config);
+  if (config.overcommit.reclaim_percent < config.overcommit.fill_percent) {
+    conf.Refuse(kReclaimPercent,
+                "below fairlead.scheduler.overcommit.fill-percent, what was just offered would end; "
+                "write at least " +
+                    std::to_string(config.overcommit.fill_percent));
+  }
   return Maker([config](int64_t epoch) mutable {
     config.epoch = epoch;
     return scheduler::MakeFairlead(config);
@@ -153,7 +160,8 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 }  // namespace
 
-base::Result<model::Wishes> ReadWishes(const config::HadoopConf& conf) {
+base::Result<model::Wishes> ReadWishes(std::string_view profile, const config::HadoopConf& conf) {
+  if (profile != kFairlead.name) return model::Wishes{};  // and the key stays unread
   return model::ParseWishes(conf.String(kWishesKey));
 }
 

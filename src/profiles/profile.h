@@ -76,8 +76,9 @@ std::string Section(const Profile& profile);
 /// The profile of that name with these keys and queues. An error says which key or queue is wrong, and what to write.
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues);
 
-/// Switches of profile `fairlead` (docs/wishes.md). They travel with the queues, so that a refresh brings both.
+/// Switches of profile `fairlead` (docs/wishes.md); another profile has none. They travel with the queues, so that a
+/// refresh brings both.
 inline constexpr char kWishesKey[] = "fairlead.scheduler.wishes";
-base::Result<model::Wishes> ReadWishes(const config::HadoopConf& conf);
+base::Result<model::Wishes> ReadWishes(std::string_view profile, const config::HadoopConf& conf);
 
 }  // namespace fairlead::profiles

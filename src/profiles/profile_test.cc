@@ -120,6 +120,9 @@ TEST(ProfilesTest, ValuesOutOfRangeAreRefused) {
   EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.node-order", "best"}}), HasSubstr("write spread or pack"));
   EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.wishes", "small-job"}}),
               HasSubstr("did you mean 'small-jobs'"));
+  EXPECT_THAT(ErrorOf("fairlead", {{"fairlead.scheduler.overcommit.reclaim-percent", "79"}}),
+              HasSubstr("write at least 80"));
+  EXPECT_EQ(ErrorOf("fairlead", {{"fairlead.scheduler.overcommit.reclaim-percent", "80"}}), "");
   EXPECT_THAT(ErrorOf("yarn-fair", {{"fairlead.scheduler.yarn-fair.version", "2.7.1"}}), HasSubstr("3.3.6"));
   EXPECT_THAT(ErrorOf("yarn-fair", {{"yarn.scheduler.minimum-allocation-mb", "9000"}}), HasSubstr("minimum-alloc"));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/codec.h"
+#include "model/taken_back.h"
 #include "rm/apps.h"
 #include "rm/attempts.h"
 #include "rm/nodes.h"
@@ -63,7 +64,7 @@ model::rm::ContainerInfo Containers::InfoOf(const Container& container) const {
 std::string Containers::EndDiagnostics(const Container& container, const model::scheduler::Finished& effect) const {
   if (!container.diagnostics.empty()) return container.diagnostics;
   if (!effect.diagnostics.empty()) return effect.diagnostics;
-  if (effect.exit_status == model::kExitPreempted) return "Container preempted by scheduler";
+  if (effect.exit_status == model::kExitPreempted) return model::DiagnosticsOf(model::TakenBackFor::kQueue);
   const Node* node = nodes_.table().Find(container.node);
   if (node && !node->in_scheduler) return "Container released on a *lost* node";
   if (effect.exit_status == model::kExitAborted) return "Container of a completed application";

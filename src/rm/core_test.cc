@@ -1101,6 +1101,21 @@ TEST_F(World, WhatANodeMeasuredReachesTheScheduler) {
   EXPECT_EQ(core_->FindNode({"n1", 4000})->use, event.use);
 }
 
+TEST_F(World, NoNodeHasMoreMemoryInUseThanItHas) {
+  AddNode("n1");
+  const m::NodeAddress address{"n1", 4000};
+  const int64_t has = core_->FindNode(address)->capacity.memory_mib() << 20;
+  m::Heartbeat event;
+  event.address = address;
+  event.response_id = beat_["n1"]++;
+  event.use.physical_bytes = int64_t{1} << 51;
+  event.containers_use.physical_bytes = int64_t{1} << 51;
+  Do(event);
+  EXPECT_EQ(told_measures_.at(0).use.physical_bytes, has);
+  EXPECT_EQ(core_->FindNode(address)->use.physical_bytes, has);
+  EXPECT_EQ(core_->FindNode(address)->containers_use.physical_bytes, has);
+}
+
 TEST_F(World, WhatWasLearnedOutlivesARestart) {
   model::LearnedUse row;
   row.row = 3;

@@ -373,10 +373,17 @@ void Nodes::AnswerWaitingHeartbeat(model::NodeIndex index) {
   context_.Emit(std::move(answer));
 }
 
+/// No machine has more memory in use than it has, and what it offers it has.
+model::MeasuredUse Nodes::Bounded(model::MeasuredUse use, const Node& node) {
+  const int64_t mib = std::max(node.physical.memory_mib(), node.capacity.memory_mib());
+  if (mib > 0 && mib < INT64_MAX >> 20) use.physical_bytes = std::min(use.physical_bytes, mib << 20);
+  return use;
+}
+
 /// Before the rest: room that the same heartbeat frees is not given away on a node that is known to be overloaded.
 void Nodes::TakeUse(Node& node, const model::rm::Heartbeat& event) {
-  node.use = event.use;
-  node.containers_use = event.containers_use;
+  node.use = Bounded(event.use, node);
+  node.containers_use = Bounded(event.containers_use, node);
   if (!node.in_scheduler || !node.use.told()) return;
   context_.Tell(
       model::scheduler::NodeMeasured{node.index, node.use, node.containers_use, node.physical, event.each_use});

@@ -88,6 +88,7 @@ class Nodes {
   bool MayBeLeftOver(const App& app, const model::ContainerId& id) const;
   void TakeEndOfUnknown(Node& node, App& app, const model::rm::NodeContainer& status, model::NodeIndex remembered_by);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);
+  static model::MeasuredUse Bounded(model::MeasuredUse use, const Node& node);
   void TakeUse(Node& node, const model::rm::Heartbeat& event);
   void TakeStatus(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
   void TakeEnd(Node& node, const model::rm::NodeContainer& status, model::NodeIndex remembered_by,

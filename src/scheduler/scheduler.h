@@ -15,6 +15,14 @@ namespace fairlead::scheduler {
 /// Collects what a Step decided, in order.
 using EffectSink = std::vector<model::scheduler::Effect>;
 
+/// `tdw`: the tasks of one type in a queue and those below it.
+struct TaskCounts {
+  std::string_view type;  // jobtracker, map, reduce
+  int64_t granted = 0;
+  int64_t waiting = 0;
+  int64_t missing = 0;  // of pools below their minima: so many of those that wait would bring them there
+};
+
 /// What a reader may see of one queue; shares and usage in Resources units.
 struct QueueView {
   std::string name;
@@ -33,6 +41,7 @@ struct QueueView {
   int32_t waiting_apps = 0;
   int32_t max_running_apps = 0;
   bool preemptable = true;
+  std::vector<TaskCounts> tasks;  // empty: the profile counts none
 };
 
 struct AppView {

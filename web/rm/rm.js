@@ -156,12 +156,12 @@ const actions = (...buttons) => el("div", { class: "chips actions" }, buttons);
 // ---- what happened lately, and how it went
 
 const SIGNALS = { 1: "SIGHUP", 2: "SIGINT", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV: segmentation fault", 13: "SIGPIPE", 15: "SIGTERM" };
-const EXITS = { "-100": "released", "-101": "its node's disks failed", "-102": "taken back for another queue", "-103": "more virtual memory than asked for",
+const EXITS = { "-100": "released", "-101": "its node's disks failed", "-102": "taken back", "-103": "more virtual memory than asked for",
   "-104": "more memory than asked for", "-105": "ended by its master", "-106": "ended by the resource manager", "-107": "ended with its application", "-108": "ended by the scheduler" };
-const RELEASED = { "Container of a completed application": "ended with its application", "Container released on a *lost* node": "its node was lost", "Container released by application": "given back by its master" };
+const SAID = { "Container preempted by scheduler": "taken back for another queue", "Container of a completed application": "ended with its application", "Container released on a *lost* node": "its node was lost", "Container released by application": "given back by its master" };
 const SHELL = { 126: ": its program may not be run", 127: ": its program was not found" };
 // How a container ended, and what is said of it beyond that.
-const howEnded = ({ exit_status: status, detail }) => (status === -100 && RELEASED[detail?.trim()] ? [RELEASED[detail.trim()], ""] : [exitWords(status), brief(detail)]);
+const howEnded = ({ exit_status: status, detail }) => ([-100, -102].includes(status) && SAID[detail?.trim()] ? [SAID[detail.trim()], ""] : [exitWords(status), brief(detail)]);
 const exitWords = (status) => (status === undefined || status === -1000 ? "" : status === 0 ? "succeeded" : EXITS[status] ?? (SIGNALS[status - 128] ? `${status}: ${SIGNALS[status - 128]}` : `exit status ${status}${SHELL[status] ?? ""}`));
 
 const queueLink = (queue) => (queue ? el("a", { href: `/cluster/queue/${encodeURIComponent(queue)}` }, queue) : "");
@@ -374,7 +374,9 @@ async function queue(name) {
   const facts = [["In", queueLink(own.parent)], ["Policy", own.policy], ["Weight", String(own.weight)], ["Uses", amount(own.used)], ["Fair share now", amount(own.fair_share)], ["Wants", amount(own.demand)],
     ["At least", amount(own.min_share)], ["At most", most],
     ["Runs at most", own.max_running_apps === undefined ? "" : counted(own.max_running_apps, "application")], ["Masters' share", own.max_am_share === undefined ? "" : String(own.max_am_share)],
-    ["Priority", own.priority === undefined ? "" : String(own.priority)], ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
+    ["Priority", own.priority === undefined ? "" : String(own.priority)], ["Start time", own.start_time === undefined ? "" : time(own.start_time)], ["Gives back", own.preemptable ? "" : "nothing is taken from it"],
+    ...(own.tasks ?? []).map((one) => [`${one.type[0].toUpperCase()}${one.type.slice(1)}s`, `${one.granted} granted, ${one.waiting} waiting${one.missing ? `, ${one.missing} below the minimum` : ""}`]),
+    ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
   const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given));
   return [name, el("h1", {}, name), actions(change), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
@@ -446,7 +448,7 @@ async function node(id) {
   const facts = [["State", el("span", { class: `state ${own.state === "RUNNING" ? "good" : STATE_KINDS[own.state] ?? ""}` }, own.state)], ["Rack", own.rack],
     ["Health", own.health_report || (there ? "nothing to complain of" : "not known any more")],
     ["Promised", `${mib(own.used.memory_mib)} of ${mib(own.capacity.memory_mib)}, ${own.used.vcores} of ${counted(own.capacity.vcores, "core")}, ${counted(own.containers, "container")}`],
-    ...(!there ? [] : [["Measured", `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`]]),
+    ...(!there ? [] : [["Measured", measured.memory_mib === undefined || measured.cores === undefined ? "not yet" : `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`]]),
     ...(measured.disk_busy_per_mille === undefined ? [] : [["Disks", `busy ${Math.round(measured.disk_busy_per_mille / 10)} % of the time, ${mib(Math.round(measured.disk_bytes_per_second / 2 ** 20))} a second`]]),
     ...(measured.network_bytes_per_second === undefined ? [] : [["Network", `${mib(Math.round(measured.network_bytes_per_second / 2 ** 20))} a second`]]),
     ["Version", own.version], ["Its own page", there ? el("a", { href: `http://${own.http_address}/node` }, own.http_address) : "its agent has ended, and with it the way to its logs"]];
@@ -505,7 +507,7 @@ function pageOf(path) {
 // At the foot of every page: whose pages these are.
 async function tellAbout() {
   const cluster = await get("cluster");
-  document.getElementById("about").textContent = `${cluster.name && `, cluster ${cluster.name}`}, scheduler profile ${cluster.profile}, up since ${time(cluster.id)}`;
+  document.getElementById("about").textContent = `${cluster.name && `, cluster ${cluster.name}`}, scheduler profile ${cluster.profile}${cluster.wishes === "none" ? "" : ` (wishes ${cluster.wishes})`}, up since ${time(cluster.id)}`;
 }
 
 let turn = 0;

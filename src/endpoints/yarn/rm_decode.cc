@@ -272,7 +272,7 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
     event.health_report = status.node_health_status->health_report.value_or("");
     event.health_time = {status.node_health_status->LastHealthReportTime()};
   }
-  if (status.node_utilization) event.use = FromWire(*status.node_utilization);
+  if (status.node_utilization) event.use = OfMachine(FromWire(*status.node_utilization));
   if (status.containers_utilization) event.containers_use = FromWire(*status.containers_utilization);
   for (const w::ApplicationIdProto& id : status.keep_alive_applications) {
     event.keep_alive_apps.push_back(FromWire(id));

@@ -64,4 +64,11 @@ MeasuredUse FromWire(const w::ResourceUtilizationProto& proto) {
   return use;
 }
 
+MeasuredUse OfMachine(MeasuredUse use) {
+  if (use.physical_bytes != 0) return use;
+  use.physical_bytes = use.virtual_bytes = MeasuredUse::kUnknown;
+  if (use.milli_cores == 0) use.milli_cores = MeasuredUse::kUnknown;
+  return use;
+}
+
 }  // namespace fairlead::endpoints::yarn

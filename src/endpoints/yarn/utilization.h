@@ -14,6 +14,10 @@ wire::yarn::ResourceUtilizationProto ToWire(const model::MeasuredUse& use);
 /// over.
 model::MeasuredUse FromWire(const wire::yarn::ResourceUtilizationProto& proto);
 
+/// What a whole machine uses. None does without memory: 0 says that its node has not measured it yet, and CPU that is 0
+/// then neither.
+model::MeasuredUse OfMachine(model::MeasuredUse use);
+
 /// The attribute of a container's status in which a node tells what it was measured to use
 /// (model::ToText).
 inline constexpr char kUseAttribute[] = "fairlead.use";

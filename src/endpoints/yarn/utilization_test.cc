@@ -23,6 +23,12 @@ TEST(Utilization, WhatIsNotKnownIsLeftOut) {
   EXPECT_FALSE(FromWire(w::ResourceUtilizationProto{}).told());
 }
 
+TEST(Utilization, AMachineThatWasNotMeasuredYetIsUnknown) {
+  EXPECT_FALSE(OfMachine(FromWire(ToWire(MeasuredUse{}))).told());
+  const MeasuredUse idle{0, 1 << 20, 1 << 20};
+  EXPECT_EQ(OfMachine(idle), idle);
+}
+
 TEST(Utilization, NodeManagersOfHadoopTellMemoryAndCpu) {
   w::ResourceUtilizationProto proto;
   proto.pmem = 100;

@@ -24,7 +24,7 @@ enum class HappeningKind : uint8_t {
   kHeld,       // room on a node is held for a container that does not fit yet
   kReleased,   // such room is given up
   kEnded,      // a container's part in the books is over; `exit_status` says how
-  kPreempted,  // a container was taken back for another queue
+  kPreempted,  // a container was taken back
   kNotice,     // its application was told that it will be
   kRefused,    // a call to the scheduler was refused
   kState,      // an application, attempt or node is in another state

@@ -47,6 +47,13 @@ void AddQueues(const scheduler::View& view, const std::map<std::string, QueueSum
     const auto found = sums.find(q.name);
     return found == sums.end() ? int64_t{0} : found->second.pending;
   });
+  if (view.queues.empty() || view.queues.front().tasks.empty()) return;
+  each("queue_missing_tasks", "Tasks that wait in pools below their minima, up to these, by queue (profile tdw)",
+       [](const Queue& q) {
+         int64_t missing = 0;
+         for (const scheduler::TaskCounts& one : q.tasks) missing += one.missing;
+         return missing;
+       });
 }
 
 }  // namespace
@@ -62,8 +69,7 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("allocate_calls_total", "Allocate calls", counters.allocate_calls);
   out.Seconds("allocate_seconds", "From an allocate call to its answer", counters.allocate);
   out.Counter("containers_granted_total", "Containers handed to masters", counters.granted);
-  out.Counter("containers_preempted_total", "Containers taken back for another queue",
-              lately.Count(HappeningKind::kPreempted));
+  out.Counter("containers_preempted_total", "Containers taken back", lately.Count(HappeningKind::kPreempted));
   out.Counter("reservations_total", "Times that room on a node was held for a container",
               lately.Count(HappeningKind::kHeld));
   out.Counter("refusals_total", "Calls that the scheduler refused", lately.Count(HappeningKind::kRefused));

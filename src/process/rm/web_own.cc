@@ -7,6 +7,7 @@
 #include "process/rm/queue_names.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
+#include "rm/session_tags.h"
 
 // Fairlead's own view of what happens, as JSON: /fairlead/v1/cluster, apps, queues, nodes. The pages read it, and the
 // commands where YARN's protocols say too little.
@@ -204,6 +205,7 @@ Document Web::OwnCluster() {
       .Add("name", manager_.options().cluster_name)
       .Add("version", manager_.options().version)
       .Add("profile", manager_.options().profile)
+      .Add("wishes", ToString(manager_.queues().wishes))
       .Add("capacity", AmountDocument(sums.capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)
@@ -277,6 +279,19 @@ void AddSettings(const model::QueueConfig& queue, Document& document) {
   if (queue.max_running_apps) document.Add("max_running_apps", *queue.max_running_apps);
   if (queue.max_am_share) document.Add("max_am_share", Document::Double(*queue.max_am_share));
   if (queue.priority) document.Add("priority", *queue.priority);
+  if (queue.start_time) document.Add("start_time", *queue.start_time);
+}
+
+Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
+  Document::List list;
+  for (const scheduler::TaskCounts& one : tasks) {
+    list.push_back(Document::Object()
+                       .Add("type", one.type)
+                       .Add("granted", one.granted)
+                       .Add("waiting", one.waiting)
+                       .Add("missing", one.missing));
+  }
+  return Document(std::move(list));
 }
 
 Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
@@ -298,7 +313,9 @@ Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tre
                        .Add("used", AmountDocument(queue.used))
                        .Add("master_used", AmountDocument(queue.master_used))
                        .Add("runnable_apps", queue.runnable_apps)
-                       .Add("waiting_apps", queue.waiting_apps));
+                       .Add("waiting_apps", queue.waiting_apps)
+                       .Add("preemptable", queue.preemptable));
+    if (!queue.tasks.empty()) list.back().Add("tasks", TasksDocument(queue.tasks));
     if (const auto found = configured.find(queue.name); found != configured.end()) {
       AddSettings(*found->second, list.back());
     }
@@ -405,16 +422,21 @@ namespace {
 
 /// What is not known is left out.
 Document MeasuredDocument(const Node& node) {
-  Document document = Document::Object()
-                          .Add("memory_mib", MiB(node.use.physical_bytes))
-                          .Add("cores", Document::Double(Cores(node.use.milli_cores)))
-                          .Add("containers_memory_mib", MiB(node.containers_use.physical_bytes))
-                          .Add("containers_cores", Document::Double(Cores(node.containers_use.milli_cores)));
+  Document document = Document::Object();
+  const auto known = [](int64_t amount) { return amount != model::MeasuredUse::kUnknown; };
+  if (known(node.use.physical_bytes)) {
+    document.Add("memory_mib", MiB(node.use.physical_bytes));
+    document.Add("containers_memory_mib", MiB(node.containers_use.physical_bytes));
+  }
+  if (known(node.use.milli_cores)) {
+    document.Add("cores", Document::Double(Cores(node.use.milli_cores)));
+    document.Add("containers_cores", Document::Double(Cores(node.containers_use.milli_cores)));
+  }
   for (const auto& [key, amount] :
        {std::pair("disk_bytes_per_second", node.use.disk_bytes), std::pair("disk_busy_per_mille", node.use.disk_busy),
         std::pair("network_bytes_per_second", node.use.network_bytes),
         std::pair("containers_disk_bytes_per_second", node.containers_use.disk_bytes)}) {
-    if (amount != model::MeasuredUse::kUnknown) document.Add(key, amount);
+    if (known(amount)) document.Add(key, amount);
   }
   return document;
 }
@@ -450,6 +472,7 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
         document.Add("diagnostics", "").Add("attempts", none()).Add("running", none()).Add("pending", none()));
   }
   document.Add("diagnostics", DiagnosticsText(app));
+  document.Add("preemptable", fairlead::rm::TraitsOf(app.submission.tags).preemptable);
   Document::List attempts;
   for (const auto& [number, attempt] : app.attempts) {
     attempts.push_back(Document::Object()

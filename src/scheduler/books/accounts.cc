@@ -1,3 +1,4 @@
+#include "model/taken_back.h"
 #include "scheduler/books/core.h"
 
 // Containers begin and end, room is reserved: who uses what, on which node, until when.
@@ -132,7 +133,7 @@ void Core::TakeVictims(ReservationId id) {
     if (!container.valid() || !books_.containers[container].app.valid() || !books_.containers[container].chosen()) {
       continue;
     }
-    Finish(container, model::kExitPreempted, "Container preempted by scheduler");
+    Finish(container, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kQueue));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "model/scheduler.h"
 #include "scheduler/books/books.h"
+#include "scheduler/scheduler.h"
 
 namespace fairlead::scheduler::native {
 
@@ -72,6 +73,9 @@ class Policy {
   virtual model::scheduler::Pending GangLimit(const Books&, AppSlot, int64_t gang) const = 0;
   /// Why the ask waits. Asks of gangs are explained by Core, unless GangLimit names a limit.
   virtual model::scheduler::Pending Why(const Books&, AppSlot, const Ask&, base::Instant now) const = 0;
+
+  /// What it counts by task type in the queue, for readers.
+  virtual std::vector<TaskCounts> TasksOf(const Books&, QueueId) const { return {}; }
 
   /// What it keeps, behind what the books do.
   virtual void WriteState(std::string& out) const = 0;

@@ -51,7 +51,8 @@ void ViewApps(const Books& books, QueueId leaf, const Resources& share, View& vi
 
 enum class Of : uint8_t { kQueues, kQueuesAndApps };
 
-void ViewQueue(const Books& books, QueueId id, const Resources& share, const Resources& steady, Of what, View& view) {
+void ViewQueue(const Books& books, const Policy& policy, QueueId id, const Resources& share, const Resources& steady,
+               Of what, View& view) {
   const Queue& queue = books.queues[id];
   QueueView out;
   out.name = queue.name;
@@ -70,6 +71,7 @@ void ViewQueue(const Books& books, QueueId id, const Resources& share, const Res
   out.waiting_apps = static_cast<int32_t>(queue.waiting.size());
   out.max_running_apps = queue.max_running;
   out.preemptable = queue.preemptable;
+  out.tasks = policy.TasksOf(books, id);
   view.queues.push_back(std::move(out));
   const std::vector<Resources> shares = ChildShares(books.queues, books.types, id, share, false);
   const std::vector<Resources> steadies = ChildShares(books.queues, books.types, id, steady, true);
@@ -78,7 +80,7 @@ void ViewQueue(const Books& books, QueueId id, const Resources& share, const Res
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return books.queues[queue.children[a]].name < books.queues[queue.children[b]].name;
   });
-  for (const size_t i : order) ViewQueue(books, queue.children[i], shares[i], steadies[i], what, view);
+  for (const size_t i : order) ViewQueue(books, policy, queue.children[i], shares[i], steadies[i], what, view);
   if (queue.leaf && what == Of::kQueuesAndApps) ViewApps(books, id, share, view);
 }
 
@@ -87,7 +89,7 @@ void ViewQueue(const Books& books, QueueId id, const Resources& share, const Res
 View Core::GetView() const {
   View view;
   view.cluster = books_.nodes.total();
-  ViewQueue(books_, kRoot, view.cluster, view.cluster, Of::kQueuesAndApps, view);
+  ViewQueue(books_, *policy_, kRoot, view.cluster, view.cluster, Of::kQueuesAndApps, view);
   std::sort(view.apps.begin(), view.apps.end(), [](const AppView& a, const AppView& b) { return a.app < b.app; });
   for (uint32_t i = 0; i < books_.nodes.size(); ++i) {
     const Node& node = books_.nodes[NodeIndex{i}];
@@ -99,7 +101,7 @@ View Core::GetView() const {
 View Core::GetQueues() const {
   View view;
   view.cluster = books_.nodes.total();
-  ViewQueue(books_, kRoot, view.cluster, view.cluster, Of::kQueues, view);
+  ViewQueue(books_, *policy_, kRoot, view.cluster, view.cluster, Of::kQueues, view);
   return view;
 }
 

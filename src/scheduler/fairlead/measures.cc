@@ -1,3 +1,4 @@
+#include "model/taken_back.h"
 #include "scheduler/fairlead/overcommit.h"
 #include "scheduler/fairlead/policy.h"
 
@@ -53,7 +54,7 @@ void FairPolicy::Overcommit(Core& core, NodeIndex index) {
   if (measured == nullptr) return;
   BringWithin(books, index);
   for (const ContainerSlot victim : ToReclaim(books, config_.overcommit, index, *measured)) {
-    core.Finish(victim, model::kExitPreempted, "The node needs for others what the container had above its capacity");
+    core.Finish(victim, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kNode));
   }
   const int64_t least_percent = books.queues.tree().wishes.learned_use ? config_.learned_use.least_percent : 100;
   const Resources extra = MayOffer(config_.overcommit, forecast_, books.nodes[index], *measured, least_percent);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "model/taken_back.h"
 #include "scheduler/fairlead/policy.h"
 
 // Parking: a queue's masters are at their limit, and some of them only wait, with large jobs. Those that would be
@@ -67,9 +68,7 @@ void FairPolicy::ParkMaster(Core& core, AppSlot idle, AppSlot starting) {
     if (!Finder(books, config_).MayReserve(books.apps[starting], ask, node)) continue;
     core.Reserve(starting, ask, node, config_.reservations.duration);
     order_.MasterParked(idle);
-    core.Finish(
-        master, model::kExitPreempted,
-        "The master only waited: it made room for applications that may be smaller, and starts again in its turn");
+    core.Finish(master, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kMasters));
     return;
   }
 }

@@ -73,6 +73,7 @@ class TdwPolicy final : public native::PolicyOf<TdwPolicy> {
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
+  std::vector<TaskCounts> TasksOf(const Books& books, QueueId queue) const override;
   std::string Check(const Books& books) const override;
   void Mix(base::StateHasher& hash) const override;
   void PrefetchNode(const Books& books, NodeIndex node) const override;
@@ -147,6 +148,12 @@ class TdwPolicy final : public native::PolicyOf<TdwPolicy> {
   // why.cc
   /// The pool or group that may not have `more` tasks of the type, as a reason; kNone: there is none.
   ev::Pending AtMaximum(const Books& books, const App& app, TaskType type, int64_t more) const;
+  /// Of the queue and those below it.
+  TaskCounts TasksOf(const Books& books, QueueId queue, TaskType type) const;
+  /// "root.g.p has 1 of its minimum of 3", or empty: it is not below it.
+  std::string BelowMinimum(const Books& books, QueueId pool, TaskType type) const;
+  /// The next round begins with the session, as far as one knows.
+  bool IsNext(const Books& books, AppSlot slot, TaskType type) const;
 
   // preemption.cc
   void Preempt(Core& core, TaskType type);

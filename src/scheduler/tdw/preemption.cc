@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/taken_back.h"
 #include "scheduler/shared/water_fill.h"
 #include "scheduler/tdw/policy.h"
 
@@ -159,7 +160,8 @@ int64_t TdwPolicy::TakeFrom(Core& core, AppSlot slot, TaskType type, int64_t mos
   });
   const auto count = std::min<int64_t>(most, static_cast<int64_t>(young.size()));
   for (int64_t i = 0; i < count; ++i) {
-    core.Finish(young[static_cast<size_t>(i)], model::kExitPreempted, "Container preempted by scheduler");
+    core.Finish(young[static_cast<size_t>(i)], model::kExitPreempted,
+                model::DiagnosticsOf(model::TakenBackFor::kQueue));
   }
   if (count > 0) round_due_ = true;  // what is free now goes out with the next round
   return count;

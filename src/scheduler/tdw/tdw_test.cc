@@ -215,7 +215,40 @@ TEST(TdwTest, WhySeesRoomFreedSinceTheLastRound) {
   cluster.now_ = {11'000'000'000};
   cluster.Complete(cluster.LiveOf(0)[0].container);
   ASSERT_EQ(cluster.Count(0), 0u);
-  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kFairShare);
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kNextRound);
+  cluster.App(1, "root.a");
+  cluster.AskMaps({{1, 2}});
+  EXPECT_EQ(cluster.scheduler().Why({1}, cluster.now_)[0].reason, ev::PendingReason::kFairShare);
+}
+
+TEST(TdwTest, TheFirstRoundIsWaitedFor) {
+  TdwConfig config = Config({Pool("root.a", 1)});
+  config.round_interval = base::Duration::Seconds(10);
+  TdwCluster cluster(config);
+  cluster.now_ = {10'000'000'000};
+  cluster.Node(0, 1000, 1);
+  cluster.App(0, "root.a");
+  cluster.AskMaps({{0, 1}});
+  EXPECT_EQ(cluster.scheduler().Why({0}, cluster.now_)[0].reason, ev::PendingReason::kNextRound);
+}
+
+TEST(TdwTest, QueuesShowTheirTasksByType) {
+  TdwCluster cluster(Config({Pool("root.g", 1), Pool("root.g.p", 1, 3)}));
+  EXPECT_TRUE(cluster.Queue("root.g.p").tasks.empty()) << "no round yet";
+  cluster.Node(0, 1000, 2);
+  cluster.App(0, "root.g.p");
+  cluster.AskMaps({{0, 9}});
+  for (const char* name : {"root", "root.g", "root.g.p"}) {
+    const std::vector<TaskCounts> tasks = cluster.Queue(name).tasks;
+    ASSERT_EQ(tasks.size(), 3u);
+    EXPECT_EQ(tasks[1].type, "map");
+    EXPECT_EQ(tasks[1].granted, 2) << name;
+    EXPECT_EQ(tasks[1].waiting, 7) << name;
+    EXPECT_EQ(tasks[1].missing, 1) << name;
+    EXPECT_EQ(tasks[2].waiting, 0) << name;
+  }
+  EXPECT_NE(cluster.scheduler().Why({0}, cluster.now_)[0].detail.find("root.g.p has 2 of its minimum of 3"),
+            std::string::npos);
 }
 
 std::vector<model::QueueConfig> RandomPools(base::Rng& rng) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "scheduler/tdw/policy.h"
 
 // Why a task waits: the checks of a round, run dry.
@@ -30,6 +32,45 @@ ev::Pending TdwPolicy::AtMaximum(const Books& books, const App& app, TaskType ty
   return {};
 }
 
+TaskCounts TdwPolicy::TasksOf(const Books& books, QueueId queue, TaskType type) const {
+  TaskCounts counts{EnumName(type)};
+  if (books.queues[queue].leaf) {
+    const Standing::Pool& pool = standing_[At(type)].pools()[queue.value];
+    counts.granted = pool.granted;
+    counts.waiting = pool.waiting;
+    counts.missing = std::clamp<int64_t>(pool.bounds.low - pool.granted, 0, pool.waiting);
+  }
+  for (const QueueId child : books.queues[queue].children) {
+    const TaskCounts below = TasksOf(books, child, type);
+    counts.granted += below.granted;
+    counts.waiting += below.waiting;
+    counts.missing += below.missing;
+  }
+  return counts;
+}
+
+std::vector<TaskCounts> TdwPolicy::TasksOf(const Books& books, QueueId queue) const {
+  std::vector<TaskCounts> tasks;
+  if (seated_tree_ != books.queues.version()) return tasks;  // no round yet since the queues are as they are
+  for (const TaskType type : kTypes) tasks.push_back(TasksOf(books, queue, type));
+  return tasks;
+}
+
+std::string TdwPolicy::BelowMinimum(const Books& books, QueueId pool, TaskType type) const {
+  if (seated_tree_ != books.queues.version()) return "";
+  const TaskCounts counts = TasksOf(books, pool, type);
+  if (counts.missing == 0) return "";
+  return books.queues[pool].name + " has " + std::to_string(counts.granted) + " of its minimum of " +
+         std::to_string(books.queues[pool].low.vcores()) + " tasks of this type";
+}
+
+bool TdwPolicy::IsNext(const Books& books, AppSlot slot, TaskType type) const {
+  if (seated_tree_ != books.queues.version()) return true;  // the first round has not come yet
+  const Standing& standing = standing_[At(type)];
+  const uint32_t pool = standing.FirstPool(UINT64_MAX);
+  return pool == books.apps[slot].leaf.value && standing.FirstSession(pool, UINT64_MAX) == slot.value;
+}
+
 ev::Pending TdwPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang) const {
   Counts members{};
   const App& app = books.apps[slot];
@@ -56,8 +97,11 @@ ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Ins
   if (!blockers.empty()) return native::Joined(blockers);
   if (!FindNode(books, app, ask, type).node.valid()) {
     switch (FindObstacle(books, app, ask)) {
-      case Obstacle::kNoRoom:
-        return native::Joined({native::NoRoom(books, shape)});
+      case Obstacle::kNoRoom: {
+        Blocker room = native::NoRoom(books, shape);
+        if (const std::string below = BelowMinimum(books, app.leaf, type); !below.empty()) room.detail += "; " + below;
+        return native::Joined({std::move(room)});
+      }
       case Obstacle::kExclusion:
         return native::Joined({native::AllExcluded(app, shape, ask.excluded.size())});
       case Obstacle::kStrictPlaces:
@@ -68,6 +112,13 @@ ev::Pending TdwPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Ins
     }
   }
   ev::Pending out;
+  if (IsNext(books, slot, type)) {
+    out.reason = Reason::kNextRound;
+    out.detail = "there is room, and nobody who waits is known to come before it; a round is at most every " +
+                 std::to_string(settings_.round_interval.millis()) + " ms";
+    out.remedy = "wait for the next round";
+    return out;
+  }
   out.reason = Reason::kFairShare;
   out.detail = "there is room; it is served in a round, after those who are further below their share";
   out.remedy = "wait for the next rounds, or raise the weight or the minimum of its pool";

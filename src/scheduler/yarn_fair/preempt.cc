@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "model/taken_back.h"
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/applications.h"
 #include "scheduler/yarn_fair/containers.h"
@@ -104,7 +105,7 @@ void KillPass(Books& books) {
     for (const model::ContainerId& id : victims) {
       const ContainerSlot slot = FindLive(books, id);
       if (slot.valid()) {
-        Complete(books, slot, {End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
+        Complete(books, slot, {End::kKilled, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kQueue)});
       } else if (books.apps.Current(books.apps.Find(id.attempt.app)).valid()) {
         books.UpdateAvailable();
       }

@@ -162,13 +162,14 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
   };
-  settings->manager.read_queues =
-      [from, queues = settings->manager.read_queues](auto& warnings) -> base::Result<model::QueueTree> {
+  settings->manager.read_queues = [from, profile = settings->manager.profile, queues = settings->manager.read_queues](
+                                      auto& warnings) -> base::Result<model::QueueTree> {
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
     base::Result<model::QueueTree> tree = now->queues ? *now->queues : queues(warnings);
-    const base::Result<model::Wishes> wishes = profiles::ReadWishes(now->conf);
+    const base::Result<model::Wishes> wishes = profiles::ReadWishes(profile, now->conf);
     if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
+    AddWishWarnings(*wishes, warnings);
     if (tree.ok()) tree->wishes = *wishes;
     return tree;
   };
@@ -283,6 +284,8 @@ int RunResourceManager(const RmOptions& options) {
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {
     return Refuse(made.error().message, 1);
   }
+  const std::string profile = settings.manager.profile;  // the start takes the manager's settings
+  const std::string wishes = ToString(settings.manager.core.queues.wishes);
   const base::Status started =
       settings.ha ? StartAsMember(daemon, *configuration, options.settings) : StartAlone(daemon, *configuration);
   if (!started.ok()) return Refuse(started.error().message, 1);
@@ -297,7 +300,8 @@ int RunResourceManager(const RmOptions& options) {
                                                      {"tracker", bound.tracker.ToString()},
                                                      {"admin", bound.admin.ToString()},
                                                      {"web", web.ToString()},
-                                                     {"profile", settings.manager.profile},
+                                                     {"profile", profile},
+                                                     {"wishes", wishes},
                                                      {"state", settings.state_directory}});
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");

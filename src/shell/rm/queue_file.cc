@@ -35,7 +35,7 @@ base::Status CheckEffect(const config::Settings& settings, const profiles::Profi
   std::vector<std::string> warnings;
   auto tree = Parse(profile, yaml, "", *alone, warnings);
   if (!tree.ok()) return {};
-  if (const auto wishes = profiles::ReadWishes(settings.conf)) tree->wishes = *wishes;
+  if (const auto wishes = profiles::ReadWishes(profile.name, settings.conf)) tree->wishes = *wishes;
   const std::vector<std::string> passed = profiles::PassedOverIn(profile, *tree);
   if (!passed.empty()) return base::Error{"it would have no effect: " + passed.front()};
   return {};

@@ -268,9 +268,9 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
-  model::QueueTree with_wishes = queues;
-  if (const base::Result<model::Wishes> wishes = profiles::ReadWishes(settings.conf)) with_wishes.wishes = *wishes;
-  for (std::string& passed : profiles::PassedOverIn(*profile, with_wishes))
+  if (const auto wishes = profiles::ReadWishes(profile->name, settings.conf)) queues.wishes = *wishes;
+  AddWishWarnings(queues.wishes, out.warnings);
+  for (std::string& passed : profiles::PassedOverIn(*profile, queues))
     out.warnings.push_back((out.allocation_file.empty() ? "queues" : out.allocation_file) + ": " + std::move(passed));
   manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
@@ -315,6 +315,11 @@ base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& co
   return lists;
 }
 
+void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warnings) {
+  for (const std::string& told : model::WithoutEffect(wishes))
+    warnings.push_back(std::string(profiles::kWishesKey) + ": " + told);
+}
+
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory) {
   RmSettings out;
   base::Result<std::optional<HaSettings>> ha = ReadHaSettings(given.conf);
@@ -355,7 +360,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
-               "this resource manager", out.warnings);
+               "this resource manager with profile " + out.manager.profile, out.warnings);
   out.hosts = ReadKnownHosts(conf, out.warnings);
   return out;
 }

@@ -32,6 +32,9 @@ struct RmSettings {
 /// allocation file is looked for; may be empty.
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory);
 
+/// A warning for each wish that is on without what it needs.
+void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warnings);
+
 /// What yarn.resourcemanager.nodes.include-path and .exclude-path name, as the files are now: one or more hosts a line,
 /// "#" begins a comment, or XML (HostsFileReader).
 base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf);

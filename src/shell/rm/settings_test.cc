@@ -49,10 +49,38 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
   const auto read = ReadRmSettings(settings, "");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_THAT(read->warnings,
-              testing::ElementsAre("fairlead.scheduler.node-ordr has no effect on this resource manager; did you mean "
-                                   "'fairlead.scheduler.node-order'?",
-                                   "yarn.resourcemanger.hostname has no effect on this resource manager; did you mean "
-                                   "'yarn.resourcemanager.hostname'?"));
+              testing::ElementsAre("fairlead.scheduler.node-ordr has no effect on this resource manager with profile "
+                                   "fairlead; did you mean 'fairlead.scheduler.node-order'?",
+                                   "yarn.resourcemanger.hostname has no effect on this resource manager with profile "
+                                   "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
+}
+
+std::vector<std::string> WarningsOf(const std::map<std::string, std::string>& keys) {
+  config::Settings settings;
+  for (const auto& [key, value] : keys) settings.conf.Set(key, value);
+  const auto read = ReadRmSettings(settings, "");
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  return read.ok() ? read->warnings : std::vector<std::string>{};
+}
+
+TEST(RmSettingsTest, KeysOfAnotherProfileAreTold) {
+  EXPECT_THAT(WarningsOf({{"fairlead.scheduler.profile", "tdw"},
+                          {"fairlead.scheduler.wishes", "small-jobs"},
+                          {"fairlead.scheduler.overcommit.percent", "50"},
+                          {"fairlead.scheduler.tdw.round-limits", "10"}}),
+              testing::ElementsAre(
+                  "fairlead.scheduler.overcommit.percent has no effect on this resource manager with profile tdw",
+                  "fairlead.scheduler.tdw.round-limits has no effect on this resource manager with profile tdw; did "
+                  "you mean 'fairlead.scheduler.tdw.round-limit'?",
+                  "fairlead.scheduler.wishes has no effect on this resource manager with profile tdw"));
+}
+
+TEST(RmSettingsTest, WishesWithoutWhatTheyNeedAreTold) {
+  EXPECT_THAT(
+      WarningsOf({{"fairlead.scheduler.wishes", "park-masters,learned-use"}}),
+      testing::ElementsAre("fairlead.scheduler.wishes: park-masters has no effect without small-jobs",
+                           "fairlead.scheduler.wishes: learned-use only learns without measured-load or overcommit"));
+  EXPECT_THAT(WarningsOf({{"fairlead.scheduler.wishes", "all"}}), testing::IsEmpty());
 }
 
 TEST(RmSettingsTest, AddressesThatCannotBeListenedAtAreRefused) {

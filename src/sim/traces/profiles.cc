@@ -29,11 +29,13 @@ config::HadoopConf KeysOf(const std::string& name, const ProfileOptions& options
 }  // namespace
 
 base::Result<Profile> MakeProfile(const std::string& name, const ProfileOptions& options) {
-  const auto maker = profiles::Read(name, KeysOf(name, options), options.queues);
+  const config::HadoopConf conf = KeysOf(name, options);
+  const auto maker = profiles::Read(name, conf, options.queues);
   if (!maker) return maker.error();
   const profiles::Profile& entry = *profiles::Find(name);
   Profile profile;
   profile.scheduler = (*maker)(0);
+  if (const auto wishes = profiles::ReadWishes(name, conf)) profile.wishes = *wishes;
   profile.setup.queues = options.queues;
   profile.setup.pushed_grants = entry.pushes_grants;
   if (entry.by_heartbeat) profile.setup.node_heartbeat_ms = options.node_heartbeat_ms;

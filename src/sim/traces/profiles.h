@@ -22,6 +22,7 @@ struct ProfileOptions {
 
 struct Profile {
   std::unique_ptr<scheduler::Scheduler> scheduler;
+  model::Wishes wishes;
   RunSetup setup;  // how nodes and masters speak to this one
 };
 

@@ -83,9 +83,9 @@ double TraceRecorder::Dominant(const model::Resources& amount) const {
 
 void TraceRecorder::NodeChanged(const model::Resources& capacity, int sign) { total_ += capacity * sign; }
 
-void TraceRecorder::Used(uint32_t queue, const model::Resources& size, int64_t count) {
+void TraceRecorder::Used(uint32_t queue, const model::Resources& size, const model::Resources& booked, int64_t count) {
   used_[queue] += size * count;
-  all_used_ += size * count;
+  all_booked_ += booked * count;
 }
 
 void TraceRecorder::Wanted(uint32_t queue, const model::Resources& size, int64_t count) {
@@ -94,8 +94,8 @@ void TraceRecorder::Wanted(uint32_t queue, const model::Resources& size, int64_t
 
 void TraceRecorder::Advance(int64_t now_ms) {
   const auto elapsed = static_cast<double>(now_ms - last_ms_);
-  used_time_[0] += static_cast<double>(all_used_.vcores()) * elapsed;
-  used_time_[1] += static_cast<double>(all_used_.memory_mib()) * elapsed;
+  used_time_[0] += static_cast<double>(all_booked_.vcores()) * elapsed;
+  used_time_[1] += static_cast<double>(all_booked_.memory_mib()) * elapsed;
   capacity_time_[0] += static_cast<double>(total_.vcores()) * elapsed;
   capacity_time_[1] += static_cast<double>(total_.memory_mib()) * elapsed;
   last_ms_ = now_ms;
@@ -107,9 +107,10 @@ void TraceRecorder::Advance(int64_t now_ms) {
 void TraceRecorder::TakeSample() {
   Sample sample;
   sample.at_ms = last_ms_;
-  sample.cpu = total_.vcores() ? static_cast<double>(all_used_.vcores()) / static_cast<double>(total_.vcores()) : 0;
-  sample.memory =
-      total_.memory_mib() ? static_cast<double>(all_used_.memory_mib()) / static_cast<double>(total_.memory_mib()) : 0;
+  sample.cpu = total_.vcores() ? static_cast<double>(all_booked_.vcores()) / static_cast<double>(total_.vcores()) : 0;
+  sample.memory = total_.memory_mib()
+                      ? static_cast<double>(all_booked_.memory_mib()) / static_cast<double>(total_.memory_mib())
+                      : 0;
   const std::vector<double> entitled = Entitlements();
   double sum = 0;
   double squares = 0;

@@ -23,7 +23,8 @@ class TraceRecorder {
   /// Time goes on: sums up to `now_ms`, and takes a sample when one is due.
   void Advance(int64_t now_ms);
   void NodeChanged(const model::Resources& capacity, int sign);
-  void Used(uint32_t queue, const model::Resources& size, int64_t count);
+  /// Containers of the queue: shares count the `size` that was asked for, use what was `booked`.
+  void Used(uint32_t queue, const model::Resources& size, const model::Resources& booked, int64_t count);
   void Wanted(uint32_t queue, const model::Resources& size, int64_t count);
   /// Brings near what Used and Wanted change.
   void Prefetch(uint32_t queue) const {
@@ -53,7 +54,7 @@ class TraceRecorder {
   std::vector<model::Resources> used_;
   std::vector<model::Resources> wanted_;
   model::Resources total_;
-  model::Resources all_used_;
+  model::Resources all_booked_;
   int64_t last_ms_ = 0;
   int64_t sample_every_ms_ = 1000;
   int64_t next_sample_ms_ = 0;

@@ -73,6 +73,7 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
   char hash[20];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(run.decisions));
   return {{"profile", run.profile},
+          {"wishes", run.wishes},
           {"trace", run.trace},
           {"seed", run.seed},
           {"nodes", run.nodes},

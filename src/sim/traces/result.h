@@ -50,6 +50,7 @@ struct Sample {
 /// What came of one trace under one profile. Times are virtual unless they say otherwise.
 struct RunResult {
   std::string profile;
+  std::string wishes = "none";  // that were on
   std::string trace;
   uint64_t seed = 0;
   int64_t nodes = 0;

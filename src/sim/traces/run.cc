@@ -48,6 +48,7 @@ struct TraceRun::Job {
   std::vector<StageRun> stages;
   std::vector<uint32_t> granted;  // not yet claimed
   int64_t master_start_ms = 0;
+  model::Resources master_booked;
 
   std::vector<model::ContainerId> surplus;  // granted in excess
   int64_t first_start_ms = -1;
@@ -441,7 +442,8 @@ void TraceRun::On(const ms::Granted& effect) {
     job.master_start_ms = now_ms_;
     Launch(effect.node.value, effect.container);
     recorder_.Wanted(job.queue, setup_.master_size, -1);
-    recorder_.Used(job.queue, setup_.master_size, 1);
+    job.master_booked = effect.resources;
+    recorder_.Used(job.queue, setup_.master_size, job.master_booked, 1);
     if (OpenStages(app, job)) Call(app, job);
     return;
   }
@@ -470,7 +472,8 @@ void TraceRun::On(const ms::Granted& effect) {
                now_ms_,
                0};
   recorder_.Wanted(job.queue, stage.stage().size, -1);
-  recorder_.Used(job.queue, stage.stage().size, 1);
+  stage.Book(effect.resources);
+  recorder_.Used(job.queue, stage.stage().size, stage.booked(), 1);
   job.granted.push_back(sequence);
   if (!setup_.pushed_grants) {
     WantBeat(app, job);
@@ -606,7 +609,7 @@ void TraceRun::TaskEnded(uint32_t app, uint32_t sequence) {
   ++result_.tasks;
   moved_ms_ = now_ms_;
   result_.work_seconds += static_cast<double>(now_ms_ - container.start_ms) / 1000;
-  recorder_.Used(job.queue, stage.stage().size, -1);
+  recorder_.Used(job.queue, stage.stage().size, stage.booked(), -1);
   Complete(container.node, IdOf(app, job, sequence), 0);
   if (!stage.done()) return;
   const bool all = std::all_of(job.stages.begin(), job.stages.end(), [](const StageRun& one) { return one.done(); });
@@ -623,7 +626,7 @@ void TraceRun::JobEnded(uint32_t app) {
     result_.job_results.push_back({job.trace.name, result_.queues[job.queue], tasks, job.trace.submit_ms,
                                    job.first_start_ms, now_ms_, job.ideal_ms, 1});
   }
-  recorder_.Used(job.queue, setup_.master_size, -1);
+  recorder_.Used(job.queue, setup_.master_size, job.master_booked, -1);
   Complete(job.master_node, IdOf(app, job, job.master), 0);
   events_.push_back(ms::AppRemoved{{app}});
   jobs_[app].reset();
@@ -655,7 +658,7 @@ void TraceRun::Lost(uint32_t app, Job& job, uint32_t sequence, bool preempted) {
   ++result_.lost_containers;
   if (preempted) ++result_.preempted;
   StageRun& stage = job.stages[container.stage];
-  recorder_.Used(job.queue, stage.stage().size, -1);
+  recorder_.Used(job.queue, stage.stage().size, stage.booked(), -1);
   recorder_.Wanted(job.queue, stage.stage().size, 1);
   stage.PutBack(container.task);
   container.state = Container::State::kNone;
@@ -670,7 +673,7 @@ void TraceRun::MasterLost(uint32_t app, Job& job) {
     Complete(container.node, IdOf(app, job, sequence), model::kExitAborted);
     Lost(app, job, sequence, false);
   }
-  recorder_.Used(job.queue, setup_.master_size, -1);
+  recorder_.Used(job.queue, setup_.master_size, job.master_booked, -1);
   recorder_.Wanted(job.queue, setup_.master_size, 1);
   job.containers.clear();
   job.granted.clear();

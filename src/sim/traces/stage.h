@@ -36,6 +36,9 @@ class StageRun {
   int64_t waiting() const { return waiting_; }
   const TraceStage& stage() const { return stage_; }
   bool has_places() const { return !places_.empty(); }
+  /// What the scheduler books for each of its tasks, which may be another size than they ask for.
+  void Book(const model::Resources& size) { booked_ = size; }
+  const model::Resources& booked() const { return booked_; }
 
   /// From now on its tasks are asked for.
   void Open() { open_ = true; }
@@ -62,6 +65,7 @@ class StageRun {
   void Count(uint32_t task, int64_t change);
 
   const TraceStage& stage_;
+  model::Resources booked_;
   bool open_ = false;
   bool any_host_ = false;  // every task would like any of the hosts
   int64_t waiting_ = 0;

@@ -239,6 +239,22 @@ TEST(TraceRunTest, SharesOfAFullClusterFollowTheWeights) {
   }
 }
 
+TEST(TraceRunTest, UseIsWhatIsBooked) {
+  // Tasks of two cores, for which the article books one.
+  std::vector<TraceJob> jobs = {Job("a", 20, 60'000)};
+  jobs[0].stages[0].size = model::Resources::Of(1024, 2);
+  ProfileOptions options;
+  options.keys["fairlead.scheduler.tdw.preset"] = "article";
+  const auto profile = MakeProfile("tdw", options);
+  ASSERT_TRUE(profile.ok());
+  JobList list(jobs);
+  BothTarget target(*profile->scheduler);
+  const RunResult result = TraceRun(target, Nodes(2, 8), list, profile->setup).Run();
+  EXPECT_EQ(result.tasks, 20);
+  EXPECT_GT(result.cpu, 0.5);
+  EXPECT_LE(result.cpu, 1);
+}
+
 TEST(TraceRunTest, PreemptionTakesBackAndCountsWhatItCost) {
   model::QueueTree queues;
   for (const char* name : {"root.a", "root.b"}) {
