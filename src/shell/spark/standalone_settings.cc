@@ -166,7 +166,7 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   }
   const auto queues = ReadQueues(source, profile->queue_file, settings.warnings);
   if (!queues.ok()) return queues.error();
-  auto wishes = profiles::ReadWishes(source.conf);
+  auto wishes = profiles::ReadWishes(name, source.conf);
   if (!wishes.ok()) return base::Error{std::string(profiles::kWishesKey) + ": " + wishes.error().message};
   // A worker takes no more than it has, and tells nothing of its single executors.
   if (wishes->overcommit || wishes->learned_use) {
