@@ -240,11 +240,11 @@ TEST(TraceRunTest, SharesOfAFullClusterFollowTheWeights) {
 }
 
 TEST(TraceRunTest, UseIsWhatIsBooked) {
-  // Tasks of two cores, for which the article books one.
+  // Tasks of two cores, for which one is booked.
   std::vector<TraceJob> jobs = {Job("a", 20, 60'000)};
   jobs[0].stages[0].size = model::Resources::Of(1024, 2);
   ProfileOptions options;
-  options.keys["fairlead.scheduler.tdw.preset"] = "article";
+  options.keys["fairlead.scheduler.tdw.map.vcores"] = "1";
   const auto profile = MakeProfile("tdw", options);
   ASSERT_TRUE(profile.ok());
   JobList list(jobs);
