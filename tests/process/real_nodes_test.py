@@ -312,7 +312,9 @@ class NetworkRates(RealNodes):
         if not any("net_cls" in line.split()[3] for line in pathlib.Path("/proc/mounts").read_text().splitlines()):
             mount = tempfile.mkdtemp(prefix="fairlead-net-cls-")
             self.addCleanup(os.rmdir, mount)
-            subprocess.run(["mount", "-t", "cgroup", "-o", "net_cls", "net_cls", mount], check=True)
+            mounted = subprocess.run(["mount", "-t", "cgroup", "-o", "net_cls", "net_cls", mount], capture_output=True, text=True, check=False)
+            if mounted.returncode != 0:
+                self.skipTest("no net_cls control group can be mounted: " + mounted.stderr)
             self.addCleanup(subprocess.run, ["umount", mount], check=True)
         machines = namespaces.Machines("taker")
         self.addCleanup(machines.remove)
