@@ -32,6 +32,8 @@ import row_file  # noqa: E402
 import spark_cluster  # noqa: E402
 from jobs import PausedJob  # noqa: E402
 
+peers.JVM.clear()  # Java's daemons are measured as they start by themselves
+
 LOGGING = """rootLogger.level = info
 rootLogger.appenderRef.console.ref = console
 appender.console.type = Console

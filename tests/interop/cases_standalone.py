@@ -113,7 +113,7 @@ def submit(cluster, work, *options, rest=True):
     """spark-submit --deploy-mode cluster; gives the driver's id."""
     jar = cluster_job(cluster, work)
     command, environment = cluster.spark_command("--deploy-mode", "cluster", *options, "--class", "ClusterJob", jar, work, **{
-        "spark.master.rest.enabled": str(rest).lower(), "spark.driver.extraJavaOptions": " ".join(peers.OPENS)})
+        "spark.master.rest.enabled": str(rest).lower(), "spark.driver.extraJavaOptions": " ".join([*peers.JVM, *peers.OPENS])})
     if rest:
         command[command.index(cluster.url)] = "spark://" + ",".join(f"127.0.0.1:{port}" for _, _, port in cluster.ports)
     run = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True, timeout=120)

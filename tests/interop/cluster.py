@@ -37,7 +37,7 @@ class Cluster(Daemons):
         return self.directory / f"nm{number}"
 
     def write(self):
-        opens = " ".join(peers.OPENS)
+        words = " ".join([*peers.JVM, *peers.OPENS])
         core = {"fs.defaultFS": self.hdfs.uri if self.hdfs else "file:///", "hadoop.tmp.dir": self.directory / "tmp", "ipc.client.connect.max.retries": 3}
         yarn = {
             "yarn.resourcemanager.hostname": "127.0.0.1",
@@ -71,10 +71,10 @@ class Cluster(Daemons):
             "mapreduce.jobhistory.admin.address": f"127.0.0.1:{self.history_admin}",
             "yarn.app.mapreduce.am.staging-dir": self.directory / "staging",
             "yarn.app.mapreduce.am.resource.mb": 768,
-            "yarn.app.mapreduce.am.command-opts": "-Xmx512m -XX:TieredStopAtLevel=1 " + opens,
+            "yarn.app.mapreduce.am.command-opts": "-Xmx512m " + words,
             "mapreduce.map.memory.mb": 512,
             "mapreduce.reduce.memory.mb": 512,
-            "mapred.child.java.opts": "-Xmx300m -XX:TieredStopAtLevel=1 " + opens,
+            "mapred.child.java.opts": "-Xmx300m " + words,
         }
         if self.spec.racks:
             core.update({"net.topology.node.switch.mapping.impl": "HostNameTable", "net.topology.table.file.name": self.directory / "racks"})
@@ -136,7 +136,7 @@ class Cluster(Daemons):
         environment = {**os.environ, "HADOOP_CONF_DIR": str(conf), "JAVA_HOME": peers.java_home(), **{
             f"HADOOP_{part}_HOME": str(self.directory) for part in ("COMMON", "YARN", "HDFS")}}
         log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j-daemon.properties"
-        self.spawn(name, [peers.java(), f"-Xmx{heap}m", "-XX:+UseSerialGC", *peers.OPENS, log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
+        self.spawn(name, [peers.java(), f"-Xmx{heap}m", *peers.JVM, *peers.OPENS, log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
                    env=environment, cwd=self.directory)
 
     def start_rm(self, heap=512):
@@ -220,7 +220,7 @@ class Cluster(Daemons):
 
     def java_command(self, main, *arguments):
         """The words that run a main class, or a single source file, with Hadoop's client classes and this cluster's configuration."""
-        command = [peers.java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
+        command = [peers.java(), "-Xmx512m", *peers.JVM, *peers.OPENS, "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
         return [str(word) for word in command]
 
     def java(self, main, *arguments, **kwargs):
@@ -239,7 +239,7 @@ class Cluster(Daemons):
 
     def program_command(self, main, *arguments):
         """The words that run one of them against this cluster."""
-        return [str(c) for c in (peers.java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", *peers.OPENS, "-cp",
+        return [str(c) for c in (peers.java(), "-Xmx512m", *peers.JVM, *peers.OPENS, "-cp",
                                  f"{self.java_classes()}:{self.conf}:{self.hadoop}/*", main, *arguments)]
 
     def example(self, *arguments, timeout=300, **kwargs):
@@ -258,11 +258,12 @@ class Cluster(Daemons):
                 "spark.yarn.jars": f"local:{home}/jars/*", "spark.pyspark.python": python, "spark.pyspark.driver.python": python,
                 "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.executor.cores": 1, "spark.yarn.am.memory": "512m",
                 "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 4,
-                "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+                **dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), " ".join(peers.JVM)),
                 "spark.yarn.queue": "root.alpha", "spark.shuffle.service.port": self.shuffle, "spark.hadoop.fs.defaultFS": "file:///",
                 "spark.yarn.stagingDir": f"file://{work}/staging"}.items():
             command += ["--conf", f"{key}={value}"]
-        environment = {**self.client_environment(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local")}
+        environment = {**self.client_environment(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local"),
+                       "SPARK_LAUNCHER_OPTS": " ".join(peers.JVM)}
         return [str(c) for c in command + list(arguments)], environment
 
     def spark_submit(self, *arguments, **kwargs):

@@ -13,6 +13,9 @@ LAB = ROOT / "build/interop"
 BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BINARY", ROOT / "build/fairlead"))
 HADOOP_VERSION = "3.3.6"
 SPARK_VERSION = "3.5.5"
+# What JVMs of cases are started with: they live for seconds, and half of their processor time would go into the second compiler and a
+# collector of many threads. Benches, whose JVMs are measured, empty it.
+JVM = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 OPENS = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in (
     "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util", "java.util.concurrent",
     "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar")]

@@ -49,7 +49,7 @@ class SparkCluster(Daemons):
         self.properties = self.directory / "spark-defaults.conf"
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_SCALA_VERSION": "2.13" if spec.spark.startswith("4") else "2.12", "PYSPARK_PYTHON": sys.executable}
+            "SPARK_SCALA_VERSION": "2.13" if spec.spark.startswith("4") else "2.12", "PYSPARK_PYTHON": sys.executable, "SPARK_LAUNCHER_OPTS": " ".join(peers.JVM)}
 
     port, web, rest = (property(lambda self, at=at: self.ports[self.leader][at]) for at in range(3))
 
@@ -105,7 +105,7 @@ class SparkCluster(Daemons):
         if kind == "fairlead":
             return self.spawn(name, [peers.BINARY, f"spark-{role}", *words], env={**self.environment, "SPARK_DAEMON_JAVA_OPTS": options})
         main = f"org.apache.spark.deploy.{role}.{role.capitalize()}"
-        return self.spawn(name, [peers.java(), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *peers.OPENS, *options.split(), "-cp",
+        return self.spawn(name, [peers.java(), "-Xmx384m", *peers.JVM, *peers.OPENS, *options.split(), "-cp",
                                  f"{self.home}/jars/*", main, *words], env=self.environment)
 
     def log(self, name="master"):
@@ -117,7 +117,9 @@ class SparkCluster(Daemons):
 
     def spark_command(self, *words, **conf):
         every = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m", "spark.executor.memory": "512m",
-                 "spark.executor.cores": 1, "spark.cores.max": 2, **self.conf, **conf}
+                 "spark.executor.cores": 1, "spark.cores.max": 2,
+                 **dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), " ".join(peers.JVM)),
+                 **self.conf, **conf}
         options = [word for key, value in every.items() for word in ("--conf", f"{key}={value}")]
         return [self.home / "bin/spark-submit", "--master", self.url, *options, *words], self.environment
 

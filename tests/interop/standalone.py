@@ -50,7 +50,7 @@ class Standalone(Daemons):
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self.roots), "SPARK_SCALA_VERSION": "2.13" if spec.spark.startswith("4") else "2.12",
-            "PYSPARK_PYTHON": sys.executable}
+            "PYSPARK_PYTHON": sys.executable, "SPARK_LAUNCHER_OPTS": " ".join(peers.JVM)}
 
     def make_keys(self):
         """A key with a certificate it signed itself, and what trusts it, as Spark reads them (spark.ssl.rpc.*)."""
@@ -83,7 +83,7 @@ class Standalone(Daemons):
 
     def daemon(self, name, conf, main, *words, host="127.0.0.1"):
         options = [f"-D{key}={value}" for key, value in {**self.conf, **conf}.items()]
-        self.spawn(name, [peers.java(), "-Xmx512m", "-XX:+UseSerialGC", *peers.OPENS, *options, "-cp", f"{self.home}/jars/*",
+        self.spawn(name, [peers.java(), "-Xmx512m", *peers.JVM, *peers.OPENS, *options, "-cp", f"{self.home}/jars/*",
                           f"org.apache.spark.deploy.{main}", *words], env={**self.environment, "SPARK_LOCAL_IP": host})
 
     def start_service(self):
@@ -137,7 +137,8 @@ class Standalone(Daemons):
         every = {
             "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "512m",
             "spark.executor.memory": "512m", "spark.executor.cores": 1, "spark.cores.max": 2, "spark.shuffle.service.enabled": "true",
-            "spark.shuffle.readHostLocalDisk": "false", "spark.executor.extraJavaOptions": f"-Dfairlead.interop={self.shuffle}",
+            "spark.shuffle.readHostLocalDisk": "false", "spark.executor.extraJavaOptions": " ".join([f"-Dfairlead.interop={self.shuffle}", *peers.JVM]),
+            "spark.driver.extraJavaOptions": " ".join(peers.JVM),
             "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{self.events}", "spark.eventLog.compress": "false",
             "spark.eventLog.rolling.enabled": "false", **self.conf, **conf}
         options = [word for key, value in every.items() for word in ("--conf", f"{key}={value}")]
