@@ -10,9 +10,11 @@ after 10 s below their share; it counts only where the fairness is not worse. Ro
 """
 import argparse
 import concurrent.futures
+import csv
 import json
 import math
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
@@ -141,6 +143,40 @@ def peak(run, queue):
     return round(max(sample["share"][at] for sample in run["samples"]), 6)  # single precision there
 
 
+def minutes_beside_days(path, seed):
+    """A trace in one queue: four jobs that together take a day on 960 cores, and every minute one of 5 to 19 short tasks."""
+    draw = random.Random(seed)
+
+    def job(name, user, start, tasks):
+        return {"am.type": "mapreduce", "job.id": name, "job.user": user, "job.queue.name": "root.all", "job.start.ms": start,
+                "job.end.ms": start + max(ms for _, ms in tasks), "job.tasks": [{
+                    "container.type": "map", "container.host": "", "container.start.ms": start, "container.end.ms": start + ms, "duration.ms": ms,
+                    "container.count": count, "container.memory": 1024, "container.vcores": 1} for count, ms in tasks]}
+
+    jobs = [job(f"day-{i}", f"d{i}", 1000 * i, [(24, draw.randrange(300_000, 900_000)) for _ in range(1440)]) for i in range(4)]
+    jobs += [job(f"minute-{i}", f"m{i % 20}", 60_000 * (i + 1) + draw.randrange(30_000), [(draw.randrange(5, 20), draw.randrange(20_000, 60_000))])
+             for i in range(1300)]
+    path.write_text("\n".join(map(json.dumps, sorted(jobs, key=lambda one: one["job.start.ms"]))))
+
+
+def small_beside_large(binary, pool, scratch, seeds):
+    """Wish 2: p95 of the slowdown of the minute's jobs; the last of the day's must not end more than 5 % later."""
+    bound = "fairlead.scheduler.small-jobs.bound-ms=604800000"  # longer than any job runs
+    found = {}
+    for wishes, further in (("none", ()), ("small-jobs", ("--key", bound))):
+        runs = []
+        for seed in seeds:
+            out, trace = pathlib.Path(scratch) / f"{wishes}-{seed}", pathlib.Path(scratch) / f"minutes-{seed}.json"
+            minutes_beside_days(trace, seed)
+            runs.append((out, pool.submit(simulate, binary, f"{trace} {NODES}", seed, "fairlead", "--wishes", wishes, "--out", str(out), *further)))
+        rows = [row for out, run in runs if run.result() for row in csv.DictReader((out / "jobs.csv").open())]
+        small = sorted(float(row["slowdown"]) for row in rows if row["job"].startswith("minute"))
+        found[wishes] = small[len(small) * 95 // 100], max(float(row["end_s"]) for row in rows if row["job"].startswith("day"))
+    (off, ends), (on, then) = found["none"], found["small-jobs"]
+    return {"name": "2: p95 slowdown of minutes' jobs beside days' (small-jobs, a bound of a week)", "off": off, "on": on, "gain": off / on,
+            "goal": "<= 3, the large <= 1.05 of off", "met": on <= 3 and then <= 1.05 * ends, "makespan": then / ends, "seeds": len(seeds)}
+
+
 def lost_work(binary, pool, allocations, seeds):
     """One row: hours of containers that preemption ended, ours / yarn-fair's."""
     queues = ("--preemption", "--queues", allocations)
@@ -168,6 +204,7 @@ def main():
         few = seeds[:4]
         rows += [switch(binary, pool, *one, few) for one in SWITCHES]
         rows += [locality(binary, pool, *one, few) for one in CLUSTERS]
+        rows.append(small_beside_large(binary, pool, scratch, few))
         rows += standing(binary, pool, scratch, few)
     rows.sort(key=lambda row: row["name"])
     for row in rows:
