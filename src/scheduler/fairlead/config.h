@@ -41,7 +41,7 @@ struct ReservationConfig {
 /// Small jobs first, and large asks in their turn (model::Wishes::small_jobs).
 struct SmallJobsConfig {
   /// Nobody of a queue is passed by who came so much later.
-  base::Duration bound = base::Duration::Seconds(86'400);
+  base::Duration bound = base::Duration::Seconds(7 * 86'400);  // longer than jobs run
   /// Nodes per thousand that may be kept at the same time for asks that are next and fit nowhere; for how long.
   int32_t nodes_per_thousand = 300;
   base::Duration reservation = base::Duration::Seconds(600);
