@@ -195,22 +195,29 @@ def main():
     arguments = parser.parse_args()
     seeds = range(1, arguments.seeds + 1)
     binary = arguments.build / "fairlead"
+    rows = []
+
+    def found(*more):
+        for row in more:
+            further = ", ".join(f"{name} {row[name]:.3f}" for name in ("worst", "p99", "fairness", "makespan") if name in row)
+            print(f"{row['name']}: off {row['off']:.2f}, on {row['on']:.2f}, gain {row['gain']:.2f}, goal {row['goal']}, "
+                  f"{'met' if row['met'] else 'not met'} ({further}; {row['seeds']} seeds)", flush=True)
+        rows.extend(more)
+
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as scratch:
         allocations = pathlib.Path(scratch) / "fair-scheduler.xml"
         allocations.write_text(ALLOCATIONS)
-        rows = [overload(binary, pool, name, trace, seeds) for name, trace in OVERLOAD.items()]
-        rows.append(lost_work(binary, pool, allocations, seeds))
+        for name, trace in OVERLOAD.items():
+            found(overload(binary, pool, name, trace, seeds))
+        found(lost_work(binary, pool, allocations, seeds))
         few = seeds[:4]
-        rows += [switch(binary, pool, *one, few) for one in SWITCHES]
-        rows += [locality(binary, pool, *one, few) for one in CLUSTERS]
-        rows.append(small_beside_large(binary, pool, scratch, few))
-        rows += standing(binary, pool, scratch, few)
-    rows.sort(key=lambda row: row["name"])
-    for row in rows:
-        further = ", ".join(f"{name} {row[name]:.3f}" for name in ("worst", "p99", "fairness", "makespan") if name in row)
-        print(f"{row['name']}: off {row['off']:.2f}, on {row['on']:.2f}, gain {row['gain']:.2f}, goal {row['goal']}, "
-              f"{'met' if row['met'] else 'not met'} ({further}; {row['seeds']} seeds)")
-    row_file.write(arguments.build, "wishes", rows)
+        for one in SWITCHES:
+            found(switch(binary, pool, *one, few))
+        for one in CLUSTERS:
+            found(locality(binary, pool, *one, few))
+        found(small_beside_large(binary, pool, scratch, few))
+        found(*standing(binary, pool, scratch, few))
+    row_file.write(arguments.build, "wishes", sorted(rows, key=lambda row: row["name"]))
     return 0
 
 

@@ -194,9 +194,12 @@ class Cluster(Daemons):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read() or b"null")
 
-    def submit_sleeper(self, seconds=300):
-        """An application of one container that sleeps; acknowledged when this returns."""
-        app_id = self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
+    def new_application(self):
+        return self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
+
+    def submit_sleeper(self, seconds=300, app_id=None):
+        """An application of one container that sleeps; acknowledged when this returns. Whoever got no answer submits `app_id` again, as YarnClient does."""
+        app_id = app_id or self.new_application()
         self.send("POST", "/ws/v1/cluster/apps", {
             "application-id": app_id, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
             "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})

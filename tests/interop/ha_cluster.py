@@ -172,9 +172,11 @@ class HaCluster(Cluster):
         """Seconds until an application that is submitted now, as soon as somebody takes it, has its container."""
         begin = time.monotonic()
         deadline = begin + seconds
+        app_id = None
         while True:
             try:
-                app_id = self.submit_sleeper()
+                app_id = app_id or self.new_application()
+                self.submit_sleeper(app_id=app_id)
                 break
             except OSError:
                 if time.monotonic() > deadline:
