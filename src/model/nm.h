@@ -15,8 +15,8 @@
 #include "model/store_row.h"
 
 // Events and effects of the nm core: life of a container on one node (YARN's ContainerImpl, ApplicationImpl,
-// ResourceLocalizationService, NodeStatusUpdaterImpl of the NodeManager). Variant indices and field lists are only ever
-// appended: the store holds them.
+// ResourceLocalizationService, NodeStatusUpdaterImpl of the NodeManager). Field lists are only ever appended: the store
+// holds what they name. Events and effects are kept nowhere.
 
 namespace fairlead::model::nm {
 

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ constexpr int64_t kBurstBytesMin = 64 << 10;  // of one packet, as segmentation 
 constexpr int64_t kNanosPerTick = 64;         // in which HTB counts a burst (psched_ticks in the kernel)
 constexpr uint32_t kQuantumBytes = 60'000;
 constexpr int kOtherEndsMs = 2000;
+constexpr timeval kAnswersWithin{5, 0};
 
 /// What the agent tells its keeper; an errno comes back, 0 when it is done.
 struct Rate {
@@ -200,6 +202,8 @@ base::Result<std::unique_ptr<NetworkRates>> NetworkRates::Start(const std::strin
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return ErrnoOf("socketpair");
   Fd ours(ends[0]);
   const Fd theirs(ends[1]);
+  if (::setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &kAnswersWithin, sizeof kAnswersWithin) < 0)
+    return ErrnoOf("the time that the keeper of network rates has");
   const pid_t pid = ::fork();
   if (pid < 0) return ErrnoOf("fork");
   if (pid > 0) return std::unique_ptr<NetworkRates>(new NetworkRates(std::move(ours)));
@@ -210,9 +214,11 @@ base::Result<std::unique_ptr<NetworkRates>> NetworkRates::Start(const std::strin
 base::Status NetworkRates::Set(uint32_t network_class, int64_t mbit_per_second) {
   const Rate rate{network_class, mbit_per_second};
   int error = 0;
-  if (::send(keeper_.get(), &rate, sizeof rate, MSG_NOSIGNAL) < 0 ||
-      ::recv(keeper_.get(), &error, sizeof error, 0) != sizeof error)
-    return base::Error{"the process that sets network rates has gone; restart the node agent"};
+  if (TEMP_FAILURE_RETRY(::send(keeper_.get(), &rate, sizeof rate, MSG_NOSIGNAL)) < 0 ||
+      TEMP_FAILURE_RETRY(::recv(keeper_.get(), &error, sizeof error, 0)) != sizeof error) {
+    ::shutdown(keeper_.get(), SHUT_RDWR);  // a late answer would be taken for the next rate's
+    return base::Error{"the process that sets network rates has gone or does not answer; restart the node agent"};
+  }
   if (error != 0) return Failed("the network rate", error);
   return {};
 }
