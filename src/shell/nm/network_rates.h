@@ -26,8 +26,8 @@ class NetworkRates {
   /// somebody else has set, or is another agent's.
   static base::Result<std::unique_ptr<NetworkRates>> Start(const std::string& interface, const UnixUser& agent);
 
-  /// `network_class`: 1 to kNetworkClassMax. Made where it is missing. Waits for the kernel: microseconds, and at most 5 s,
-  /// after which every later call fails, too.
+  /// `network_class`: 1 to kNetworkClassMax. Made where it is missing. Waits for the kernel: microseconds, and at most
+  /// 5 s, after which every later call fails, too.
   base::Status Set(uint32_t network_class, int64_t mbit_per_second);
 
  private:
