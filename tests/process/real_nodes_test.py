@@ -325,6 +325,10 @@ class NetworkRates(RealNodes):
         self.addCleanup(taker.kill)
         self.port = int(taker.stdout.readline())
         super().setUp()
+        (self.directory / "sender.py").write_text(SENDER)
+        self.out = self.directory / "out"
+        self.out.mkdir()
+        self.out.chmod(0o777)  # the agent, and so the container, is not root
 
     def node_keys(self, number):
         return {"fairlead.nm.network-interface": self.interface}
@@ -339,10 +343,6 @@ class NetworkRates(RealNodes):
         return told
 
     def test_a_container_sends_at_its_rate(self):
-        (self.directory / "sender.py").write_text(SENDER)
-        self.out = self.directory / "out"
-        self.out.mkdir()
-        self.out.chmod(0o777)  # the agent, and so the container, is not root
         at_its_rate = 8 * self.megabytes / self.megabits * 1000 * 0.8
         alone = self.out / "alone"
         subprocess.run(list(map(str, self.sender(alone))), check=True)
@@ -356,6 +356,24 @@ class NetworkRates(RealNodes):
         self.assertGreater(int(first.read_text()), at_its_rate)
         self.assertGreater(int(second.read_text()), at_its_rate)
         self.assertEqual(self.classes().count("htb"), 2, self.classes())
+
+    def test_a_keeper_that_does_not_answer_holds_up_nobody(self):
+        keeper = self.keeper()
+        os.kill(keeper, signal.SIGSTOP)
+        self.addCleanup(os.kill, keeper, signal.SIGKILL)
+        told = self.send("without")
+        self.cluster.wait(told.exists, "what the container sent", 60)
+        log = (self.cluster.directory / "nm1.log").read_text()
+        self.assertRegex(log, "sends without limit: .* does not answer; restart the node agent")
+        self.assertNotIn("htb", self.classes())
+
+    def keeper(self):
+        agent = self.cluster.processes["nm1"].pid
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            pid, name, _, parent = stat.read_text().split()[:4]
+            if name == "(fl-network)" and int(parent) == agent:
+                return int(pid)
+        self.fail("the agent has no keeper of network rates")
 
     def classes(self):
         return subprocess.run(["tc", "class", "show", "dev", self.interface], capture_output=True, text=True, check=True).stdout
