@@ -369,10 +369,9 @@ class NetworkRates(RealNodes):
 
     def keeper(self):
         agent = self.cluster.processes["nm1"].pid
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            pid, name, _, parent = stat.read_text().split()[:4]
-            if name == "(fl-network)" and int(parent) == agent:
-                return int(pid)
+        for child in pathlib.Path(f"/proc/{agent}/task/{agent}/children").read_text().split():
+            if pathlib.Path(f"/proc/{child}/comm").read_text() == "fl-network\n":
+                return int(child)
         self.fail("the agent has no keeper of network rates")
 
     def classes(self):
