@@ -30,6 +30,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "scheduler/spark_standalone": "base model scheduler scheduler/books",
     "scheduler/hadoop": "base model scheduler/shared",
     "scheduler/yarn_fair": "base model scheduler scheduler/hadoop scheduler/shared",
+    "scheduler/yarn_capacity": "base model scheduler scheduler/hadoop scheduler/shared",
     "profiles":
         "base config model scheduler scheduler/books scheduler/fairlead scheduler/spark_standalone scheduler/tdw "
         "scheduler/yarn_fair",

@@ -30,6 +30,8 @@ std::string_view EnumName(Refusal refusal) {
       return "TOO_MANY_LABELS";
     case Refusal::kTooManyEntries:
       return "TOO_MANY_ENTRIES";
+    case Refusal::kQueueFull:
+      return "QUEUE_FULL";
     case Refusal::kTooManyKeys:
       return "TOO_MANY_KEYS";
     case Refusal::kTooManySizes:

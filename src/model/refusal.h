@@ -87,6 +87,8 @@ enum class Refusal : uint8_t {
   kBadQueues,    // what is wrong with the queues' configuration
   // Found before the call reaches the core.
   kTooManyEntries,  // list; numbers: entries, limit
+  // Submissions to a queue that takes no more applications, or none.
+  kQueueFull,  // queue
 };
 std::string_view EnumName(Refusal refusal);
 

@@ -16,6 +16,20 @@ std::string_view EnumName(Locality locality) {
 
 namespace scheduler {
 
+std::string_view EnumName(PreemptionStep step) {
+  switch (step) {
+    case PreemptionStep::kMarked:
+      return "marked";
+    case PreemptionStep::kKilled:
+      return "killed";
+    case PreemptionStep::kDropped:
+      return "dropped";
+    case PreemptionStep::kSpared:
+      return "spared";
+  }
+  return "?";
+}
+
 std::string_view EnumName(PendingReason reason) {
   switch (reason) {
     case PendingReason::kNone:

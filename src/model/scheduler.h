@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/capacity_queues.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
 #include "model/learned_use.h"
@@ -117,8 +118,10 @@ struct AppAdded {
   std::vector<Ask> master_asks;  // what the master's container will be asked with: checked against the queue's maximum
   uint64_t token = 0;            // comes back in AppAccepted
   SessionTraits session;
+  std::string name{};           // of the application
+  bool priority_given = false;  // else the queue's default counts
   FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks, token,
-            session)
+            session, name, priority_given)
 };
 struct AttemptAdded {
   static constexpr std::string_view kName = "attempt_added";
@@ -246,9 +249,43 @@ struct UseRecalled {
   FL_FIELDS(rows, now)
 };
 
+/// A node label of the cluster (`yarn rmadmin -addToClusterNodeLabels`).
+struct ClusterLabel {
+  std::string name;
+  bool exclusive = true;
+  FL_FIELDS(name, exclusive)
+};
+struct LabelsAdded {
+  static constexpr std::string_view kName = "labels_added";
+  std::vector<ClusterLabel> labels;
+  FL_FIELDS(labels)
+};
+/// The node gets another label; empty: none.
+struct NodeRelabelled {
+  static constexpr std::string_view kName = "node_relabelled";
+  NodeIndex node;
+  std::string label;
+  FL_FIELDS(node, label)
+};
+/// yarn-capacity: another configuration of the queues.
+struct CapacityReloaded {
+  static constexpr std::string_view kName = "capacity_reloaded";
+  CapacityQueues queues;
+  uint64_t token = 0;  // comes back in ReloadAnswered
+  FL_FIELDS(queues, token)
+};
+/// yarn-capacity, asynchronous scheduling: something is proposed on each of these nodes in this order, then all that
+/// was proposed is decided on.
+struct ProposalPass {
+  static constexpr std::string_view kName = "proposal_pass";
+  std::vector<NodeIndex> nodes;
+  FL_FIELDS(nodes)
+};
+
 using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
-                           AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured, UseRecalled>;
+                           AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured, UseRecalled, LabelsAdded,
+                           NodeRelabelled, CapacityReloaded, ProposalPass>;
 
 /// The call is refused, and nothing of it was applied.
 struct CallRefused {
@@ -264,7 +301,15 @@ struct AppAccepted {
   std::string queue;
   bool runnable = true;
   uint64_t token = 0;
-  FL_FIELDS(app, queue, runnable, token)
+  int32_t priority = 0;  // that it has
+  FL_FIELDS(app, queue, runnable, token, priority)
+};
+/// yarn-capacity: where the placement rules put a submission; empty: nowhere.
+struct AppPlaced {
+  static constexpr std::string_view kName = "app_placed";
+  AppIndex app;
+  std::string queue;
+  FL_FIELDS(app, queue)
 };
 struct Granted {
   static constexpr std::string_view kName = "granted";
@@ -277,7 +322,9 @@ struct Granted {
   Locality locality = Locality::kOffSwitch;
   bool from_reservation = false;
   bool is_master = false;
-  FL_FIELDS(app, container, node, priority, allocation_request_id, resources, locality, from_reservation, is_master)
+  std::string label{};  // that was asked for
+  FL_FIELDS(app, container, node, priority, allocation_request_id, resources, locality, from_reservation, is_master,
+            label)
 };
 struct Reserved {
   static constexpr std::string_view kName = "reserved";
@@ -337,7 +384,8 @@ struct MoveAnswered {
 struct PriorityAnswered {
   static constexpr std::string_view kName = "priority_answered";
   uint64_t token = 0;
-  FL_FIELDS(token)
+  int32_t priority = 0;  // from now on
+  FL_FIELDS(token, priority)
 };
 struct ResizeAnswered {
   static constexpr std::string_view kName = "resize_answered";
@@ -379,9 +427,27 @@ struct UseLearned {
   FL_FIELDS(rows)
 };
 
+/// yarn-capacity: what a round of preemption decided over a container: its master is to be told; it is killed (or may
+/// be, with lazy preemption); its reservation is dropped; it may no longer be killed.
+enum class PreemptionStep : uint8_t { kMarked, kKilled, kDropped, kSpared };
+std::string_view EnumName(PreemptionStep step);
+struct PreemptionDecided {
+  static constexpr std::string_view kName = "preemption_decided";
+  ContainerId container;
+  PreemptionStep step = PreemptionStep::kMarked;
+  FL_FIELDS(container, step)
+};
+/// yarn-capacity: the round ended early, as Hadoop's throws, and took nothing back.
+struct RoundFailed {
+  static constexpr std::string_view kName = "round_failed";
+  std::string why;
+  FL_FIELDS(why)
+};
+
 using Effect = std::variant<CallRefused, AppAccepted, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
                             AllocateAnswered, MoveAnswered, PriorityAnswered, ResizeAnswered, ReloadAnswered,
-                            GangExpired, ReloadCutShort, VictimsChosen, UseLearned>;
+                            GangExpired, ReloadCutShort, VictimsChosen, UseLearned, AppPlaced, PreemptionDecided,
+                            RoundFailed>;
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {

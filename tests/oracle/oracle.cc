@@ -106,7 +106,8 @@ base::Result<Recordings> FindRecordings(const fs::path& directory) {
 }
 
 int RunAll(const fs::path& directory, const std::string& version, const std::vector<std::string>& versions,
-           const Replay& replay, const std::string& note, const std::function<bool(const std::string& name)>& counts) {
+           const Replay& replay, const std::string& note, const std::function<bool(const std::string& name)>& counts,
+           bool list) {
   base::Result<Recordings> recordings = FindRecordings(directory);
   if (!recordings) {
     std::printf("%s\n0 passed, 1 failed\n", recordings.error().message.c_str());
@@ -143,6 +144,7 @@ int RunAll(const fs::path& directory, const std::string& version, const std::vec
                   difference.c_str());
     } else if (difference.empty()) {
       ++passed;
+      if (list) std::printf("passed %s\n", name.c_str());
     } else {
       fail(name, difference);
     }

@@ -43,9 +43,9 @@ base::Result<Recordings> FindRecordings(const std::filesystem::path& directory);
 
 /// Runs all recordings of a folder; prints what differs and ends with "N passed, N failed" alone on a line. Gives the
 /// exit status: 0 when all passed and there was at least one. `note`: printed on the line before the count. Scenarios
-/// that `counts` says no to are printed and not counted.
+/// that `counts` says no to are printed and not counted. `list`: those that pass are printed, too.
 int RunAll(const std::filesystem::path& directory, const std::string& version, const std::vector<std::string>& versions,
            const Replay& replay, const std::string& note = "",
-           const std::function<bool(const std::string& name)>& counts = nullptr);
+           const std::function<bool(const std::string& name)>& counts = nullptr, bool list = false);
 
 }  // namespace fairlead::oracle

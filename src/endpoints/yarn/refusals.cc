@@ -103,6 +103,8 @@ RemoteException ExceptionOf(const model::Refused& refused) {
       return Yarn("Application rejected by queue placement policy");
     case kUnknownQueue:
       return Yarn("Application submitted to unknown queue: " + about.name(0));
+    case kQueueFull:
+      return Yarn("Queue " + about.name(0) + " takes no more applications now");
     case kNotALeaf:
       return Yarn(about.name(0) + " is not a leaf queue");
     case kUserAccess:

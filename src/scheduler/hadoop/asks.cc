@@ -1,6 +1,7 @@
 #include "scheduler/hadoop/asks.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -8,6 +9,11 @@
 
 namespace fairlead::scheduler::hadoop {
 namespace {
+
+/// Different (priority, request id) of one application, and lines of all of them. Hadoop has no limit; a master must
+/// not fill the resource manager's memory.
+constexpr int64_t kMostKeys = 4'096;
+constexpr int64_t kMostLines = 65'536;
 
 /// Priority.hashCode.
 int32_t HashOfPriority(int32_t priority) { return java::Wrap(517861u * 9511u + static_cast<uint32_t>(priority)); }
@@ -136,6 +142,23 @@ void Asks::Put(KeyLines& held, const Line& line, bool give_back, Names& names) {
   if (line.name == Names::kAny) held.any_slot = slot;
 }
 
+model::Refused Asks::TooMuch(const std::vector<model::Ask>& wanted, const Names& names) const {
+  if (lines_ + wanted.size() <= kMostKeys) return {};
+  std::set<RequestKey> more_keys;
+  std::set<std::pair<RequestKey, std::string_view>> more_lines;
+  for (const model::Ask& ask : wanted) {
+    const RequestKey key{ask.priority, ask.allocation_request_id};
+    const KeyLines* placement = Find(key);
+    if (!placement) more_keys.insert(key);
+    const NameId name = ask.name == "*" ? Names::kAny : names.Find(ask.name);
+    const bool known = placement && name.valid() && placement->Of(name, names);
+    if (!known) more_lines.insert({key, ask.name});
+  }
+  if (keys_.size() + more_keys.size() > kMostKeys) return {model::Refusal::kTooManyKeys, {}, {}, {kMostKeys}};
+  if (lines_ + more_lines.size() > kMostLines) return {model::Refusal::kTooManyPlaces, {}, {}, {kMostLines}};
+  return {};
+}
+
 Taken Asks::Take(const RequestKey& key, model::Locality type, NameId host, NameId rack, Names& names) {
   const int32_t slot = keys_.Find(key, key.JavaHash());
   FL_CHECK(slot >= 0, "no lines of this key");
@@ -144,7 +167,7 @@ Taken Asks::Take(const RequestKey& key, model::Locality type, NameId host, NameI
   const auto take = [&](NameId name) {
     const Request* request = held.Of(name, names);
     FL_CHECK(request != nullptr, "no line of this name");
-    taken.lines[taken.size++] = {name, request->relax, request->capability};
+    taken.lines[taken.size++] = {name, request->relax, request->capability, request->partition};
     Decrement(held, name, names);
   };
   if (type == model::Locality::kNodeLocal) take(host);
@@ -208,6 +231,7 @@ void Asks::Mix(base::StateHasher& hash, const Names& names) const {
     hash.Mix(static_cast<uint64_t>(request.count));
     hash.Mix(request.relax);
     hadoop::Mix(hash, request.capability);
+    if (request.partition != kNoLabel) hash.Mix(request.partition.value);
   });
   keys_.ForEach([&](const RequestKey&, const KeyLines& held) { hash.Mix(static_cast<uint64_t>(held.since_ms)); });
 }

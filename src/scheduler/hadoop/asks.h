@@ -9,7 +9,9 @@
 #include "base/hash.h"
 #include "base/state.h"
 #include "model/resources.h"
+#include "model/refusal.h"
 #include "model/scheduler.h"
+#include "scheduler/hadoop/ids.h"
 #include "scheduler/hadoop/java.h"
 #include "scheduler/hadoop/names.h"
 
@@ -31,7 +33,8 @@ struct Request {
   int32_t count = 0;
   bool relax = true;
   model::Resources capability;
-  FL_STATE(count, relax, capability)
+  PartitionId partition = kNoLabel;  // node label expression
+  FL_STATE(count, relax, capability, partition)
 };
 
 /// One line that a grant took, for giving it back.
@@ -39,7 +42,8 @@ struct TakenRequest {
   NameId name = Names::kAny;
   bool relax = true;
   model::Resources capability;
-  FL_STATE(name, relax, capability)
+  PartitionId partition = kNoLabel;
+  FL_STATE(name, relax, capability, partition)
 };
 
 /// What one grant took: its "*" line, below it the lines of rack and host when the grant is that close.
@@ -79,6 +83,9 @@ class Asks {
   /// AppSchedulingInfo.updateResourceRequests: each line replaces the one of its key and name; `give_back`: it adds one
   /// to it instead. A key is active while its "*" line counts.
   void Update(std::vector<Line> lines, bool give_back, Names& names, int64_t now_ms);
+
+  /// Whether these lines would be more than one application may have; nothing: they are not.
+  model::Refused TooMuch(const std::vector<model::Ask>& wanted, const Names& names) const;
 
   /// Takes one container off the lines of `key` at `type` for a node (host, rack); gives the lines it took, the
   /// strictest first, for Update(give_back). The caller has checked that the counts are positive.

@@ -5,6 +5,19 @@
 
 namespace fairlead::scheduler::hadoop {
 
+bool Announces(ContainerState state, End end) {
+  switch (state) {
+    case ContainerState::kAllocated:
+      return end == End::kKilled || end == End::kExpired;
+    case ContainerState::kAcquired:
+      return true;
+    case ContainerState::kRunning:
+      return end != End::kExpired;
+    default:
+      return false;
+  }
+}
+
 int32_t HashOf(const model::ApplicationId& id) {
   const uint32_t hash = 371237u * 6521u + static_cast<uint32_t>(java::HashOfLong(id.cluster_timestamp));
   return java::Wrap(371237u * hash + static_cast<uint32_t>(id.number));

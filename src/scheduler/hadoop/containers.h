@@ -18,6 +18,17 @@ namespace fairlead::scheduler::hadoop {
 /// RMContainerImpl's states that a scheduler tells apart.
 enum class ContainerState : uint8_t { kReserved, kAllocated, kAcquired, kRunning, kEnded };
 
+/// What ended a container (RMContainerEventType).
+enum class End : uint8_t { kFinished, kReleased, kKilled, kExpired };
+/// Whether RMContainerImpl's state machine knows this end in this state (else: "Invalid event", nobody is told).
+bool Announces(ContainerState state, End end);
+
+struct Ending {
+  End how;
+  int32_t exit_status;
+  const char* diagnostics;
+};
+
 struct Links {
   ContainerSlot next;
   ContainerSlot previous;

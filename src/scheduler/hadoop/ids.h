@@ -17,5 +17,8 @@ using AttemptId = base::Index<struct AttemptTag>;
 using ContainerSlot = base::Index<struct ContainerTag>;
 /// A queue of the scheduler's tree.
 using QueueId = base::Index<struct QueueTag>;
+/// A node label; the default partition is the first.
+using PartitionId = base::Index<struct PartitionTag>;
+inline constexpr PartitionId kNoLabel{0};
 
 }  // namespace fairlead::scheduler::hadoop

@@ -1,7 +1,6 @@
 #include "scheduler/yarn_fair/allocate.h"
 
 #include <algorithm>
-#include <set>
 
 #include "scheduler/yarn_fair/bounds.h"
 #include "scheduler/yarn_fair/containers.h"
@@ -19,14 +18,8 @@ namespace {
 /// Keeps count times size, and sums of such, far from the end of int64.
 constexpr int64_t kLargest = INT64_MAX >> 20;
 
-/// Different (priority, request id) of one application, and lines of all of them. Hadoop has no limit; a master must
-/// not fill the resource manager's memory.
-constexpr int64_t kMostKeys = 4'096;
-constexpr int64_t kMostLines = 65'536;
-
 }  // namespace
 
-static model::Refused TooMuchAsked(const Books& books, const Asks& asks, const std::vector<model::Ask>& wanted);
 static void RecordAsks(Books& books, AttemptId attempt, const std::vector<model::Ask>& asks);
 static Resources Headroom(Books& books, Attempt& attempt);
 static Resources MaximumFor(const Books& books, QueueId queue);
@@ -62,7 +55,7 @@ void Apply(Books& books, const ms::Allocate& event) {
     return Refuse(books, event.token, model::Refusal::kQueueHasNone,
                   {model::ToString(books.apps[event.app].id), books.queues[books.attempts[id].queue].name, zero});
   }
-  if (model::Refused refused = TooMuchAsked(books, books.attempts[id].asks, event.asks)) {
+  if (model::Refused refused = books.attempts[id].asks.TooMuch(event.asks, books.names)) {
     return books.Emit(ms::CallRefused{event.token, std::move(refused)});
   }
   ReleaseAsked(books, id, event.releases);
@@ -73,23 +66,6 @@ void Apply(Books& books, const ms::Allocate& event) {
   }
   books.Emit(ms::AllocateAnswered{event.app, event.token, Headroom(books, books.attempts[id]),
                                   static_cast<int32_t>(books.nodes.count())});
-}
-
-model::Refused TooMuchAsked(const Books& books, const Asks& asks, const std::vector<model::Ask>& wanted) {
-  if (asks.lines() + wanted.size() <= kMostKeys) return {};
-  std::set<RequestKey> keys;
-  std::set<std::pair<RequestKey, std::string_view>> lines;
-  for (const model::Ask& ask : wanted) {
-    const RequestKey key{ask.priority, ask.allocation_request_id};
-    const KeyLines* placement = asks.Find(key);
-    if (!placement) keys.insert(key);
-    const NameId name = ask.name == "*" ? Names::kAny : books.names.Find(ask.name);
-    const bool known = placement && name.valid() && placement->Of(name, books.names);
-    if (!known) lines.insert({key, ask.name});
-  }
-  if (asks.keys() + keys.size() > kMostKeys) return {model::Refusal::kTooManyKeys, {}, {}, {kMostKeys}};
-  if (asks.lines() + lines.size() > kMostLines) return {model::Refusal::kTooManyPlaces, {}, {}, {kMostLines}};
-  return {};
 }
 
 void RecordAsks(Books& books, AttemptId id, const std::vector<model::Ask>& asks) {

@@ -14,7 +14,6 @@ namespace fairlead::scheduler::yarn_fair {
 namespace ms = model::scheduler;
 
 static void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending);
-static bool Announce(const Container& container, const Ending& ending);
 static void GiveBack(Books& books, AttemptId attempt, ContainerSlot slot);
 
 /// FSAppAttempt.createContainer: takes the next number, also for a reservation.
@@ -60,7 +59,7 @@ void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
 void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending) {
   const Container& container = books.containers[slot];
   const bool acquired = container.state != ContainerState::kAllocated;
-  const bool announced = Announce(container, ending);
+  const bool announced = hadoop::Announces(container.state, ending.how);
   books.Emit(ms::Finished{container.app, container.id, container.node, ending.exit_status, acquired, ending.diagnostics,
                           !announced});
   if (announced) books.containers.SetState(slot, ContainerState::kEnded);
@@ -73,20 +72,6 @@ void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending) {
   attempt.numbers.Forget(container.id.value, slot);
   books.totals.allocated -= container.resources;
   Charge(books, container.attempt, container.resources, -1);
-}
-
-/// Whether RMContainerImpl's state machine knows this end in this state (else: "Invalid event", nobody is told).
-bool Announce(const Container& container, const Ending& ending) {
-  switch (container.state) {
-    case ContainerState::kAllocated:
-      return ending.how == End::kKilled || ending.how == End::kExpired;
-    case ContainerState::kAcquired:
-      return true;
-    case ContainerState::kRunning:
-      return ending.how != End::kExpired;
-    default:
-      return false;
-  }
 }
 
 /// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.

@@ -6,13 +6,8 @@
 
 namespace fairlead::scheduler::yarn_fair {
 
-/// What ended a container (RMContainerEventType).
-enum class End : uint8_t { kFinished, kReleased, kKilled, kExpired };
-struct Ending {
-  End how;
-  int32_t exit_status;
-  const char* diagnostics;
-};
+using hadoop::End;
+using hadoop::Ending;
 
 void Apply(Books& books, const model::scheduler::ContainerEnded& event);
 void Apply(Books& books, const model::scheduler::ContainerRecovered& event);

@@ -36,6 +36,11 @@ static void Apply(Books& books, const ms::ContainerResized& event) {
 static void Apply(Books&, const ms::Pass&) {}
 static void Apply(Books&, const ms::NodeMeasured&) {}  // FairScheduler asks for no measure
 static void Apply(Books&, const ms::UseRecalled&) {}
+// CapacityScheduler's own.
+static void Apply(Books&, const ms::LabelsAdded&) {}
+static void Apply(Books&, const ms::NodeRelabelled&) {}
+static void Apply(Books&, const ms::CapacityReloaded&) {}
+static void Apply(Books&, const ms::ProposalPass&) {}
 
 std::unique_ptr<YarnFairScheduler> MakeYarnFair(const YarnFairConfig& config, const model::QueueTree& tree,
                                                 base::Instant start) {

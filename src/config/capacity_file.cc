@@ -1,0 +1,394 @@
+#include "config/capacity_file.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "config/capacity_mapping.h"
+#include "config/java_numbers.h"
+
+namespace fairlead::config {
+namespace {
+
+using model::CapacityFault;
+using model::CapacityProblem;
+using model::CapacityQueueKeys;
+using model::CapacityQueues;
+using model::CapacityQueueSettings;
+
+using Keys = std::map<std::string, std::string>;
+
+constexpr std::string_view kPrefix = "yarn.scheduler.capacity.";
+constexpr std::string_view kPreemption = "yarn.resourcemanager.monitor.capacity.preemption.";
+constexpr std::string_view kLabels = "accessible-node-labels";
+
+/// StringUtils.equalsIgnoreCase with "true" and "false": anything else leaves what is there.
+template <class Flag>
+void ReadBool(std::string_view text, Flag& flag) {
+  std::string word(java::Trim(text));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (word == "true") flag = true;
+  if (word == "false") flag = false;
+}
+
+void Fail(CapacityProblem& problem, CapacityFault fault, const std::string& message) {
+  if (!problem) problem = {fault, message};
+}
+
+/// Reads one value into its field; keeps the first problem.
+class ValueReader {
+ public:
+  ValueReader(const std::string& key, const std::string& text, CapacityProblem& problem)
+      : key_(key), text_(text), problem_(problem) {}
+
+  template <class Field>
+  void Int(Field& field) {
+    Number(field, java::ConfiguredInteger<int32_t>(text_), "a whole number");
+  }
+  template <class Field>
+  void Long(Field& field) {
+    Number(field, java::ConfiguredInteger<int64_t>(text_), "a whole number");
+  }
+  /// Integer.valueOf: no white space, no hexadecimal.
+  template <class Field>
+  void PlainInt(Field& field) {
+    Number(field, java::ParseInteger<int32_t>(text_), "a whole number");
+  }
+  template <class Field>
+  void Float(Field& field) {
+    Number(field, java::ParseReal<float>(text_), "a number");
+  }
+  template <class Field>
+  void Double(Field& field) {
+    Number(field, java::ParseReal<double>(text_), "a number");
+  }
+  template <class Field>
+  void Bool(Field& field) {
+    ReadBool(text_, field);
+  }
+
+ private:
+  template <class Field, class T>
+  void Number(Field& field, const std::optional<T>& number, const char* want) {
+    if (number) {
+      field = *number;
+    } else {
+      Fail(problem_, CapacityFault::kNumber, key_ + " is '" + text_ + "'; write " + want);
+    }
+  }
+  const std::string& key_;
+  const std::string& text_;
+  CapacityProblem& problem_;
+};
+
+std::vector<std::string> SplitTrimmed(std::string_view text, bool keep_empty) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = text.find(',');
+    const std::string_view part = java::Trim(text.substr(0, end));
+    if (keep_empty ? end != 0 && !text.substr(0, end).empty() : !part.empty()) parts.emplace_back(part);
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+/// CapacitySchedulerConfiguration.getAccessibleNodeLabels.
+std::vector<std::string> ReadAccessibleLabels(std::string_view text) {
+  std::vector<std::string> labels = SplitTrimmed(text, false);
+  if (std::find(labels.begin(), labels.end(), "*") != labels.end()) labels = {"*"};
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+  return labels;
+}
+
+/// QueueState.valueOf: DRAINING is a state that may not be written.
+void ReadState(const std::string& key, std::string text, CapacityQueueSettings& queue) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (text == "RUNNING") {
+    queue.state = model::CapacityQueueState::kRunning;
+  } else if (text == "STOPPED") {
+    queue.state = model::CapacityQueueState::kStopped;
+  } else {
+    Fail(queue.problem, CapacityFault::kArgument, key + " is '" + text + "'; write RUNNING or STOPPED");
+  }
+}
+
+/// ResourceUtils.createResourceFromString: "memory-mb=4096,vcores=4"; types not named are 0.
+void ReadMaximumAllocation(const std::string& key, const std::string& text, CapacityQueueSettings& queue) {
+  if (text.empty()) return;
+  model::Resources amount;
+  for (const std::string& pair : SplitTrimmed(text, false)) {
+    const size_t sign = pair.find('=');
+    const std::string name(java::Trim(std::string_view(pair).substr(0, sign)));
+    const int type = name == "memory" ? 0 : model::ResourceTypes::Find(name);
+    const auto number = sign == std::string::npos
+                            ? std::nullopt
+                            : java::ParseInteger<int64_t>(java::Trim(std::string_view(pair).substr(sign + 1)));
+    if (type < 0 || !number) {
+      return Fail(queue.problem, CapacityFault::kArgument,
+                  key + " is '" + text + "'; write amounts such as memory-mb=4096,vcores=4");
+    }
+    amount[static_cast<size_t>(type)] = *number;
+  }
+  queue.maximum_allocation = amount;
+}
+
+/// The keys below accessible-node-labels.LABEL, and those of the default partition (`label` empty).
+bool ReadOfLabel(const std::string& key, std::string_view name, const std::string& label, const std::string& text,
+                 CapacityQueueSettings& queue) {
+  if (name == "capacity") {
+    queue.capacity[label] = ReadCapacity(text, !label.empty());
+  } else if (name == "maximum-capacity") {
+    queue.maximum_capacity[label] = ReadMaximumCapacity(text, !label.empty());
+  } else if (name == "maximum-am-resource-percent") {
+    ValueReader(key, text, queue.problem).Float(queue.am_percent[label]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Keys of numbers and switches.
+bool ReadPlain(const std::string& key, std::string_view name, const std::string& text, CapacityQueueSettings& queue) {
+  ValueReader read(key, text, queue.problem);
+  if (name == "minimum-user-limit-percent") return read.Float(queue.user_limit), true;
+  if (name == "user-limit-factor") return read.Float(queue.user_limit_factor), true;
+  if (name == "maximum-applications") return read.Int(queue.maximum_applications), true;
+  if (name == "max-parallel-apps") return read.PlainInt(queue.max_parallel_apps), true;
+  if (name == "maximum-allocation-mb") return read.Int(queue.maximum_allocation_mb), true;
+  if (name == "maximum-allocation-vcores") return read.Int(queue.maximum_allocation_vcores), true;
+  if (name == "priority") return read.Int(queue.priority), true;
+  if (name == "default-application-priority") return read.Int(queue.default_application_priority), true;
+  if (name == "disable_preemption") return read.Bool(queue.disable_preemption), true;
+  if (name == "intra-queue-preemption.disable_preemption") return read.Bool(queue.intra_queue_disable_preemption), true;
+  if (name == "ordering-policy.fair.enable-size-based-weight") {
+    // Boolean.parseBoolean
+    bool on = false;
+    return ReadBool(text, on), queue.size_based_weight = on, true;
+  }
+  if (name == "auto-queue-creation-v2.enabled") return read.Bool(queue.auto_creation), true;
+  if (name == "auto-queue-creation-v2.max-queues") return read.Int(queue.max_queues), true;
+  if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queue.maximum_queue_depth), true;
+  if (name == "auto-queue-creation-v2.queue-auto-removal.enable") return read.Bool(queue.auto_removal), true;
+  if (name == "auto-create-child-queue.enabled") return read.Bool(queue.auto_creation_legacy), true;
+  if (name == "allow-zero-capacity-sum") return read.Bool(queue.allow_zero_capacity_sum), true;
+  if (name == "reservable") return read.Bool(queue.reservable), true;
+  if (name == "maximum-application-lifetime") return read.Long(queue.maximum_application_lifetime), true;
+  if (name == "default-application-lifetime") return read.Long(queue.default_application_lifetime), true;
+  return false;
+}
+
+/// One key of a queue or a template, by what follows its path.
+void ReadOfQueue(const std::string& key, std::string_view name, const std::string& text,
+                 CapacityQueueSettings& queue) {
+  if (ReadPlain(key, name, text, queue) || ReadOfLabel(key, name, "", text, queue)) return;
+  if (name == "queues") {
+    queue.queues = SplitTrimmed(text, true);
+  } else if (name == "state") {
+    ReadState(key, text, queue);
+  } else if (name == "ordering-policy") {
+    queue.ordering_policy = std::string(java::Trim(text));
+  } else if (name == "maximum-allocation") {
+    ReadMaximumAllocation(key, text, queue);
+  } else if (name == kLabels) {
+    queue.accessible_labels = ReadAccessibleLabels(text);
+  } else if (name == "default-node-label-expression") {
+    queue.default_label_expression = std::string(java::Trim(text));
+  } else if (name.starts_with("acl_")) {
+    queue.acls[std::string(name)] = text;
+  } else if (name.starts_with("user-settings.") && name.ends_with(".weight")) {
+    name.remove_prefix(std::string_view("user-settings.").size());
+    name.remove_suffix(std::string_view(".weight").size());
+    if (!name.empty()) ValueReader(key, text, queue.problem).Float(queue.user_weights[std::string(name)]);
+  } else if (name.starts_with(kLabels)) {
+    name.remove_prefix(kLabels.size() + 1);
+    const size_t dot = name.find('.');
+    if (dot != std::string_view::npos) {
+      ReadOfLabel(key, name.substr(dot + 1), std::string(name.substr(0, dot)), text, queue);
+    }
+  }
+}
+
+/// Where the name of a setting begins in "root.a.b.NAME": names of several words by their first one.
+size_t NameBegin(std::string_view path) {
+  static constexpr std::string_view kLong[] = {".accessible-node-labels.", ".auto-queue-creation-v2.",
+                                               ".ordering-policy.",        ".user-settings.",
+                                               ".intra-queue-preemption.", ".auto-create-child-queue.",
+                                               ".leaf-queue-template."};
+  size_t begin = path.rfind('.') + 1;
+  for (const std::string_view word : kLong) {
+    const size_t at = path.find(word);
+    if (at != std::string_view::npos) begin = std::min(begin, at + 1);
+  }
+  return begin;
+}
+
+void ReadQueueKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+  const std::string_view path = std::string_view(key).substr(kPrefix.size());
+  const size_t begin = NameBegin(path);
+  if (begin < 2) return;
+  std::string_view name = path.substr(begin);
+  CapacityQueueKeys& queue = queues.queues[std::string(path.substr(0, begin - 1))];
+  const std::pair<std::string_view, CapacityQueueSettings*> templates[] = {
+      {"auto-queue-creation-v2.template.", &queue.children},
+      {"auto-queue-creation-v2.leaf-template.", &queue.leaves},
+      {"auto-queue-creation-v2.parent-template.", &queue.parents}};
+  for (const auto& [prefix, settings] : templates) {
+    if (!name.starts_with(prefix)) continue;
+    name.remove_prefix(prefix.size());
+    return ReadOfQueue(key, name, text, *settings);
+  }
+  ReadOfQueue(key, name, text, queue.own);
+}
+
+/// CapacitySchedulerConfiguration.getConfiguredNodeLabelsByQueue.
+void NoteLabel(const std::string& key, CapacityQueues& queues) {
+  const std::string_view path = std::string_view(key).substr(kPrefix.size());
+  const size_t at = path.find(kLabels);
+  if (at == std::string_view::npos || at == 0) return;
+  const size_t begin = at + kLabels.size() + 1;
+  if (begin >= path.size() || path[begin - 1] != '.') return;
+  const size_t end = path.find('.', begin);
+  if (end == std::string_view::npos) return;
+  std::set<std::string>& labels = queues.configured_labels[std::string(path.substr(0, at - 1))];
+  labels.insert("");
+  labels.insert(std::string(path.substr(begin, end - begin)));
+}
+
+/// Keys of the whole scheduler below yarn.scheduler.capacity.
+void ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+  const std::string_view name = std::string_view(key).substr(kPrefix.size());
+  ValueReader read(key, text, queues.problem);
+  if (name == "maximum-applications") return read.Int(queues.maximum_applications);
+  if (name == "global-queue-max-application") return read.Int(queues.global_queue_max_application);
+  if (name == "maximum-am-resource-percent") return read.Float(queues.am_percent);
+  if (name == "minimum-user-limit-percent") return read.Float(queues.user_limit);
+  if (name == "user-limit-factor") return read.Float(queues.user_limit_factor);
+  if (name == "max-parallel-apps") return read.Int(queues.max_parallel_apps);
+  if (name == "user.max-parallel-apps") return read.Int(queues.user_max_parallel_apps);
+  if (name == "node-locality-delay") return read.Int(queues.node_locality_delay);
+  if (name == "rack-locality-additional-delay") return read.Int(queues.rack_locality_additional_delay);
+  if (name == "rack-locality-full-reset") return read.Bool(queues.rack_locality_full_reset);
+  if (name == "per-node-heartbeat.multiple-assignments-enabled") return read.Bool(queues.assign_multiple);
+  if (name == "per-node-heartbeat.maximum-container-assignments") return read.Int(queues.max_assign_per_heartbeat);
+  if (name == "per-node-heartbeat.maximum-offswitch-assignments") return read.Int(queues.offswitch_per_heartbeat);
+  if (name == "reservations-continue-look-all-nodes") return read.Bool(queues.continue_looking);
+  if (name == "schedule-asynchronously.enable") return read.Bool(queues.asynchronous);
+  if (name == "legacy-queue-mode.enabled") return read.Bool(queues.legacy_queue_mode);
+  if (name == "lazy-preemption-enabled") return read.Bool(queues.preemption.lazy);
+  if (name == "user-metrics.enable") return read.Bool(queues.user_metrics);
+  if (name == "queue-mappings-override.enable") return read.Bool(queues.mapping_override);
+  if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queues.maximum_queue_depth);
+  if (name == "auto-queue-creation-v2.queue-expiration-time") return read.Long(queues.queue_expiration_seconds);
+  if (name.starts_with("user.") && name.ends_with(".max-parallel-apps")) {
+    const std::string user(name.substr(5, name.size() - 5 - std::string_view(".max-parallel-apps").size()));
+    return read.PlainInt(queues.max_parallel_apps_of_user[user]);
+  }
+}
+
+void ReadPreemptionKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+  const std::string_view name = std::string_view(key).substr(kPreemption.size());
+  model::CapacityPreemption& to = queues.preemption;
+  ValueReader read(key, text, queues.problem);
+  if (name == "observe_only") return read.Bool(to.observe_only);
+  if (name == "monitoring_interval") return read.Long(to.monitoring_interval_ms);
+  if (name == "max_wait_before_kill") return read.Long(to.wait_before_kill_ms);
+  if (name == "total_preemption_per_round") return read.Float(to.total_per_round);
+  if (name == "max_ignored_over_capacity") return read.Double(to.max_ignored_over_capacity);
+  if (name == "natural_termination_factor") return read.Double(to.natural_termination_factor);
+  if (name == "additional_res_balance_based_on_reserved_containers") return read.Bool(to.count_reserved);
+  if (name == "select_based_on_reserved_containers") return read.Bool(to.select_for_reserved);
+  if (name == "conservative-drf") return read.Bool(to.conservative_drf);
+  if (name == "preemption-to-balance-queue-after-satisfied.enabled") return read.Bool(to.balance);
+  if (name == "preemption-to-balance-queue-after-satisfied.max-wait-before-kill") {
+    return read.Long(to.balance_wait_before_kill_ms);
+  }
+  if (name == "intra-queue-preemption.enabled") return read.Bool(to.intra_queue);
+  if (name == "intra-queue-preemption.minimum-threshold") return read.Float(to.intra_queue_minimum_threshold);
+  if (name == "intra-queue-preemption.max-allowable-limit") return read.Float(to.intra_queue_max_allowable_limit);
+  if (name == "intra-queue-preemption.conservative-drf") return read.Bool(to.intra_queue_conservative_drf);
+  if (name == "intra-queue-preemption.preemption-order-policy") {
+    std::string policy = text;
+    std::transform(policy.begin(), policy.end(), policy.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (policy != "priority_first" && policy != "userlimit_first") {
+      Fail(queues.problem, CapacityFault::kArgument, key + " is '" + text + "'; write priority_first or userlimit_first");
+    }
+    to.intra_queue_priority_first = policy == "priority_first";
+  }
+}
+
+std::string Value(const Keys& keys, const std::string& key, const std::string& fallback = "") {
+  const auto it = keys.find(key);
+  return it == keys.end() ? fallback : it->second;
+}
+
+/// ResourceUtils.fetchMaximumAllocationFromConfig.
+void ReadMaximumAllocation(const Keys& keys, CapacityQueues& queues) {
+  const auto number = [&](const std::string& key, int64_t& amount) {
+    const auto it = keys.find(key);
+    if (it != keys.end()) ValueReader(key, it->second, queues.problem).Long(amount);
+  };
+  number("yarn.scheduler.maximum-allocation-mb", queues.maximum_allocation[0]);
+  number("yarn.scheduler.maximum-allocation-vcores", queues.maximum_allocation[1]);
+  for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
+    if (type >= 2) queues.maximum_allocation[type] = INT64_MAX;
+    number("yarn.resource-types." + std::string(model::ResourceTypes::Name(type)) + ".maximum-allocation",
+           queues.maximum_allocation[type]);
+  }
+}
+
+void ReadCalculator(const Keys& keys, CapacityQueues& queues) {
+  const std::string name(java::Trim(Value(keys, "yarn.scheduler.capacity.resource-calculator")));
+  if (name.empty() || name.ends_with(".DefaultResourceCalculator")) return;
+  if (name.ends_with(".DominantResourceCalculator")) {
+    queues.dominant = true;
+  } else {
+    Fail(queues.problem, CapacityFault::kRuntime,
+         "yarn.scheduler.capacity.resource-calculator is '" + name +
+             "'; write org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator or "
+             "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator");
+  }
+}
+
+/// CapacitySchedulerConfiguration.getMappingRules.
+void ReadMapping(const Keys& keys, CapacityQueues& queues) {
+  const std::string prefix(kPrefix);
+  const std::string format = Value(keys, prefix + "mapping-rule-format", "legacy");
+  CapacityProblem problem;
+  if (format == "legacy") {
+    problem = ReadLegacyMapping(Value(keys, prefix + "queue-mappings"),
+                                Value(keys, "yarn.scheduler.queue-placement-rules.app-name"), queues.mapping);
+  } else if (format == "json") {
+    const std::string json = Value(keys, prefix + "mapping-rule-json");
+    if (!json.empty()) problem = ReadJsonMapping(json, queues.mapping);
+  } else {
+    problem = {CapacityFault::kArgument,
+               "Illegal queue mapping format '" + format + "' please use 'legacy' or 'json'"};
+  }
+  if (problem) Fail(queues.problem, problem.fault, problem.message);
+}
+
+}  // namespace
+
+CapacityQueues ReadCapacityQueues(const Keys& keys) {
+  CapacityQueues queues;
+  for (const auto& [key, text] : keys) {
+    if (key.starts_with(kPreemption)) {
+      ReadPreemptionKey(key, text, queues);
+    } else if (key.starts_with(kPrefix)) {
+      NoteLabel(key, queues);
+      if (key.compare(kPrefix.size(), 5, "root.") == 0) {
+        ReadQueueKey(key, text, queues);
+      } else {
+        ReadGlobalKey(key, text, queues);
+      }
+    }
+  }
+  queues.offswitch_per_heartbeat = std::max(queues.offswitch_per_heartbeat, 1);
+  ReadBool(Value(keys, "yarn.resourcemanager.scheduler.monitor.enable"), queues.preemption.enabled);
+  ReadMaximumAllocation(keys, queues);
+  ReadCalculator(keys, queues);
+  ReadMapping(keys, queues);
+  return queues;
+}
+
+}  // namespace fairlead::config

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Numbers in texts as java.lang reads them: Integer.parseInt, Long.parseLong, Float.parseFloat, Double.parseDouble, and
+// org.apache.hadoop.conf.Configuration on top of them.
+
+namespace fairlead::config::java {
+
+/// String.trim.
+inline std::string_view Trim(std::string_view text) {
+  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
+  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
+  return text;
+}
+
+/// Integer.parseInt, Long.parseLong: nothing for what throws NumberFormatException.
+template <class T>
+std::optional<T> ParseInteger(std::string_view text, int base = 10) {
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;
+  }
+  T value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Configuration.getInt, getLong: trimmed; hexadecimal after "0x".
+template <class T>
+std::optional<T> ConfiguredInteger(std::string_view text) {
+  text = Trim(text);
+  bool negative = text.starts_with('-');
+  std::string_view digits = negative ? text.substr(1) : text;
+  if (!digits.starts_with("0x") && !digits.starts_with("0X")) return ParseInteger<T>(text);
+  const std::string hex = (negative ? "-" : "") + std::string(digits.substr(2));
+  return ParseInteger<T>(hex, 16);
+}
+
+/// Float.parseFloat, Double.parseDouble: white space around it and a suffix f or d are read over.
+template <class T>
+std::optional<T> ParseReal(std::string_view text) {
+  text = Trim(text);
+  if (!text.empty() && std::string_view("fFdD").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;
+  }
+  if (text.empty() || (text.front() != '-' && text.front() != '.' && (text.front() < '0' || text.front() > '9'))) {
+    return std::nullopt;  // "inf" and "nan" are not Java's words for them
+  }
+  T value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace fairlead::config::java

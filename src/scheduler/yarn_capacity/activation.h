@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "scheduler/yarn_capacity/books.h"
+
+// Limits of a leaf: how many masters, how much a user, how much an application is told it may still get
+// (AbstractLeafQueue, CapacityHeadroomProvider).
+
+namespace fairlead::scheduler::yarn_capacity {
+
+/// updateCurrentResourceLimits: what a pass hands down, cut to the leaf's maximum.
+void SetPassLimit(Books& books, Queue& leaf, const Resources& limit);
+/// calculateAndGetAMResourceLimitPerPartition.
+Resources UpdateMasterLimit(Books& books, Queue& leaf, PartitionId partition);
+/// activateApplications: pending ones whose masters fit begin to be served.
+void Activate(Books& books, QueueId id);
+/// computeUserLimitAndSetHeadroom: the limit of the attempt's user (`known`: computed in this pass before).
+Resources UserLimit(Books& books, AttemptId id, PartitionId partition, Mode mode, const Resources* known);
+/// Puts applications whose usage changed to their new places in the leaf's order.
+void RefreshOrder(Books& books, Queue& leaf);
+/// FiCaSchedulerApp.getHeadroom.
+Resources Headroom(Books& books, AttemptId id);
+/// SchedulerApplicationAttempt.isWaitingForAMContainer.
+inline bool WaitsForMaster(const Attempt& attempt) {
+  return attempt.master.BlacklistNow() == hadoop::Blacklist::Of::kSystem;
+}
+/// getNodeLabelsForQueue.
+std::set<PartitionId> LabelsOf(const Queue& queue);
+
+}  // namespace fairlead::scheduler::yarn_capacity

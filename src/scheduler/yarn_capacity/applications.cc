@@ -1,0 +1,302 @@
+#include "scheduler/yarn_capacity/applications.h"
+
+#include <algorithm>
+
+#include "scheduler/yarn_capacity/activation.h"
+#include "scheduler/yarn_capacity/asks.h"
+#include "scheduler/yarn_capacity/containers.h"
+#include "scheduler/yarn_capacity/dynamic.h"
+#include "scheduler/yarn_capacity/placement.h"
+#include "scheduler/yarn_capacity/runnability.h"
+#include "scheduler/yarn_capacity/setup.h"
+
+namespace fairlead::scheduler::yarn_capacity {
+
+namespace ms = model::scheduler;
+using model::Refusal;
+
+namespace {
+
+/// AbstractLeafQueue.validateSubmitApplication.
+bool LeafAccepts(Books& books, QueueId id, const std::string& user, const std::string& name) {
+  Queue& leaf = books.queues[id];
+  if (leaf.state != CapacityQueueState::kRunning || leaf.apps() >= leaf.own.max_apps) return false;
+  if (leaf.own.users.Make(user).apps() >= leaf.own.max_apps_per_user) return false;
+  const Queue& parent = books.queues[leaf.parent];
+  return name != parent.name && parent.state == CapacityQueueState::kRunning;
+}
+
+/// LeafQueue.submitApplication and its parents': counts, or changes nothing.
+bool Submit(Books& books, QueueId id, const std::string& user, const std::string& name) {
+  if (!LeafAccepts(books, id, user, name)) return false;
+  books.queues[id].last_submission_ms = books.now_ms;
+  bool accepted = true;
+  for (QueueId at = books.queues[id].parent; at.valid(); at = books.queues[at].parent) {
+    const Queue& parent = books.queues[at];
+    accepted &= name != parent.name && parent.state == CapacityQueueState::kRunning;
+  }
+  if (!accepted) return false;
+  for (QueueId at = books.queues[id].parent; at.valid(); at = books.queues[at].parent) {
+    ++books.queues[at].apps_below;
+    books.queues[at].last_submission_ms = books.now_ms;
+  }
+  return true;
+}
+
+/// AbstractCSQueue.appFinished.
+void AppFinished(Queue& queue) {
+  if (queue.state == CapacityQueueState::kDraining && queue.apps() == 0) queue.state = CapacityQueueState::kStopped;
+}
+
+/// AbstractParentQueue.finishApplication, upwards.
+void FinishAbove(Books& books, QueueId leaf) {
+  books.queues.ForEachUp(books.queues[leaf].parent, [](Queue& parent) {
+    --parent.apps_below;
+    AppFinished(parent);
+  });
+}
+
+/// CapacityScheduler.checkAndGetApplicationPriority.
+int32_t PriorityFor(const Books& books, bool given, int32_t asked, const std::string& queue) {
+  int32_t priority = asked;
+  if (!given) {
+    const QueueId id = books.queues.Find(queue);
+    priority = id.valid() && books.queues[id].leaf ? books.queues[id].settings.default_application_priority : 0;
+  }
+  return std::min(priority, books.config.max_application_priority);
+}
+
+/// Where a submission goes: the queue's name, and whether the rules put it there.
+struct Target {
+  std::string queue;
+  bool placed = false;
+  std::string short_name;  // what the submission is then said to name
+};
+
+/// CapacityScheduler.getOrCreateQueueFromPlacementContext.
+QueueId FindOrMake(Books& books, const Target& target) {
+  const QueueId known = books.queues.Find(target.queue);
+  if (known.valid() || books.queues.names().Ambiguous(target.queue)) return known;
+  return MakeQueue(books, target.queue);
+}
+
+void Add(Books& books, const ms::AppAdded& event, QueueId queue, int32_t priority) {
+  hadoop::App app;
+  app.id = event.id;
+  app.user = event.user;
+  app.groups = event.groups;
+  app.unmanaged = event.unmanaged;
+  app.queue = queue;
+  books.apps.Add(event.app, std::move(app));
+  if (books.app_priority.size() <= event.app.value) books.app_priority.resize(event.app.value + size_t{1});
+  books.app_priority[event.app.value] = priority;
+}
+
+}  // namespace
+
+void Apply(Books& books, const ms::AppAdded& event) {
+  Target target{event.queue, false, event.queue};
+  if (event.place && !event.recovering) {
+    const Placement placement = Place(books, event);
+    if (placement.rejected) return Refuse(books, event.token, Refusal::kBadPlacement, {event.user, event.queue});
+    books.Emit(ms::AppPlaced{event.app, placement.path});
+    if (!placement.path.empty()) {
+      target = {placement.path, true, placement.path.substr(placement.path.rfind('.') + 1)};
+    }
+  }
+  const int32_t priority = PriorityFor(books, event.priority_given, event.priority, target.short_name);
+  if (books.queues[books.queues.root()].apps_below >= books.file.maximum_applications && !event.recovering) {
+    return Refuse(books, event.token, Refusal::kQueueFull, {"root"});
+  }
+  const QueueId queue = FindOrMake(books, target);
+  if (!queue.valid()) return Refuse(books, event.token, Refusal::kUnknownQueue, {target.queue});
+  if (!books.queues[queue].leaf) return Refuse(books, event.token, Refusal::kNotALeaf, {target.queue});
+  if (!Submit(books, queue, event.user, target.queue)) {
+    return Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path});
+  }
+  Add(books, event, queue, priority);
+  // The master's size and partition count from the attempt on.
+  books.master_asks[event.app.value] = event.master_asks.empty() || event.unmanaged
+                                           ? MasterAsk{books.minimum(), kNoLabel}
+                                           : MasterAsk{event.master_asks.front().capability,
+                                                       books.partitions.Intern(event.master_asks.front().label)};
+  ms::AppAccepted accepted{event.app, books.queues[queue].path, true, event.token};
+  accepted.priority = priority;
+  books.Emit(accepted);
+}
+
+void Apply(Books& books, const ms::AttemptAdded& event) {
+  if (!books.apps.Alive(event.app)) return;
+  const hadoop::App& app = books.apps[event.app];
+  const AttemptId before = app.current;
+  const AttemptId id = books.attempts.Add();
+  Attempt& attempt = books.attempts[id];
+  attempt.app = event.app;
+  attempt.number = event.attempt;
+  attempt.queue = app.queue;
+  attempt.user = app.user;
+  attempt.priority = books.app_priority[event.app.value];
+  attempt.start = ++books.starts;
+  attempt.start_ms = books.now_ms;
+  attempt.master = hadoop::Master(app.unmanaged);
+  attempt.numbers = hadoop::Numbers(books.config.epoch << 40);
+  const MasterAsk& master = books.master_asks[event.app.value];
+  attempt.master_partition = master.partition;
+  attempt.usage.SetMasters(master.partition, master.size);
+  if (before.valid() && event.transfer_containers) TakeOverContainers(books, before, id);
+  books.apps.SetCurrent(event.app, id);
+  DecideRunnable(books, id);
+  Track(books, id);
+  SubmitAttempt(books, id, attempt.queue);
+  if (before.valid()) FreeIfGone(books, before);
+}
+
+void SubmitAttempt(Books& books, AttemptId id, QueueId leaf_id) {
+  Queue& leaf = books.queues[leaf_id];
+  const Attempt& attempt = books.attempts[id];
+  User& user = leaf.own.users.Make(attempt.user);
+  if (!attempt.runnable) {
+    leaf.own.waiting.push_back(id);
+    return;
+  }
+  leaf.own.runnable.push_back(id);
+  ++user.pending_apps;
+  leaf.own.pending.Add(id, RankOf(books, id));
+  if (books.calc.Greater(leaf.own.last_cluster, leaf.own.last_cluster, {})) Activate(books, leaf_id);
+}
+
+/// AbstractLeafQueue.removeApplicationAttempt.
+static void RemoveAttempt(Books& books, AttemptId id, QueueId leaf_id) {
+  Queue& leaf = books.queues[leaf_id];
+  const Attempt& attempt = books.attempts[id];
+  User& user = leaf.own.users.Make(attempt.user);
+  const auto erase_first = [id](std::vector<AttemptId>& list) {
+    const auto it = std::find(list.begin(), list.end(), id);
+    if (it == list.end()) return false;
+    list.erase(it);
+    return true;
+  };
+  if (!erase_first(leaf.own.runnable)) erase_first(leaf.own.waiting);
+  const bool active = leaf.own.active.Remove(id);
+  if (active) {
+    const PartitionId partition = attempt.master_partition;
+    leaf.usage.AddMasters(partition, -attempt.usage.masters(partition));
+    user.usage.AddMasters(partition, -attempt.usage.masters(partition));
+    --user.active_apps;
+  } else {
+    leaf.own.pending.Remove(id);
+    --user.pending_apps;
+  }
+  if (user.apps() == 0) leaf.own.users.Remove(attempt.user);
+  Activate(books, leaf_id);
+}
+
+/// CapacityScheduler.doneApplicationAttempt.
+void Apply(Books& books, const ms::AttemptRemoved& event) {
+  const AttemptId id = books.apps.Current(event.app);
+  if (!id.valid() || books.attempts[id].stopped || books.attempts[id].number != event.attempt) return;
+  for (const ContainerSlot slot : LiveInOrder(books, id)) {
+    if (event.keep_containers && books.containers[slot].state == ContainerState::kRunning) continue;
+    Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Container of a completed application"});
+  }
+  for (const ContainerSlot slot : ReservedInOrder(books, id)) {
+    Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Application Complete"});
+  }
+  StopAsks(books, id);
+  RemoveAttempt(books, id, books.attempts[id].queue);
+  Untrack(books, id);
+  if (books.attempts[id].runnable) UpdateRunnability(books, id);
+  FreeIfGone(books, id);
+}
+
+/// CapacityScheduler.doneApplication.
+void Apply(Books& books, const ms::AppRemoved& event) {
+  if (!books.apps.Alive(event.app)) return;
+  const QueueId leaf = books.apps[event.app].queue;
+  const AttemptId current = books.apps.Current(event.app);
+  books.queues[leaf].own.users.Deactivate(books.apps[event.app].user, books.apps[event.app].id);
+  AppFinished(books.queues[leaf]);
+  FinishAbove(books, leaf);
+  books.apps.Remove(event.app);
+  books.master_asks.erase(event.app.value);
+  if (current.valid()) FreeIfGone(books, current);
+}
+
+void FreeIfGone(Books& books, AttemptId id) {
+  if (!books.attempts.Has(id)) return;
+  Attempt& attempt = books.attempts[id];
+  if (!attempt.stopped || attempt.live.count() > 0) return;
+  if (books.apps.Current(attempt.app) == id) return;
+  for (const auto& [key, counts] : attempt.counts) {
+    if (!counts.reserved_on.empty()) return;
+  }
+  attempt.blacklist.Clear(books.names);
+  attempt.asks.Clear(books.names);
+  // Containers that their nodes still hold name it no more than by number.
+  books.attempts.Remove(id);
+}
+
+namespace {
+
+/// Labels that the application asked for and the target's queue may not use (CapacityScheduler.checkQueuePartition).
+bool LabelsAllowed(Books& books, AttemptId id, const Queue& target) {
+  if (!books.config.node_labels || !id.valid()) return true;
+  std::set<PartitionId>& asked = books.attempts[id].requested_partitions;
+  asked.erase(kNoLabel);
+  return std::all_of(asked.begin(), asked.end(), [&](PartitionId label) {
+    return target.settings.any_label || target.settings.accessible.contains(label);
+  });
+}
+
+}  // namespace
+
+/// CapacityScheduler.preValidateMoveApplication, moveApplication.
+void Apply(Books& books, const ms::AppMoved& event) {
+  if (!books.apps.Alive(event.app)) return Refuse(books, event.token, Refusal::kMoveUnknownApplication);
+  const QueueId source = books.apps[event.app].queue;
+  const QueueId target = books.queues.Find(event.queue);
+  if (!target.valid() || !books.queues[target].leaf || !books.queues.Find(books.queues[source].path).valid()) {
+    return Refuse(books, event.token, Refusal::kMoveToNoLeaf, {event.queue});
+  }
+  const AttemptId id = books.apps.Current(event.app);
+  const std::string user = books.apps[event.app].user;
+  if (!LabelsAllowed(books, id, books.queues[target])) {
+    return Refuse(books, event.token, Refusal::kMoveQueueMaximum, {event.queue});
+  }
+  if (!LeafAccepts(books, target, user, event.queue) || !Submit(books, target, user, event.queue)) {
+    return Refuse(books, event.token, Refusal::kMoveQueueFull, {event.queue, books.queues[target].path});
+  }
+  if (id.valid()) {
+    for (const ContainerSlot slot : LiveInOrder(books, id)) MoveCharge(books, slot, source, target);
+    for (const ContainerSlot slot : ReservedInOrder(books, id)) MoveCharge(books, slot, source, target);
+    if (!books.attempts[id].stopped) {
+      RemoveAttempt(books, id, source);
+      SubmitAttempt(books, id, target);
+    }
+    MoveAsks(books, id, source, target);
+    books.attempts[id].queue = target;
+  }
+  AppFinished(books.queues[source]);
+  FinishAbove(books, source);
+  books.apps.SetQueue(event.app, target);
+  books.Emit(ms::MoveAnswered{event.app, event.token, books.queues[target].path});
+}
+
+/// CapacityScheduler.updateApplicationPriority: the priority of the submission is what a new one is compared with.
+void Apply(Books& books, const ms::AppPriority& event) {
+  if (!books.apps.Alive(event.app)) return Refuse(books, event.token, Refusal::kUnknownApplication);
+  const int32_t priority = PriorityFor(books, true, event.priority, "");
+  const AttemptId id = books.apps.Current(event.app);
+  if (books.app_priority[event.app.value] != priority && id.valid()) {
+    Leaf& leaf = books.queues[books.apps[event.app].queue].own;
+    const bool active = leaf.active.Remove(id);
+    if (!active) leaf.pending.Remove(id);
+    books.attempts[id].priority = priority;
+    (active ? leaf.active : leaf.pending).Add(id, RankOf(books, id));
+  }
+  ms::PriorityAnswered answer{event.token};
+  answer.priority = priority;
+  books.Emit(answer);
+}
+
+}  // namespace fairlead::scheduler::yarn_capacity

@@ -1,0 +1,325 @@
+#include "scheduler/yarn_capacity/assign.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "scheduler/hadoop/java.h"
+#include "scheduler/yarn_capacity/activation.h"
+#include "scheduler/yarn_capacity/allocator.h"
+#include "scheduler/yarn_capacity/commit.h"
+#include "scheduler/yarn_capacity/containers.h"
+
+namespace fairlead::scheduler::yarn_capacity {
+
+namespace ms = model::scheduler;
+
+namespace {
+
+/// Hadoop's loop of a heartbeat never ends when it has no limit and a proposal near the asked place is refused again
+/// and again; ours does.
+constexpr int32_t kMostRefusals = 1'000;
+
+template <class T>
+int Order(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
+
+/// PriorityQueueResourcesForSorting.
+struct Rival {
+  QueueId id;
+  bool accessible;
+  const Share* share;
+  float absolute;
+  int32_t priority;
+};
+
+int CompareRivals(const Rival& a, const Rival& b, bool labelled, size_t types) {
+  if (labelled && a.accessible != b.accessible) return a.accessible ? -1 : 1;
+  if (a.absolute > 0 && b.absolute == 0) return -1;
+  if (b.absolute > 0 && a.absolute == 0) return 1;
+  const bool both_zero = a.absolute == 0 && b.absolute == 0;
+  const int use = CompareUse(both_zero ? a.share->absolute_used : a.share->used,
+                             both_zero ? b.share->absolute_used : b.share->used, a.priority, b.priority);
+  if (use != 0) return use;
+  if (!a.share->configured_min.IsZero() || !b.share->configured_min.IsZero()) {
+    for (size_t type = 0; type < types; ++type) {
+      const int order = Order(b.share->configured_min[type], a.share->configured_min[type]);
+      if (order != 0) return order;
+    }
+    return 0;
+  }
+  return Order(b.absolute, a.absolute);
+}
+
+}  // namespace
+
+int CompareUse(double used_a, double used_b, int32_t priority_a, int32_t priority_b) {
+  if (priority_a != priority_b && (used_a < 1) == (used_b < 1)) return Order(priority_b, priority_a);
+  return Order(used_a, used_b);
+}
+
+std::vector<QueueId> ChildrenInOrder(const Books& books, const Queue& parent, PartitionId partition) {
+  std::vector<Rival> rivals;
+  rivals.reserve(parent.children.size());
+  for (const QueueId id : parent.children) {
+    const Queue& queue = books.queues[id];
+    const bool accessible = queue.settings.any_label || queue.settings.accessible.contains(partition);
+    rivals.push_back({id, accessible, &queue.shares[partition], queue.shares.absolute(partition),
+                      parent.settings.by_priority ? queue.settings.priority : 0});
+  }
+  const auto compare = [&](const Rival& a, const Rival& b) {
+    return CompareRivals(a, b, partition != kNoLabel, books.calc.types());
+  };
+  if (rivals.size() < 32) {
+    hadoop::java::SortSmall(std::span<Rival>(rivals), compare);
+  } else {
+    std::stable_sort(rivals.begin(), rivals.end(), [&](const Rival& a, const Rival& b) { return compare(a, b) < 0; });
+  }
+  std::vector<QueueId> order;
+  order.reserve(rivals.size());
+  for (const Rival& rival : rivals) order.push_back(rival.id);
+  return order;
+}
+
+namespace {
+
+/// One node offered once, respecting partitions or not.
+class Offer {
+ public:
+  Offer(Books& books, NodeIndex node, Mode mode)
+      : books_(books),
+        calc_(books.calc),
+        node_(node),
+        partition_(books.partitions.OfNode(node)),
+        asked_for_(mode == Mode::kIgnore ? kNoLabel : partition_),
+        mode_(mode) {}
+
+  Proposal ToQueue(QueueId id, Limits& limits) {
+    Proposal proposal = books_.queues[id].leaf ? ToLeaf(id, limits) : ToParent(id, limits);
+    proposal.mode = mode_;
+    return proposal;
+  }
+
+ private:
+  bool Concerns(const Queue& queue) const {
+    if (mode_ == Mode::kRespect && !queue.settings.Accesses(partition_)) return false;
+    return calc_.Greater(books_.cluster(), queue.usage.pending(asked_for_), {});
+  }
+
+  /// AbstractCSQueue.canAssignToThisQueue.
+  bool HasRoom(const Queue& queue, Limits& limits, const Resources& could_be_unreserved) const {
+    const Resources limit = mode_ == Mode::kRespect
+                                ? calc_.Min(books_.cluster(), queue.shares[partition_].effective_max, limits.limit)
+                                : books_.partitions.Of(partition_);
+    Resources used = queue.usage.used(partition_);
+    if (!queue.leaf && !queue.children.empty()) used -= books_.killable.TotalOfQueue(queue.path, partition_);
+    limits.headroom = limit - used;
+    if (!calc_.AtLeast(books_.cluster(), used, limit)) return true;
+    return books_.file.continue_looking && calc_.Greater(books_.cluster(), could_be_unreserved, {}) &&
+           calc_.Less(books_.cluster(), used - could_be_unreserved, limit);
+  }
+
+  Proposal ToParent(QueueId id, Limits& limits) {
+    const Queue& queue = books_.queues[id];
+    if (!Concerns(queue)) return Proposal::Nothing(Skipped::kNone);
+    const Node& node = books_.nodes[node_];
+    if (node.reserved.valid() ||
+        !calc_.FitsIn(books_.minimum(), node.unallocated + books_.killable.TotalOfNode(node_))) {
+      return Proposal::Nothing(Skipped::kNone);
+    }
+    const Resources reserved = Resources::Of(queue.metrics_reserved[0], queue.metrics_reserved[1]);
+    if (!HasRoom(queue, limits, reserved)) return Proposal::Nothing(Skipped::kNone);
+    return ToChildren(id, limits);
+  }
+
+  /// AbstractParentQueue.getResourceLimitsOfChild, with the net limit.
+  Resources LimitOfChild(const Queue& parent, const Queue& child, Limits& limits) const {
+    limits.limit = calc_.Min(books_.cluster(), limits.limit, parent.shares[partition_].effective_max);
+    const Resources room = limits.Net() - parent.usage.used(partition_) +
+                           books_.killable.TotalOfQueue(parent.path, partition_) + child.usage.used(partition_);
+    return calc_.RoundDown(room, books_.minimum());
+  }
+
+  /// AbstractParentQueue.assignContainersToChildQueues.
+  Proposal ToChildren(QueueId id, Limits& limits) {
+    Proposal best = Proposal::Nothing(Skipped::kNone);
+    for (const QueueId child : ChildrenInOrder(books_, books_.queues[id], partition_)) {
+      Limits of_child(LimitOfChild(books_.queues[id], books_.queues[child], limits));
+      Proposal proposal = ToQueue(child, of_child);
+      if (calc_.Greater(books_.cluster(), proposal.size, {})) return proposal;
+      if (proposal.skipped != Skipped::kQueueLimit) continue;
+      if (best.skipped != Skipped::kQueueLimit) best = std::move(proposal);
+      const Resources& blocked = books_.queues[child].leaf ? of_child.headroom : of_child.blocked;
+      limits.blocked += calc_.Max(books_.cluster(), blocked, {});
+    }
+    // A parent of this one hears that a limit was met, and nothing else of it.
+    return Proposal::Nothing(best.skipped);
+  }
+
+  /// AbstractLeafQueue.canAssignToUser.
+  bool UserMayGet(const Queue& leaf, const Attempt& attempt, const Resources& limit, Limits& limits) const {
+    const User* user = leaf.own.users.Find(attempt.user);
+    if (user == nullptr) return false;
+    limits.needs_unreserving = {};
+    const Resources& cluster = books_.cluster();
+    if (!calc_.Greater(cluster, user->usage.used(partition_), limit)) return true;
+    if (!books_.file.continue_looking ||
+        !calc_.AtMost(cluster, user->usage.used(kNoLabel) - attempt.usage.reserved(kNoLabel), limit)) {
+      return false;
+    }
+    limits.needs_unreserving = user->usage.used(partition_) - limit;
+    return true;
+  }
+
+  /// AbstractLeafQueue.setPreemptionAllowed.
+  void AllowPreemption(const Queue& leaf, Limits& limits) const {
+    const Share& share = leaf.shares[partition_];
+    limits.may_preempt = share.effective_min.IsZero()
+                             ? share.absolute_used < leaf.shares.absolute(partition_)
+                             : calc_.Less(books_.cluster(), leaf.usage.used(partition_), share.effective_min);
+  }
+
+  std::optional<Proposal> FromReservation(QueueId id, Limits& limits) {
+    const ContainerSlot slot = books_.nodes[node_].reserved;
+    if (!slot.valid()) return std::nullopt;
+    const AttemptId attempt = books_.containers[slot].attempt;
+    if (books_.attempts[attempt].queue != id) return std::nullopt;
+    return Allocator(books_, attempt, node_, mode_, limits).FromReservation(slot);
+  }
+
+  Proposal ToLeaf(QueueId id, Limits& limits) {
+    Queue& leaf = books_.queues[id];
+    SetPassLimit(books_, leaf, limits.limit);
+    AllowPreemption(leaf, limits);
+    if (std::optional<Proposal> reserved = FromReservation(id, limits)) return *reserved;
+    if (!Concerns(leaf)) return Proposal::Nothing(Skipped::kNone);
+    KnownLimits& known = KnownOf(id);
+    bool check_queue = true;
+    RefreshOrder(books_, leaf);
+    for (const AttemptId attempt_id : leaf.own.active.InOrder()) {
+      const Attempt& attempt = books_.attempts[attempt_id];
+      const Resources reserved = attempt.usage.reserved(kNoLabel);
+      if (check_queue) {
+        if (!HasRoom(leaf, limits, reserved)) return Proposal::Nothing(Skipped::kNone);
+        if (!books_.file.continue_looking || reserved.IsZero()) check_queue = false;
+      }
+      if (!UserMayGet(leaf, attempt_id, reserved, known, limits)) continue;
+      Proposal proposal = Allocator(books_, attempt_id, node_, mode_, limits).Propose();
+      if (calc_.Greater(books_.cluster(), proposal.size, {}) || proposal.skipped == Skipped::kQueueLimit) {
+        return proposal;
+      }
+      if (proposal.skipped != Skipped::kOther) return Proposal::Nothing(Skipped::kNone);
+    }
+    return Proposal::Nothing(Skipped::kNone);
+  }
+
+  using KnownLimits = UserLimitCache::OfUsers;
+  KnownLimits& KnownOf(QueueId id) {
+    return books_.user_limits.Of(id, books_.queues[id].own.users.version(), partition_, mode_ == Mode::kIgnore);
+  }
+
+  bool UserMayGet(const Queue& leaf, AttemptId id, const Resources& reserved, KnownLimits& known, Limits& limits) {
+    const Attempt& attempt = books_.attempts[id];
+    const auto held = known.find(attempt.user);
+    const Resources limit =
+        UserLimit(books_, id, partition_, mode_, held == known.end() ? nullptr : &held->second.limit);
+    UserLimitCache::Known& cached = held == known.end()
+                                        ? known.emplace(attempt.user, UserLimitCache::Known{limit, true, {}}).first->second
+                                        : held->second;
+    if (!cached.may_get && reserved.FitsIn(cached.reservation)) return false;
+    const bool may = UserMayGet(leaf, attempt, limit, limits);
+    if (!may && cached.reservation.FitsIn(reserved)) {
+      cached.may_get = false;
+      cached.reservation = reserved;
+    }
+    return may;
+  }
+
+  Books& books_;
+  const Arithmetic& calc_;
+  NodeIndex node_;
+  PartitionId partition_;
+  PartitionId asked_for_;
+  Mode mode_;
+};
+
+/// What one attempt on a node gave, for the loop of a heartbeat.
+struct Tried {
+  bool nothing = true;  // no assignment at all
+  Proposal proposal;
+};
+
+using Decide = std::function<void(const Proposal&)>;
+
+/// CapacityScheduler.allocateFromReservedContainer.
+void TryReserved(Books& books, NodeIndex node, const Decide& decide) {
+  const AttemptId attempt = books.containers[books.nodes[node].reserved].attempt;
+  if (books.apps.Current(books.attempts[attempt].app) != attempt) return;
+  Limits limits(books.partitions.Of(kNoLabel));
+  const Proposal proposal =
+      Offer(books, node, Mode::kRespect).ToQueue(books.attempts[attempt].queue, limits);
+  decide(proposal);
+}
+
+/// CapacityScheduler.allocateContainersToNode: once.
+Tried TryOnce(Books& books, NodeIndex node, const Decide& decide) {
+  if (!books.nodes.Alive(node)) return {};
+  if (books.nodes[node].reserved.valid()) {
+    TryReserved(books, node, decide);
+    return {};
+  }
+  const Resources room = books.nodes[node].unallocated + books.killable.TotalOfNode(node);
+  if (!books.nodes[node].schedulable || books.calc.AvailableContainers(room, books.minimum()) <= 0) return {};
+  const PartitionId partition = books.partitions.OfNode(node);
+  Limits limits(books.partitions.Of(partition));
+  Proposal proposal = Offer(books, node, Mode::kRespect).ToQueue(books.queues.root(), limits);
+  decide(proposal);
+  if (books.calc.Greater(books.cluster(), proposal.size, {})) return {false, std::move(proposal)};
+  if (partition == kNoLabel || books.partitions.Exclusive(partition)) return {};
+  Limits shared(books.partitions.Of(kNoLabel));
+  proposal = Offer(books, node, Mode::kIgnore).ToQueue(books.queues.root(), shared);
+  decide(proposal);
+  return {false, std::move(proposal)};
+}
+
+/// CapacityScheduler.allocateContainersToNode with its loop (canAllocateMore).
+void OfferNode(Books& books, NodeIndex node) {
+  int32_t off_switch = 0;
+  int32_t assigned = 0;
+  int32_t refused = 0;
+  const Decide decide = [&](const Proposal& proposal) {
+    if (!Commit(books, proposal)) ++refused;
+  };
+  Tried tried = TryOnce(books, node, decide);
+  while (!tried.nothing) {
+    if (tried.proposal.type == model::Locality::kOffSwitch && !tried.proposal.size.IsZero()) ++off_switch;
+    if (books.calc.Greater(books.cluster(), tried.proposal.size, {})) ++assigned;
+    const bool more = !tried.proposal.size.IsZero() && off_switch < books.file.offswitch_per_heartbeat &&
+                      !tried.proposal.reserves && books.file.assign_multiple && refused < kMostRefusals &&
+                      (books.file.max_assign_per_heartbeat == -1 || assigned < books.file.max_assign_per_heartbeat);
+    if (!more) return;
+    tried = TryOnce(books, node, decide);
+  }
+}
+
+}  // namespace
+
+void Apply(Books& books, const ms::NodeUpdated& event) {
+  if (!books.nodes.Alive(event.node)) return;
+  NodeReport(books, event.node, event);
+  if (!books.file_asynchronous) OfferNode(books, event.node);
+}
+
+void Apply(Books& books, const ms::ProposalPass& event) {
+  std::vector<Proposal> proposals;
+  for (const NodeIndex node : event.nodes) {
+    TryOnce(books, node, [&](const Proposal& proposal) {
+      if (!ProposesSomething(proposal)) return;
+      proposals.push_back(proposal);
+    });
+  }
+  for (const Proposal& proposal : proposals) Commit(books, proposal);
+}
+
+}  // namespace fairlead::scheduler::yarn_capacity

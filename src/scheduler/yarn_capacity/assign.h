@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "scheduler/yarn_capacity/books.h"
+
+// One node offered to the tree: what is proposed there (CapacityScheduler.allocateContainersToNode,
+// AbstractParentQueue.assignContainers, AbstractLeafQueue.assignContainers).
+
+namespace fairlead::scheduler::yarn_capacity {
+
+/// ResourceLimits: what a parent hands down in a pass, and what comes back.
+struct Limits {
+  explicit Limits(const Resources& handed_down) : limit(handed_down), headroom(handed_down) {}
+  Resources limit;
+  Resources headroom;
+  Resources needs_unreserving;
+  Resources blocked;
+  bool may_preempt = false;
+
+  Resources Net() const { return limit - blocked; }
+};
+
+enum class Skipped : uint8_t { kNone, kQueueLimit, kOther };
+
+/// CSAssignment: a container to grant or to reserve, or why there is none.
+struct Proposal {
+  Resources size;  // nothing: no container
+  model::Locality type = model::Locality::kNodeLocal;
+  Skipped skipped = Skipped::kNone;
+  bool reserves = false;
+  AttemptId attempt;
+  RequestKey key;
+  NodeIndex node;
+  Mode mode = Mode::kRespect;
+  ContainerSlot reserved;    // whose room is used, or that is reserved again
+  ContainerSlot unreserves;  // a reservation that is given up for it
+  std::vector<ContainerSlot> kills;
+
+  static Proposal Nothing(Skipped why) {
+    Proposal proposal;
+    proposal.skipped = why;
+    return proposal;
+  }
+};
+
+void Apply(Books& books, const model::scheduler::NodeUpdated& event);
+/// Asynchronous scheduling: one attempt a node, then all is decided on in order.
+void Apply(Books& books, const model::scheduler::ProposalPass& event);
+/// The children in the order in which the parent offers a node of `partition` to them
+/// (PriorityUtilizationQueueOrderingPolicy).
+std::vector<QueueId> ChildrenInOrder(const Books& books, const Queue& parent, PartitionId partition);
+/// PriorityUtilizationQueueOrderingPolicy.compare.
+int CompareUse(double used_a, double used_b, int32_t priority_a, int32_t priority_b);
+
+}  // namespace fairlead::scheduler::yarn_capacity

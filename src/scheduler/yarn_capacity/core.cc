@@ -1,0 +1,190 @@
+#include "scheduler/yarn_capacity/core.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/hash.h"
+#include "base/state.h"
+#include "scheduler/yarn_capacity/applications.h"
+#include "scheduler/yarn_capacity/asks.h"
+#include "scheduler/yarn_capacity/assign.h"
+#include "scheduler/yarn_capacity/check.h"
+#include "scheduler/yarn_capacity/containers.h"
+#include "scheduler/yarn_capacity/dynamic.h"
+#include "scheduler/yarn_capacity/nodes.h"
+#include "scheduler/yarn_capacity/preempt.h"
+#include "scheduler/yarn_capacity/tree.h"
+#include "scheduler/yarn_capacity/view.h"
+
+namespace fairlead::scheduler::yarn_capacity {
+
+namespace ms = model::scheduler;
+
+void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::string> names) {
+  books.Emit(ms::CallRefused{token, {why, std::move(names), {}, {}}});
+}
+
+static void Apply(Books& books, const ms::ContainerResized& event) {
+  Refuse(books, event.token, model::Refusal::kResizeFixed);
+}
+
+static void Apply(Books& books, const ms::CapacityReloaded& event) {
+  if (const CapacityProblem problem = Reload(books, event.queues)) {
+    return Refuse(books, event.token, model::Refusal::kBadQueues, {problem.message});
+  }
+  books.Emit(ms::ReloadAnswered{event.token});
+}
+
+/// FairScheduler's configuration, which says nothing here.
+static void Apply(Books& books, const ms::QueuesReloaded& event) {
+  Refuse(books, event.token, model::Refusal::kBadQueues, {"the queues of yarn-capacity are those of CapacityQueues"});
+}
+
+/// Core runs it.
+static void Apply(Books&, const ms::Pass&) {}
+static void Apply(Books&, const ms::NodeMeasured&) {}  // CapacityScheduler asks for no measure
+static void Apply(Books&, const ms::UseRecalled&) {}
+
+base::Result<std::unique_ptr<YarnCapacityScheduler>> MakeYarnCapacity(const YarnCapacityConfig& config,
+                                                                      const model::CapacityQueues& queues,
+                                                                      const std::vector<ms::ClusterLabel>& labels,
+                                                                      base::Instant start) {
+  Books books;
+  books.config = config;
+  books.file = queues;
+  books.calc = Arithmetic(queues.dominant ? hadoop::Calculator::kDominant : hadoop::Calculator::kMemory,
+                          model::ResourceTypes::Count());
+  books.legacy_at_start = queues.legacy_queue_mode;
+  books.file_asynchronous = queues.asynchronous;
+  books.now_ms = start.millis();
+  for (const ms::ClusterLabel& label : labels) books.partitions.Add(label.name, label.exclusive);
+  EffectSink ignored;
+  books.out = &ignored;
+  if (const CapacityProblem problem = Load(books)) {
+    return base::Error{problem.message, static_cast<int>(problem.fault)};
+  }
+  books.out = nullptr;
+  if (config.timed_passes) {
+    if (queues.preemption.enabled) books.preempt_due_ms = books.now_ms + queues.preemption.monitoring_interval_ms;
+    books.queue_check_due_ms = books.now_ms + queues.queue_expiration_seconds * 1000;
+  }
+  return std::unique_ptr<YarnCapacityScheduler>(std::make_unique<Core>(std::move(books)));
+}
+
+void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink& out) {
+  books_.now_ms = now.millis();
+  books_.out = &out;
+  for (const ms::Event& event : events) {
+    if (const auto* pass = std::get_if<ms::Pass>(&event)) {
+      RunPass(pass->kind);
+    } else {
+      std::visit([this](const auto& e) { Apply(books_, e); }, event);
+    }
+    FinishEvent();
+  }
+  if (books_.config.timed_passes) RunDuePasses();
+  books_.out = nullptr;
+}
+
+base::Instant Core::NextDeadline() const {
+  const int64_t next = std::min(books_.preempt_due_ms, books_.queue_check_due_ms);
+  if (!books_.config.timed_passes || next == INT64_MAX) return base::Instant::Max();
+  return base::Instant{next * 1'000'000};
+}
+
+void Core::RunDuePasses() {
+  if (books_.preempt_due_ms <= books_.now_ms) {
+    PreemptRound(books_);
+    books_.preempt_due_ms = books_.now_ms + std::max<int64_t>(books_.file.preemption.monitoring_interval_ms, 1);
+  }
+  if (books_.queue_check_due_ms <= books_.now_ms) {
+    RemoveIdleQueues(books_);
+    books_.queue_check_due_ms = books_.now_ms + std::max<int64_t>(books_.file.queue_expiration_seconds, 1) * 1000;
+  }
+}
+
+void Core::RunPass(ms::PassKind kind) {
+  if (kind == ms::PassKind::kPreempt) PreemptRound(books_);
+  if (kind == ms::PassKind::kQueueCheck) RemoveIdleQueues(books_);
+}
+
+/// What Hadoop's dispatcher delivers after the scheduler's call has returned: an application learns that its master has
+/// a container (RMAppAttemptImpl), from then on its blacklist is its own and the container counts as a master's.
+void Core::FinishEvent() {
+  for (const auto& [attempt, container] : books_.new_masters) {
+    if (books_.attempts.Has(attempt)) books_.attempts[attempt].master.SetKnown();
+    if (books_.containers.Has(container)) books_.containers.SetMaster(container);
+  }
+  books_.new_masters.clear();
+}
+
+std::string Core::CheckInvariants() const { return Check(books_); }
+
+uint64_t Core::StateHash() const {
+  base::StateHasher hash;
+  hash.Mix(std::string_view(State()));
+  return hash.value();
+}
+
+std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
+
+std::string Core::State() const {
+  std::string out;
+  base::WriteState(out, books_);
+  return out;
+}
+
+bool Core::ReadState(std::string_view bytes) {
+  base::ByteReader in(bytes);
+  base::ReadState(in, books_);
+  return in.done();
+}
+
+View Core::GetView() const { return ViewOf(books_); }
+View Core::GetQueues() const { return QueuesOf(books_); }
+
+int64_t Core::PendingContainers(model::AppIndex app) const {
+  const AttemptId id = books_.apps.Current(app);
+  if (!id.valid() || books_.attempts[id].stopped) return 0;
+  const hadoop::Asks& asks = books_.attempts[id].asks;
+  int64_t count = 0;
+  for (const hadoop::Asks::ActiveKey& key : asks.active()) count += asks.of(key).AnyCount();
+  return count;
+}
+
+std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
+  std::vector<ms::Pending> all;
+  const AttemptId id = books_.apps.Current(app);
+  if (!id.valid() || books_.attempts[id].stopped) return all;
+  const Attempt& attempt = books_.attempts[id];
+  const bool active = books_.queues[attempt.queue].own.active.Has(id);
+  for (const hadoop::Asks::ActiveKey& key : attempt.asks.active()) {
+    const Request& any = *attempt.asks.of(key).Any();
+    ms::Pending one;
+    one.ask.priority = key.key.priority;
+    one.ask.allocation_request_id = key.key.id;
+    one.ask.name = "*";
+    one.ask.capability = any.capability;
+    one.ask.count = any.count;
+    one.ask.label = books_.partitions.Name(any.partition);
+    one.reason = !attempt.runnable ? ms::PendingReason::kMaxRunningApps
+                 : !active         ? ms::PendingReason::kMasterShare
+                                   : ms::PendingReason::kClusterFull;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Resources Core::FreeOf(model::NodeIndex node) const {
+  return node.value < books_.nodes.size() ? books_.nodes[node].unallocated : Resources{};
+}
+
+std::map<std::string, CapacityQueueView> Core::GetCapacityQueues() const { return CapacityQueuesOf(books_); }
+CapacityAppView Core::GetApp(model::AppIndex app) const { return AppOf(books_, app); }
+
+std::string Core::DefaultLabelOf(const std::string& queue) const {
+  const QueueId id = books_.queues.Find(queue);
+  return id.valid() ? books_.queues[id].settings.default_label : "";
+}
+
+}  // namespace fairlead::scheduler::yarn_capacity

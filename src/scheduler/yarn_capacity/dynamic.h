@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "scheduler/yarn_capacity/books.h"
+
+// Queues that are made when somebody submits to them, and removed when they are idle
+// (CapacitySchedulerQueueManager.createAutoQueue, AutoCreatedQueueDeletionPolicy).
+
+namespace fairlead::scheduler::yarn_capacity {
+
+/// The leaf of this path, made with those missing above it; not valid: it may not be made.
+QueueId MakeQueue(Books& books, const std::string& path);
+/// One round: idle queues of the last round go.
+void RemoveIdleQueues(Books& books);
+
+}  // namespace fairlead::scheduler::yarn_capacity

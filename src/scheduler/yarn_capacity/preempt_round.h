@@ -1,0 +1,117 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "scheduler/yarn_capacity/books.h"
+
+// One round of preemption: a copy of what the queues have and want (TempQueuePerPartition), and what was selected.
+
+namespace fairlead::scheduler::yarn_capacity {
+
+/// A user of a leaf in one partition (TempUserPerPartition).
+struct PreemptUser {
+  Resources used;
+  Resources masters;
+  Resources selected;
+  Resources limit;  // without masters
+  Resources ideal;
+  bool delta_done = false;
+
+  Resources used_by_workers() const { return used - masters; }
+};
+
+/// An application of a leaf in one partition (TempAppPerPartition).
+struct PreemptApp {
+  AttemptId id;
+  model::ApplicationId app;
+  int32_t priority = 0;
+  std::string user;
+  Resources used;
+  Resources masters;
+  Resources pending;
+  Resources ideal;
+  Resources surplus;     // toBePreempted
+  Resources to_take;     // actuallyToBePreempted
+  Resources from_other;  // toBePreemptFromOther
+  Resources selected;
+
+  Resources used_by_workers() const { return used - masters; }
+};
+
+/// A queue in one partition (TempQueuePerPartition).
+struct PreemptQueue {
+  QueueId queue;
+  PartitionId partition;
+  bool leaf = false;
+  bool disabled = false;
+  int32_t priority = 0;  // relative to its siblings
+  float absolute = 0;
+  Resources whole;  // of the partition
+  Resources guaranteed;
+  Resources maximum;
+  Resources used;
+  Resources pending;
+  Resources pending_without_reserved;
+  Resources killable;
+  Resources ideal;
+  Resources untouchable;
+  Resources preemptable;
+  Resources surplus;  // toBePreempted
+  Resources to_take;  // actuallyToBePreempted
+  std::vector<double> normalized;
+  std::vector<size_t> children;
+  std::vector<PreemptApp> apps;  // once the leaf's own applications were looked at
+  std::map<std::string, PreemptUser> users;
+};
+
+using Selection = std::map<AttemptId, std::set<std::pair<model::ContainerId, ContainerSlot>>>;
+
+/// What one selector chose, and how long its containers have until they are killed.
+struct Selected {
+  int64_t wait_ms = 0;
+  Selection containers;
+};
+
+struct PreemptRoundState {
+  Books& books;
+  std::vector<PartitionId> partitions;  // in the order of a Java set
+  std::vector<QueueId> leaves;          // in the order of nested Java sets
+  std::vector<PreemptQueue> queues;
+  std::map<std::pair<QueueId, PartitionId>, size_t> index;
+  std::map<PartitionId, std::vector<QueueId>> underserved;  // each once, in order of insertion
+  Resources allowed;                                        // that may still be taken in this round
+  Selection selected;
+  std::vector<model::ContainerId> dropped;  // reservations
+  std::string failure;                      // the round ends
+
+  const Arithmetic& calc() const { return books.calc; }
+  PreemptQueue& Of(QueueId queue, PartitionId partition) { return queues[index.at({queue, partition})]; }
+  void AddUnderserved(const PreemptQueue& queue);
+  bool IsSelected(AttemptId attempt, ContainerSlot slot) const;
+  void Select(ContainerSlot slot, Selection& current);
+};
+
+/// What can be taken of a leaf, by partition.
+using ToTake = std::map<PartitionId, Resources>;
+ToTake ToTakeOf(PreemptRoundState& round, QueueId leaf);
+/// tryPreemptContainerAndDeductResToObtain.
+bool TryTake(PreemptRoundState& round, ToTake& to_take, ContainerSlot slot, Selection& current, bool conservative);
+/// deductPreemptableResourcesBasedSelectedCandidates.
+void DeductSelected(PreemptRoundState& round);
+/// PreemptionCandidatesSelector.sortContainers.
+void SortForPreemption(const Books& books, std::vector<ContainerSlot>& containers);
+
+/// How much of each leaf is to be taken (PreemptableResourceCalculator).
+void ComputeIdeal(PreemptRoundState& round, bool with_reserved, bool balance);
+/// FifoCandidatesSelector.
+void SelectByQueues(PreemptRoundState& round, bool with_reserved, bool balance, Selection& current);
+/// ReservedContainerCandidatesSelector.
+void SelectForReserved(PreemptRoundState& round, Selection& current);
+/// IntraQueueCandidatesSelector.
+void SelectWithinQueues(PreemptRoundState& round, Selection& current);
+
+}  // namespace fairlead::scheduler::yarn_capacity

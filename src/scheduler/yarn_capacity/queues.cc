@@ -1,0 +1,51 @@
+#include "scheduler/yarn_capacity/queues.h"
+
+namespace fairlead::scheduler::yarn_capacity {
+
+void QueueNames::Add(const Queue& queue, QueueId id) {
+  paths_[queue.path] = id;
+  if (queue.name != "root") of_name_[queue.name].insert(queue.path);
+}
+
+void QueueNames::Remove(const Queue& queue) {
+  paths_.erase(queue.path);
+  const auto of_name = of_name_.find(queue.name);
+  if (of_name == of_name_.end()) return;
+  of_name->second.erase(queue.path);
+  if (of_name->second.empty()) of_name_.erase(of_name);
+}
+
+QueueId QueueNames::FindPath(std::string_view path) const {
+  const auto it = paths_.find(path);
+  return it == paths_.end() ? QueueId{} : it->second;
+}
+
+QueueId QueueNames::Find(std::string_view name) const {
+  const auto of_name = of_name_.find(name);
+  if (of_name != of_name_.end() && of_name->second.size() == 1) return FindPath(*of_name->second.begin());
+  return FindPath(name);
+}
+
+bool QueueNames::Ambiguous(std::string_view name) const {
+  const auto of_name = of_name_.find(name);
+  return of_name != of_name_.end() && of_name->second.size() > 1;
+}
+
+QueueId Queues::Make(const std::string& path, QueueId parent, bool leaf) {
+  const QueueId id = pool_.Add();
+  Queue& queue = pool_[id];
+  queue.path = path;
+  queue.name = path.substr(path.rfind('.') + 1);
+  queue.parent = parent;
+  queue.leaf = leaf;
+  queue.shares = Shares(!parent.valid());
+  return id;
+}
+
+void Queues::ForEachDown(QueueId id, const std::function<void(QueueId)>& visit) const {
+  visit(id);
+  const std::vector<QueueId> children = pool_[id].children;
+  for (const QueueId child : children) ForEachDown(child, visit);
+}
+
+}  // namespace fairlead::scheduler::yarn_capacity
