@@ -418,7 +418,7 @@ void NarrowFloats(json& value) {
   }
 }
 
-Difference Replay(const json& scenario, const std::vector<json>& expected, const std::string& version,
+Difference ReplayHere(const json& scenario, const std::vector<json>& expected, const std::string& version,
                   bool check_invariants) {
   Player player;
   json refused = player.Start(scenario, version);
@@ -463,7 +463,7 @@ std::vector<std::string> CapacitySchedulerVersions(const std::string& version) {
 
 Difference ReplayCapacityScheduler(const json& scenario, const std::vector<json>& expected, const std::string& version,
                                    const std::string&, bool check_invariants) {
-  const auto replay = [&] { return Replay(scenario, expected, version, check_invariants); };
+  const auto replay = [&] { return ReplayHere(scenario, expected, version, check_invariants); };
   const bool types = scenario.value("conf", json::object()).contains("yarn.resource-types");
   return types ? ReplayApart(replay) : replay();
 }

@@ -96,7 +96,7 @@ void LeafDemand::AddApp(AttemptId id, const std::map<std::string, Resources>& ma
   const PartitionId partition = queue_.partition;
   PreemptApp app;
   app.id = id;
-  app.app = books_.apps.IdOf(attempt.app);
+  app.app = books_.apps[attempt.app].id;
   app.priority = attempt.priority;
   app.user = attempt.user;
   app.used = attempt.usage.used(partition);
