@@ -32,7 +32,7 @@ class Tidy(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         for name, text in SOURCES.items():
             self.write(name, text)
-        for name in ("tools/tidy", ".clang-tidy"):
+        for name in ("tools/changes.py", "tools/tidy", ".clang-tidy"):
             (self.root / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
         self.write(".gitignore", "build/\n")
