@@ -318,7 +318,7 @@ void KillQuietly(Cluster& cluster, const yarn::ApplicationIdProto& id) {
   (void)cluster.client->Call<yarn::KillApplicationResponseProto>("forceKillApplication", request).ok();
 }
 
-/// A driver is there anew, and why the last one ended.
+/// A driver is there again, and why the last one ended.
 void SayNewAttempt(Cluster& cluster, const model::ApplicationId& id, int32_t attempt) {
   yarn::GetApplicationAttemptReportRequestProto request;
   request.application_attempt_id.emplace().application_id = ToProto(id);

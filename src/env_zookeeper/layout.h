@@ -22,7 +22,7 @@ namespace fairlead::env_zookeeper {
 
 inline constexpr char kMark[] = "fairlead state 1";
 
-/// Of one node, and so of one transaction: half of what a ZooKeeper server takes by default (jute.maxbuffer, 1 MiB).
+/// The most bytes of a node, and so of a transaction: half the default of a ZooKeeper server (jute.maxbuffer, 1 MiB).
 inline constexpr size_t kNodeBytesMax = 512 << 10;
 
 struct Layout {

@@ -38,7 +38,7 @@ struct Node {
   std::string value;
   int32_t version = 0;
   int64_t owner = 0;  // the session of an ephemeral node
-  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made anew
+  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made again
   int64_t children_changed = 0;  // by which transaction one was added or removed last
   base::WallTime made_at;        // by the clock of the servers' leader
 };

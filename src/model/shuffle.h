@@ -100,7 +100,8 @@ struct Probed {
 /// From now on no executor may register; the end is announced by Drained.
 struct Drain {
   static constexpr std::string_view kName = "drain";
-  base::Duration idle;   // an application of which nothing was asked for so long, with no connection, counts as done
+  base::Duration
+      idle;  // an application counts as done when nobody asked for its blocks for so long and no connection is open
   base::Duration limit;  // Drained comes then at the latest
   FL_FIELDS(idle, limit)
 };

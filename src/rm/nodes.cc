@@ -39,7 +39,7 @@ void ForgetWhenKnown(Node& node, App& app, const model::ContainerId& id, model::
   if (!awaited) node.forget.insert(id);
 }
 
-/// Whether it must be kept in case the node asks for it again: all else can be composed anew.
+/// Whether it must be kept in case the node asks for it again: all else can be composed again.
 bool TellsSomething(const model::rm::HeartbeatAnswer& answer) {
   return !answer.cleanup.empty() || !answer.forget.empty() || !answer.finished_apps.empty() || !answer.update.empty() ||
          !answer.signals.empty() || answer.resized;

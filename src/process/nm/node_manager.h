@@ -37,7 +37,7 @@ struct Settings {
   std::string hadoop_version = "3.3.6";
   std::string node_label;
   model::Resources physical;
-  std::vector<env::Endpoint> trackers;  // of the resource managers, of which one leads
+  std::vector<env::Endpoint> trackers;  // of the resource managers; one leads
   std::string user;                     // as whom the agent speaks to them
   base::Duration call_timeout = base::Duration::Seconds(30);
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;

@@ -23,7 +23,7 @@ struct LeadershipOptions {
   std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
   model::AccessList admin_acl;
   std::function<std::vector<std::string>(const std::string&)> groups_of;
-  /// Read anew for each leadership: the configuration's files may have changed.
+  /// Read again for each leadership: the configuration's files may have changed.
   std::function<base::Result<ResourceManagerOptions>()> manager;
   std::function<void(ResourceManager&)> on_active;
   /// The manager is about to end.

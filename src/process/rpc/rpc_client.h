@@ -47,7 +47,7 @@ struct RpcClientLimits {
   size_t frame_bytes_max = 128u << 20;
 };
 
-/// Calls over one connection per target, made when needed, closed when idle, made anew by the next call after a loss.
+/// Calls over one connection per target, made when needed, closed when idle, made again by the next call after a loss.
 /// Retries and failover are the caller's. All on the loop's thread; destroying the client drops its calls unanswered.
 class RpcClient {
  public:

@@ -53,7 +53,7 @@ struct ListenOptions {
   /// A connection without a call for this long is closed (ipc.client.connection.maxidletime is 10 s; Hadoop's server
   /// closes at twice that).
   base::Duration idle = base::Duration::Seconds(60);
-  /// Answers of which the peer takes nothing.
+  /// Answers that the peer does not take.
   base::Duration unread = base::Duration::Seconds(60);
   /// While it says false, connections are accepted and what they send waits untaken, a login too: at most `hold` and as
   /// much as fits a socket, then it is taken as always, so the handler must know what to answer.

@@ -179,7 +179,7 @@ void StandaloneCluster::Apply(const sa::Answer& effect) {
   if (!waiting.empty()) waiting.mapped()(effect.ok);
 }
 
-/// As Spark's, but an id that is in use is passed over: after a restart numbers begin anew, and names may come twice.
+/// As Spark's, but an id that is in use is passed over: after a restart numbers begin again, and names may come twice.
 std::string StandaloneCluster::NewApplicationId(const std::string& name) {
   if (settings_.names_as_ids) {
     const auto id = IdOfName(name);
@@ -449,7 +449,7 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
 }
 
 /// A worker that has registered speaks by another connection from now on (org.apache.spark.deploy.worker.Worker, which
-/// registers anew while it is called back).
+/// registers again while it is called back).
 void StandaloneCluster::Adopt(const WorkerRecord& again) {
   const auto alive = alive_workers_.find(again.said.id);
   if (again.peer == 0 || alive == alive_workers_.end()) return;
@@ -561,7 +561,7 @@ void StandaloneCluster::LoseAwayAt(const es::RegisterWorker& again) {
   }
 }
 
-/// What it runs and nobody knows is ended: executors and drivers of which the master heard only their loss.
+/// Executors and drivers that the worker runs and nobody knows are ended: the master heard only their loss.
 void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& message) {
   const auto index = WorkerOf(peer);
   if (!index || workers_[*index].said.id != message.worker) return;

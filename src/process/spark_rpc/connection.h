@@ -38,7 +38,7 @@ class Connection final : private env::StreamHandler {
 
   struct Callbacks {
     std::function<void(Incoming message)> on_message;
-    /// After bytes came, of which part may be held.
+    /// After bytes came; part of them may be held.
     std::function<void()> on_bytes;
     /// Called once, at last; `reason` is empty when the peer ended it in order.
     std::function<void(const std::string& reason)> on_closed;

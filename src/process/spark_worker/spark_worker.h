@@ -134,7 +134,7 @@ class SparkWorker {
   /// Of the master that has registered this worker; false: there is none.
   bool AskMaster(const std::string& endpoint, const std::string& content, Answer answer);
   void Report(const endpoints::spark::WorkerMessage& message);
-  /// The end of what `key` is; said until a master has it.
+  /// The end of the run `key`; sent until a master has it.
   void ReportEnd(const std::string& key, endpoints::spark::WorkerMessage message);
   void SendEnd(const std::string& key);
   void OnEndKnown(const std::string& key);

@@ -13,7 +13,7 @@ namespace es = endpoints::spark;
 
 namespace {
 
-/// A driver that has run for so long begins anew with short pauses.
+/// A driver that has run for so long begins again with short pauses.
 constexpr base::Duration kSteadyAfter = base::Duration::Seconds(5);
 constexpr base::Duration kPauseMax = base::Duration::Seconds(3600);
 
@@ -32,7 +32,7 @@ std::string RandomName(env::Loop& loop) {
   return name;
 }
 
-/// Keeps the memory of what has ended bounded.
+/// Bounds how many ended runs are remembered.
 template <class Run>
 void Keep(std::map<std::string, Run>& finished, size_t retained, const std::string& key, Run run) {
   finished[key] = std::move(run);

@@ -13,7 +13,7 @@
 
 namespace fairlead::shell {
 
-/// Error::code of what a YarnClient gives.
+/// Error::code of a YarnClient's errors.
 enum YarnClientError : int {
   kRmUnreachable = 1,  // nothing answered at the configured address
   kRmRefused = 2,      // a remote exception; the message is the exception's

@@ -284,7 +284,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   if (const base::Status read = ReadPlacement(options, *source, settings); !read.ok()) return read.error();
   if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
   settings.hosts.AddName(settings.master.host);
-  // Browsers call the master by the name of what stands before it.
+  // Browsers call the master by the name of the proxy before it.
   const std::string place =
       settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
   if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));

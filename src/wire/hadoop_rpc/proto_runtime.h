@@ -234,7 +234,7 @@ inline void PutString(std::string& out, uint32_t tag, std::string_view value) {
   PutVarint(out, value.size());
   out.append(value);
 }
-/// Turns the single byte at `length_at` into the varint of what was appended after it.
+/// Turns the single byte at `length_at` into the varint of the length of all bytes after it.
 void FixLength(std::string& out, size_t length_at);
 template <class T>
 void PutMessage(std::string& out, uint32_t tag, const T& message) {

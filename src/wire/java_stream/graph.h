@@ -81,7 +81,7 @@ struct Enum {
 struct ClassObject {
   Ref type = kNull;
 };
-/// A Class apart from the other nodes, of which there are many more and which are much smaller.
+/// A Class apart from the other nodes, which are many more and much smaller.
 class BoxedClass {
  public:
   // Implicit, so that a Class becomes a Node as all other nodes do.
