@@ -100,8 +100,7 @@ struct Probed {
 /// From now on no executor may register; the end is announced by Drained.
 struct Drain {
   static constexpr std::string_view kName = "drain";
-  base::Duration
-      idle;  // an application counts as done when nobody asked for its blocks for so long and no connection is open
+  base::Duration idle;   // an application without connections and questions for so long counts as done
   base::Duration limit;  // Drained comes then at the latest
   FL_FIELDS(idle, limit)
 };
