@@ -89,7 +89,7 @@ RpcResponseHeaderProto LastFatal(RpcServerSession& session, std::string* rest = 
   }
   view.remove_prefix(4);
   const auto header_bytes = TakeDelimited(view);
-  EXPECT_TRUE(header_bytes && header.ParseFrom(*header_bytes).ok());
+  EXPECT_TRUE(header_bytes && header.ParseFrom(*header_bytes, wire::hadoop_rpc::kAnswer).ok());
   if (rest) *rest = view;
   return header;
 }

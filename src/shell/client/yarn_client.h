@@ -56,7 +56,7 @@ class YarnClient {
     auto bytes = CallRaw(method, request.Encode());
     if (!bytes) return bytes.error();
     Response response;
-    if (const base::Status parsed = response.ParseFrom(*bytes); !parsed.ok()) {
+    if (const base::Status parsed = response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer); !parsed.ok()) {
       return base::Error{std::string(method) + ": the answer does not parse: " + parsed.error().message, kRmRefused};
     }
     return response;
