@@ -133,6 +133,15 @@ es::SparkBuild BuildOf(const std::string& release) {
     for (const json& field : entry.at("fields")) shape.fields.emplace_back(field.at("name"), field.at("type"));
     build.classes[shape.name] = shape;
   }
+  // Only in messages that were made at random, which have maps of more than four entries.
+  if (build.has_module_proxies()) {
+    const std::string factory = "scala.collection.MapFactory$ToFactory";
+    const std::string map = "scala.collection.immutable.HashMap$";
+    build.classes[factory] = {factory, 3, js::kSerializable, {{"factory", "Lscala/collection/MapFactory;"}}, ""};
+    build.classes[map] = {map, 3, js::kSerializable, {}, ""};
+  } else {
+    build.classes["scala.collection.immutable.HashMap$SerializationProxy"].flags |= js::kWriteMethod;
+  }
   return build;
 }
 

@@ -68,7 +68,6 @@ class Known {
   Ref Requirement(Ref object);
 
   Ref TextOf(Ref string, const char* field, size_t most);
-  Ref Number(Ref boxed, const char* field);
   Ref Option(Ref object, const char* field, const Make& value);
   /// A Seq in its own shape, where Spark's drivers have it so; else a List.
   Ref Sequence(Ref object, const char* field, const Make& element);
@@ -88,10 +87,6 @@ class Known {
 
 Ref Known::TextOf(Ref string, const char* field, size_t most) {
   return Once(string, [&](Ref text) { return out_.Text(in_.TextAt(text, field, most)); });
-}
-
-Ref Known::Number(Ref boxed, const char* field) {
-  return Once(boxed, [&](Ref number) { return out_.Integer(in_.IntAt(number, field)); });
 }
 
 Ref Known::Option(Ref object, const char* field, const Make& value) {

@@ -170,7 +170,7 @@ Ref MessageWriter::MutableMap(const std::vector<std::pair<Ref, Ref>>& entries) {
   if (!build_.has_module_proxies()) return HashMap(entries);
   constexpr int64_t kThreeQuarters = 0x3FE8000000000000;  // 0.75, the load factor
   size_t table = 16;
-  while (table * 3 < entries.size() * 4) table *= 2;
+  while (table * 3 <= entries.size() * 4) table *= 2;
   const Ref factory = builder_.NewObject("scala.collection.mutable.HashMap$DeserializationFactory");
   builder_.SetNumber(factory, "loadFactor", kThreeQuarters);
   builder_.SetNumber(factory, "tableLength", static_cast<int64_t>(table));
