@@ -18,8 +18,6 @@
 namespace fairlead::base {
 namespace {
 
-constexpr BudgetKind kKind = DecodedKind("a value of tests", 1 << 20, 1024);
-
 struct Inner {
   int32_t number = 0;
   std::string text;
@@ -72,8 +70,7 @@ TEST(State, WhatIsReadIsWhatWasWritten) {
   std::string bytes;
   WriteState(bytes, part);
   Part read;
-  Budget budget(kKind, bytes.size());
-  ByteReader in(bytes, budget);
+  ByteReader in(bytes);
   ReadState(in, read);
   ASSERT_TRUE(in.done());
   std::string again;
@@ -91,8 +88,7 @@ TEST(State, WhatIsCutOrAlteredHarmsNobody) {
   WriteState(bytes, part);
   for (size_t size = 0; size < bytes.size(); ++size) {
     Part read;
-    Budget budget(kKind, bytes.size());
-    ByteReader in(std::string_view(bytes).substr(0, size), budget);
+    ByteReader in(std::string_view(bytes).substr(0, size));
     ReadState(in, read);
     EXPECT_FALSE(in.done()) << size;
   }
@@ -100,8 +96,7 @@ TEST(State, WhatIsCutOrAlteredHarmsNobody) {
     std::string altered = bytes;
     altered[at] = static_cast<char>(altered[at] ^ 0xff);
     Part read;
-    Budget budget(kKind, bytes.size());
-    ByteReader in(altered, budget);
+    ByteReader in(altered);
     ReadState(in, read);
   }
 }

@@ -306,8 +306,7 @@ std::string Core::State() const {
 }
 
 bool Core::ReadState(std::string_view bytes) {
-  base::Budget budget(base::kStateKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   std::vector<model::ContainerId> waiting;
   base::ReadState(in, context_);
   base::ReadState(in, apps_);

@@ -1,7 +1,6 @@
 #include "endpoints/spark/rpc_message.h"
 
 #include "base/bytes.h"
-#include "endpoints/spark/message_bounds.h"
 
 namespace fairlead::endpoints::spark {
 namespace {
@@ -14,9 +13,7 @@ bool ReadAddress(base::ByteReader& in, std::optional<RpcAddress>& address) {
   if (present > 1) return false;
   if (present == 1) {
     const uint16_t length = in.U16();
-    const std::string_view host = in.Take(length);
-    if (in.Charge(host.size())) address.emplace().host = host;
-    if (in.failed()) return false;
+    address.emplace().host = std::string(in.Take(length));
     address->port = in.I32();
   }
   return !in.failed();
@@ -37,15 +34,13 @@ void WriteAddress(base::ByteWriter& out, const std::optional<RpcAddress>& addres
 }  // namespace
 
 base::Result<RpcMessage> DecodeRpcMessage(std::string_view body) {
-  base::Budget budget(kSparkMessage, body.size());
-  base::ByteReader in(body, budget);
+  base::ByteReader in(body);
   RpcMessage message;
   if (!ReadAddress(in, message.sender) || !ReadAddress(in, message.receiver)) {
     return base::Error{"not a message of Spark's RPC"};
   }
   const uint16_t length = in.U16();
-  const std::string_view name = in.Take(length);
-  if (in.Charge(name.size())) message.endpoint = name;
+  message.endpoint = std::string(in.Take(length));
   message.content = in.Rest();
   if (in.failed()) return base::Error{"a message of Spark's RPC that ends early"};
   return message;

@@ -1,6 +1,6 @@
 #include "endpoints/yarn/credentials.h"
 
-#include "base/codec.h"
+#include "base/bytes.h"
 #include "wire/hadoop_rpc/frames.h"
 #include "wire/hadoop_rpc/security.h"
 
@@ -8,8 +8,6 @@ namespace fairlead::endpoints::yarn {
 namespace {
 
 constexpr std::string_view kMagic = "HDTS";
-/// Of a container's or an application's context, which was bounded; a token is 250 bytes.
-constexpr base::BudgetKind kCredentials = base::DecodedKind("credentials", 64 << 20, 64);
 
 /// Hadoop's variable-length integer (org.apache.hadoop.io.WritableUtils.writeVLong).
 int64_t TakeVLong(base::ByteReader& in) {
@@ -37,8 +35,7 @@ void AppendVLong(std::string& out, int64_t value) {
 std::string TakeBytes(base::ByteReader& in) {
   const int64_t length = TakeVLong(in);
   if (length < 0) in.Fail();
-  const std::string_view bytes = in.Take(in.failed() ? 0 : static_cast<size_t>(length));
-  return in.Charge(bytes.size()) ? std::string(bytes) : std::string();
+  return std::string(in.Take(in.failed() ? 0 : static_cast<size_t>(length)));
 }
 
 void AppendBytes(std::string& out, std::string_view bytes) {
@@ -61,12 +58,12 @@ base::Result<Credentials> ParseWritable(base::ByteReader& in) {
   Credentials out;
   // Counts need no bound of their own: the loops end with the bytes.
   const int64_t tokens = TakeVLong(in);
-  for (int64_t i = 0; i < tokens && in.Charge(sizeof(RpcToken) + base::kTreeNode); ++i) {
+  for (int64_t i = 0; i < tokens && !in.failed(); ++i) {
     std::string alias = TakeBytes(in);
     out.tokens.insert_or_assign(std::move(alias), TakeToken(in));
   }
   const int64_t secrets = TakeVLong(in);
-  for (int64_t i = 0; i < secrets && in.Charge(2 * sizeof(std::string) + base::kTreeNode); ++i) {
+  for (int64_t i = 0; i < secrets && !in.failed(); ++i) {
     std::string alias = TakeBytes(in);
     out.secrets.insert_or_assign(std::move(alias), TakeBytes(in));
   }
@@ -116,8 +113,7 @@ base::Result<Credentials> ParseCredentials(std::string_view bytes) {
   const std::string_view rest = bytes.substr(kMagic.size() + 1);
   if (format == 1) return ParseProtobuf(rest);
   if (format != 0) return base::Error{"Unknown credential format: " + std::to_string(format)};
-  base::Budget budget(kCredentials, rest.size());
-  base::ByteReader in(rest, budget);
+  base::ByteReader in(rest);
   return ParseWritable(in);
 }
 
@@ -142,8 +138,7 @@ std::string EncodeCredentials(const Credentials& credentials, CredentialsFormat 
 }
 
 base::Result<RpcToken> ParseWritableToken(std::string_view bytes) {
-  base::Budget budget(kCredentials, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   RpcToken token = TakeToken(in);
   if (in.failed()) return base::Error{"the token is cut short or malformed"};
   return token;

@@ -12,10 +12,6 @@ namespace fairlead::engine {
 namespace mt = model::tasks;
 
 namespace {
-
-/// Of one task, as an executor of the job counts it.
-constexpr base::BudgetKind kMetricsKind = base::DecodedKind("a task's metrics", 1 << 20, 64);
-
 constexpr size_t kFlushBytes = 256 << 10;
 
 std::string WaitsText(const tasks::Config& config) {
@@ -147,8 +143,7 @@ void EventLog::OnEvent(const mt::Event& event) {
 }
 
 void EventLog::OnTaskDone(const wire::engine::TaskDone& done) {
-  base::Budget budget(kMetricsKind, done.metrics.size());
-  base::ByteReader in(done.metrics, budget);
+  base::ByteReader in(done.metrics);
   base::Decode(in, outcomes_[done.task].metrics);
 }
 

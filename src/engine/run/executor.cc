@@ -34,8 +34,7 @@ struct SharedProgram {
   const StageProgram& Get() {
     std::call_once(once, [this] {
       StagePlan decoded;
-      base::Budget budget(kPayloadKind, plan.size());
-      base::ByteReader in(plan, budget);
+      base::ByteReader in(plan);
       base::Decode(in, decoded);
       try {
         if (!in.done()) throw TaskError("malformed stage plan");

@@ -58,8 +58,7 @@ std::string ResourceMachine::State() const {
 }
 
 bool ResourceMachine::ReadState(std::string_view bytes) {
-  base::Budget budget(base::kStateKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   std::string core, scheduler;
   base::ReadState(in, core);
   base::ReadState(in, scheduler);

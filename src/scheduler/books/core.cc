@@ -46,8 +46,7 @@ std::string Core::State() const {
 }
 
 bool Core::ReadState(std::string_view bytes) {
-  base::Budget budget(base::kStateKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   base::ReadState(in, books_);
   base::ReadState(in, total_changed_);
   policy_->ReadState(in);

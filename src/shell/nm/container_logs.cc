@@ -86,8 +86,7 @@ void UsersLogs::Read(LogQuery query, std::function<void(LogAnswer)> done) {
                  [done = std::move(done), app](const base::Result<std::string>& result) {
                    LogAnswer answer;
                    if (result) {
-                     base::Budget budget(kErrandKind, result->size());
-                     base::ByteReader in(*result, budget);
+                     base::ByteReader in(*result);
                      base::Decode(in, answer);
                      if (!in.done()) (answer = {}).error = "the logs cannot be read";
                    } else {

@@ -169,8 +169,7 @@ int RunErrand() {
   ::alarm(kQuickSeconds);
   const std::string bytes = ReadFrame();
   Errand errand;
-  base::Budget budget(kErrandKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   base::Decode(in, errand);
   if (bytes.empty() || !in.done()) return 1;
   SetBounds(errand);

@@ -93,8 +93,7 @@ bool ReceivePacket(Packet& packet) {
 
 template <class T>
 bool DecodeWhole(const std::string& bytes, T& value) {
-  base::Budget budget(kErrandKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   base::Decode(in, value);
   return in.done();
 }

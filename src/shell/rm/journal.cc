@@ -133,8 +133,7 @@ void JournalWriter::Stop(const std::string& why) {
 }
 
 base::Result<Journal> ParseJournal(std::string_view bytes) {
-  base::Budget budget(base::kStoredKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   const std::string_view magic = in.Take(kMagic.size());
   if (magic == kMagicOf010) return base::Error{"a journal of release 0.1.0, which alone can replay it"};
   if (magic != kMagic) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL02)"};

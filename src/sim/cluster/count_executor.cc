@@ -4,7 +4,6 @@
 
 #include "base/codec.h"
 #include "base/hash.h"
-#include "base/stored.h"
 #include "sim/cluster/planted.h"
 #include "wire/spark_shuffle/layout.h"
 
@@ -41,8 +40,7 @@ uint64_t ChecksumOf(std::string_view bytes) {
 
 std::shared_ptr<void> ProgramOf(const std::string& bytes) {
   auto plan = std::make_shared<StagePlan>();
-  base::Budget budget(base::kStoredKind, bytes.size());
-  base::ByteReader in(bytes, budget);
+  base::ByteReader in(bytes);
   base::Decode(in, *plan);
   return plan;
 }

@@ -35,7 +35,7 @@ void FrameReader::Push(std::string_view bytes) {
 
 std::optional<std::string_view> FrameReader::Next() {
   if (failed_ || input_.size() < 4) return std::nullopt;
-  const int32_t length = base::BigEndian<int32_t>(input_);
+  const int32_t length = base::ByteReader(input_).I32();
   if (length < 0 || static_cast<size_t>(length) > max_) {
     failed_ = true;
     refused_length_ = length;
@@ -50,7 +50,7 @@ std::optional<std::string_view> FrameReader::Next() {
 
 std::optional<FrameReader::Begun> FrameReader::begun() const {
   if (failed_ || input_.size() < kLengthBytes) return std::nullopt;
-  const auto length = static_cast<size_t>(base::BigEndian<uint32_t>(input_));
+  const auto length = static_cast<size_t>(base::ByteReader(input_).U32());
   const std::string_view part = input_.substr(kLengthBytes);
   return part.size() < length ? std::optional(Begun{length, part}) : std::nullopt;
 }
