@@ -301,10 +301,11 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
     using Lie = std::pair<const char*, int64_t>;
     for (const auto& [field, value] :
          {Lie{"cores", 0}, Lie{"cores", -1}, Lie{"cores", INT32_MAX}, Lie{"memory", 0}, Lie{"memory", -1}}) {
-      graph->SetField(graph->Root(), field, value, false);
+      js::Graph lie = *graph;
+      lie.SetField(lie.Root(), field, value, false);
       std::string frame;
       st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077},
-                                                           "Master", js::WriteStream(*graph)}));
+                                                           "Master", js::WriteStream(lie)}));
       auto liar = Connect();
       liar->Write(frame);
       EXPECT_TRUE(Await([&] { return liar->closed(); })) << field << " " << value;

@@ -11,6 +11,7 @@
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::process::rpc {
 

@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "config/hadoop_conf.h"
 #include "process/http/http.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::shell {
 

@@ -251,13 +251,30 @@ TEST(MessagesByHand, NestingIsBounded) {
   EXPECT_NE(status.error().message.find("nested"), std::string::npos);
 }
 
+/// Decoding without saying what a message may cost does not compile.
+template <class Message>
+concept DecodesUnbounded = requires(Message message, std::string_view bytes) { message.ParseFrom(bytes); };
+static_assert(!DecodesUnbounded<AllocateRequestProto>);
+static_assert(!std::is_constructible_v<proto::Reader, std::string_view>);
+
+TEST(MessagesByHand, ACallIsBoundedInAbsoluteTerms) {
+  std::string bytes;
+  for (int i = 0; i < 500'000; ++i) bytes.append("\x0a\x00", 2);  // as long as a call may be
+  AllocateRequestProto request;
+  EXPECT_FALSE(request.ParseFrom(bytes, hadoop_rpc::kCall).ok());
+  EXPECT_LE(request.ask.capacity() * sizeof(request.ask[0]), size_t{16} << 20);
+  const base::Status longer = request.ParseFrom(std::string((1 << 20) + 1, '\0'), hadoop_rpc::kCall);
+  ASSERT_FALSE(longer.ok());
+  EXPECT_NE(longer.error().message.find("it may have 1048576"), std::string::npos) << longer.error().message;
+}
+
 TEST(MessagesByHand, CountsAreBounded) {
   std::string bytes;
   for (int i = 0; i < 4'000'000; ++i) bytes.append("\x0a\x00", 2);  // empty asks: 2 bytes each, hundreds in memory
   AllocateRequestProto request;
   const base::Status status = request.ParseFrom(bytes, wire::hadoop_rpc::kAnswer);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("too many"), std::string::npos);
+  EXPECT_NE(status.error().message.find("what it stands for takes more"), std::string::npos);
 }
 
 TEST(MessagesByHand, CopiesAreDeepAndEqual) {
