@@ -98,7 +98,7 @@ def strange_class(name, count=2000):
     return Object(name, {f"f{i}": ("J", 0x7FFFFFFF) for i in range(count)})
 
 
-def unread(count=40_000):
+def unread(count):
     return Array([Object("Small", {"n": i}) for i in range(count)])
 
 
@@ -107,24 +107,31 @@ def submission(description):
 
 
 def chains():
-    """A1."""
-    links, last = chain(48_000)
-    yield registration(application(zz=last), stash=links)
-    yield message("RequestSubmitDriver", stash=links, driverDescription=driver(zz=last))
-    somes, some = chain(48_000, "scala.Some", "value")
-    yield registration(application(maxCores=some), stash=somes)
-    yield registration(application(command=command(arguments=some)), stash=somes)
+    """A1: longer than a message may be, and as long as one may be."""
+    for length in (48_000, 18_000):
+        links, last = chain(length)
+        yield registration(application(zz=last), stash=links)
+        yield message("RequestSubmitDriver", stash=links, driverDescription=driver(zz=last))
+        somes, some = chain(length, "scala.Some", "value")
+        yield registration(application(maxCores=some), stash=somes)
+        yield registration(application(eventLogCodec=some), stash=somes)
+        yield registration(application(command=command(arguments=some)), stash=somes)
 
 
 def expansions():
     """A2."""
     yield message("KillExecutors", appId="app", executorIds=seq(*shared_text(500_000, 90_000)))
-    gpus = Object("org.apache.spark.resource.ResourceInformation", {"name": "gpu", "addresses": ("L", Array(shared_text(400_000, 2000), "[Ljava.lang.String;"))})
-    gpus.fields["addresses"] = gpus.fields["addresses"][1]
+    gpus = Object("org.apache.spark.resource.ResourceInformation", {"name": "gpu", "addresses": Array(shared_text(400_000, 2000), "[Ljava.lang.String;")})
     yield worker(resources=mapping(("gpu", gpus)))
     yield submission(driver(command=command(arguments=seq(*shared_text(60_000, 100_000)))))
     yield registration(application(command=command(environment=mapping(*[(t, t) for t in shared_text(900, 60_000)]))))
     yield message("WorkerLatestState", id="worker-1", executors=seq(), driverIds=seq(*shared_text(1000, 150_000)))
+    # With fewer elements than a message may have.
+    yield message("KillExecutors", appId="app", executorIds=seq(*shared_text(1000, 50_000)))
+    yield worker(resources=mapping(*[(f"gpu{i}", Object("org.apache.spark.resource.ResourceInformation", {
+        "name": "gpu", "addresses": Array(shared_text(1000, 1000), "[Ljava.lang.String;")})) for i in range(4)]))
+    yield submission(driver(command=command(arguments=seq(*shared_text(60_000, 50_000)))))
+    yield registration(application(command=command(environment=mapping(*[(t, t) for t in shared_text(900, 20_000)]))))
 
 
 def searches():
@@ -136,13 +143,20 @@ def searches():
     request = Object("org.apache.spark.resource.ExecutorResourceRequest", {"amount": ("J", 1), "resourceName": "gpu"}, wide=200)
     many = mapping(*[("gpu", request)] * 3000)
     yield message("RequestExecutors", appId="app", resourceProfileToTotalExecs=mapping(*[(profile(many, number=i), boxed(1)) for i in range(3000)]))
+    few = [mapping(*[("gpu", request)] * 60)]
+    yield message("RequestExecutors", appId="app", resourceProfileToTotalExecs=mapping(*[(profile(few[0], number=i, wide=200), boxed(1)) for i in range(3000)]))
+    tower = Object("scala.Tuple2", {"_1": "a", "_2": "b"}, wide=250)
+    proxy = Object("scala.collection.generic.DefaultSerializationProxy", {"factory": None}, written=[tower] * 40_000)
+    yield registration(application(command=command(environment=proxy)))
     executor = Object(DEPLOY + "ExecutorDescription", {"execId": 1, "rpId": 0, "cores": 1, "memoryMb": 1, "appId": "a", "state": Object("scala.Enumeration$Val", {"i": 1})}, wide=240)
-    yield message("WorkerLatestState", id="worker-1", executors=seq(*[executor] * 100_000), driverIds=seq())
+    for count in (100_000, 50_000):
+        yield message("WorkerLatestState", id="worker-1", executors=seq(*[executor] * count), driverIds=seq())
 
 
 def strange_classes():
     """A4."""
     yield registration(application(zz=strange_class(MESSAGES + "LaunchExecutor")))
+    yield registration(application(zz=strange_class(MESSAGES + "LaunchExecutor", 250)))
     yield registration(application(zz=strange_class(MESSAGES + "LaunchExecutor", 200), command=strange_class(DEPLOY + "Command", 200)))
     yield registration(application(maxCores=strange_class("scala.Some", 250)))
     yield submission(driver(zz=strange_class(MESSAGES + "LaunchDriver", 250), command=command(arguments=strange_class("scala.runtime.ModuleSerializationProxy", 100))))
@@ -248,10 +262,10 @@ class Standalone(Costs, Daemons):
         before = memory_kib(pid, "VmRSS")
         peers = []
         with healthy(self, self.web):
-            for extra in ("zz", "eventLogCodec", "zz") * 10:
+            for extra, count in (("zz", 40_000), ("eventLogCodec", 18_000), ("zz", 18_000)) * 10:
                 peer = socket.create_connection((LOCAL, self.port), timeout=HEALTH_S)
                 self.addCleanup(peer.close)
-                peer.sendall(one_way(registration(application(**{extra: unread()}))) + ask(check_existence("Master"), "endpoint-verifier"))
+                peer.sendall(one_way(registration(application(**{extra: unread(count)}))) + ask(check_existence("Master"), "endpoint-verifier"))
                 while (frame := read_frame(peer)) is not None and frame[0] != 4:
                     pass
                 peers.append(peer)

@@ -1,5 +1,7 @@
 #include "wire/java_stream/graph.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "wire/java_stream/java_library.h"
 
@@ -202,6 +204,9 @@ constexpr bool IsLow(uint32_t code) { return code >= 0xDC00 && code < 0xE000; }
 }  // namespace
 
 std::string FromModifiedUtf8(std::string_view modified) {
+  // What is ASCII is the same in both: nearly all texts, and the long ones.
+  const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < 0x80; };
+  if (std::all_of(modified.begin(), modified.end(), is_ascii)) return std::string(modified);
   std::string out;
   for (size_t at = 0; at < modified.size();) {
     uint32_t code = NextCodePoint(modified, at);
