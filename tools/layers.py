@@ -61,7 +61,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/spark_rpc": "base endpoints/spark env process/peers wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
-        "process/spark_rpc scheduler scheduler/spark_standalone wire/java_stream wire/yarn",
+        "process/spark_rpc scheduler scheduler/spark_standalone wire/yarn",
     "process/spark_worker": "base endpoints/spark env process/http process/peers process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
@@ -91,7 +91,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
-    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
+    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
         "wire/spark_transport",

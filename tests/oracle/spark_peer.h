@@ -65,7 +65,7 @@ class Peer : private env::StreamHandler {
       if (frame.type == wire::spark_transport::FrameType::kRpcFailure) one.content = frame.text;
       if (frame.type == wire::spark_transport::FrameType::kOneWayMessage)
         one.content = endpoints::spark::DecodeRpcMessage(frame.body)->content;
-      const auto graph = wire::java_stream::ReadStream(one.content);
+      const auto graph = wire::java_stream::ReadStream(one.content, endpoints::spark::kSparkMessage);
       if (graph.ok()) one.class_name = graph->ClassName(graph->Root());
       received_.push_back(std::move(one));
     }

@@ -92,7 +92,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
   static int64_t LastState(const Peer& peer) {
     const auto* update = peer.Find(std::string(kDeployMessages) + "ExecutorUpdated");
     if (update == nullptr) return -1;
-    const auto graph = js::ReadStream(update->content);
+    const auto graph = js::ReadStream(update->content, es::kSparkMessage);
     return *graph->FieldOf(graph->RefOf(graph->Root(), "state"), "i", 'I');
   }
 
@@ -297,18 +297,15 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
   const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
   for (const SparkMessage& message : *messages) {
     if (!message.type.ends_with("$RegisterWorker")) continue;
-    auto graph = js::ReadStream(message.stream);
+    auto graph = js::ReadStream(message.stream, es::kSparkMessage);
     using Lie = std::pair<const char*, int64_t>;
     for (const auto& [field, value] :
          {Lie{"cores", 0}, Lie{"cores", -1}, Lie{"cores", INT32_MAX}, Lie{"memory", 0}, Lie{"memory", -1}}) {
-      const js::ClassCatalog none;
-      js::Builder builder(none);
-      const js::Ref root = builder.Copy(*graph, graph->Root());
-      builder.SetNumber(root, field, value);
-      builder.graph().contents.emplace_back(root);
+      js::Graph lie = *graph;
+      lie.SetField(lie.Root(), field, value, false);
       std::string frame;
       st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077},
-                                                           "Master", js::WriteStream(builder.graph())}));
+                                                           "Master", js::WriteStream(lie)}));
       auto liar = Connect();
       liar->Write(frame);
       EXPECT_TRUE(Await([&] { return liar->closed(); })) << field << " " << value;

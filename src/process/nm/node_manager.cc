@@ -367,7 +367,7 @@ void NodeManager::AggregateLogs(const model::nm::HandleLogs& effect) {
   plan.view_acl = effect.view_acl;
   plan.modify_acl = effect.modify_acl;
   w::LogAggregationContextProto context;
-  if (context.ParseFrom(effect.log_context)) {
+  if (context.ParseFrom(effect.log_context, wire::hadoop_rpc::kKept)) {
     plan.include = std::string(context.IncludePattern());
     plan.exclude = std::string(context.ExcludePattern());
   }

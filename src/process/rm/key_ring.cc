@@ -170,7 +170,8 @@ model::rm::NodeAddress KeyRing::AddressOf(model::NodeIndex index) {
 
 base::Result<endpoints::yarn::TokenSecret> KeyRing::Secret(std::string_view identifier) const {
   w::AMRMTokenIdentifierProto token;
-  if (!token.ParseFrom(identifier).ok()) return base::Error{"The AMRM token cannot be read."};
+  if (!token.ParseFrom(identifier, wire::hadoop_rpc::kTokenIdentifier).ok())
+    return base::Error{"The AMRM token cannot be read."};
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
   if (!core_.AttemptIsKnown(attempt)) {
     return base::Error{ToString(attempt) + " not found in AMRMTokenSecretManager."};

@@ -160,7 +160,7 @@ bool Leadership::MayTransition(const rpc::IncomingCall& call) {
     return false;
   }
   h::TransitionToActiveRequestProto request;  // the other transition's has the same fields
-  if (!request.ParseFrom(call.request).ok()) {
+  if (!request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok()) {
     server.Fail(call.token, ex::kInvalidProtocolBuffer, "The request does not parse.");
     return false;
   }

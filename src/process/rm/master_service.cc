@@ -15,7 +15,8 @@ namespace w = wire::yarn;
 
 void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   w::AMRMTokenIdentifierProto token;
-  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier).ok()) {
+  if (!call.caller.by_token ||
+      !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) {
     return Refuse(call.token, endpoints::yarn::exceptions::kAccessControl, "An AMRM token is needed.");
   }
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
@@ -33,7 +34,7 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
       w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
       if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
         w::ApplicationSubmissionContextProto context;
-        if (context.ParseFrom(app->submission.context).ok() && context.am_container_spec) {
+        if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {
           response.application_acls = context.am_container_spec->application_acls;
         }
       }

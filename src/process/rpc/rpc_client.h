@@ -11,6 +11,7 @@
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::process::rpc {
 
@@ -69,7 +70,7 @@ class RpcClient {
          [done = std::move(done)](base::Result<std::string, RpcError> bytes) {
            if (!bytes) return done(bytes.error());
            Response response;
-           if (base::Status parsed = response.ParseFrom(*bytes); !parsed) {
+           if (base::Status parsed = response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer); !parsed) {
              return done(RpcError{RpcErrorKind::kMalformed, parsed.error().message, {}});
            }
            done(std::move(response));

@@ -56,6 +56,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnClosed(const std::string& reason) override;
   void OnDrained() override;
   void OnCall(const endpoints::yarn::RpcCall& call) override;
+  void OnTooLong(const base::BudgetKind& kind) override;
   bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
@@ -249,6 +250,7 @@ struct RpcServer::Impl {
   env::Loop::TimerId sweep = 0;
   bool sweep_armed = false;
   bool waiting_told = false;  // on_waiting was called since LetIn
+  std::map<std::string_view, uint64_t> refused;
 };
 
 Connection::Connection(RpcServer::Impl& server, uint64_t id, const Listening& listening,
@@ -384,6 +386,8 @@ bool Connection::Overdue(base::Instant now) {
   return session_.pending_calls() == 0 && now - active_ > options.idle;
 }
 
+void Connection::OnTooLong(const base::BudgetKind& kind) { ++server_.refused[kind.name]; }
+
 void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   using endpoints::yarn::exceptions::kNoSuchMethod;
   using endpoints::yarn::exceptions::kNoSuchProtocol;
@@ -468,6 +472,7 @@ void RpcServer::FailAll(std::string_view exception, std::string_view message) {
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }
+const std::map<std::string_view, uint64_t>& RpcServer::refused() const { return impl_->refused; }
 size_t RpcServer::held_bytes() const { return impl_->peers.held_bytes(); }
 
 }  // namespace fairlead::process::rpc

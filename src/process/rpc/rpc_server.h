@@ -99,6 +99,8 @@ class RpcServer {
   size_t connections() const;
   /// What they hold in memory: bytes not parsed, calls not answered, answers not taken.
   size_t held_bytes() const;
+  /// Calls that were refused because they have more bytes than their kind may, by the kind's name.
+  const std::map<std::string_view, uint64_t>& refused() const;
 
  private:
   friend class Connection;

@@ -112,7 +112,7 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
   }
   auto driver = ReadCreateRequest(body, {master_.cluster().url(), port_, spark4_, variables_});
   if (!driver) return reply(Error(400, "Malformed request: " + driver.error().message));
-  master_.cluster().SubmitDriver({std::move(*driver), {}, wire::java_stream::kNull},
+  master_.cluster().SubmitDriver({std::move(*driver), {}},
                                  [reply, version = version_, unknown = UnknownFields(body)](const std::string& id) {
                                    ordered_json answer = {{"action", "CreateSubmissionResponse"},
                                                           {"message", "Driver successfully submitted as " + id},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoints/spark/known_description.h"
 #include "endpoints/spark/master_messages.h"
 
 namespace fairlead::process::spark_master {
@@ -166,6 +167,15 @@ const es::SparkBuild* SparkMaster::BuildOf(int64_t suid) const {
   return found != settings_.builds.end() ? &*found : nullptr;
 }
 
+/// Puts what is kept of a registration into the place of the message that came.
+base::Status SparkMaster::Keep(const es::SparkBuild& build, es::RegisterApplication& registration) {
+  auto kept = es::KeptRegistration(build, registration.graph, registration);
+  if (!kept.ok()) return kept.error();
+  registration.kept = std::move(*kept);
+  registration.graph = {};
+  return {};
+}
+
 void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
   Peer& peer = peers_.at(id);
   if (peer.application != 0) {
@@ -184,6 +194,7 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
                          "(serialVersionUID of RegisterApplication " + std::to_string(registration.suid) +
                          "; known: " + known + "); start this daemon with --spark-home of that build, too");
   }
+  if (const base::Status kept = Keep(*build, registration); !kept.ok()) return Close(id, kept.error().message);
   const ApplicationKey key = next_id_++;
   std::unique_ptr<Application> application = source_.Make(*build, std::move(registration), CallbacksOf(key));
   if (!application) return;
@@ -228,8 +239,8 @@ base::Status SparkMaster::Recover() {
     auto message = es::DecodeDriverMessage(stored.registration);
     auto* registration = message.ok() ? std::get_if<es::RegisterApplication>(&*message) : nullptr;
     const es::SparkBuild* build = registration != nullptr ? BuildOf(registration->suid) : nullptr;
-    if (build == nullptr) {
-      log_.Error("a stored application is given up: its build of Spark is not known any more",
+    if (build == nullptr || !Keep(*build, *registration).ok()) {
+      log_.Error("a stored application is given up: its build of Spark is not known any more, or it cannot be read",
                  {{"application", stored.id}});
       source_.Forget(stored.id);
       continue;

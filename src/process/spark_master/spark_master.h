@@ -73,6 +73,8 @@ class SparkMaster final : private Peers {
   void OnDriverMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
   void Answer(PeerId id, std::optional<int64_t> request, bool value);
   void OnClosed(PeerId id, const std::string& reason);
+  static base::Status Keep(const endpoints::spark::SparkBuild& build,
+                           endpoints::spark::RegisterApplication& registration);
   void Register(PeerId id, endpoints::spark::RegisterApplication registration);
   void Tell(const Driver& driver, const std::string& content);
   void TellRegistered(const Driver& driver);

@@ -207,7 +207,6 @@ std::string StandaloneCluster::NewDriverId() {
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
                                                      Application::Callbacks callbacks) {
   if (standby()) return nullptr;
-  registration.graph.Shrink();
   return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
 }
 
@@ -289,8 +288,7 @@ void StandaloneCluster::Apply(const sa::ApplicationRemoved& effect) {
 
 // ---- executors -----------------------------------------------------------------------------------------------------
 
-void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message,
-                             const wire::java_stream::Graph& from, wire::java_stream::Ref description) {
+void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message, std::string_view kept) {
   WorkerRecord& worker = workers_[index.value];
   const bool launches =
       std::holds_alternative<es::LaunchExecutor>(message) || std::holds_alternative<es::LaunchDriver>(message);
@@ -302,7 +300,7 @@ void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& mes
   }
   if (worker.peer == 0) return;
   master_.peers->Send(worker.peer, worker.said.worker.address, worker.said.worker.name,
-                      es::Encode(build_, message, from, description));
+                      es::Encode(build_, message, kept));
 }
 
 void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
@@ -328,8 +326,7 @@ void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
                             sa::ExecutorState::kLaunching,
                             ""};
   if (shown.size() > kShownExecutors) shown.erase(shown.begin());
-  const es::RegisterApplication& registration = application->registration();
-  Tell(effect.worker, launch, registration.graph, registration.description);
+  Tell(effect.worker, launch, application->registration().kept);
 }
 
 void StandaloneCluster::Apply(const sa::KillExecutor& effect) {

@@ -90,8 +90,7 @@ endpoints::spark::ApplicationDescription WithoutCommand(endpoints::spark::Applic
 /// What was submitted; a driver that is started again shares it with its predecessor.
 struct Submission {
   endpoints::spark::DriverDescription description;
-  wire::java_stream::Graph graph;  // where it came by RPC
-  wire::java_stream::Ref stored = wire::java_stream::kNull;
+  std::string kept;  // where it came by RPC (endpoints/spark/known_description.h)
 };
 struct DriverRecord {
   std::string id;
@@ -208,7 +207,7 @@ class StandaloneCluster final : public ExecutorSource {
   void Sweep();
   void Lose(uint32_t worker, const std::string& why);
   void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,
-            const wire::java_stream::Graph& from = {}, wire::java_stream::Ref description = wire::java_stream::kNull);
+            std::string_view kept = {});
   std::optional<uint32_t> WorkerOf(Peers::PeerId peer) const;
   void Answer(Peers::PeerId peer, std::optional<int64_t> request, bool value);
 

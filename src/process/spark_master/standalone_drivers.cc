@@ -1,3 +1,4 @@
+#include "endpoints/spark/known_description.h"
 #include "process/spark_master/create_request.h"
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
@@ -13,7 +14,7 @@ void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submissi
   DriverRecord& record = drivers_.Add();
   record.id = NewDriverId();
   if (settings_.driver_ids_as_names) {
-    auto named = std::make_shared<Submission>(Submission{submission->description, {}, wire::java_stream::kNull});
+    auto named = std::make_shared<Submission>(Submission{submission->description, {}});
     NameApplication(named->description, record.id);
     submission = std::move(named);
   }
@@ -49,7 +50,7 @@ void StandaloneCluster::Apply(const sa::LaunchDriver& effect) {
   const DriverRecord& driver = drivers_[effect.driver.value];
   log_.Info("a driver is launched", {{"driver", driver.id}, {"worker", workers_[effect.worker.value].said.id}});
   Tell(effect.worker, es::LaunchDriver{driver.id, driver.submission->description, ToWire(effect.resources)},
-       driver.submission->graph, driver.submission->stored);
+       driver.submission->kept);
 }
 
 void StandaloneCluster::Apply(const sa::KillDriver& effect) {
@@ -182,7 +183,9 @@ void StandaloneCluster::OnSubmission(Peers::PeerId peer, const wire::java_stream
   const es::RpcAddress& master = master_.address;
   if (standby()) return RefuseInStandby(peer, message, request);
   if (const auto* submit = std::get_if<es::RequestSubmitDriver>(&message)) {
-    SubmitDriver({submit->description, graph, submit->stored}, [reply, &master](const std::string& id) {
+    auto kept = es::KeptDescription(build_, graph, submit->stored);
+    if (!kept.ok()) return master_.peers->Refuse(peer, request, kept.error().message);
+    SubmitDriver({submit->description, std::move(*kept)}, [reply, &master](const std::string& id) {
       reply(es::SubmitDriverResponse{master, true, id, "Driver successfully submitted as " + id});
     });
   } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {

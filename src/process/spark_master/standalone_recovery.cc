@@ -6,7 +6,6 @@
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
 #include "process/spark_master/standalone_store.h"
-#include "wire/java_stream/writer.h"
 
 // What a Standalone Master stores, and how it takes it up after a restart (Master.beginRecovery).
 
@@ -40,10 +39,8 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
   const auto put_application = [&](uint32_t i) {
     const ApplicationRecord& record = applications_[i];
     if (record.machine == nullptr) return;
-    StoredStandaloneApplication stored{wire::java_stream::WriteStream(record.machine->registration().graph),
-                                       record.started,
-                                       {},
-                                       core_.apps()[i].next_executor};
+    StoredStandaloneApplication stored{
+        record.machine->registration().kept, record.started, {}, core_.apps()[i].next_executor};
     for (const auto& [profile, target] : record.targets) stored.targets.push_back(target);
     rows.push_back(RowOf(kStandaloneApplications, record.id, stored));
   };
@@ -163,7 +160,6 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
                                                            es::RegisterApplication registration,
                                                            Application::Callbacks callbacks) {
   const StoredStandaloneApplication stored = std::move(loaded_applications_.extract(id).mapped());
-  registration.graph.Shrink();
   auto application =
       std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
   const uint32_t index = applications_.next();

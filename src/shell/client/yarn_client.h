@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "config/hadoop_conf.h"
 #include "process/http/http.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::shell {
 
@@ -56,7 +57,7 @@ class YarnClient {
     auto bytes = CallRaw(method, request.Encode());
     if (!bytes) return bytes.error();
     Response response;
-    if (const base::Status parsed = response.ParseFrom(*bytes); !parsed.ok()) {
+    if (const base::Status parsed = response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer); !parsed.ok()) {
       return base::Error{std::string(method) + ": the answer does not parse: " + parsed.error().message, kRmRefused};
     }
     return response;
