@@ -107,7 +107,8 @@ base::Status CheckField(const std::string& name, const ordered_json& field, size
   if (!field.is_structured()) {
     const size_t bytes = TextOf(field).size();
     together += bytes;
-    return AtMost(name, bytes, name == "appResource" ? kAddressMax : name == "message" ? kTextMax : kShownMax);
+    const bool shown = name == "mainClass" || name == "clientSparkVersion";
+    return AtMost(name, bytes, shown ? kShownMax : name == "appResource" ? kAddressMax : kTextMax);
   }
   if (const base::Status few = AtMost(name, field.size(), kEntriesMax, "entries"); !few) return few;
   for (const auto& [key, value] : field.items()) {

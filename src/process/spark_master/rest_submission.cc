@@ -111,7 +111,7 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
   if (*action != "CreateSubmissionRequest") {
     const bool known = std::ranges::find(kOtherMessages, *action) != kOtherMessages.end();
     const std::string what = action->is_string() ? action->get<std::string>() : action->dump();
-    constexpr size_t kShown = 1 << 10;
+    constexpr size_t kShown = 256;
     return reply(Error(known ? 400 : 500, "Received message of unexpected type " + what.substr(0, kShown) + "."));
   }
   auto driver = ReadCreateRequest(body, {master_.cluster().url(), port_, spark4_, variables_});
