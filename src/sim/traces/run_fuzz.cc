@@ -27,7 +27,10 @@ uint32_t Millis(Bytes& bytes) {
   return kMillis[bytes.Next(std::size(kMillis))];
 }
 
-model::Resources Size(Bytes& bytes) { return model::Resources::Of(bytes.Next(5) * 512, bytes.Next(4)); }
+model::Resources Size(Bytes& bytes) {
+  const uint32_t cores = bytes.Next(4);
+  return model::Resources::Of(bytes.Next(5) * 512, cores);
+}
 
 std::vector<TraceNode> Nodes(Bytes& bytes) {
   std::vector<TraceNode> nodes;
@@ -47,7 +50,7 @@ TraceJob Job(Bytes& bytes) {
     stage.size = Size(bytes);
     stage.after = base::Duration::Millis(Millis(bytes));
     stage.waits_for_previous = bytes.Next(2) == 1;
-    for (uint32_t tasks = bytes.Next(12); tasks > 0; --tasks) stage.run_ms.push_back(Millis(bytes));
+    for (uint32_t tasks = bytes.Next(40); tasks > 0; --tasks) stage.run_ms.push_back(Millis(bytes));
     for (uint32_t hosts = bytes.Next(3); hosts > 0; --hosts) stage.hosts.push_back("n" + std::to_string(bytes.Next(6)));
     if (stage.hosts.empty() || bytes.Next(2) == 0) continue;
     for (size_t task = 0; task < stage.run_ms.size(); ++task) stage.wishes.push_back({bytes.Next(3), kNoHost, kNoHost});
