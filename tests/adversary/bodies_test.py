@@ -8,13 +8,15 @@ import hmac
 import http.client
 import json
 import pathlib
+import shutil
 import sys
+import tempfile
 import threading
 import time
 import unittest
 
 import spark_home
-from strangers_test import Daemons, ask, until
+from strangers_test import Daemons, ask
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -60,8 +62,8 @@ WRONG_XML = {
 
 
 def loop_ms(pid):
-    """Processor time of the daemon's first thread, on which its loop turns."""
-    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()[0]) / 1e6
+    """Processor time of the daemon's threads, of which one turns the loop."""
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()) / 1e6
 
 
 def memory_kib(pid, what):
@@ -121,7 +123,7 @@ class Bodies(Daemons):
 
 class ResourceManager(Bodies):
     def post(self, body, kind):
-        target = f"/ws/v1/cluster/apps?user.name=eve"
+        target = "/ws/v1/cluster/apps?user.name=eve"
         return self.costs_little("rm", self.rm, target, body, {"Content-Type": kind}, (400,))
 
     def test_json(self):
@@ -161,7 +163,10 @@ class StandaloneMaster(Bodies):
     """REST submissions, on by default with Spark 4."""
 
     def setUp(self):
-        super().setUp()
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-bodies-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.processes = {}
+        self.addCleanup(self.stop)
         self.port, self.web, self.rest = free_ports(3)
         self.start_master({})
 
