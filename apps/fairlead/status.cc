@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "table.h"
+#include "wire/json/json.h"
 
 // `fairlead status`: the resource managers, which of them leads, and what the cluster has, over YARN's REST, so with
 // Hadoop's managers, too.
@@ -15,9 +16,9 @@ using nlohmann::ordered_json;
 /// The object `root` of an answer; an empty one when there is none.
 ordered_json ObjectOf(const base::Result<process::http::Response>& answer, const char* root) {
   if (!answer.ok() || answer->status != 200) return ordered_json::object();
-  const ordered_json json = ordered_json::parse(answer->body, nullptr, false);
-  const bool good = json.is_object() && json.contains(root) && json[root].is_object();
-  return good ? json[root] : ordered_json::object();
+  const auto json = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  const bool good = json && json->is_object() && json->contains(root) && json->at(root).is_object();
+  return good ? json->at(root) : ordered_json::object();
 }
 
 ordered_json AskManagers(Cluster& cluster) {

@@ -168,7 +168,8 @@ TEST(AllocationFile, RefusesWhatWouldHarm) {
   for (int i = 0; i < 200; ++i) deep += "<queue name='q'>";
   for (int i = 0; i < 200; ++i) deep += "</queue>";
   EXPECT_THAT(Refused(deep), HasSubstr("nested deeper than 100"));
-  EXPECT_THAT(ParseAllocationFile(std::string((16 << 20) + 1, ' ')).error().message, HasSubstr("larger than 16 MiB"));
+  EXPECT_THAT(ParseAllocationFile(std::string((16 << 20) + 1, ' ')).error().message,
+              HasSubstr("it may have 16777216; split it"));
 }
 
 TEST(ConfiguredResources, FormsOfHadoop) {

@@ -16,6 +16,7 @@
 #include "shell/base/logging.h"
 #include "shell/shuffle/page.h"
 #include "shell/shuffle/runtime.h"
+#include "wire/json/json.h"
 
 namespace fairlead::shell {
 namespace {
@@ -95,11 +96,11 @@ base::Result<http::Response> Ask(const PageAddress& page, const std::string& tar
 base::Result<json> AskStatus(const PageAddress& page) {
   const auto answer = Ask(page, "/status", "GET");
   if (!answer.ok()) return answer.error();
-  json status = json::parse(answer->body, nullptr, false);
-  const bool ours =
-      status.is_object() && status.contains("counters") && status.contains("apps") && status.contains("disks");
+  auto status = wire::json::Parse(answer->body, wire::json::kAnswer);
+  const bool ours = status && status->is_object() && status->contains("counters") && status->contains("apps") &&
+                    status->contains("disks");
   if (!ours) return base::Error{page.address + ": an answer of another program"};
-  return status;
+  return std::move(*status);
 }
 
 }  // namespace
