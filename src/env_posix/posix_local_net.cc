@@ -96,6 +96,7 @@ base::Result<std::unique_ptr<env::Listener>> ListenOnName(SocketHost& host, cons
   Local::acceptor acceptor(host.context);
   error_code error = place.error();
   if (!error) acceptor.open({}, error);
+  if (!error) ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);  // who outlives this process is not met there
   if (!error) place.Bind(acceptor, error);
   if (!error) acceptor.listen(1024, error);
   if (error) return base::Error{"cannot listen on local name " + name + ": " + error.message(), error.value()};
