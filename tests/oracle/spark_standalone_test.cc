@@ -270,7 +270,39 @@ TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
   ASSERT_TRUE(AwaitWorkers(2));
 }
 
-TEST_P(SparkStandalone, AWorkerThatRegistersTwiceSpeaksByItsLastConnection) {
+TEST_P(SparkStandalone, WhoKnowsAWorkersIdGetsNothingOfIt) {
+  sw::SparkWorker& worker = StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  es::RegisterWorker claim;
+  claim.id = worker.id();
+  claim.host = "node";
+  claim.port = 35000;
+  claim.worker = {{"node", 35000}, "Worker"};
+  claim.cores = 4;
+  claim.memory_mib = 4096;
+  claim.web_url = "http://node:8081";
+  claim.master = {"master", 7077};
+  std::string frame;
+  st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"node", 35000}, es::RpcAddress{"master", 7077},
+                                                       "Master", es::Encode(build_, claim)}));
+  auto stranger = Connect();
+  stranger->Write(frame);
+  ASSERT_TRUE(Await([&] { return Got(*stranger, "RegisteredWorker"); }));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  EXPECT_FALSE(Got(*stranger, "LaunchExecutor"));
+  EXPECT_EQ(master_->cluster().refusals().of(process::spark_rpc::Refusal::kPlace), 1u);
+  // Nor while it is away, since it comes from elsewhere.
+  KillWorker();
+  ASSERT_FALSE(Await([&] { return Page()["aliveworkers"] == 0; }, base::Duration::Seconds(2)));
+  auto other = Connect();
+  other->Write(frame);
+  ASSERT_TRUE(Await([&] { return Got(*other, "RegisteredWorker"); }));
+  other->Close();
+  EXPECT_FALSE(Got(*driver, "WorkerRemoved"));
+}
+
+TEST_P(SparkStandalone, AWorkerThatRegistersTwiceSpeaksByItsLastConnectionWhenTheFirstIsSilent) {
   const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
   std::string registration;
   for (const SparkMessage& message : *messages) {

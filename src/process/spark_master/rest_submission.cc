@@ -116,16 +116,19 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
   }
   auto driver = ReadCreateRequest(body, {master_.cluster().url(), port_, spark4_, variables_});
   if (!driver) return reply(Error(400, "Malformed request: " + driver.error().message));
-  master_.cluster().SubmitDriver({std::move(*driver), {}},
-                                 [reply, version = version_, unknown = UnknownFields(body)](const std::string& id) {
-                                   ordered_json answer = {{"action", "CreateSubmissionResponse"},
-                                                          {"message", "Driver successfully submitted as " + id},
-                                                          {"serverSparkVersion", version},
-                                                          {"submissionId", id},
-                                                          {"success", true}};
-                                   if (!unknown.empty()) answer["unknownFields"] = unknown;
-                                   reply(JsonAnswer(200, answer));
-                                 });
+  Submission submission;
+  submission.description = std::move(*driver);
+  submission.from = request.peer;
+  master_.cluster().SubmitDriver(std::move(submission), [reply, version = version_, unknown = UnknownFields(body)](
+                                                            const base::Result<std::string>& id) {
+    ordered_json answer = {{"action", "CreateSubmissionResponse"},
+                           {"message", id.ok() ? "Driver successfully submitted as " + *id : id.error().message},
+                           {"serverSparkVersion", version}};
+    if (id.ok()) answer["submissionId"] = *id;
+    answer["success"] = id.ok();
+    if (!unknown.empty()) answer["unknownFields"] = unknown;
+    reply(JsonAnswer(200, answer));
+  });
 }
 
 void RestSubmission::Kill(const std::string& id, const Reply& reply) {

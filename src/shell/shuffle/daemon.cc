@@ -14,6 +14,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/shuffle/page.h"
 #include "shell/shuffle/runtime.h"
 #include "wire/json/json.h"
@@ -109,6 +110,10 @@ int RunShuffle(const ShuffleOptions& options) {
   const auto settings = ReadShuffleSettings(options);
   if (!settings.ok()) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", settings.error().message.c_str());
+    return 2;
+  }
+  if (const base::Status kept = KeepStrangersOut(settings->callers); !kept.ok()) {
+    std::fprintf(stderr, "fairlead shuffle: %s\n", kept.error().message.c_str());
     return 2;
   }
   const auto log = MakeLog("shuffle", options.log_file, options.log_level);
