@@ -42,6 +42,12 @@ std::optional<std::string_view> FrameReader::Next() {
   return frame;
 }
 
+bool FrameReader::ready() const {
+  if (failed_ || kept_.size() < 4) return failed_;
+  const int32_t length = base::ByteReader(kept_).I32();
+  return length < 0 || static_cast<size_t>(length) > max_ || kept_.size() - 4 >= static_cast<size_t>(length);
+}
+
 void FrameReader::Keep() {
   if (!from_kept_) {
     kept_.assign(input_);
