@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -164,20 +165,26 @@ class ZooKeeperElector final : public env::Elector {
                       return Refuse(layout_.root + " in ZooKeeper holds something else than a state of this release (" +
                                     kMark + "): choose another place by " + options_.keys.place);
                     }
-                    MakeNodes();
+                    MakeNodes(0);
                   }));
   }
 
-  void MakeNodes() {
-    session_->Multi({{Op::Kind::kCreate, layout_.Members(), ""},
-                     {Op::Kind::kCreate, layout_.Epoch(), ""},
-                     {Op::Kind::kCreate, layout_.Head(), base::EncodeStored(Head{})},
-                     {Op::Kind::kCreate, layout_.Rows(), ""}},
-                    Guard([this](const Session::MultiAnswer& answer) {
-                      if (Stuck(answer.rc, layout_.root, [this] { MakeNodes(); })) return;
-                      // A former life of this member may not have ended yet.
-                      join_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
-                      Join();
+  /// One by one: somebody may have made some of them.
+  void MakeNodes(size_t made) {
+    const std::pair<std::string, std::string> nodes[] = {{layout_.Members(), ""},
+                                                         {layout_.Epoch(), ""},
+                                                         {layout_.Head(), base::EncodeStored(Head{})},
+                                                         {layout_.Rows(), ""}};
+    if (made == std::size(nodes)) {
+      // A former life of this member may not have ended yet.
+      join_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
+      return Join();
+    }
+    const auto& [path, value] = nodes[made];
+    session_->Multi({{Op::Kind::kCreate, path, value}},
+                    Guard([this, made, where = path](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, where, [this, made] { MakeNodes(made); })) return;
+                      MakeNodes(made + 1);
                     }));
   }
 
