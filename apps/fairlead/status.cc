@@ -38,7 +38,9 @@ ordered_json AskManagers(Cluster& cluster) {
 ordered_json SchedulerOf(Cluster& cluster) {
   const auto told = AskFairlead(cluster, "cluster");
   if (!told.ok()) return nullptr;
-  return {{"profile", told->value("profile", "")}, {"wishes", told->value("wishes", "none")}};
+  return {{"profile", told->value("profile", "")},
+          {"wishes", told->value("wishes", "none")},
+          {"unreadRows", told->value("unread_rows", int64_t{0})}};
 }
 
 struct NoOptions {};
@@ -73,6 +75,10 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
       const std::string words =
           "profile " + scheduler.value("profile", "") + ", wishes " + scheduler.value("wishes", "");
       std::puts(base::VisibleText(words).c_str());
+      if (const auto unread = scheduler.value("unreadRows", int64_t{0}); unread > 0) {
+        std::printf("%s of its state cannot be read and is left out; the log names each\n",
+                    Counted(unread, "row").c_str());
+      }
     }
   }
   if (led) return kOk;

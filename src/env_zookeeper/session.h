@@ -82,6 +82,11 @@ class Session {
   /// The names of a node's children, and Node::children_changed as they were listed.
   void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>, int64_t changed)> done);
 
+  /// Who may do what with a node, as text that is the same for the same rights alone.
+  void GetAcl(const std::string& path, std::function<void(Rc, std::string acl)> done);
+  /// The node is for our identity alone from now on, as those are that Multi makes.
+  void Close(const std::string& path, std::function<void(Rc)> done);
+
   /// It has ended, though kExpired may still be on its way.
   bool over() const;
   /// The numbers of this session; valid once connected.

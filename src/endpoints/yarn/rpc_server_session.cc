@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "wire/hadoop_rpc/base64.h"
 #include "wire/hadoop_rpc/message_kinds.h"
 #include "wire/hadoop_rpc/proto_runtime.h"
@@ -299,6 +300,12 @@ void RpcServerSession::OnContext(std::string_view payload) {
   }
   const std::string user(context.UserInfo().EffectiveUser());
   const std::string real(context.UserInfo().RealUser());
+  base::Status within = Within("the user's name", user.size(), kNameMax);
+  if (within.ok()) within = Within("the real user's name", real.size(), kNameMax);
+  if (!within.ok()) {
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
+                 within.error().message);
+  }
   if (caller_.by_token) {
     if (!user.empty() && user != caller_.user) {
       return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,

@@ -86,6 +86,8 @@ class RpcServerSession {
   uint64_t frames_taken() const { return frames_taken_; }
   /// A frame has begun, or waits until the handler wants it.
   bool has_input() const { return frames_.partial(); }
+  /// A whole frame waits until the handler wants it.
+  bool has_frame() const { return frames_.ready(); }
   /// Memory of what has arrived and was not taken.
   size_t buffered_bytes() const { return frames_.kept_bytes(); }
   const Caller& caller() const { return caller_; }

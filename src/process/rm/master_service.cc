@@ -27,7 +27,7 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
     if (!request) return;
     base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    if (!event.ok()) return RefuseRequest(call, event.error());
     Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
       if (Refused(to, effect)) return;
       const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
@@ -44,7 +44,7 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
     if (!request) return;
     base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    if (!event.ok()) return RefuseRequest(call, event.error());
     Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
       if (Refused(to, effect)) return;
       w::FinishApplicationMasterResponseProto response;
@@ -66,7 +66,7 @@ void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::Appli
     if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");
   }
   base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
-  if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
+  if (!event.ok()) return RefuseRequest(call, event.error());
   ++counters_.allocate_calls;
   Ask(std::move(*event), [this, to = call.token, key, began = loop_.ReadClock()](const m::OuterEffect& effect) {
     counters_.allocate.Add(loop_.ReadClock() - began);

@@ -91,8 +91,13 @@ class RpcServer {
   /// No further call of its connection is taken before this one is answered: its answer is long.
   void HoldOthers(CallToken call);
 
-  /// Takes what waits at listeners with `is_open`, whatever that says now.
-  void LetIn();
+  /// A place in the order in which connections began to wait at listeners with `is_open`.
+  using Mark = uint64_t;
+  /// What waits now is before it; what comes to wait later is behind it.
+  Mark WaitingMark() const;
+  /// Takes what waits at listeners with `is_open` since before `mark`, whatever that says now. Of a call that has only
+  /// begun the rest is read; then it waits anew. `on_waiting` tells of what still waits.
+  void LetIn(Mark mark);
   /// Fails every call that waits for its answer at listeners with `is_open`.
   void FailAll(std::string_view exception, std::string_view message);
 

@@ -96,7 +96,7 @@ endpoints::spark::ApplicationDescription WithoutCommand(endpoints::spark::Applic
 /// What was submitted; a driver that is started again shares it with its predecessor.
 struct Submission {
   endpoints::spark::DriverDescription description;
-  std::string kept;  // where it came by RPC (endpoints/spark/known_description.h)
+  std::string kept;       // where it came by RPC (endpoints/spark/known_description.h)
   std::string from = {};  // the address of who submitted it, where that is known
   size_t bytes = 0;       // what it takes in memory
 };

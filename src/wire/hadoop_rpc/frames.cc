@@ -63,6 +63,12 @@ void FrameReader::SkipBegun() {
   kept_.clear();
 }
 
+bool FrameReader::ready() const {
+  if (failed_ || kept_.size() < 4) return failed_;
+  const int32_t length = base::ByteReader(kept_).I32();
+  return length < 0 || static_cast<size_t>(length) > max_ || kept_.size() - 4 >= static_cast<size_t>(length);
+}
+
 void FrameReader::Keep() {
   if (!from_kept_) {
     kept_.assign(input_);

@@ -58,6 +58,8 @@ class FrameReader {
   void SkipBegun();
   /// Part of a frame waits for its rest.
   bool partial() const { return !kept_.empty(); }
+  /// What waits begins with a whole frame, or with a length that will be refused.
+  bool ready() const;
   /// Memory kept for it.
   size_t kept_bytes() const { return kept_.capacity(); }
 
