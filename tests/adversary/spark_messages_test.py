@@ -63,18 +63,27 @@ def healthy(test, port):
     test.assertEqual(late, [], "answers of /healthz and their seconds")
 
 
-def read_frame(peer):
-    """The next frame, or None when the daemon has closed."""
+def frames(peer):
+    """Type and content of each frame that comes, until the daemon closes."""
     data = b""
-    while len(data) < 8 or len(data) < struct.unpack(">q", data[:8])[0]:
+    while True:
+        while len(data) >= 8 and len(data) >= (length := struct.unpack(">q", data[:8])[0]):
+            yield data[8:length]
+            data = data[length:]
         try:
             part = peer.recv(65536)
         except ConnectionError:
-            return None
+            return
         if not part:
-            return None
+            return
         data += part
-    return data[8:]
+
+
+def await_answer(peer):
+    """Until something that was asked is answered, or the connection is closed."""
+    for frame in frames(peer):
+        if frame[0] == 4:
+            return
 
 
 # ---- the attacks: what stands in a description, and whole messages -----------------------------------------------------------------------
@@ -179,8 +188,7 @@ class Costs(unittest.TestCase):
         with socket.create_connection((LOCAL, port), timeout=PATIENCE_S) as peer:
             with contextlib.suppress(ConnectionError):
                 peer.sendall(one_way(value, to) + ask(check_existence(to), "endpoint-verifier"))
-                while (frame := read_frame(peer)) is not None and frame[0] != 4:
-                    pass
+                await_answer(peer)
 
     def costs_little(self, pid, web, port, messages, to="Master"):
         with healthy(self, web):
@@ -196,7 +204,7 @@ class Costs(unittest.TestCase):
     def honest_is_served(self, port, to="Master"):
         with socket.create_connection((LOCAL, port), timeout=HEALTH_S) as peer:
             peer.sendall(ask(check_existence(to), "endpoint-verifier", 7))
-            frame = read_frame(peer)
+            frame = next(frames(peer))
         self.assertEqual(frame[:9], struct.pack(">Bq", 4, 7), "an RpcResponse to request 7")
 
 
@@ -249,11 +257,12 @@ class Standalone(Costs, Daemons):
     def test_a_class_is_not_what_its_name_says(self):
         with socket.create_connection((LOCAL, self.port), timeout=HEALTH_S) as honest:
             honest.sendall(one_way(worker()))
-            self.assertIn(b"RegisteredWorker", read_frame(honest))
+            told = frames(honest)
+            self.assertIn(b"RegisteredWorker", next(told))
             self.attack(strange_classes())
             honest.settimeout(0.2)
             with contextlib.suppress(TimeoutError):
-                while (frame := read_frame(honest)) is not None:
+                for frame in told:
                     self.assertNotIn(b"f199", frame, "a stranger's field is sent on")
 
     def test_what_nobody_reads_is_not_kept(self):
@@ -266,8 +275,7 @@ class Standalone(Costs, Daemons):
                 peer = socket.create_connection((LOCAL, self.port), timeout=HEALTH_S)
                 self.addCleanup(peer.close)
                 peer.sendall(one_way(registration(application(**{extra: unread(count)}))) + ask(check_existence("Master"), "endpoint-verifier"))
-                while (frame := read_frame(peer)) is not None and frame[0] != 4:
-                    pass
+                await_answer(peer)
                 peers.append(peer)
         self.assertLessEqual(memory_kib(pid, "VmRSS") - before, MEMORY_KIB, "KiB kept of 30 registrations")
         self.honest_is_served(self.port)
