@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "endpoints/spark/message_bounds.h"
 #include "oracle/spark_made_messages.h"
 #include "oracle/spark_rpc_recording.h"
 #include "shell/spark/spark_home.h"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "endpoints/spark/message_bounds.h"
 #include "endpoints/spark/rpc_message.h"
 #include "env/net.h"
 #include "oracle/spark_rpc_recording.h"
