@@ -41,7 +41,7 @@ TEST(HadoopConf, AFileOfTooMuchIsRefusedByTheBound) {
   for (int i = 0; i < 1000; ++i) deep += "</property>";
   HadoopConf conf;
   EXPECT_EQ(conf.AddXml("a.xml", File(deep), Reading({})).error().message,
-            "a.xml: an XML file of 21055 bytes is refused: it is nested deeper than 128");
+            "a.xml: an XML file of 21054 bytes is refused: it is nested deeper than 128");
 }
 
 TEST(HadoopConf, VariablesComeFromKeysDefaultsAndEnvironment) {
