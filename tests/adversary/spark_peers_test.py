@@ -232,7 +232,7 @@ class Standalone(unittest.TestCase):
 class Memory(Standalone):
     """A7, A10: what is remembered of those that have gone."""
 
-    def gone(self, value, count=150):
+    def gone(self, value, count=80):
         """So many connections that each say something long, and go."""
         for number in range(count):
             peer = Peer(self.master)
@@ -261,7 +261,7 @@ class Memory(Standalone):
         with self.harmless(memory=2 * MEMORY):  # 32 MiB of drivers that wait, as objects and in their stored form
             self.gone(lambda i: registration(application(name="n" * LONG)))
             self.gone(lambda i: registration(application(user="u" * (LONG // 2), appUiUrl="http://" + "u" * (LONG // 2))), 100)
-            for number in range(200):
+            for number in range(80):
                 peer = Peer(self.master)
                 peer.socket.sendall(ask(message("RequestSubmitDriver", driverDescription=driver(cores=100, command=command(arguments=seq("a" * LONG)))), number=number))
                 peer.ended(0.05)
@@ -362,7 +362,7 @@ class Places(Standalone):
         self.assertEqual(self.honest_id(), name)
         until(lambda: "a worker is back" in self.log(), "its executors")
         self.assertFalse(any(b"WorkerRemoved" in one for one in driver_of.frames))
-        self.assertEqual(len(self.page(self.worker_web)["executors"]), 2)
+        self.assertEqual(len(self.page(self.worker_web)["executors"]), 1)
 
     def test_a_connection_that_is_silent_loses_it(self):
         first = self.peer(self.master)
