@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MOST = 42
+MOST = 65
 PATTERN = re.compile(r"\b(of which|of whom|of what|is another|are others|anew)\b")
 COMMENT = re.compile(r"//+<?\s?(.*)$")
 

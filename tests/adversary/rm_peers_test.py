@@ -87,19 +87,23 @@ class Texts(Test):
         alone = self.seconds_of_others()
         entry = rpc.field(1, "k") + rpc.field(2, "v" * (2 * MIB))
         cases = {
-            "application_name: 20971520 bytes, at most 1024": {"name": "n" * (20 * MIB)},
+            "application_name: 2097152 bytes, at most 1024": {"name": "n" * (2 * MIB)},
             "queue: 2097152 bytes, at most 1024": {"context": rpc.field(3, "q" * (2 * MIB))},
             "node_label_expression: 1025 bytes, at most 1024": {"context": rpc.field(16, "l" * 1025)},
-            "tokens of the launch context: 8388608 bytes": {"launch": rpc.field(2, b"t" * (8 * MIB))},
+            "tokens of the launch context: 2097152 bytes": {"launch": rpc.field(2, b"t" * (2 * MIB))},
             "environment of the launch context": {"launch": rpc.field(4, entry)},
             "command of the launch context": {"launch": b"".join(rpc.field(5, "c" * 1000) for _ in range(1000))},
-            "application_submission_context": {"launch": b"".join(rpc.field(1, rpc.field(1, "r" * 1000)) for _ in range(6000))},
         }
         for sentence, parts in cases.items():
             with self.subTest(sentence):
                 refused, body = self.submit(**parts)
                 self.assertEqual(refused, "org.apache.hadoop.yarn.exceptions.YarnException")
                 self.assertIn(sentence, self.ask("submitApplication", body))
+        # A call that is too long for its method is not even kept.
+        for parts in ({"name": "n" * (20 * MIB)}, {"launch": b"".join(rpc.field(1, rpc.field(1, "r" * 1000)) for _ in range(6000))}):
+            refused, body = self.submit(**parts)
+            self.assertEqual(refused, "java.io.IOException")
+            self.assertIn(f"it may have {4 * MIB}", self.ask("submitApplication", body))
         self.assertLess(self.seconds_of_others(), 2 * alone + 1)
         metrics = urllib.request.urlopen(f"http://127.0.0.1:{self.cluster.web}/metrics", timeout=10).read().decode()
         self.assertGreaterEqual(int(re.search(r"^fairlead_rm_requests_too_long_total (\d+)", metrics, re.M)[1]), len(cases))
