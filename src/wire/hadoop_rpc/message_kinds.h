@@ -6,7 +6,8 @@
 
 // What a message of Hadoop's RPC may cost, and Protocol Buffers that stand elsewhere. An empty element is two bytes on
 // the wire and some hundred in memory, so memory is what decides: 32 bytes for each byte is more than any real message
-// takes. Messages within messages: 64; Hadoop's own readers stop at 100.
+// takes. A list that grows takes up to twice what is charged for its elements; the bounds allow for it. Messages within
+// messages: 64; Hadoop's own readers stop at 100.
 
 namespace fairlead::wire::hadoop_rpc {
 
@@ -23,11 +24,11 @@ inline constexpr base::BudgetKind MessageKind(std::string_view name, size_t byte
 /// Headers, logins and connection contexts.
 inline constexpr base::BudgetKind kSetup = MessageKind("a header of Hadoop's RPC", 1 << 20, 64 << 10, 32, 1 << 20);
 /// A call, unless its method is one of those below. The largest of real ones are lists of ids, 40 bytes each.
-inline constexpr base::BudgetKind kCall = MessageKind("a call of Hadoop's RPC", 1 << 20, 256 << 10, 32, 8 << 20);
+inline constexpr base::BudgetKind kCall = MessageKind("a call of Hadoop's RPC", 1 << 20, 256 << 10, 32, 5 << 20);
 /// Calls without a token that are larger: a submission has its master's environment, files and credentials (Spark's is
 /// 20 to 300 KB), a heartbeat some 300 bytes for each container of a node.
 inline constexpr base::BudgetKind kLargeCall =
-    MessageKind("a submission or heartbeat of Hadoop's RPC", 4 << 20, 256 << 10, 32, 12 << 20);
+    MessageKind("a submission or heartbeat of Hadoop's RPC", 4 << 20, 256 << 10, 32, 7 << 20);
 /// Calls of application masters, whose token is checked before the message is looked at: an ask is 100 bytes for each
 /// host that is named, a start has the environment and credentials of each container.
 inline constexpr base::BudgetKind kMasterCall =
