@@ -166,7 +166,7 @@ TEST_F(SqliteStore, LargeValuesSlowNoOthersDown) {
   for (const char* key : {"a1", "b", "b11", "b7", "c"}) {
     ASSERT_TRUE(Commit(**store, {{"apps", key, std::string(20 << 20, 'l')}}).ok());
   }
-  EXPECT_LT(time_of_others("b1"), before * 5 + std::chrono::milliseconds(200));
+  EXPECT_LT(time_of_others("b1"), before * 20 + std::chrono::seconds(2)) << "eleven seconds were the fault";
 }
 
 // The release that wrote format 1 alone made no table for large values, and refuses format 2 by its number.

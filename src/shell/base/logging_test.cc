@@ -40,12 +40,12 @@ TEST(Log, LongNamesOfStrangersAreCutAndManyOfThemAreLeftOut) {
   const std::string path = testing::TempDir() + "fl_long_log_" + std::to_string(::getpid());
   {
     const auto log = MakeLog("test", path, env::LogLevel::kInfo);
-    const std::string name(900'000, 'x');
+    const std::string name(20'000, 'x');
     for (int i = 0; i < 5000; ++i)
       log->Info("an application registers", {{"id", std::to_string(i)}, {"name", name}, {"user", name}});
   }
   EXPECT_LT(std::filesystem::file_size(path), size_t{5} << 20);
-  EXPECT_GT(Count(path, "(900000 bytes)"), 500);
+  EXPECT_GT(Count(path, "(20000 bytes)"), 500);
   std::filesystem::remove(path);
 }
 
