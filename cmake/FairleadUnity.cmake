@@ -4,12 +4,12 @@ set(FAIRLEAD_COMPILED_ALONE
     src/base/stored_test.cc src/base/state_test.cc
     src/config/allocation_edit.cc src/config/allocation_resources.cc src/config/hadoop_conf.cc src/config/yaml_edit_test.cc
     src/config/fairlead_yaml_test.cc
-    src/endpoints/spark/worker_messages.cc src/endpoints/spark/worker_use.cc
+    src/endpoints/spark/worker_messages.cc src/endpoints/spark/worker_use.cc src/endpoints/yarn/nm_messages.cc
     src/engine/driver/driver_page.cc src/engine/kernels/kernels_test.cc src/engine/api/views_test.cc src/engine/api/engine_test.cc
     src/env_posix/host_names.cc src/env_posix/posix_net.cc src/env_posix/posix_process.cc src/env_posix/posix_disk.cc src/env_posix/peer_user.cc
     src/env_posix/private_dir.cc
     src/env_zookeeper/store.cc
-    src/nm/resource_cache_test.cc
+    src/model/wishes_test.cc src/nm/resource_cache_test.cc
     src/process/driver/lost_work_test.cc src/process/http/known_hosts.cc src/process/nm/launcher.cc
     src/process/spark_master/create_request.cc src/process/spark_master/yarn_application.cc
     src/profiles/fairlead.cc src/profiles/spark_standalone.cc src/profiles/tdw.cc src/profiles/yarn_fair.cc
