@@ -102,7 +102,7 @@ base::Result<Addresses> Discover(const SparkProperties& properties, const std::s
   const auto output = OutputOf(script, deadline);
   if (!output) return base::Error{key + ": " + output.error().message};
   const auto information = wire::json::Parse(*output, wire::json::kFile);
-  if (!information) return base::Error{script + ": " + information.error().message};
+  if (!information) return base::Error{script + " says no addresses: " + information.error().message};
   return AddressesIn(*information, script);
 }
 
